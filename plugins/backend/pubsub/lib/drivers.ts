@@ -1,4 +1,5 @@
 import type { Driver } from './driver.ts';
+import { gcp } from './gcp.ts';
 import { kafka } from './kafka.ts';
 import { nats } from './nats.ts';
 import { rabbit } from './rabbit.ts';
@@ -13,12 +14,12 @@ const drivers: Readonly<Record<string, Driver>> = {
   amqp: rabbit,
   awssqs: sqs,
   awssns: sns,
+  gcppubsub: gcp,
 };
 
 /** Schemes that are known and not served, with the reason. */
 const refused: Readonly<Record<string, string>> = {
   azuresb: 'this release has no client for Azure Service Bus',
-  gcppubsub: 'this release has no client for Google Cloud Pub/Sub',
 };
 
 /** The driver for a scheme, the reason why there is none, or undefined for a scheme that nobody knows. */

@@ -21,8 +21,9 @@ const schema = {
 /**
  * Publishes the body of each request. The broker is named by the scheme of the host, and found by the environment.
  *
- * Faults of the configuration: `PUBSUB_HOST`, `PUBSUB_ADDRESS`, `PUBSUB_SCHEME`, `PUBSUB_PARAMETER`; warnings `PUBSUB_HOSTS`,
- * `PUBSUB_CONCURRENT`. Errors of a call: `PUBSUB_ENVIRONMENT`, `BROKER_NOT_CONNECTED` and those of the driver.
+ * Faults of the configuration: `PUBSUB_HOST`, `PUBSUB_ADDRESS`, `PUBSUB_SCHEME`, `PUBSUB_PARAMETER`,
+ * `PUBSUB_PACKAGE`; warnings `PUBSUB_HOSTS`, `PUBSUB_CONCURRENT`. Errors of a call: `PUBSUB_ENVIRONMENT`,
+ * `BROKER_NOT_CONNECTED` and those of the driver.
  */
 export const plugin = definePlugin({
   name: 'backend/pubsub/publisher',

@@ -21,8 +21,9 @@ const schema = {
  * Replies to each request with the next message of a subscription, or fails when there is none in time. The broker is named
  * by the scheme of the host, and found by the environment.
  *
- * Faults of the configuration: `PUBSUB_HOST`, `PUBSUB_ADDRESS`, `PUBSUB_SCHEME`, `PUBSUB_PARAMETER`; warnings `PUBSUB_HOSTS`,
- * `PUBSUB_CONCURRENT`. Errors of a call: `PUBSUB_ENVIRONMENT`, `BROKER_NOT_CONNECTED`, `BACKEND_BODY` and those of the driver.
+ * Faults of the configuration: `PUBSUB_HOST`, `PUBSUB_ADDRESS`, `PUBSUB_SCHEME`, `PUBSUB_PARAMETER`,
+ * `PUBSUB_PACKAGE`; warnings `PUBSUB_HOSTS`, `PUBSUB_CONCURRENT`. Errors of a call: `PUBSUB_ENVIRONMENT`,
+ * `BROKER_NOT_CONNECTED`, `BACKEND_BODY` and those of the driver.
  */
 export const plugin = definePlugin({
   name: 'backend/pubsub/subscriber',

@@ -1,6 +1,7 @@
-import { deepEqual, equal, match } from 'node:assert/strict';
+import { deepEqual, equal, match, throws } from 'node:assert/strict';
 import type { ConfigErrors } from '../../../../kernel/contract/internal.ts';
 import { openHarness } from '../../../../kernel/testing/index.ts';
+import { demandPackage } from '../../../../plugins/backend/pubsub/lib/package.ts';
 import { plugin as publisher } from '../../../../plugins/backend/pubsub/publisher/index.ts';
 import { plugin as subscriber } from '../../../../plugins/backend/pubsub/subscriber/index.ts';
 import { plugin as json } from '../../../../plugins/encoding/json.ts';
@@ -28,15 +29,6 @@ describe('backend/pubsub', () => {
   for (const [what, host, url, direction, code, place, text] of [
     ['case 7: a scheme that nobody knows', 'foo://', 'x', 'publish', 'PUBSUB_SCHEME', '/topic_url', /"foo:\/\/x"/],
     ['a scheme that is not served', 'azuresb://', 'x', 'publish', 'PUBSUB_SCHEME', '/topic_url', /Azure Service Bus/],
-    [
-      'another one that is not served',
-      'gcppubsub://',
-      'p/s',
-      'take',
-      'PUBSUB_SCHEME',
-      '/subscription_url',
-      /Google Cloud/,
-    ],
     ['an ordinary host', 'http://users.internal', '/x', 'publish', 'PUBSUB_SCHEME', '/topic_url', /unknown scheme/],
     ['no scheme at all', 'users.internal', '/x', 'take', 'PUBSUB_ADDRESS', '/subscription_url', /is no address/],
     ['an empty subject', 'nats://', '?queue=a', 'take', 'PUBSUB_ADDRESS', '/subscription_url', /the subject is empty/],
@@ -68,6 +60,12 @@ describe('backend/pubsub', () => {
       match(refusal!.errors[0]!.message, text);
     });
   }
+
+  it('refuses a client that is not installed, and names the address', () => {
+    const fault = (code: string, pointer: string, message: string) => new Error([code, pointer, message].join(' '));
+    const opening = { site: { fault }, field: 'topic_url', address: { text: 'cloud://x' } };
+    throws(() => demandPackage(opening as never, '@cloud/missing'), /PUBSUB_PACKAGE \/topic_url "cloud:\/\/x" needs/);
+  });
 
   it('refuses a backend without a host, and takes the first of several', async () => {
     const none = await openHarness(publisher, 'backend', { topic_url: 'x' }, { backend: { host: [] } }).then(

@@ -1,0 +1,171 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Call, Log } from '#contract';
+import { Inbox } from '../../../services/broker/inbox.ts';
+import { KeptLink, type Link } from '../../../services/broker/kept-link.ts';
+import type { Delivery, Subscriber } from '../../../services/broker/message.ts';
+import {
+  close,
+  makeSubscriberClient,
+  openPull,
+  type PullRequest,
+  type PullStream,
+  type ReceivedMessage,
+  reasonOf,
+  type SubscriberClient,
+} from './gcp-client.ts';
+import { LEASE_S, Leases, type Settling } from './gcp-leases.ts';
+
+/** Messages that wait for a request, and how many bytes they may have together; the server hands over no more. */
+const CAPACITY = 100;
+const CAPACITY_BYTES = 64 * 1024 * 1024;
+/** Longest wait for the end of a stream, and for the server to hear what becomes of messages, in milliseconds. */
+const GOODBYE_MS = 1000;
+const SETTLE_MS = 3000;
+/** Servers end every stream after a while. One that has lasted for longer, in milliseconds, is opened again without a word. */
+const LASTED_MS = 5000;
+
+interface GcpDelivery extends Delivery {
+  readonly ackId: string;
+}
+
+/** Has messages of a subscription streamed, and hands them to requests. */
+export class GcpSubscriber implements Subscriber {
+  readonly #inbox = new Inbox<GcpDelivery>(Number.POSITIVE_INFINITY);
+  readonly #leases = new Leases(() => this.#log);
+  readonly #kept: KeptLink<PullLink>;
+  #log: Log | null = null;
+  #isClosing = false;
+
+  constructor(subscription: string) {
+    this.#kept = new KeptLink({
+      name: `Pub/Sub, ${subscription}`,
+      reasonOf,
+      connect: async (onLost, signal) => {
+        const link = new PullLink(subscription, (messages) => this.#receive(messages));
+        await link.open((error) => {
+          this.#leases.use(null);
+          onLost(error);
+        }, signal);
+        this.#leases.use(link);
+        return link;
+      },
+    });
+  }
+
+  open(log: Log): void {
+    this.#log = log;
+    this.#kept.open(log);
+  }
+
+  async next(call: Call): Promise<Delivery> {
+    for (;;) {
+      if (this.#inbox.size === 0) await this.#kept.current(call);
+      const delivery = await this.#inbox.take(call);
+      if (this.#leases.isHeld(delivery.ackId)) return delivery;
+    }
+  }
+
+  putBack(delivery: Delivery): void {
+    this.#inbox.putBack(delivery as GcpDelivery);
+  }
+
+  /** Gives back what nobody has taken. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#kept.opened?.stop();
+    for (const { ackId } of this.#inbox.empty()) this.#leases.giveBack(ackId);
+    await this.#leases.end(SETTLE_MS);
+    await this.#kept.close();
+  }
+
+  #receive(messages: readonly ReceivedMessage[]): void {
+    for (const { ackId, message } of messages) {
+      if (!ackId) continue;
+      this.#leases.add(ackId);
+      // A server that hands over more than it was asked for gets it back.
+      if (this.#isClosing || this.#inbox.size >= CAPACITY) {
+        this.#leases.giveBack(ackId);
+        continue;
+      }
+      const { data, attributes, orderingKey } = message ?? {};
+      this.#inbox.put({
+        ackId,
+        payload: typeof data === 'string' ? Buffer.from(data, 'base64') : (data ?? new Uint8Array()),
+        headers: Object.entries(attributes ?? {}),
+        key: orderingKey || undefined,
+        accept: () => this.#leases.accept(ackId),
+        giveBack: () => this.#leases.giveBack(ackId),
+      });
+    }
+  }
+}
+
+/** A client with a stream that is open. */
+class PullLink implements Link, Settling {
+  readonly #subscription: string;
+  readonly #receive: (messages: readonly ReceivedMessage[]) => void;
+  readonly #ending = new AbortController();
+  #client: SubscriberClient | null = null;
+  #stream: PullStream | null = null;
+  #ended = Promise.withResolvers<void>();
+  #isStopping = false;
+
+  constructor(subscription: string, receive: (messages: readonly ReceivedMessage[]) => void) {
+    this.#subscription = subscription;
+    this.#receive = receive;
+  }
+
+  async open(onLost: (error: Error) => void, signal: AbortSignal): Promise<void> {
+    const client = await makeSubscriberClient();
+    this.#client = client;
+    try {
+      await this.#pull(client, onLost, AbortSignal.any([signal, this.#ending.signal]));
+    } catch (error) {
+      await close(client);
+      throw error;
+    }
+  }
+
+  async #pull(client: SubscriberClient, onLost: (error: Error) => void, signal: AbortSignal): Promise<void> {
+    const request: PullRequest = {
+      subscription: this.#subscription,
+      streamAckDeadlineSeconds: LEASE_S,
+      maxOutstandingMessages: CAPACITY,
+      maxOutstandingBytes: CAPACITY_BYTES,
+    };
+    const startedAt = performance.now();
+    const ending = Promise.withResolvers<void>();
+    this.#ended = ending;
+    const ended = (error: Error | null) => {
+      ending.resolve();
+      if (this.#isStopping) return;
+      const loss = error ?? new Error('the server has ended the stream');
+      if (performance.now() - startedAt < LASTED_MS) onLost(loss);
+      else this.#pull(client, onLost, signal).catch(onLost);
+    };
+    this.#stream = await openPull(client, request, { receive: this.#receive, ended }, signal);
+  }
+
+  acknowledge(ackIds: string[]): Promise<unknown> {
+    return this.#client!.acknowledge({ subscription: this.#subscription, ackIds }, { timeout: SETTLE_MS, retry: null });
+  }
+
+  modifyAckDeadline(ackIds: string[], ackDeadlineSeconds: number): Promise<unknown> {
+    const request = { subscription: this.#subscription, ackIds, ackDeadlineSeconds };
+    return this.#client!.modifyAckDeadline(request, { timeout: SETTLE_MS, retry: null });
+  }
+
+  /** No further message is handed over; what becomes of the others can still be said. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#stream?.end();
+    await Promise.race([this.#ended.promise, pause(GOODBYE_MS, undefined, { ref: false })]);
+  }
+
+  async close(): Promise<void> {
+    this.#isStopping = true;
+    this.#ending.abort();
+    this.#stream?.cancel();
+    if (this.#client) await close(this.#client);
+  }
+}

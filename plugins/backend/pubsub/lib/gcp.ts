@@ -1,0 +1,135 @@
+import { BackendError, type Call, type Log } from '#contract';
+import { KeptLink } from '../../../services/broker/kept-link.ts';
+import { keyOf } from '../../../services/broker/key-of.ts';
+import type { Message, Publisher } from '../../../services/broker/message.ts';
+import { onlyParams } from './address.ts';
+import type { Driver, Opening } from './driver.ts';
+import { openPublisherLink, type PublisherLink, reasonOf } from './gcp-client.ts';
+import { GcpSubscriber } from './gcp-subscriber.ts';
+import { demandPackage } from './package.ts';
+
+/** The client of Google, which is loaded when a configuration that names it serves. */
+const PACKAGE = '@google-cloud/pubsub';
+/** What Pub/Sub takes of attributes: how many, and the longest name and value in bytes. */
+const MAX_ATTRIBUTES = 100;
+const MAX_NAME_BYTES = 256;
+const MAX_VALUE_BYTES = 1024;
+/** Longest time for a request without a deadline, in milliseconds. */
+const LONGEST_MS = 600_000;
+
+/**
+ * Google Cloud Pub/Sub, with what the environment says of an account: `GOOGLE_APPLICATION_CREDENTIALS`, or what the machine
+ * has. `PUBSUB_EMULATOR_HOST` names another server, which is spoken to in clear.
+ */
+export const gcp: Driver = {
+  name: 'Google Cloud Pub/Sub',
+  publisher(opening) {
+    const { site, log } = opening;
+    const topic = resourceOf(opening, 'topics');
+    return () => {
+      const kept = site.keep(
+        ['publisher', accountKey(), topic],
+        () => new GcpPublisher(topic, log),
+        (old) => old.close(),
+      );
+      site.start(() => kept.open(log), { in: 'each' });
+      return kept;
+    };
+  },
+  subscriber(opening) {
+    const { site, log } = opening;
+    const subscription = resourceOf(opening, 'subscriptions');
+    return () => {
+      const kept = site.keep(
+        ['subscriber', accountKey(), subscription],
+        () => new GcpSubscriber(subscription),
+        (old) => old.close(),
+      );
+      site.start(() => kept.open(log), { in: 'each' });
+      return kept;
+    };
+  },
+};
+
+/** The full name. @throws ConfigError PUBSUB_ADDRESS, PUBSUB_PARAMETER, PUBSUB_PACKAGE */
+function resourceOf(opening: Opening, kind: 'topics' | 'subscriptions'): string {
+  const { site, field, address } = opening;
+  onlyParams(site, field, address, []);
+  const [, project, name] =
+    /^(?:projects\/)?([a-z][a-z\d.:-]{1,99})\/(?:(?:topics|subscriptions)\/)?([a-z][\w.~+%-]{2,254})$/i.exec(
+      address.place,
+    ) ?? [];
+  const isShort = address.place.split('/').length === 2;
+  if (project === undefined || !(isShort || address.place === `projects/${project}/${kind}/${name}`)) {
+    const what = kind.slice(0, -1);
+    throw site.fault('PUBSUB_ADDRESS', `/${field}`, `"${address.text}" is no address of a ${what}`, {
+      hint: `gcppubsub://projects/my-project/${kind}/orders`,
+    });
+  }
+  demandPackage(opening, PACKAGE);
+  return `projects/${project}/${kind}/${name}`;
+}
+
+/** What tells accounts and servers apart. */
+function accountKey(): string {
+  const { GOOGLE_APPLICATION_CREDENTIALS: file, PUBSUB_EMULATOR_HOST: emulator } = process.env;
+  return keyOf([file ?? '', emulator ?? '']);
+}
+
+/** Publishes to one topic: a request for each message, which is never sent again by itself. */
+class GcpPublisher implements Publisher {
+  readonly #topic: string;
+  readonly #kept: KeptLink<PublisherLink>;
+  readonly #attributesOf: (message: Message) => Record<string, string>;
+
+  constructor(topic: string, log: Log) {
+    this.#topic = topic;
+    this.#attributesOf = attributesFor(log);
+    this.#kept = new KeptLink({
+      name: `Pub/Sub, ${topic}`,
+      reasonOf,
+      connect: (_onLost, signal) => openPublisherLink(topic, signal),
+    });
+  }
+
+  open(log: Log): void {
+    this.#kept.open(log);
+  }
+
+  async send(message: Message, call: Call): Promise<void> {
+    const { client } = await this.#kept.current(call);
+    const data = Buffer.from(message.payload);
+    const messages = [{ data, attributes: this.#attributesOf(message) }];
+    const timeout = Math.min(Math.max(Math.ceil(call.remainingMs), 1), LONGEST_MS);
+    try {
+      await client.publish({ topic: this.#topic, messages }, { timeout, retry: null, signal: call.signal });
+    } catch (error) {
+      if (call.reason) throw call.reason;
+      throw new BackendError('GCP_FAILED', `${this.#kept.name}: ${reasonOf(error)}`, { cause: error });
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#kept.close();
+  }
+}
+
+/** Headers as attributes. Those that Pub/Sub does not take, for which it would refuse the message, are left out; told once. */
+function attributesFor(log: Log): (message: Message) => Record<string, string> {
+  let isTold = false;
+  return ({ headers }) => {
+    const taken = headers.filter(
+      ([name, value]) =>
+        !/^goog/i.test(name) &&
+        Buffer.byteLength(name) <= MAX_NAME_BYTES &&
+        Buffer.byteLength(value) <= MAX_VALUE_BYTES,
+    );
+    if (!isTold && (taken.length < headers.length || taken.length > MAX_ATTRIBUTES)) {
+      isTold = true;
+      log.warning(
+        `headers are left out: Pub/Sub takes ${MAX_ATTRIBUTES} of at most ${MAX_VALUE_BYTES} bytes, none named goog...`,
+      );
+    }
+    return Object.fromEntries(taken.slice(0, MAX_ATTRIBUTES));
+  };
+}

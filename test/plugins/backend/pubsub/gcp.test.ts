@@ -1,0 +1,321 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import { status } from '@grpc/grpc-js';
+import type { Operations } from '#kernel';
+import type { ConfigErrors } from '../../../../kernel/contract/internal.ts';
+import { until } from '../../../support/conditions.ts';
+import { setEnvironment } from '../../../support/environment.ts';
+import { rememberingSinks, startGateway } from '../../../support/gateway.ts';
+import { TestPubSub } from '../../../support/pubsub.ts';
+
+describe('Google Cloud Pub/Sub behind a backend', function () {
+  // The client is large, and loaded by the first test.
+  this.timeout(60_000);
+  let server: TestPubSub;
+  let gateway: Operations | undefined;
+  let restore: () => void;
+  let sinks: ReturnType<typeof rememberingSinks>;
+  let count = 0;
+
+  beforeEach(async () => {
+    server = new TestPubSub();
+    await server.start();
+    restore = setEnvironment({ PUBSUB_EMULATOR_HOST: server.address, GOOGLE_APPLICATION_CREDENTIALS: undefined });
+    sinks = rememberingSinks();
+  });
+  afterEach(async () => {
+    await gateway?.close();
+    gateway = undefined;
+    await server.stop();
+    restore();
+  });
+
+  const config = (...endpoints: object[]) => ({
+    version: 3,
+    endpoints,
+    extra_config: { router: { return_error_msg: true }, 'telemetry/logging': { level: 'DEBUG', stdout: true } },
+  });
+  const start = async (...endpoints: object[]) => {
+    gateway = await startGateway(config(...endpoints), { sinks });
+    return gateway;
+  };
+  const endpoint = (path: string, extra: object, more: object = {}) => ({
+    endpoint: path,
+    timeout: '5s',
+    ...more,
+    backend: [{ host: ['gcppubsub://'], disable_host_sanitize: true, url_pattern: '/', extra_config: extra }],
+  });
+  const publish = (topic: string) =>
+    endpoint(
+      '/publish',
+      { 'backend/pubsub/publisher': { topic_url: topic } },
+      { method: 'POST', input_headers: ['*'] },
+    );
+  const take = (subscription: string, more: object = {}) =>
+    endpoint('/take', { 'backend/pubsub/subscriber': { subscription_url: subscription } }, more);
+  const send = (payload: string | Buffer, headers: Record<string, string> = {}) =>
+    gateway!.inject({ method: 'POST', url: '/publish', payload, headers });
+  const receive = () => gateway!.inject('/take');
+  const lines = (text: string) => sinks.lines.filter((line) => line.includes(text));
+  const name = () => `orders${count++}`;
+
+  it('publishes the body, with the headers as attributes', async () => {
+    const topic = name();
+    const { ready } = server.create('shop', topic);
+    await start(publish(`shop/${topic}`));
+    const reply = await send('x=1', { 'X-A': '1' });
+    deepEqual([reply.statusCode, reply.body, reply.headers['x-gateway-completed']], [200, '{}', 'false']);
+    equal(ready.length, 1);
+    equal(ready[0]!.data.toString(), 'x=1');
+    equal(ready[0]!.attributes['X-A'], '1');
+  });
+
+  it('leaves headers out that would have the message refused, and says so once', async () => {
+    const topic = name();
+    const { ready } = server.create('shop', topic);
+    await start(publish(`projects/shop/topics/${topic}`));
+    for (let at = 0; at < 2; at++) {
+      equal((await send('1', { 'X-Long': 'x'.repeat(1025), 'Goog-A': '1', 'X-A': '1' })).statusCode, 200);
+    }
+    deepEqual(
+      [ready[0]!.attributes['X-A'], ready[0]!.attributes['X-Long'], ready[0]!.attributes['Goog-A']],
+      ['1', undefined, undefined],
+    );
+    equal(lines('headers are left out').length, 1);
+  });
+
+  it('hands a message to a request that waits for it, and acknowledges it', async () => {
+    const topic = name();
+    const subscription = server.create('shop', topic);
+    await start(take(`shop/${topic}`));
+    const reply = receive();
+    server.publish(`projects/shop/topics/${topic}`, '{"n":1}');
+    deepEqual((await reply).json(), { n: 1 });
+    await until(() => subscription.acknowledged.length === 1);
+    equal(subscription.outstanding.size, 0);
+  });
+
+  it('brings bytes through as they are', async () => {
+    const topic = name();
+    server.create('shop', topic);
+    await start(publish(`shop/${topic}`), take(`shop/${topic}`, { output_encoding: 'no-op' }));
+    const bytes = Buffer.from([0, 255, 1, 254]);
+    equal((await send(bytes)).statusCode, 200);
+    deepEqual((await receive()).rawPayload, bytes);
+  });
+
+  it('gives a message back that cannot be decoded, and goes on', async () => {
+    const topic = name();
+    const subscription = server.create('shop', topic);
+    await start(take(`shop/${topic}`));
+    server.publish(`projects/shop/topics/${topic}`, 'oops');
+    equal((await receive()).statusCode, 500);
+    await until(() => server.calls['modifyAckDeadline'] === 1);
+    equal(subscription.acknowledged.length, 0);
+    equal((await receive()).statusCode, 500);
+    ok(lines('and is given back').length > 0);
+  });
+
+  it('fails once the deadline is over and there was no message, and hands the next one to the next request', async () => {
+    const topic = name();
+    const subscription = server.create('shop', topic);
+    await start(take(`shop/${topic}`, { timeout: '300ms' }));
+    const startedAt = performance.now();
+    equal((await receive()).statusCode, 500);
+    ok(performance.now() - startedAt < 3000);
+    server.publish(`projects/shop/topics/${topic}`, '{"n":2}');
+    deepEqual((await receive()).json(), { n: 2 });
+    await until(() => subscription.acknowledged.length === 1);
+  });
+
+  it('holds a hundred messages, and gives them back when it closes', async () => {
+    const topic = name();
+    const subscription = server.create('shop', topic);
+    await start(take(`shop/${topic}`));
+    const all = Array.from({ length: 250 }, (_, n) => `{"n":${n}}`);
+    server.publish(`projects/shop/topics/${topic}`, ...all);
+    await until(() => subscription.outstanding.size === 100);
+    equal((await receive()).statusCode, 200);
+    await until(() => subscription.acknowledged.length === 1 && subscription.outstanding.size === 100);
+    await gateway!.close();
+    gateway = undefined;
+    deepEqual([subscription.outstanding.size, subscription.ready.length], [0, 249]);
+  });
+
+  it('fails with the name that the server gives the trouble', async () => {
+    const topic = name();
+    server.create('shop', topic);
+    await start(publish(`shop/${topic}`));
+    equal((await send('x')).statusCode, 200);
+    server.failing.set('publish', status.RESOURCE_EXHAUSTED);
+    const reply = await send('x');
+    equal(reply.statusCode, 500);
+    match(reply.body, /RESOURCE_EXHAUSTED/);
+    // A message that is sent again by itself could be there twice.
+    equal(server.calls['publish'], 2);
+  });
+
+  it('fails when its time is over, though the server does not respond', async () => {
+    const topic = name();
+    server.create('shop', topic);
+    await start({ ...publish(`shop/${topic}`), timeout: '300ms' });
+    equal((await send('x')).statusCode, 200);
+    server.silent.add('publish');
+    const startedAt = performance.now();
+    equal((await send('x')).statusCode, 500);
+    ok(performance.now() - startedAt < 3000);
+  });
+
+  it('serves an account that may publish and not look', async () => {
+    const topic = name();
+    server.create('shop', topic);
+    server.failing.set('getTopic', status.PERMISSION_DENIED);
+    await start(publish(`shop/${topic}`));
+    equal((await send('x')).statusCode, 200);
+  });
+
+  it('starts though topic and subscription are not there, fails, and heals once they are', async () => {
+    const topic = name();
+    await start(publish(`shop/${topic}`), take(`shop/${topic}`));
+    equal((await send('x')).statusCode, 500);
+    equal((await receive()).statusCode, 500);
+    equal((await gateway!.inject('/__health')).statusCode, 200);
+    await until(() => lines('NOT_FOUND').filter((line) => line.includes('[PubSub]')).length === 2);
+    server.create('shop', topic);
+    await until(async () => (await send('{"n":3}')).statusCode === 200);
+    await until(async () => (await receive()).statusCode === 200);
+  });
+
+  it('fails at once while there is no server, and is there again with it', async () => {
+    const topic = name();
+    const subscription = server.create('shop', topic);
+    await server.stop();
+    await start(publish(`shop/${topic}`), take(`shop/${topic}`));
+    equal((await send('x')).statusCode, 500);
+    match((await receive()).body, /not connected/);
+    await server.start();
+    await until(async () => (await send('{"n":1}')).statusCode === 200);
+    await until(async () => (await receive()).statusCode === 200);
+    await until(() => subscription.acknowledged.length === 1);
+    await server.stop();
+    await until(async () => (await receive()).statusCode === 500);
+    equal((await send('x')).statusCode, 500);
+    await server.start();
+    await until(async () => (await send('{"n":2}')).statusCode === 200);
+    await until(async () => (await receive()).statusCode === 200);
+    await until(() => subscription.acknowledged.length === 2);
+  });
+
+  it('acknowledges over the next connection what was received over the last', async () => {
+    const topic = name();
+    const subscription = server.create('shop', topic);
+    await start(take(`shop/${topic}`));
+    server.publish(`projects/shop/topics/${topic}`, '{"n":1}', '{"n":2}');
+    await until(() => subscription.outstanding.size === 2);
+    await server.stop();
+    await until(() => lines('connection lost').length === 1);
+    deepEqual((await receive()).json(), { n: 1 });
+    deepEqual((await receive()).json(), { n: 2 });
+    await server.start();
+    await until(() => subscription.acknowledged.length === 2);
+    equal(subscription.ready.length, 0);
+  });
+
+  it('keeps its stream and what it has received over reloads', async () => {
+    const topic = name();
+    const subscription = server.create('shop', topic);
+    await start(take(`shop/${topic}`));
+    server.publish(`projects/shop/topics/${topic}`, '{"n":1}');
+    await until(() => subscription.outstanding.size === 1);
+    const more = { endpoint: '/a', backend: [{ host: ['http://127.0.0.1:1'], url_pattern: '/' }] };
+    await gateway!.reload(config(take(`shop/${topic}`), more));
+    equal(subscription.outstanding.size, 1);
+    deepEqual((await receive()).json(), { n: 1 });
+    equal(server.calls['streamingPull'], 1);
+  });
+
+  it('closes though the server does not respond any more', async () => {
+    const topic = name();
+    const subscription = server.create('shop', topic);
+    await start(take(`shop/${topic}`));
+    server.publish(`projects/shop/topics/${topic}`, '{"n":1}');
+    await until(() => subscription.outstanding.size === 1);
+    server.silent.add('modifyAckDeadline');
+    const startedAt = performance.now();
+    await gateway!.close();
+    gateway = undefined;
+    ok(performance.now() - startedAt < 10_000);
+  });
+
+  it('neither loses nor doubles a message over 20 reloads and 3 restarts of the server under traffic', async () => {
+    const topic = name();
+    const subscription = server.create('shop', topic);
+    const round = (at: number) => ({
+      endpoint: `/round/${at}`,
+      backend: [{ host: ['http://127.0.0.1:1'], url_pattern: '/' }],
+    });
+    await start(publish(`shop/${topic}`), take(`shop/${topic}`, { timeout: '1s' }));
+    const sent = new Set<number>();
+    const seen = new Map<number, number>();
+    let isSending = true;
+    let isOver = false;
+    let next = 0;
+    const writer = async () => {
+      while (isSending) {
+        const n = next++;
+        if ((await send(`{"n":${n}}`)).statusCode === 200) sent.add(n);
+        await pause(1);
+      }
+    };
+    const reader = async () => {
+      while (!isOver) {
+        const reply = await receive();
+        if (reply.statusCode !== 200) {
+          await pause(1);
+          continue;
+        }
+        const { n } = reply.json();
+        seen.set(n, (seen.get(n) ?? 0) + 1);
+      }
+    };
+    const readers = [reader(), reader(), reader()];
+    const writers = [writer(), writer()];
+    for (let at = 0; at < 20; at++) {
+      await gateway!.reload(config(publish(`shop/${topic}`), take(`shop/${topic}`, { timeout: '1s' }), round(at)));
+      if (at % 6 !== 5) continue;
+      const before = sent.size;
+      await server.stop();
+      await server.start();
+      await until(() => sent.size > before + 30);
+    }
+    isSending = false;
+    await Promise.all(writers);
+    await until(() => [...sent].every((n) => seen.has(n)));
+    await until(() => subscription.outstanding.size === 0 && subscription.ready.length === 0);
+    isOver = true;
+    await Promise.all(readers);
+    deepEqual(
+      [...seen].filter(([, times]) => times > 1),
+      [],
+    );
+    ok(sent.size > 100, `${sent.size}`);
+  });
+
+  for (const [what, host, rest] of [
+    ['a topic that is none', 'publisher', 'shop'],
+    ['a subscription where a topic belongs', 'publisher', 'projects/shop/subscriptions/orders'],
+    ['a topic where a subscription belongs', 'subscriber', 'projects/shop/topics/orders'],
+    ['an unknown parameter', 'subscriber', 'shop/orders?colour=red'],
+  ] as const) {
+    it(`refuses ${what}`, async () => {
+      const field = host === 'publisher' ? 'topic_url' : 'subscription_url';
+      const extra = { [`backend/pubsub/${host}`]: { [field]: rest } };
+      const failure: ConfigErrors = await start(endpoint('/a', extra)).then(
+        () => Promise.reject(new Error('started')),
+        (error) => error,
+      );
+      match(failure.errors[0]!.code, /^PUBSUB_(ADDRESS|PARAMETER)$/);
+      equal(failure.errors[0]!.pointer, `/endpoints/0/backend/0/extra_config/backend~1pubsub~1${host}/${field}`);
+    });
+  }
+});

@@ -1,0 +1,40 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import type { Operations } from '#kernel';
+import { sluice } from '../kernel/cli/command.ts';
+import { setEnvironment } from '../support/environment.ts';
+import { startGateway } from '../support/gateway.ts';
+import { TestPubSub } from '../support/pubsub.ts';
+
+describe('the sample of queues of clouds', function () {
+  // The clients are large.
+  this.timeout(60_000);
+  const google = new TestPubSub();
+  let gateway: Operations;
+  let restore: () => void;
+
+  before(async () => {
+    await google.start();
+    google.create('my-shop', 'orders');
+    restore = setEnvironment({ PUBSUB_EMULATOR_HOST: google.address });
+    gateway = await startGateway(JSON.parse(readFileSync('samples/clouds/gateway.json', 'utf8')));
+  });
+  after(async () => {
+    await gateway.close();
+    restore();
+    await google.stop();
+  });
+
+  it('is checked without a finding', async () => {
+    const { code, err } = await sluice('check', '-c', 'samples/clouds/gateway.json');
+    deepEqual([code, err], [0, '']);
+  });
+
+  for (const cloud of ['google']) {
+    it(`hands an order of ${cloud} to a request that waits for it`, async () => {
+      const next = gateway.inject(`/${cloud}/orders/next`);
+      equal((await gateway.inject({ method: 'POST', url: `/${cloud}/orders`, payload: { id: 7 } })).statusCode, 200);
+      deepEqual((await next).json(), { order: { id: 7 } });
+    });
+  }
+});
