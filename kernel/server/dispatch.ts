@@ -1,4 +1,4 @@
-import { CallError, type ClientRequest, defineSlot, type Params, Reply, type Step } from '#contract';
+import { CallError, type ClientRequest, defineSlot, type Params, Reply, type Step, toCallError } from '#contract';
 import { settledReply } from '../pipeline/settle.ts';
 import { finishAfter } from '../pipeline/with-timeout.ts';
 import type { Destinations } from './destinations.ts';
@@ -25,9 +25,21 @@ export function componentDispatch(destinations: Destinations, fallbacks: Fallbac
     }
     const { route, params } = destination;
     (request as { params: Params }).params = params;
+    try {
+      request.body?.restrict(route.maxPayloadBytes);
+    } catch (error) {
+      return Reply.failed(toCallError(error));
+    }
     const own = inner.fork();
     own.enter(route.log, route.endpoint.timeout);
-    return finishAfter(own, route.handle(request, own));
+    const startedAt = performance.now();
+    // What components ask for counts as what clients ask for.
+    const count = (reply: Reply): Reply => {
+      route.traffic.record(performance.now() - startedAt, reply.status, reply.complete === null);
+      return reply;
+    };
+    const reply = route.handle(request, own);
+    return finishAfter(own, reply instanceof Promise ? reply.then(count) : count(reply));
   };
 }
 

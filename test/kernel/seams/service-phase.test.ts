@@ -13,7 +13,7 @@ import {
   refuse,
   type Site,
 } from '#contract';
-import type { Gateway } from '../../../kernel/index.ts';
+import type { Gateway, Operations } from '../../../kernel/index.ts';
 import { rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
 
@@ -338,6 +338,26 @@ describe('the phase around everything', () => {
     it('is refused when endpoints go on calling one another', async () => {
       gateway = await startWith([calling('/outer')], { endpoints: [around('/outer')] });
       equal((await gateway.inject('/outer')).statusCode, 508);
+    });
+
+    it('is held to the payload of the endpoint, and counts there', async () => {
+      const sending = definePlugin({
+        name: 'test/call',
+        description: 'Sends a body.',
+        places: [
+          atEndpoint(nothing, ({ dispatch }) => ({
+            proxy: () => async (request, call) => {
+              const body = RequestBody.of(request.client.search);
+              return dispatch(makeRequest({ method: 'POST', path: '/limited', body }), call);
+            },
+          })),
+        ],
+      });
+      gateway = await startWith([sending], { endpoints: [...endpoints(), around('/outer')] });
+      equal((await gateway.inject('/outer?four')).statusCode, 200);
+      equal((await gateway.inject('/outer?larger')).statusCode, 413);
+      const { routes } = (gateway as Operations).serving.compiled;
+      equal(routes.find(({ endpoint }) => endpoint.endpoint === '/limited')!.traffic.calls, 1);
     });
 
     it('is answered 404 where nothing matches', async () => {
