@@ -93,6 +93,7 @@ export function everything(
                 input_schema: { type: 'object', required: ['id'], properties: { id: { type: 'string' } } },
                 workflow: { endpoint: '/{id}', backend: [{ url_pattern: '/users/{id}', allow: ['user'] }] },
               },
+              { name: 'order', title: 'Order', description: 'Orders.', endpoint: '/orders', method: 'POST' },
             ],
           },
         ],

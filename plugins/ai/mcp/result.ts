@@ -24,11 +24,14 @@ export function failedResult(text: string): DataObject {
 /** @throws Error when the body breaks off, or is too long. */
 export function resultOf(reply: Reply, rules: ResultRules): DataObject | Promise<DataObject> {
   for (const error of reply.errors) rules.log.error(error.message);
-  if (reply.data !== null) {
+  const isRefused = reply.status >= 400;
+  if (reply.data !== null && !isRefused) {
     const { body } = rules.encoding.encode!(reply.data, undefined);
     return ofData(typeof body === 'string' ? body : textOf(body), () => reply.data!, rules);
   }
-  if (reply.body !== null && reply.status < 400) return ofBytes(reply, rules);
+  if (reply.body !== null && !isRefused) return ofBytes(reply, rules);
+  // As 204 is: done, and nothing to say.
+  if (reply.errors.length === 0 && reply.status < 300 && !rules.output) return { content: [] };
   discard(reply.body);
   return failedResult(rules.tells ? textOfFailure(reply) : 'tool execution failed');
 }

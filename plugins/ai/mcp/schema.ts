@@ -32,7 +32,8 @@ const workflow = {
       },
     },
     {
-      description: 'What a call of the tool does: backends, one after another unless proxy.sequential is false.',
+      description:
+        'What a call of the tool does where it names no endpoint: backends, one after another unless proxy.sequential is false.',
       components: workflowComponents,
       defaults: workflowDefaults,
     },
@@ -43,7 +44,8 @@ const workflow = {
 const tool = {
   type: 'object',
   description: 'What clients may call.',
-  required: ['name', 'title', 'description', 'workflow'],
+  required: ['name', 'title', 'description'],
+  exactlyOneOf: [['workflow', 'endpoint']],
   properties: {
     name: { type: 'string', minLength: 1, description: 'What clients call it by.', examples: ['weather'] },
     title: { type: 'string', description: 'What people are shown.', examples: ['Weather'] },
@@ -72,18 +74,21 @@ const tool = {
       type: 'array',
       items: { type: 'string', published: { pattern: HEADER_NAME_PATTERN } },
       uniqueItems: true,
-      description: 'Headers of the client that the workflow gets.',
+      description:
+        'Headers of the client that the workflow or the endpoint gets, its credentials included; no other goes along.',
       default: [],
       examples: [['Authorization']],
     },
     input_schema: {
       type: 'object',
-      description: 'A JSON Schema (2020-12) of the arguments.',
+      description:
+        'A JSON Schema (2020-12) of the arguments. Default, of an endpoint: variables of its path, its input_query_strings and what validation/json-schema says of its body.',
       examples: [{ type: 'object', required: ['city'], properties: { city: { type: 'string' } } }],
     },
     output_schema: {
       type: 'object',
-      description: 'A JSON Schema (2020-12) of the data of the result, which is then sent as such, too.',
+      description:
+        'A JSON Schema (2020-12) of the data of the result, which is then sent as such, too. Default, of an endpoint: that of validation/response-json-schema.',
       examples: [{ type: 'object', required: ['celsius'], properties: { celsius: { type: 'number' } } }],
     },
     return_error_msg: {
@@ -92,6 +97,19 @@ const tool = {
       default: false,
     },
     workflow,
+    endpoint: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'In the place of a workflow an endpoint, as it is written under "endpoints": a call is a request of it, with all that stands around it. Arguments are variables of its path, its query and, as JSON, its body.',
+      examples: ['/weather/{city}'],
+    },
+    method: {
+      type: 'string',
+      enum: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+      description: 'Method of that endpoint.',
+      default: 'GET',
+    },
   },
 } as const satisfies Schema;
 

@@ -7,13 +7,13 @@ import {
   type McpCaller,
   type McpTool,
   mirroredParameters,
-  type Site,
   type Tracer,
 } from '#contract';
-import { type CheckData, compileCheck } from './json-schema.ts';
+import { type Callee, calleeOf, type Place } from './callee.ts';
+import { ArgumentError } from './endpoint-request.ts';
 import { failedResult, type ResultRules, resultOf } from './result.ts';
-import type { McpConfig, ToolConfig } from './schema.ts';
-import { compileRequest, ownHeaders } from './workflow-request.ts';
+import type { ToolConfig } from './schema.ts';
+import { ownHeaders } from './workflow-request.ts';
 
 /** What comes with a message. */
 export interface McpContext {
@@ -30,10 +30,7 @@ export interface Running {
 }
 
 /** What a tool is compiled with. */
-export interface ToolSurroundings {
-  readonly site: Site<McpConfig>;
-  /** Relative to the configuration of the component. */
-  readonly pointer: string;
+export interface ToolSurroundings extends Place {
   readonly tracer: Tracer | null;
 }
 
@@ -44,35 +41,34 @@ const annotationNames = {
   open_world_hint: 'openWorldHint',
 } as const;
 
-/** @throws ConfigError MCP_SCHEMA, MCP_PARAM_HEADER, MCP_HEADER or MCP_WORKFLOW. */
+/** @throws ConfigError MCP_SCHEMA, MCP_PARAM_HEADER, MCP_HEADER, MCP_WORKFLOW or MCP_ENDPOINT. */
 export function compileTool(config: ToolConfig, around: ToolSurroundings): McpTool<McpContext> {
-  const { site, pointer, tracer } = around;
-  const { name, input_schema: input, output_schema: output, workflow } = config;
+  const { site, tracer } = around;
+  const { name } = config;
   checkHeaderNames(config, around);
-  checkOutput(config, around);
-  const step = site.pipe(`${pointer}/workflow`);
-  const violations = input ? objectSchema(site, input, `${pointer}/input_schema`) : null;
+  const callee = calleeOf(config, around);
+  const { input, output, encoding } = callee;
   const rules: ResultRules = {
     type: config.type,
-    encoding: site.encoding(workflow.output_encoding)!,
-    output: output ? objectSchema(site, output, `${pointer}/output_schema`) : null,
+    encoding,
+    output: output?.violations ?? null,
     tells: config.return_error_msg,
     log: site.log.at(`[TOOL: ${name}]`),
   };
-  const toWorkflow = compileRequest(config.input_headers, workflow.backend, `Sluice Version ${site.use('version')}`);
   const run = async (args: DataObject, client: ClientRequest, call: Call): Promise<DataObject> => {
     try {
-      return await resultOf(await step(toWorkflow(args, client), call), rules);
+      return await resultOf(await callee.call(args, client, call), rules);
     } catch (error) {
+      if (error instanceof ArgumentError) return failedResult(error.message);
       rules.log.error((error as Error).message);
       return failedResult(rules.tells ? (error as Error).message : 'tool execution failed');
     }
   };
   return {
-    description: describe(config),
-    mirrored: mirrored(input, around),
+    description: describe(config, callee),
+    mirrored: mirrored(input?.schema, around),
     async call(args, { client, call, running }, caller) {
-      const wrong = violations?.(args) ?? null;
+      const wrong = input?.violations(args) ?? null;
       if (wrong !== null) return failedResult(`the arguments do not keep to the schema:\n${wrong}`);
       const part = call.fork();
       const leave = running.enter(caller, part);
@@ -93,7 +89,7 @@ export function compileTool(config: ToolConfig, around: ToolSurroundings): McpTo
   };
 }
 
-function describe({ name, title, description, annotations, input_schema, output_schema }: ToolConfig): DataObject {
+function describe({ name, title, description, annotations }: ToolConfig, { input, output }: Callee): DataObject {
   const hints = Object.entries(annotationNames).map(([key, published]) => [
     published,
     annotations?.[key as keyof typeof annotationNames] ?? false,
@@ -102,21 +98,10 @@ function describe({ name, title, description, annotations, input_schema, output_
     name,
     title,
     description,
-    inputSchema: { type: 'object', ...input_schema },
-    ...(output_schema && { outputSchema: { type: 'object', ...output_schema } }),
+    inputSchema: input?.schema ?? { type: 'object' },
+    ...(output && { outputSchema: output.schema }),
     ...(annotations && { annotations: Object.fromEntries(hints) as DataObject }),
   };
-}
-
-/** Arguments and results are objects, whatever is written of them. */
-function objectSchema(site: Site<McpConfig>, schema: Readonly<DataObject>, pointer: string): CheckData {
-  const { type = 'object' } = schema;
-  if (type !== 'object') {
-    throw site.fault('MCP_SCHEMA', `${pointer}/type`, 'arguments and results of tools are objects', {
-      hint: '"type": "object"',
-    });
-  }
-  return compileCheck(site, { ...schema, type }, pointer);
 }
 
 function mirrored(
@@ -139,19 +124,5 @@ function checkHeaderNames({ input_headers: names }: ToolConfig, { site, pointer 
     if (isHopByHop(name.toLowerCase()) || ownHeaders.has(name.toLowerCase())) {
       throw site.fault('MCP_HEADER', at, `${name} belongs to the request of the client, or is the gateway's own`);
     }
-  }
-}
-
-function checkOutput({ type, output_schema, workflow }: ToolConfig, { site, pointer }: ToolSurroundings): void {
-  const isRaw = site.encoding(workflow.output_encoding)?.raw === true;
-  if (type !== 'text' && !isRaw) {
-    throw site.fault('MCP_WORKFLOW', `${pointer}/workflow/output_encoding`, `${type} is made of bytes`, {
-      hint: '"output_encoding": "no-op"',
-    });
-  }
-  if (isRaw && output_schema) {
-    throw site.fault('MCP_SCHEMA', `${pointer}/output_schema`, 'what is handed on undecoded has no schema', {
-      hint: 'another output_encoding of the workflow',
-    });
   }
 }

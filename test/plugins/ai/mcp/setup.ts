@@ -21,6 +21,8 @@ export interface Written {
   readonly extra?: object;
   readonly root?: object;
   readonly tools?: readonly object[];
+  /** Beside that of the server; their backends are at the host where they name none. */
+  readonly endpoints?: readonly object[];
 }
 
 export const lookup = {
@@ -33,6 +35,7 @@ export const lookup = {
 /** One server, `countries`, with the tool `lookup`, at `/mcp`. */
 export function configOf(host: string, written: Written = {}): object {
   const { server, tool, workflow, backend, endpoint, extra, root, tools = [], backends = ['/__t/{code}'] } = written;
+  const { endpoints = [] } = written;
   const entry = (method: string) => ({
     endpoint: '/mcp',
     method,
@@ -44,6 +47,7 @@ export function configOf(host: string, written: Written = {}): object {
   const isStateless = (server as { stateless?: boolean } | undefined)?.stateless === true;
   return {
     version: 3,
+    ...(endpoints.length > 0 && { host: [host] }),
     ...root,
     extra_config: {
       'ai/mcp': {
@@ -70,7 +74,7 @@ export function configOf(host: string, written: Written = {}): object {
       },
       ...(root as { extra_config?: object })?.extra_config,
     },
-    endpoints: isStateless ? [entry('POST')] : ['POST', 'GET', 'DELETE'].map(entry),
+    endpoints: [...(isStateless ? ['POST'] : ['POST', 'GET', 'DELETE']).map(entry), ...endpoints],
   };
 }
 

@@ -1,0 +1,177 @@
+import {
+  type Call,
+  type ClientRequest,
+  type DataObject,
+  type Encoding,
+  type EndpointConfig,
+  findNear,
+  isObject,
+  type Reply,
+  type Site,
+} from '#contract';
+import { compileEndpointRequest, placesOf } from './endpoint-request.ts';
+import type { McpConfig, ToolConfig } from './schema.ts';
+import { type CheckedSchema, checkedSchema, inheritedSchema } from './tool-schema.ts';
+import { compileRequest } from './workflow-request.ts';
+
+/** What a tool is compiled with. */
+export interface Place {
+  readonly site: Site<McpConfig>;
+  /** Of the tool, relative to the configuration of the component. */
+  readonly pointer: string;
+}
+
+/** What a call of a tool comes to: a workflow, or an endpoint. */
+export interface Callee {
+  /** @throws ArgumentError. */
+  call(args: DataObject, client: ClientRequest, call: Call): Reply | Promise<Reply>;
+  /** Of the data of replies. */
+  readonly encoding: Encoding;
+  /** Of arguments; null for any. */
+  readonly input: CheckedSchema | null;
+  /** Of results; null for none. */
+  readonly output: CheckedSchema | null;
+}
+
+/** @throws ConfigError MCP_SCHEMA, MCP_WORKFLOW or MCP_ENDPOINT. */
+export function calleeOf(config: ToolConfig, place: Place): Callee {
+  const { site, pointer } = place;
+  const { endpoint, workflow, input_schema: input, output_schema: output } = config;
+  const written = {
+    input: input ? checkedSchema(site, input, `${pointer}/input_schema`) : null,
+    output: output ? checkedSchema(site, output, `${pointer}/output_schema`) : null,
+  };
+  return endpoint === undefined
+    ? ofWorkflow(config, workflow!, place, written)
+    : ofEndpoint(config, endpointOf(config, endpoint, place), place, written);
+}
+
+type Schemas = Pick<Callee, 'input' | 'output'>;
+
+function ofWorkflow(
+  config: ToolConfig,
+  workflow: NonNullable<ToolConfig['workflow']>,
+  { site, pointer }: Place,
+  schemas: Schemas,
+): Callee {
+  const encoding = site.encoding(workflow.output_encoding)!;
+  checkBytes(config, encoding, site, pointer, `${pointer}/workflow/output_encoding`);
+  const step = site.pipe(`${pointer}/workflow`);
+  const agent = `Sluice Version ${site.use('version')}`;
+  const toWorkflow = compileRequest(config.input_headers, workflow.backend, agent);
+  return { ...schemas, encoding, call: (args, client, call) => step(toWorkflow(args, client), call) };
+}
+
+function ofEndpoint(config: ToolConfig, endpoint: EndpointConfig, { site, pointer }: Place, written: Schemas): Callee {
+  const at = `${pointer}/endpoint`;
+  // What nobody knows is reported where it stands.
+  const encoding = site.encoding(endpoint.output_encoding) ?? site.encoding('json')!;
+  if (encoding.streams || encoding.messages || Object.hasOwn(endpoint.extra_config, 'websocket')) {
+    throw site.fault('MCP_ENDPOINT', at, `${nameOf(endpoint)} answers with a stream, and a result is whole`);
+  }
+  checkBytes(config, encoding, site, pointer, at);
+  const body = bodySchema(endpoint);
+  const { path, query } = placesOf(endpoint);
+  const input = written.input ?? inheritedInput(endpoint, body, { site, pointer: at });
+  for (const name of path) {
+    const { properties } = input.schema;
+    if (isObject(properties) && Object.hasOwn(properties, name)) continue;
+    site.warn('MCP_ARGUMENT', `${pointer}/input_schema`, `the path of the endpoint needs the argument ${name}`, {
+      hint: `"${name}" among "properties" and in "required"`,
+    });
+  }
+  const declared = isObject(body?.['properties']) ? Object.keys(body['properties']) : [];
+  const ofBody = new Set(declared.filter((name) => path.has(name) || query.has(name)));
+  const toEndpoint = compileEndpointRequest(endpoint, config.input_headers, ofBody);
+  const { dispatch } = site;
+  return {
+    encoding,
+    input,
+    output: written.output ?? inheritedOutput(endpoint, encoding, { site, pointer: at }),
+    call: (args, client, call) => dispatch(toEndpoint(args, client), call),
+  };
+}
+
+/** The endpoint that is named. */
+function endpointOf({ method }: ToolConfig, path: string, { site, pointer }: Place): EndpointConfig {
+  const endpoints = site.setting('endpoints');
+  const at = `${pointer}/endpoint`;
+  const sameWay = endpoints.filter((each) => each.endpoint === path);
+  const endpoint = sameWay.find((each) => each.method === method);
+  if (!endpoint) {
+    if (sameWay.length > 0) {
+      const methods = sameWay.map((each) => each.method).join(', ');
+      throw site.fault('MCP_ENDPOINT', `${pointer}/method`, `${path} is not for ${method}`, {
+        hint: `"method": one of ${methods}`,
+      });
+    }
+    const near = findNear(path, [...new Set(endpoints.map((each) => each.endpoint))]);
+    throw site.fault('MCP_ENDPOINT', at, `there is no endpoint "${path}"`, {
+      hint: near ? `did you mean "${near.name}"?` : 'the path of an endpoint as it is written under "endpoints"',
+      fix: near?.isSure ? { value: near.name } : undefined,
+    });
+  }
+  if (Object.hasOwn(endpoint.extra_config, 'ai/mcp')) {
+    throw site.fault('MCP_ENDPOINT', at, `${nameOf(endpoint)} is the entry of a server itself`);
+  }
+  if (path.endsWith('/*')) {
+    throw site.fault('MCP_ENDPOINT', at, `${nameOf(endpoint)} ends in /*, which no argument stands for`);
+  }
+  return endpoint;
+}
+
+function nameOf({ method, endpoint }: EndpointConfig): string {
+  return `${method} ${endpoint}`;
+}
+
+/** What the endpoint wants of bodies; undefined for nothing. */
+function bodySchema({ extra_config, method }: EndpointConfig): DataObject | undefined {
+  const schema = extra_config['validation/json-schema'];
+  return method !== 'GET' && method !== 'DELETE' && isObject(schema) ? schema : undefined;
+}
+
+/** Variables of the path, the query that is let through, and what the body is to be. */
+function inheritedInput(endpoint: EndpointConfig, body: DataObject | undefined, place: Place): CheckedSchema {
+  const { path, query } = placesOf(endpoint);
+  const texts = Object.fromEntries([...path, ...query].map((name) => [name, { type: 'string' }]));
+  const around = { type: 'object', properties: texts, ...(path.size > 0 && { required: [...path] }) };
+  const own = body && inheritedSchema(joined(around, body), 'validation/json-schema', 'input_schema', place);
+  return own ?? checkedSchema(place.site, around, place.pointer);
+}
+
+function joined(around: DataObject & { properties: DataObject; required?: string[] }, body: DataObject): DataObject {
+  const { properties, required = [] } = around;
+  const demanded = Array.isArray(body['required']) ? body['required'] : [];
+  const all = [...new Set([...required, ...demanded])];
+  return {
+    ...body,
+    properties: isObject(body['properties']) ? { ...properties, ...body['properties'] } : properties,
+    ...(all.length > 0 && { required: all }),
+  };
+}
+
+function inheritedOutput(endpoint: EndpointConfig, encoding: Encoding, place: Place): CheckedSchema | null {
+  const config = endpoint.extra_config['validation/response-json-schema'];
+  const schema = isObject(config) ? config['schema'] : undefined;
+  // A list is handed on as such, and a schema of results is one of objects.
+  if (!isObject(schema) || encoding.raw || encoding.name === 'json-collection') return null;
+  return inheritedSchema(schema, 'validation/response-json-schema', 'output_schema', place) ?? null;
+}
+
+/** @param at where the encoding is said. */
+function checkBytes(
+  { type, output_schema }: ToolConfig,
+  { raw }: Encoding,
+  site: Site<McpConfig>,
+  pointer: string,
+  at: string,
+): void {
+  if (type !== 'text' && !raw) {
+    throw site.fault('MCP_WORKFLOW', at, `${type} is made of bytes`, { hint: '"output_encoding": "no-op"' });
+  }
+  if (raw && output_schema) {
+    throw site.fault('MCP_SCHEMA', `${pointer}/output_schema`, 'what is handed on undecoded has no schema', {
+      hint: 'another output_encoding',
+    });
+  }
+}

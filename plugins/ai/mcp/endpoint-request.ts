@@ -1,0 +1,102 @@
+import {
+  type ClientRequest,
+  type Data,
+  type DataObject,
+  type EndpointConfig,
+  isObject,
+  makeRequest,
+  printJson,
+  Query,
+  RequestBody,
+  textOf,
+} from '#contract';
+
+/** Arguments that no request of the endpoint can be made from: its message is for the model. */
+export class ArgumentError extends Error {}
+
+/** Which argument goes where in a request of an endpoint. */
+export interface Places {
+  /** Between the constant pieces of the path stand the names of its variables. */
+  readonly pieces: readonly string[];
+  readonly path: ReadonlySet<string>;
+  /** By name; what else there is goes there, too, where there is no body. */
+  readonly query: ReadonlySet<string>;
+  readonly hasBody: boolean;
+}
+
+const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+
+export function placesOf({ endpoint, method, input_query_strings }: EndpointConfig): Places {
+  // Whoever asks for a virtual host does so by `Host`.
+  const pieces = endpoint.replace(/^\/__virtual\/[^/]*/, '').split(/\{([^{}]+)\}/);
+  return {
+    pieces,
+    path: new Set(pieces.filter((_piece, at) => at % 2 === 1)),
+    query: new Set(input_query_strings.filter((name) => name !== '*')),
+    hasBody: methodsWithBody.has(method),
+  };
+}
+
+/** Makes a request. @throws ArgumentError. */
+export type ToEndpoint = (args: DataObject, client: ClientRequest) => ClientRequest;
+
+/**
+ * Arguments stand where the endpoint asks for them: in its path, in the query that it lets through, and all others in the
+ * body, as JSON, or without a body in the query. Address, host and certificate are those of the client.
+ *
+ * @param headerNames headers of the client that go along.
+ * @param ofBody names that the body has whether or not they stand elsewhere, too.
+ */
+export function compileEndpointRequest(
+  endpoint: EndpointConfig,
+  headerNames: readonly string[],
+  ofBody: ReadonlySet<string>,
+): ToEndpoint {
+  const { method } = endpoint;
+  const places = placesOf(endpoint);
+  const allowed = new Set(headerNames.map((name) => name.toLowerCase()));
+  const isElsewhere = (name: string) => places.path.has(name) || places.query.has(name);
+  return (args, client) => {
+    const path = pathOf(places, args);
+    const match = client.with({ method, path }).match();
+    if (match?.endpoint !== endpoint.endpoint || match.method !== method) {
+      throw new ArgumentError('the arguments do not lead to what this tool calls');
+    }
+    const entries = Object.entries(args);
+    const query = new Query();
+    for (const [name, value] of entries) {
+      if (places.query.has(name) || !(places.hasBody || places.path.has(name))) addTo(query, name, value);
+    }
+    const headers = client.headers.copy();
+    headers.filter((name) => allowed.has(name));
+    let body: RequestBody | null = null;
+    if (places.hasBody) {
+      const sent = entries.filter(([name]) => !isElsewhere(name) || ofBody.has(name));
+      body = RequestBody.of(printJson(Object.fromEntries(sent)));
+      headers.list.push('Content-Type', 'application/json');
+    }
+    const { ip, host, secure, certificate } = client;
+    return makeRequest(
+      { method, path, search: query.toString(), headers, body, ip, host, secure, certificate },
+      (...asked) => client.with({ method: asked[0], path: asked[1], host: asked[2] }).match(),
+    );
+  };
+}
+
+function pathOf({ pieces }: Places, args: DataObject): string {
+  return pieces.map((piece, at) => (at % 2 === 0 ? encodeURI(piece) : segmentOf(args, piece))).join('');
+}
+
+function segmentOf(args: DataObject, name: string): string {
+  const value = Object.hasOwn(args, name) ? args[name] : null;
+  if (value == null) throw new ArgumentError(`the argument ${name} is missing`);
+  if (Array.isArray(value) || isObject(value)) throw new ArgumentError(`the argument ${name} must be a single value`);
+  const text = textOf(value);
+  if (text === '') throw new ArgumentError(`the argument ${name} must not be empty`);
+  return encodeURIComponent(text.toWellFormed());
+}
+
+/** A list is several values; what is not there says nothing. */
+function addTo(query: Query, name: string, value: Data): void {
+  for (const each of Array.isArray(value) ? value : [value]) if (each !== null) query.append(name, textOf(each));
+}
