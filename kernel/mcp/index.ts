@@ -1,6 +1,7 @@
 export type { RequestId } from './message.ts';
 export { type MirroredParameter, mirroredParameters } from './mirrored-parameters.ts';
 export { type ReplyForm, replyForm, replyHeaders, writtenMessage } from './reply-form.ts';
-export { respondToMcp } from './respond.ts';
+export { refuseText, respondToMcp } from './respond.ts';
 export { refuseSession } from './respond-with-handshake.ts';
 export type { McpCaller, McpReply, McpRequest, McpServer, McpSessions, McpTool } from './server.ts';
+export { oldestVersion } from './versions.ts';

@@ -33,7 +33,8 @@ export function introduce(
 ): DataObject & { protocolVersion: string } {
   const asked = getKey(paramsOf(message), 'protocolVersion');
   if (typeof asked !== 'string') throw new McpError(mcpErrors.invalidParams, 'protocolVersion must be a text');
-  const protocolVersion = handshakeVersions.includes(asked) ? asked : handshakeVersions.at(-1)!;
+  const isSpoken = handshakeVersions.includes(asked) || server.olderVersions?.includes(asked);
+  const protocolVersion = isSpoken ? asked : handshakeVersions.at(-1)!;
   return { protocolVersion, capabilities: { ...capabilities }, serverInfo: infoOf(server), ...instructionsOf(server) };
 }
 

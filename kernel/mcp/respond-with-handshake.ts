@@ -24,7 +24,7 @@ export async function respondWithHandshake<C>(
 ): Promise<McpReply> {
   const { sessions } = server;
   if (message.kind === 'request' && message.method === 'initialize') return initialize(server, message);
-  checkVersion(request.header('mcp-protocol-version'));
+  checkVersion(server, request.header('mcp-protocol-version'));
   let session: string | null = null;
   if (sessions) {
     const refusal = await refuseSession(server, request);
@@ -70,8 +70,8 @@ export async function refuseSession<C>(
 }
 
 /** @throws McpError for a version that is not one of a handshake. */
-function checkVersion(version: string | undefined): void {
-  if (version === undefined || handshakeVersions.includes(version)) return;
+function checkVersion({ olderVersions }: McpServer<never>, version: string | undefined): void {
+  if (version === undefined || handshakeVersions.includes(version) || olderVersions?.includes(version)) return;
   if (statelessVersions.includes(version)) throw mismatch('MCP-Protocol-Version', `needs _meta["${metaKeys.version}"]`);
   throw unsupportedVersion(version);
 }

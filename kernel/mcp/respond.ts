@@ -25,6 +25,17 @@ export async function respondToMcp<C>(server: McpServer<C>, request: McpRequest,
   }
 }
 
+/** What somebody is answered who has sent no message; null for a message. For transports that answer elsewhere. */
+export function refuseText(text: string): McpReply | null {
+  try {
+    readMessage(text);
+    return null;
+  } catch (error) {
+    if (error instanceof McpError) return { status: 400, message: errorMessage(null, error) };
+    throw error;
+  }
+}
+
 /** The version that a message itself says it is of. */
 function versionOf(message: McpMessage): string | undefined {
   const meta = message.kind === 'response' ? undefined : message.params && getKey(message.params, '_meta');

@@ -45,6 +45,8 @@ export interface McpServer<Context> {
   readonly cacheScope: 'public' | 'private';
   /** By name, in the order in which they are listed. */
   tools(context: Context): ReadonlyMap<string, McpTool<Context>>;
+  /** Revisions with a handshake beside those of streamable HTTP; default none. */
+  readonly olderVersions?: readonly string[];
   /** Null where every request stands alone. */
   readonly sessions: McpSessions | null;
   /** Told of what nobody expected; the client is told no more than that. */

@@ -1,6 +1,9 @@
 /** Revisions of the protocol in which a client introduces itself with `initialize`, oldest first. */
 export const handshakeVersions: readonly string[] = ['2025-03-26', '2025-06-18', '2025-11-25'];
 
+/** What was before them: clients introduce themselves so, too, but over a transport of its own. */
+export const oldestVersion = '2024-11-05';
+
 /** Revisions in which every request says all that is to be known of its client, oldest first. */
 export const statelessVersions: readonly string[] = ['2026-07-28'];
 

@@ -13,6 +13,7 @@ import {
   type Step,
   writtenMessage,
 } from '#contract';
+import { isOlder, listenOlder, type OlderTransport, takeOlder } from './older-transport.ts';
 import type { AllowsOrigin } from './origin.ts';
 import type { DeclaredServer } from './servers.ts';
 import type { McpContext, Running } from './tool.ts';
@@ -34,11 +35,14 @@ export function takeMessages({ declared, cacheScope, allowsOrigin }: Entry): Ste
   const { preferred, sessions } = declared;
   const server = { ...declared.server, cacheScope };
   const running = sessions?.connections ?? nobody;
+  const older = olderTransport(declared, server);
+  const answerOlder = older && takeOlder(older);
   return async (request, call) => {
     if (!allowsOrigin(request)) return refuse(403);
     const { headers } = request;
     const type = headers.get('content-type');
     if (type !== undefined && !/^application\/json[\t ]*(?:;|$)/i.test(type)) return refuse(415);
+    if (answerOlder && isOlder(request)) return answerOlder(request, call);
     const form = replyForm(acceptOf(headers), preferred);
     if (form === null) return refuse(406);
     const text = await textOf(request);
@@ -77,11 +81,13 @@ export function serveSession(method: 'GET' | 'DELETE', entry: Entry): Step<Clien
   const { declared, allowsOrigin } = entry;
   const server = { ...declared.server, cacheScope: entry.cacheScope };
   const sessions = declared.sessions!;
+  const older = method === 'GET' ? olderTransport(declared, server) : null;
   const serve = method === 'GET' ? listen : end;
   return async (request) => {
     if (!allowsOrigin(request)) return refuse(403);
     const { headers } = request;
     if (method === 'GET' && replyForm(acceptOf(headers), 'events') !== 'events') return refuse(406);
+    if (older && !headers.has('mcp-session-id')) return listenOlder(older, request);
     const refusal = await refuseSession(server, { header: (name) => headers.get(name) });
     if (refusal) return written(refusal, 'json');
     return serve(sessions, headers.get('mcp-session-id')!);
@@ -91,10 +97,19 @@ export function serveSession(method: 'GET' | 'DELETE', entry: Entry): Step<Clien
 type Sessions = NonNullable<DeclaredServer['sessions']>;
 
 async function listen(sessions: Sessions, session: string): Promise<Reply> {
-  const reply = Reply.raw(200, new HeaderBag(replyHeaders('events')), await sessions.listen(session));
+  return streamed(await sessions.listen(session));
+}
+
+function streamed(body: Reply['body']): Reply {
+  const reply = Reply.raw(200, new HeaderBag(replyHeaders('events')), body);
   reply.complete = null;
   reply.lasts = true;
   return reply;
+}
+
+/** Null where it is not offered. */
+function olderTransport({ sessions, older }: DeclaredServer, server: McpServer<McpContext>): OlderTransport | null {
+  return older && sessions ? { server, sessions, textOf, streamed, written: (reply) => written(reply, 'json') } : null;
 }
 
 async function end(sessions: Sessions, session: string): Promise<Reply> {

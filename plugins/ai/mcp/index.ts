@@ -21,14 +21,15 @@ const name = 'ai/mcp';
 
 /**
  * Servers of the Model Context Protocol over streamable HTTP: what is declared at the root is reached at endpoints, whose
- * other components stand before it. A call of a tool is a workflow.
+ * other components stand before it. A call of a tool is a workflow, or a request of an endpoint.
  *
  * Faults of the configuration: `MCP_SERVER`, `MCP_METHOD`, `MCP_DUPLICATE`, `MCP_SCHEMA`, `MCP_PARAM_HEADER`, `MCP_HEADER`,
- * `MCP_WORKFLOW`, `MCP_RESOURCE`; warnings `MCP_TOOL_NAME`, `MCP_UNUSED`.
+ * `MCP_WORKFLOW`, `MCP_ENDPOINT`, `MCP_STATELESS`, `MCP_RESOURCE`; warnings `MCP_TOOL_NAME`, `MCP_UNUSED`, `MCP_ARGUMENT`,
+ * `MCP_SCHEMA`.
  */
 export const plugin = definePlugin({
   name,
-  description: 'Publishes workflows as tools of a server of the Model Context Protocol.',
+  description: 'Publishes workflows and endpoints as tools of a server of the Model Context Protocol.',
   becomes: ['proxy'],
   freeKeys: true,
   offers: [declaredServers],

@@ -167,6 +167,12 @@ const server = {
       default: '0s',
       examples: ['30s'],
     },
+    sse_transport: {
+      type: 'boolean',
+      description:
+        'Serves clients of the revision 2024-11-05, too: who listens with GET and has no session is sent where to post, and has its answers over that stream. Not with stateless.',
+      default: false,
+    },
     tools: { type: 'array', items: tool, description: 'What clients may call.', default: [] },
     protected_resource: protectedResource,
   },
@@ -207,6 +213,7 @@ export const serviceSchema = {
           instructions: 'Ask for one city at a time.',
           json_response: true,
           ping_period: '30s',
+          sse_transport: true,
           protected_resource: {
             resource: 'https://api.example.com/mcp',
             authorization_servers: ['https://id.example.com'],

@@ -10,6 +10,8 @@ export interface DeclaredServer {
   readonly preferred: ReplyForm;
   /** Null without sessions. */
   readonly sessions: SessionLink | null;
+  /** The transport of 2024-11-05 is offered, too. */
+  readonly older: boolean;
 }
 
 export type DeclaredServers = ReadonlyMap<string, DeclaredServer>;
@@ -20,7 +22,7 @@ export const declaredServers = definePort<DeclaredServers>('servers of the Model
 /** What clients have in common that name tools: a name with other characters is not shown by all of them. */
 const toolName = /^[A-Za-z0-9_.-]{1,128}$/;
 
-/** @throws ConfigError MCP_DUPLICATE and those of `compileTool`. Warning: MCP_TOOL_NAME, MCP_UNUSED. */
+/** @throws ConfigError MCP_DUPLICATE and MCP_STATELESS, and those of `compileTool`. Warning: MCP_TOOL_NAME, MCP_UNUSED. */
 export function declareServers(site: Site<McpConfig>): DeclaredServers {
   const servers = new Map<string, DeclaredServer>();
   for (const [index, config] of site.config.servers.entries()) {
@@ -33,15 +35,21 @@ export function declareServers(site: Site<McpConfig>): DeclaredServers {
 }
 
 function declare(site: Site<McpConfig>, config: ServerConfig, pointer: string): DeclaredServer {
-  const { name, title, version, instructions, stateless, ping_period: pingMs } = config;
+  const { name, title, version, instructions, stateless, ping_period: pingMs, sse_transport: older } = config;
   if (stateless && pingMs > 0) {
     site.warn('MCP_UNUSED', `${pointer}/ping_period`, 'ping_period has no effect: without sessions nobody listens');
+  }
+  if (stateless && older) {
+    throw site.fault('MCP_STATELESS', `${pointer}/sse_transport`, 'a stream that is answered over is a session', {
+      hint: '"stateless": false',
+    });
   }
   const tools = compileTools(site, config, pointer);
   const sessions = stateless ? null : linkSessions(site, name, pingMs);
   return {
     preferred: config.json_response ? 'json' : 'events',
     sessions,
+    older,
     server: {
       name,
       title,

@@ -1,10 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import { ByteStream, type Data, type McpSessions, type RequestId, type Site } from '#contract';
-import { type ConnectionChange, Connections, type Listener } from './connections.ts';
+import { type ByteStream, type Data, type McpSessions, oldestVersion, type RequestId, type Site } from '#contract';
+import { ClientStream } from './client-stream.ts';
+import { type ConnectionChange, Connections } from './connections.ts';
 import { type SessionQuestion, Sessions } from './sessions.ts';
-
-/** How often a client that listens is sent something when it is not asked whether it is there, in milliseconds. */
-const HEARTBEAT_MS = 30_000;
 
 /** The sessions of a server, as seen from one process of the gateway: all processes know the same ones. */
 export interface SessionLink extends McpSessions {
@@ -12,6 +9,10 @@ export interface SessionLink extends McpSessions {
   readonly connections: Connections;
   /** A stream of what is asked of a client, in the place of the one that it had. */
   listen(session: string): Promise<ByteStream>;
+  /** A stream with a session that begins and ends with it. @param first event, by the name of the session. */
+  begin(first: (session: string) => string): Promise<ByteStream>;
+  /** An event for the stream of a session; nothing where that is over. */
+  send(session: string, event: string): void;
 }
 
 /**
@@ -48,8 +49,24 @@ export function linkSessions(site: Site<unknown>, name: string, pingMs: number):
     cancelled(session: string, request: RequestId) {
       change({ session, request });
     },
+    async begin(first) {
+      const session = (await ask({ ask: 'open', version: oldestVersion }))!;
+      const stream = new ClientStream(pingMs, (ping) => ask({ ask: 'listen', session, ping }));
+      stream.over = () => {
+        connections.left(session, stream);
+        change({ session, left: true });
+        // Where nobody is there to be asked any more there is no session either.
+        ask({ ask: 'end', session }).catch(() => {});
+      };
+      connections.listen(session, stream);
+      stream.send(first(session));
+      return stream.body;
+    },
+    send(session, event) {
+      if (!connections.send(session, event)) change({ session, message: event });
+    },
     async listen(session) {
-      const stream = new PingedStream(pingMs, (ping) => ask({ ask: 'listen', session, ping }));
+      const stream = new ClientStream(pingMs, (ping) => ask({ ask: 'listen', session, ping }));
       stream.over = () => connections.left(session, stream);
       connections.listen(session, stream);
       change({ session, except: stream.id });
@@ -57,63 +74,4 @@ export function linkSessions(site: Site<unknown>, name: string, pingMs: number):
       return stream.body;
     },
   };
-}
-
-/**
- * Server-sent events to a client that listens. It is asked whether it is there, or sent a comment; one that does not read,
- * does not respond, or whose session is over, is not kept.
- */
-class PingedStream implements Listener {
-  readonly id = randomUUID();
-  readonly body: ByteStream;
-  /** Called once. */
-  over: () => void = () => {};
-  readonly #pings: boolean;
-  readonly #isThere: (ping: string) => Promise<string | null>;
-  readonly #timer: NodeJS.Timeout;
-  #isFull = false;
-  #isAsking = false;
-
-  constructor(pingMs: number, isThere: (ping: string) => Promise<string | null>) {
-    this.#pings = pingMs > 0;
-    this.#isThere = isThere;
-    this.#timer = setInterval(() => void this.#tick(), pingMs || HEARTBEAT_MS);
-    this.body = new ByteStream({
-      resume: () => {
-        this.#isFull = false;
-      },
-      cancel: () => this.#stop(),
-    });
-  }
-
-  end(): void {
-    this.#stop();
-    this.body.end();
-  }
-
-  #stop(): void {
-    clearInterval(this.#timer);
-    this.over();
-  }
-
-  async #tick(): Promise<void> {
-    const ping = this.#pings ? `ping-${randomUUID()}` : '';
-    if (this.#isFull || this.#isAsking) return this.#cut();
-    this.#isAsking = true;
-    const session = await this.#isThere(ping).catch(() => null);
-    this.#isAsking = false;
-    if (session === null) return this.end();
-    const text =
-      ping === ''
-        ? ':\n\n'
-        : `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id: ping, method: 'ping' })}\n\n`;
-    this.#isFull = !this.body.write(Buffer.from(text));
-  }
-
-  /** Whoever reads nothing would not see an end either. */
-  #cut(): void {
-    this.#stop();
-    if (this.#isFull) this.body.fail(new Error('the client does not read'));
-    else this.body.end();
-  }
 }

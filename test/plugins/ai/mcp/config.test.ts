@@ -36,6 +36,7 @@ describe('the configuration of a server of the Model Context Protocol', () => {
         ['json_response', false],
         ['stateless', false],
         ['ping_period', '0s'],
+        ['sse_transport', false],
         ['tools', []],
         ['protected_resource', undefined],
       ],

@@ -290,7 +290,10 @@ describe('an endpoint as a tool', () => {
       deepEqual(await warningsOf([put], { input_schema: schema }), ['MCP_ARGUMENT']);
     });
 
-    async function warningsOf(endpoints: readonly { endpoint: string; method: string }[], tool: object = {}) {
+    async function warningsOf(
+      endpoints: readonly { endpoint: string; method: string; extra_config: object }[],
+      tool: object = {},
+    ) {
       const tools = endpoints.map(({ endpoint, method }, at) => named(`t${at}`, { endpoint, method, ...tool }));
       const gate = await openHarness(
         plugin,

@@ -1,0 +1,86 @@
+import {
+  type Call,
+  type ClientRequest,
+  type McpReply,
+  type McpServer,
+  oldestVersion,
+  type Reply,
+  refuse,
+  refuseText,
+  respondToMcp,
+  type Step,
+  writtenMessage,
+} from '#contract';
+import type { SessionLink } from './session-link.ts';
+import type { McpContext } from './tool.ts';
+
+/** The parameter by which messages say which stream is answered. */
+const SESSION = 'session_id';
+
+/** The transport of 2024-11-05: a client listens, is sent where to post, and has its answers over the stream. */
+export interface OlderTransport {
+  readonly server: McpServer<McpContext>;
+  readonly sessions: SessionLink;
+  /** Reads the body of a request. @throws CallError for one that is too long. */
+  readonly textOf: (request: ClientRequest) => Promise<string>;
+  readonly written: (reply: McpReply) => Reply;
+  /** A stream of events. */
+  readonly streamed: (body: Reply['body']) => Reply;
+}
+
+/** Whether a message comes by the older transport. */
+export function isOlder(request: ClientRequest): boolean {
+  return request.search.includes(SESSION) && request.query.has(SESSION);
+}
+
+/** Lets a client listen: the first event says where it posts, at the address where it listens. */
+export async function listenOlder({ sessions, streamed }: OlderTransport, { path }: ClientRequest): Promise<Reply> {
+  return streamed(await sessions.begin((session) => `event: endpoint\ndata: ${path}?${SESSION}=${session}\n\n`));
+}
+
+/** Takes a message, which is answered over the stream of its session, in whatever process that is. */
+export function takeOlder({ server, sessions, textOf, written }: OlderTransport): Step<ClientRequest> {
+  return async (request, call) => {
+    const session = request.query.get(SESSION)!;
+    if ((await sessions.version(session)) === null) return refuse(404);
+    const text = await textOf(request);
+    const refusal = refuseText(text);
+    if (refusal) return written(refusal);
+    const ended = sessions.connections.begin(session);
+    if (!ended) return refuse(429);
+    // Its deadline is that of the request, which is over before.
+    const part = call.fork();
+    const answer = async (): Promise<void> => {
+      try {
+        const own = { ...server, olderVersions: [oldestVersion], sessions: within(sessions, session) };
+        const { message } = await respondToMcp(
+          own,
+          messageOf(request, text, session),
+          contextOf(request, part, sessions),
+        );
+        if (message !== null) sessions.send(session, writtenMessage(message, 'events'));
+      } finally {
+        part.finish();
+        ended();
+      }
+    };
+    call.background(answer());
+    return refuse(202);
+  };
+}
+
+/** It has begun with the stream. */
+function within(sessions: SessionLink, session: string): SessionLink {
+  return { ...sessions, open: async () => session, version: async () => oldestVersion };
+}
+
+function messageOf({ headers }: ClientRequest, text: string, session: string) {
+  return {
+    text,
+    header: (name: string) => (name.toLowerCase() === 'mcp-session-id' ? session : headers.get(name.toLowerCase())),
+  };
+}
+
+function contextOf(client: ClientRequest, call: Call, { connections }: SessionLink): McpContext {
+  return { client, call, running: connections };
+}
