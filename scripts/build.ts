@@ -1,10 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
-import { imports } from './build-imports.ts';
+import { bundle } from './build/bundle.ts';
+import { imports } from './build/imports.ts';
 
-/** Builds `dist/`, what the published package runs: JavaScript and types, with its own names for `#contract` and `#kernel`, and the reference of every namespace. */
+/**
+ * Builds `dist/`, what the published package runs: the code in few files, types, its own names for `#contract` and
+ * `#kernel`, and the reference of every namespace.
+ */
 rmSync('dist', { recursive: true, force: true });
-execFileSync('tsc', ['--project', 'tsconfig.build.json'], { stdio: 'inherit' });
+execFileSync('tsc', ['--project', 'tsconfig.build.json', '--emitDeclarationOnly'], { stdio: 'inherit' });
 writeFileSync('dist/package.json', `${JSON.stringify({ type: 'module', imports }, null, 2)}\n`);
+await bundle('dist');
 chmodSync('dist/kernel/bin.js', 0o755);
 execFileSync(process.execPath, ['scripts/docs.ts'], { stdio: 'inherit' });

@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { imports } from '../scripts/build-imports.ts';
+import { imports } from '../scripts/build/imports.ts';
 
 const run = promisify(execFile);
 
