@@ -199,6 +199,12 @@ export interface Plugin {
   /** One sentence for the reference. */
   readonly description: string;
   readonly places?: readonly Place[];
+  /**
+   * What it attaches at the root learns nothing from the endpoints: its hooks for each of them, and what it offers, note
+   * down nothing. Only then are endpoints that have not changed gone on with when others are reloaded; plugins at the root
+   * that hand nothing to endpoints need not say so.
+   */
+  readonly independent?: true;
   /** Components without which it can do nothing: those that must stand at the root where it stands there. */
   readonly requires?: readonly Namespace[];
   /** Components without which it has no effect: a warning where it stands at the root and they do not. */

@@ -177,9 +177,9 @@ export class Control {
     running.snapshot = snapshot;
     await scheduler.yield();
     phases.enter('validate');
-    const normalized = await readConfig(snapshot.data, overrides, generations.registry, files);
-    await scheduler.yield();
     const before = this.#current && this.#serving;
+    const normalized = await readConfig(snapshot.data, overrides, generations.registry, files, before);
+    await scheduler.yield();
     // One with mistakes is the same as nothing: preparing it tells them all.
     const fingerprint = normalized.errors.length === 0 && before && (await takeFingerprint(normalized.config));
     const issuesOf = (warnings: readonly ConfigError[]) => ({
@@ -199,7 +199,7 @@ export class Control {
       return { ...reported, ...issuesOf((await commitAll(ready)).failures) };
     }
     await scheduler.yield();
-    const prepared = await generations.prepare(normalized, files, this.#revision + 1, phases);
+    const prepared = await generations.prepare(normalized, files, this.#revision + 1, phases, change.force);
     if (fingerprint) prepared.runtime.fingerprint = fingerprint;
     const changes = fingerprint ? endpointChanges(before.fingerprint, fingerprint) : nothing;
     const hash = before ? prepared.runtime.hash : '';

@@ -149,15 +149,23 @@ export class Generations {
   }
 
   /**
-   * Builds a configuration.
+   * Builds a configuration, of what serves where that has not changed.
+   * @param force build everything.
    * @throws ConfigErrors with every mistake; LISTENER_BIND, at the port, when a new address cannot be opened. Nothing is
    * then left of it.
    */
-  async prepare(normalized: ReadConfig, files: ReadFiles, id: number, phases: Phases): Promise<Prepared> {
-    const { runtime, warnings } = await build(normalized, files, this.#options, id, phases);
+  async prepare(
+    normalized: ReadConfig,
+    files: ReadFiles,
+    id: number,
+    phases: Phases,
+    force = false,
+  ): Promise<Prepared> {
+    const before = force ? null : this.#cell.current;
+    const { runtime, warnings } = await build(normalized, files, this.#options, id, phases, before?.runtime);
     try {
       await nextTurn();
-      const serving = await createServingContext(runtime, this.#options);
+      const serving = await createServingContext(runtime, this.#options, before);
       const port = await this.#port.prepare(runtime, normalized.origin);
       return {
         runtime,

@@ -2,30 +2,24 @@ import {
   type AtService,
   type ClientRequest,
   ConfigError,
-  meterOf,
-  meters,
   type OwnRoute,
   type Phase,
   type Plugin,
-  type Site,
   type Wrap,
 } from '#contract';
 import { joinPointer } from '../config/index.ts';
 import { virtualName, YieldScheduler } from '../contract/internal.ts';
 import { sortByOrder } from '../registry/order.ts';
 import type { Registry } from '../registry/registry.ts';
-import { type CompiledAgent, compileAgent } from './agent.ts';
-import { type Attached, attach, collecting, isUnread, onlyClaim, reportHidden } from './attach.ts';
+import type { CompiledAgent } from './agent.ts';
+import type { Attached } from './attach.ts';
 import { compileEndpoint } from './endpoint.ts';
-import { attachContained, type HandlerUse } from './guards.ts';
-import { compileHttp2, type Http2Routes } from './http2-routes.ts';
-import { type ConfiguredPlugin, findPlugins } from './namespaces.ts';
-import { type NestedPipe, nesting } from './nested.ts';
-import { type AttachDefault, byDependency, Offers } from './offers.ts';
-import { Reads } from './reads.ts';
-import { gatewayAgent } from './request.ts';
+import type { HandlerUse } from './guards.ts';
+import type { Http2Routes } from './http2-routes.ts';
+import type { NestedPipe } from './nested.ts';
 import type { Route } from './route.ts';
-import { type Build, createSite, type Location } from './site.ts';
+import { attachService, compileRest, type Earlier, type ServiceFrame } from './service-frame.ts';
+import type { Build } from './site.ts';
 
 /** A configuration turned into functions. */
 export interface Compiled {
@@ -47,6 +41,8 @@ export interface Compiled {
   readonly nested: readonly NestedPipe[];
   /** What the service's components attached, outermost first. */
   readonly service: readonly Attached<AtService>[];
+  /** What all endpoints have around them. */
+  readonly frame: ServiceFrame;
   /** Handlers of plugins from files, where configurations of other plugins name them. */
   readonly handlerUses: readonly HandlerUse[];
 }
@@ -54,125 +50,57 @@ export interface Compiled {
 /**
  * Compiles every endpoint. The plugins that the configuration names are loaded. Mistakes are collected in `build.errors`,
  * all of them; with any, the result must not serve.
+ * @param earlier what may be gone on with; null to compile everything.
+ * @throws RebuildNeeded where that does not do.
  */
-export async function compile(build: Build, registry: Registry): Promise<Compiled> {
-  const { config, services } = build;
-  const service: Attached<AtService>[] = [];
-  const offers = Offers.atRoot(registry.openScope(), (namespace) => attachDefault(namespace));
-  const nested: NestedPipe[] = [];
-  const agent = gatewayAgent(services.version);
-  const context = nesting({ build, registry, service, offers, agent, log: services.log }, nested);
-  for (const name of registry.catalogue.always ?? []) {
-    const plugin = registry.plugin(name)!;
-    const log = services.log.at(`[SERVICE: ${name}]`);
-    const reads = new Reads(build.reads);
-    const { compilePipe } = context;
-    const site = createSite(build, plugin, undefined, { pointer: '', log, offers, compilePipe, reads });
-    const handed = collecting(build, '', () =>
-      attachContained(build, plugin, '', undefined, () => plugin.always?.(site as unknown as Site<undefined>)),
-    );
-    if (!handed) continue;
-    offers.add(plugin, handed.offers);
-    service.push({ plugin, at: handed, pointer: '', reads });
-  }
-  const results = findPlugins(build, registry, config.extra_config, 'service', '');
-  const attachService = (
-    { plugin, place, config: raw, pointer }: ConfiguredPlugin,
-    unnamed: Pick<Location, 'isUnnamed'> = {},
-  ): void => {
-    const log = services.log.at(`[SERVICE: ${plugin.name}]`);
-    const reads = new Reads(build.reads);
-    const { compilePipe } = context;
-    const handed = attach<AtService>(build, plugin, place, raw, {
-      pointer,
-      log,
-      offers,
-      compilePipe,
-      reads,
-      ...unnamed,
-    });
-    const mistake = build.errors.at(-1);
-    if (!handed && isUnread(mistake)) offers.postpone(plugin, mistake!);
-    if (!handed) return;
-    offers.add(plugin, handed.offers);
-    service.push({ plugin, at: handed, pointer, reads });
-  };
-  const named = new Set(results.map(({ plugin }) => plugin));
-  const attachDefault: AttachDefault = (namespace) => {
-    const plugin = registry.plugin(namespace);
-    const place = registry.place(namespace, 'service');
-    if (!plugin || !place || named.has(plugin)) return;
-    named.add(plugin);
-    const pointer = joinPointer('', 'extra_config', namespace);
-    attachService({ plugin, place, config: {}, pointer }, { isUnnamed: true });
-  };
-  for (const each of byDependency(results)) attachService(each);
-  refuseSecondClaims(build, service);
-  measureFaults(build, offers);
-  const wrapping = service.filter(({ at }) => at.request !== undefined);
-  reportHidden(build, sortByOrder(wrapping, registry.catalogue.order, 'request'));
+export async function compile(build: Build, registry: Registry, earlier: Earlier | null = null): Promise<Compiled> {
+  const { config } = build;
+  const frame = earlier?.frame ?? attachService(build, registry);
+  const context = { ...frame.context, build };
   const routes: Route[] = [];
   const scheduler = new YieldScheduler();
   for (const [index, endpoint] of config.endpoints.entries()) {
-    const route = compileEndpoint(context, endpoint, `/endpoints/${index}`);
+    const route = earlier?.take(index, endpoint) ?? compileEndpoint(context, endpoint, `/endpoints/${index}`);
     if (route) routes.push(route);
     if (scheduler.due) await scheduler.yield();
   }
-  const http2 = compileHttp2(context);
-  const agents = config.async_agent.flatMap((agent, index) => compileAgent(context, agent, index) ?? []);
-  const inOrder = (phase: Phase) => sortByOrder(service, registry.catalogue.order, phase).map(({ at }) => at);
-  const own = service.flatMap(({ plugin, at }) => (at.routes ?? []).map((route) => ({ plugin, route })));
+  earlier?.takeRest();
+  frame.rest ??= compileRest(context, config);
+  const { http2, agents } = frame.rest;
+  frame.isClosed = true;
+  const own = frame.service.flatMap(({ plugin, at }) => (at.routes ?? []).map((route) => ({ plugin, route })));
   refuseTaken(build, own, routes);
-  warnOfUnreachable(build, service);
+  warnOfUnreachable(build, frame.service);
+  const { order } = registry.catalogue;
+  const inOrder = (phase: Phase) => sortByOrder(frame.service, order, phase).map(({ at }) => at);
   return {
     routes,
-    nested,
+    frame,
+    nested: frame.nested,
     agents,
     http2,
     published: http2 ? [...routes, ...http2.routes.values()] : routes,
-    upgrades: new Set(routes.flatMap(({ upgrades }) => [...upgrades])),
+    upgrades: new Set(routes.flatMap(({ upgrades }) => (upgrades.size > 0 ? [...upgrades] : []))),
     own,
     around: inOrder('request').flatMap(({ request }) => request ?? []),
     // As a reply passes: the outermost sees it last.
     heads: inOrder('request')
       .toReversed()
       .flatMap(({ head }) => head ?? []),
-    service: sortByOrder(service, registry.catalogue.order, 'middleware'),
-    handlerUses: build.handlerUses,
+    service: sortByOrder(frame.service, order, 'middleware'),
+    handlerUses: build.everyHandlerUse,
   };
 }
 
-/** Counts the faults of plugins from files, where somebody exports measurements. */
-function measureFaults(build: Build, offers: Offers): void {
-  const asking = { name: 'faults', description: '', takes: [meters] };
-  const meter = build.containment && meterOf({ takeAll: (port) => offers.takeAll(asking, port) });
-  if (!meter) return;
-  const description = 'Faults in hooks of plugins that were loaded from files.';
-  build.faultMeter.faults = meter.counter('plugin.faults', { description });
-}
-
-/** What one component of the service alone may decide. */
-function refuseSecondClaims(build: Build, service: readonly Attached<AtService>[]): void {
-  onlyClaim(build, service, 'reload', 'decide how configurations are replaced');
-  onlyClaim(build, service, 'admin', 'set the admin port');
-  onlyClaim(build, service, 'virtualHosts', 'tell which endpoints are for which hosts');
-  const logging = service.flatMap(({ at, ...rest }) => (at.logging ? [{ ...rest, at: at.logging }] : []));
-  onlyClaim(build, logging, 'level', 'set the level of the application log');
-  onlyClaim(build, logging, 'format', 'decide the format of the application log');
-  onlyClaim(build, logging, 'accessSink', 'decide where the access log goes');
-}
-
 /** No host leads to an endpoint. Code: a warning, ROUTE_UNREACHABLE. */
-function warnOfUnreachable({ config, warnings }: Build, service: readonly Attached<AtService>[]): void {
+function warnOfUnreachable({ config, noticed }: Build, service: readonly Attached<AtService>[]): void {
   const names = service.flatMap(({ at }) => at.virtualHosts?.names ?? []);
   for (const [index, { endpoint }] of config.endpoints.entries()) {
     const name = virtualName(endpoint);
     if (name === undefined || names.includes(name)) continue;
     const message = `no virtual host is named "${name}": no request reaches ${endpoint}`;
     const hint = names.length > 0 ? `one of ${names.join(', ')}` : 'a component at the root names the hosts';
-    warnings.push(
-      new ConfigError('ROUTE_UNREACHABLE', joinPointer('/endpoints', index, 'endpoint'), message, { hint }),
-    );
+    noticed.push(new ConfigError('ROUTE_UNREACHABLE', joinPointer('/endpoints', index, 'endpoint'), message, { hint }));
   }
 }
 

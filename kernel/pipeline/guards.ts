@@ -45,6 +45,8 @@ export interface Contains {
   readonly config: ServiceConfig;
   /** Handlers of plugins from files that stand somewhere. */
   readonly handlerUses: HandlerUse[];
+  /** Those of the whole configuration. */
+  readonly everyHandlerUse: readonly HandlerUse[];
   /** What plugins from files were handed; they may hold it for longer than they should. */
   readonly sites: { readonly plugin: FilePlugin; readonly ref: WeakRef<object> }[];
   /** Null where nothing serves, in a dry run and in a test of one plugin: failures are then seen as they are. */

@@ -16,7 +16,7 @@ export class Reads implements Readonly<Record<Kind, readonly string[]>> {
   /** Ports it took from, whether anything was offered there or not. */
   ports = none;
   encodings = none;
-  /** It asks the gateway itself, all of it: `dispatch`, `reports`. */
+  /** It asks the gateway itself, all of it: `dispatch`. */
   gateway = false;
   readonly #around: Reads | null;
 

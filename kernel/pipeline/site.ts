@@ -49,7 +49,9 @@ export interface Build extends Contains {
   readonly known: KnownPlugins;
   readonly role: Role;
   readonly errors: ConfigError[];
+  /** Of what is acquired here; `noticed` are those of the configuration as a whole. */
   readonly warnings: ConfigError[];
+  readonly noticed: ConfigError[];
   readonly warmups: ((signal: AbortSignal) => Promise<void>)[];
   /** As of `Site`, with the owner's name; so are those below. */
   keep<T>(owner: string, key: Data, open: () => T, close?: (value: T) => void | Promise<void>): T;
@@ -251,7 +253,6 @@ class PlaceSite implements Site<unknown> {
   }
 
   get reports(): Site<unknown>['reports'] {
-    this.#reads.noteGateway();
     return this.#build.reports;
   }
 

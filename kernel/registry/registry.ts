@@ -26,6 +26,8 @@ export class Registry implements KnownPlugins {
   isWhole = true;
   readonly #container: Container;
   readonly #loaded = new Map<Namespace, Plugin>();
+  /** Those that it has beside those of the one that it goes on from. */
+  #given: readonly Plugin[] = [];
 
   /** @param loader of the registry that this one goes on from. */
   constructor(catalogue: Catalogue, services: Services, loader = new PluginLoader(catalogue.adapt)) {
@@ -42,8 +44,26 @@ export class Registry implements KnownPlugins {
     if (plugins.length === 0 && isWhole) return this;
     const extended = new Registry(withPlugins(this.catalogue, plugins), this.services, this.loader);
     extended.isWhole = isWhole;
+    extended.#given = [...this.#given, ...plugins];
     for (const [name, plugin] of this.#loaded) extended.#loaded.set(name, plugin);
     return extended;
+  }
+
+  /**
+   * Stands in for another one that goes on from the same one with the same plugins, each of the same content, and knows
+   * from then on what that knows.
+   * @returns false for one that has others.
+   */
+  standsInFor(other: Registry): boolean {
+    if (this === other) return true;
+    const isOwn = (plugin: Plugin, at: number) => plugin === other.#given[at];
+    if (!this.isWhole || !other.isWhole || this.#given.length !== other.#given.length) return false;
+    if (!this.#given.every(isOwn)) return false;
+    const missing = [...other.#loaded].filter(([name, plugin]) => this.#loaded.get(name) !== plugin);
+    // Which of them are loaded can be seen of plugins from files.
+    if (missing.some(([name, { source }]) => source !== undefined || this.#loaded.has(name))) return false;
+    for (const [name, plugin] of missing) this.#loaded.set(name, plugin);
+    return true;
   }
 
   /** Every namespace that a configuration may name, aliases included. */

@@ -2,9 +2,11 @@ import { ConfigError, isObject, type ServiceConfig } from '#contract';
 import { type Normalized, normalizeInSlices, underEnvironment } from '../config/index.ts';
 import { ConfigErrors, GatewayError } from '../contract/internal.ts';
 import { type Compiled, compile } from '../pipeline/compile.ts';
+import { type Earlier, RebuildNeeded } from '../pipeline/service-frame.ts';
 import type { LoadedPlugins } from '../registry/loading/plugin-loader.ts';
 import { loadNamed } from '../registry/named.ts';
 import type { Registry } from '../registry/registry.ts';
+import { Adoption } from './adoption.ts';
 import { type BuildContext, ConfigBuild } from './config-build.ts';
 import { hashOf, takeFingerprint } from './fingerprint.ts';
 import { Mirrors } from './mirrors.ts';
@@ -13,6 +15,7 @@ import { NamedFiles, ReadFiles } from './read-files.ts';
 import { RefCountedCache } from './ref-counted-cache.ts';
 import { Runtime } from './runtime.ts';
 import { ScopedBuild } from './scoped-build.ts';
+import { shareWith } from './shared-config.ts';
 import { readServerTls, type ServerTls } from './tls.ts';
 import type { FileRead } from './watch/index.ts';
 
@@ -61,24 +64,34 @@ export async function registryFor(
 /**
  * The document with the environment and the command line over it, checked and completed; its plugins are loaded.
  * @param files reads the plugins that come from files. Default: reads them anew.
+ * @param before what serves: what has not changed is taken from it. Default: nothing is.
  */
 export async function readConfig(
   data: unknown,
   overrides: Overrides,
   registry: Registry,
   files = new ReadFiles(),
+  before: Runtime | null = null,
 ): Promise<ReadConfig> {
   const { env } = process;
   const known = await registryFor(underEnvironment(data, env), overrides.plugins, registry, files);
   const normalized = await normalizeInSlices(data, { ...overrides, env, known: known.registry });
   const errors = [...normalized.errors, ...known.errors];
-  return { ...normalized, errors, warnings: [...normalized.warnings, ...known.warnings], registry: known.registry };
+  const isGood = before !== null && errors.length === 0;
+  return {
+    ...normalized,
+    config: isGood ? await shareWith(before.config, normalized.config) : normalized.config,
+    errors,
+    warnings: [...normalized.warnings, ...known.warnings],
+    registry: isGood && before.registry.standsInFor(known.registry) ? before.registry : known.registry,
+  };
 }
 
 /**
  * Builds a runtime off to the side: nothing outside its own scope is touched, and a failure releases everything.
  *
  * @param files what the attempt reads; every file is noted there, also when the build fails.
+ * @param before what serves: what has not changed is gone on with. Null to build everything.
  * @throws ConfigErrors with every mistake found.
  */
 export async function build(
@@ -87,32 +100,65 @@ export async function build(
   context: BuildContext,
   id: number,
   phases: Phases,
+  before: Runtime | null = null,
 ): Promise<Built> {
   // With mistakes in what is written, building only looks for more of them.
   if (read.errors.length === 0) phases.enter('build');
-  const { registry } = read;
-  const configBuild = new ConfigBuild(read, files, { ...context, registry }, id);
+  const adoption = before && read.errors.length === 0 ? Adoption.of(before, read, files) : null;
+  const known = { ...context, registry: read.registry };
+  const built = adoption && (await buildOn(adoption, new ConfigBuild(read, files, known, id, before!.scope), phases));
+  // With mistakes, the whole is built: it tells them all, each at its place.
+  return built ?? buildWhole(new ConfigBuild(read, files, known, id), phases);
+}
+
+/** @returns null where the whole has to be built, for what it is or for the mistakes it has. */
+async function buildOn(adoption: Adoption, build: ConfigBuild, phases: Phases): Promise<Built | null> {
   try {
-    const { compiled, tls } = await compileSound(configBuild);
-    if (configBuild.errors.length > 0) throw new ConfigErrors(configBuild.errors);
-    phases.enter('warmup');
-    await warmUp(configBuild.warmups);
-    const { config } = read;
-    const runtime = new Runtime({ id, config, registry, compiled, tls, files: files.reads, ...configBuild.acquired });
-    return { runtime, warnings: configBuild.warnings };
+    const sound = await compileSound(build, adoption.into(build));
+    if (build.errors.length === 0) return await finish(build, sound, phases);
   } catch (error) {
-    await configBuild.dispose();
+    await build.dispose();
+    if (error instanceof RebuildNeeded) return null;
+    throw error;
+  }
+  await build.dispose();
+  return null;
+}
+
+async function buildWhole(build: ConfigBuild, phases: Phases): Promise<Built> {
+  try {
+    const sound = await compileSound(build);
+    if (build.errors.length > 0) throw new ConfigErrors(build.errors);
+    return await finish(build, sound, phases);
+  } catch (error) {
+    await build.dispose();
     throw error;
   }
 }
 
+async function finish(build: ConfigBuild, sound: Sound, phases: Phases): Promise<Built> {
+  phases.enter('warmup');
+  await warmUp(build.warmups);
+  const { normalized, context, files, revision: id } = build;
+  const { config } = normalized;
+  const { registry } = context;
+  const runtime = new Runtime({ id, config, registry, ...sound, files: files.reads, ...build.acquired });
+  return { runtime, warnings: build.warnings };
+}
+
+interface Sound {
+  readonly compiled: Compiled;
+  readonly tls: ServerTls | null;
+}
+
 /** Compiles all that is sound, also of a configuration with mistakes: it may have more of them. */
-async function compileSound(whole: ConfigBuild): Promise<{ compiled: Compiled; tls: ServerTls | null }> {
+async function compileSound(whole: ConfigBuild, earlier: Earlier | null = null): Promise<Sound> {
   const build = new ScopedBuild(whole, whole.scope);
   const { errors } = whole.normalized;
   const isTlsSound = !errors.some(({ pointer }) => /^\/tls(?:\/|$)/.test(pointer));
-  const tls = isTlsSound ? readServerTls(build.config.tls, build) : null;
-  return { compiled: await compile(build, whole.context.registry), tls };
+  const { read, noticed: warnings } = build;
+  const tls = isTlsSound ? readServerTls(build.config.tls, { read, errors: build.errors, warnings }) : null;
+  return { compiled: await compile(build, whole.context.registry, earlier), tls };
 }
 
 /** What an examination found. */

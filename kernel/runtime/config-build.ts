@@ -1,20 +1,18 @@
-import type { ClientRequest, ConfigError, Data, Role, Run, Step } from '#contract';
+import type { ClientRequest, ConfigError, Data, Role, Step } from '#contract';
 import { type Normalized, notReported } from '../config/index.ts';
 import type { Containment } from '../containment/containment.ts';
 import type { FaultMeter } from '../containment/hook-guard.ts';
 import { isUnread } from '../pipeline/attach.ts';
-import type { Contains, HandlerUse } from '../pipeline/guards.ts';
+import type { HandlerUse } from '../pipeline/guards.ts';
 import type { CallCounter } from '../pipeline/in-flight.ts';
 import type { Registry } from '../registry/registry.ts';
 import { EndpointLease } from './endpoint-lease.ts';
+import { type Asked, Holding, joined, listed, type OwnedPort } from './holding.ts';
 import type { Mirrors } from './mirrors.ts';
-import type { PluginPort } from './plugin-port.ts';
 import type { ReadFiles } from './read-files.ts';
 import type { RefCountedCache } from './ref-counted-cache.ts';
-import { Scope } from './scope.ts';
 
-/** What processes ask one another of a shared value. */
-export type Asked = Data | Uint8Array;
+export type { Asked };
 
 /** Asks the process that owns a shared value. @param revision of the configuration that asks. @param id of the value. */
 export type Ask = (revision: number, id: string, asked: Asked) => Promise<Asked>;
@@ -31,13 +29,6 @@ export interface BuildContext {
   readonly ask?: Ask | undefined;
 }
 
-/** Work that begins when the configuration serves. */
-export interface StartTask {
-  readonly run: Run;
-  /** Is not released before the work has ended. */
-  readonly scope: Scope;
-}
-
 /** Codes of names that nobody brings: where a plugin could not be loaded, it may be the one that would. */
 const MISSING: ReadonlySet<string> = new Set(['NAMESPACE_UNKNOWN', 'ENCODING_UNKNOWN', 'SD_UNKNOWN', 'PLUGIN_UNKNOWN']);
 
@@ -48,29 +39,55 @@ export class ConfigBuild {
   readonly files: ReadFiles;
   readonly context: BuildContext;
   readonly revision: number;
-  readonly scope = new Scope();
+  /** What the service itself acquires. */
+  readonly scope: Holding;
+  /** What each endpoint and agent acquires, those of the configuration before that it goes on with included. */
   readonly holds: EndpointLease[] = [];
-  readonly shared = new Map<string, (asked: Asked) => Asked>();
-  readonly starts: StartTask[] = [];
-  readonly health = new Map<string, () => Data>();
-  /** What empties the caches of each name. */
-  readonly caches = new Map<string, (() => void)[]>();
-  /** Ports of plugins, by address, with the plugin that listens there. */
-  readonly ports = new Map<string, { readonly owner: string; readonly port: PluginPort }>();
+  /** Ports of plugins, by address. */
+  readonly ports = new Map<string, OwnedPort>();
   /** Answers requests of the gateway's own; what serves the configuration puts it here. */
   readonly dispatcher: Dispatcher = { dispatch: null, runtime: null };
   /** Counts the faults of plugins from files. */
-  readonly faultMeter: FaultMeter = { faults: null };
+  readonly faultMeter: FaultMeter;
   readonly mistakes: ConfigError[] = [];
+  /** Warnings of the configuration as a whole. */
   readonly noticed: ConfigError[] = [];
-  readonly handlerUses: HandlerUse[] = [];
-  readonly sites: Contains['sites'] = [];
+  /** What the configuration before acquired and this one goes on with. */
+  readonly #adopted: Holding[] = [];
 
-  constructor(normalized: Normalized, files: ReadFiles, context: BuildContext, revision: number) {
+  /** @param service what the service of the configuration before acquired, to go on with; null to acquire it anew. */
+  constructor(
+    normalized: Normalized,
+    files: ReadFiles,
+    context: BuildContext,
+    revision: number,
+    service: Holding | null = null,
+  ) {
     this.normalized = normalized;
     this.files = files;
     this.context = context;
     this.revision = revision;
+    this.scope = service ?? new Holding();
+    this.faultMeter = service?.builder?.faultMeter ?? { faults: null };
+    if (service) this.#goOnWith(service);
+  }
+
+  /** Goes on with what an endpoint, or an agent, of the configuration before acquired. */
+  adopt(hold: EndpointLease): void {
+    this.#goOnWith(hold);
+    this.holds.push(hold);
+  }
+
+  #goOnWith(holding: Holding): void {
+    holding.adopt();
+    this.#adopted.push(holding);
+    for (const [address, owned] of holding.registered?.ports ?? []) this.ports.set(address, owned);
+  }
+
+  /** It serves: what it went on with belongs to it from now on, and nothing leads to the one before any more. */
+  takeOver(): void {
+    for (const { builder } of this.#adopted) builder?.moveTo(this);
+    this.#adopted.length = 0;
   }
 
   /** Every mistake found so far, at its place in the document. */
@@ -85,7 +102,8 @@ export class ConfigBuild {
   }
 
   get warnings(): readonly ConfigError[] {
-    return [...this.normalized.warnings, ...this.noticed.map(this.#place)];
+    const all = [...listed(this.#holdings, 'warnings'), ...this.noticed];
+    return [...this.normalized.warnings, ...all.map(this.#place)];
   }
 
   readonly #place = (error: ConfigError): ConfigError => {
@@ -95,8 +113,22 @@ export class ConfigBuild {
 
   /** What the runtime takes over. */
   get acquired(): Acquired {
-    const { scope, holds, shared, starts, health, caches, dispatcher, sites } = this;
-    return { scope, holds, shared, starts, health, caches, dispatcher, sites };
+    const { scope, holds, dispatcher } = this;
+    return { scope, holds, dispatcher, takeOver: () => this.takeOver() };
+  }
+
+  /** What the health endpoint shows of its components. */
+  get health(): ReadonlyMap<string, () => Data> {
+    return joined(this.#holdings, 'health');
+  }
+
+  /** Handlers of plugins from files, where configurations of other plugins name them. */
+  get handlerUses(): readonly HandlerUse[] {
+    return listed(this.#holdings, 'handlerUses');
+  }
+
+  get #holdings(): readonly Holding[] {
+    return [this.scope, ...this.holds];
   }
 
   newHold(): EndpointLease {
@@ -105,20 +137,20 @@ export class ConfigBuild {
     return hold;
   }
 
-  /** Releases everything: the configuration will not serve. */
+  /** Lets go of everything: the configuration will not serve. */
   async dispose(): Promise<void> {
     const { log } = this.context.registry.services;
     const report = (failure: unknown) => log.error(() => `failed to release resources: ${failure}`);
-    for (const hold of this.holds.toReversed()) await hold.retire(report);
-    await this.scope.dispose(report);
+    for (const hold of this.holds.toReversed()) await hold.release(report);
+    await this.scope.release(report);
   }
 }
 
 /** What a configuration has acquired besides its functions. */
-export type Acquired = Pick<
-  ConfigBuild,
-  'scope' | 'holds' | 'shared' | 'starts' | 'health' | 'caches' | 'dispatcher' | 'sites'
->;
+export type Acquired = Pick<ConfigBuild, 'scope' | 'holds' | 'dispatcher'> & {
+  /** To be called when it begins to serve. */
+  readonly takeOver: () => void;
+};
 
 /** The way back into the gateway for what its components ask of it. */
 export interface Dispatcher {

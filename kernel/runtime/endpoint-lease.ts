@@ -1,11 +1,11 @@
 import type { Stream, StreamLease } from '../pipeline/stream-lease.ts';
-import { Scope } from './scope.ts';
+import { Holding } from './holding.ts';
 
 /**
- * What one endpoint acquired: released when its configuration has retired and its last stream has ended. There are many,
- * most without a stream.
+ * What one endpoint acquired: released when the last configuration that has it has retired and its last stream has ended.
+ * There are many, most without a stream.
  */
-export class EndpointLease extends Scope implements StreamLease {
+export class EndpointLease extends Holding implements StreamLease {
   #streams: Set<Stream> | null = null;
   #endsLasting = false;
   #onEmpty: (() => void) | null = null;
@@ -34,8 +34,8 @@ export class EndpointLease extends Scope implements StreamLease {
     for (const stream of this.#streams ?? []) if (stream.isLasting) stream.end();
   }
 
-  /** The configuration has retired. Resolves when everything is released; at once where there is no stream. */
-  async retire(onError: (error: unknown) => void): Promise<void> {
+  /** At once where there is no stream. */
+  protected override async finish(onError: (error: unknown) => void): Promise<void> {
     if (this.streams > 0) {
       await new Promise<void>((resolve) => {
         this.#onEmpty = resolve;

@@ -19,8 +19,16 @@ export function endpointId({ method, endpoint }: { readonly method: string; read
 
 /** Equal for endpoints that are the same in everything, backends and components included. */
 export function endpointPrint(endpoint: EndpointConfig): string {
-  return hash('sha256', canonicalJson(endpoint as unknown as Data), 'base64url');
+  let print = prints.get(endpoint);
+  if (print === undefined) {
+    print = hash('sha256', canonicalJson(endpoint as unknown as Data), 'base64url');
+    prints.set(endpoint, print);
+  }
+  return print;
 }
+
+/** Endpoints never change, and those that are as they were are the same objects in the configurations after. */
+const prints = new WeakMap<EndpointConfig, string>();
 
 /** Takes a fingerprint in short scheduler, so that requests go on being served. */
 export async function takeFingerprint(config: ServiceConfig): Promise<Fingerprint> {

@@ -6,7 +6,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { Acquired, Dispatcher } from './config-build.ts';
 import type { EndpointLease } from './endpoint-lease.ts';
 import { type Fingerprint, hashOf, takeFingerprintNow } from './fingerprint.ts';
-import type { Scope } from './scope.ts';
+import { type Holding, joined, listed, type Registered } from './holding.ts';
 import type { ServerTls } from './tls.ts';
 import type { FileRead } from './watch/index.ts';
 
@@ -32,18 +32,9 @@ export class Runtime {
   readonly tls: ServerTls | null;
   /** Every file it was built from, besides the document. */
   readonly files: readonly FileRead[];
-  /** What other processes may ask of the values it shares, by their ids. */
-  readonly shared: Acquired['shared'];
-  /** What the health endpoint tells of its components. */
-  readonly health: Acquired['health'];
-  /** What empties its caches, by their names. */
-  readonly caches: Acquired['caches'];
   readonly dispatcher: Dispatcher;
-  /** What its plugins from files were handed. */
-  readonly sites: Acquired['sites'];
-  readonly #starts: Acquired['starts'];
-  readonly #started = new AbortController();
-  readonly #scope: Scope;
+  readonly #takeOver: () => void;
+  readonly #scope: Holding;
   readonly #holds: readonly EndpointLease[];
   /**
    * An array in which each call knows its slot, not a `Set`: the tables that a busy `Set` leaves behind keep finished calls
@@ -54,28 +45,57 @@ export class Runtime {
   ended: Promise<unknown> = Promise.resolve();
   #fingerprint: Fingerprint | null = null;
   #hash: string | null = null;
+  #shared: Registered['shared'] | null = null;
   #onIdle: (() => void) | null = null;
   /** Other processes that serve it. */
   #holders = 0;
+  #serves = false;
+  #retired = false;
 
   constructor(options: RuntimeOptions) {
-    const { id, config, registry, compiled, tls, files, shared, health, caches, dispatcher, starts, scope, holds } =
-      options;
-    this.sites = options.sites;
+    const { id, config, registry, compiled, tls, files, dispatcher, scope, holds, takeOver } = options;
     this.id = id;
     this.config = config;
     this.registry = registry;
     this.compiled = compiled;
     this.tls = tls;
     this.files = files;
-    this.shared = shared;
-    this.health = health;
-    this.caches = caches;
     this.dispatcher = dispatcher;
     dispatcher.runtime = this;
-    this.#starts = starts;
+    this.#takeOver = takeOver;
     this.#scope = scope;
     this.#holds = holds;
+  }
+
+  /** What the service itself acquired. */
+  get scope(): Holding {
+    return this.#scope;
+  }
+
+  /** What agents acquired, and endpoints that components publish. */
+  get otherHolds(): readonly EndpointLease[] {
+    return this.#holds.slice(this.compiled.routes.length);
+  }
+
+  get #holdings(): readonly Holding[] {
+    return [this.#scope, ...this.#holds];
+  }
+
+  /** What other processes may ask of the values it shares, by their ids. */
+  get shared(): Registered['shared'] {
+    this.#shared ??= joined(this.#holdings, 'shared');
+    return this.#shared;
+  }
+
+  /** What empties its caches, by their names. */
+  get caches(): ReadonlyMap<string, readonly (() => void)[]> {
+    const caches = Map.groupBy(listed(this.#holdings, 'caches'), ([name]) => name);
+    return new Map([...caches].map(([name, all]) => [name, all.map(([, empty]) => empty)]));
+  }
+
+  /** What its plugins from files were handed. */
+  get sites(): Registered['sites'] {
+    return listed(this.#holdings, 'sites');
   }
 
   /** Fingerprint of the configuration and of every file it names, whatever their layout; made when first asked for. */
@@ -96,17 +116,9 @@ export class Runtime {
 
   /** It serves: what its components have to do meanwhile begins. @param log gets what fails of it. */
   start(log: Log): void {
-    const { signal } = this.#started;
-    const onError = (error: unknown): void =>
-      log.error(() => `a component has failed: ${error instanceof Error ? error.stack : error}`);
-    for (const { run, scope } of this.#starts) {
-      try {
-        const running = run(signal);
-        if (running) scope.defer(() => running.catch(onError));
-      } catch (error) {
-        onError(error);
-      }
-    }
+    this.#serves = true;
+    this.#takeOver();
+    for (const holding of this.#holdings) holding.serve(log);
   }
 
   /** Calls in flight; streams do not count. */
@@ -114,9 +126,11 @@ export class Runtime {
     return this.#inFlight.length;
   }
 
-  /** Answers that go on after their head was written. */
+  /** Answers that go on after their head was written; once it has retired, those that no configuration after it has. */
   get streams(): number {
-    return this.compiled.routes.reduce((streams, { hold }) => streams + hold.streams, 0);
+    let streams = 0;
+    for (const hold of this.#holds) if (!this.#retired || !hold.isShared) streams += hold.streams;
+    return streams;
   }
 
   /** Protocols that connections can go on in, in lower case. */
@@ -184,7 +198,8 @@ export class Runtime {
    */
   async retire(onError: (error: unknown) => void, drainMs = Number.POSITIVE_INFINITY): Promise<string[]> {
     const aborted: string[] = [];
-    this.#started.abort();
+    this.#retired = true;
+    if (this.#serves) for (const holding of this.#holdings) holding.rest();
     if (!this.#idle) {
       const abort = () => {
         for (const call of [...this.#inFlight]) aborted.push(call.abort());
@@ -197,15 +212,17 @@ export class Runtime {
       });
       if (late) clearTimeout(late);
     }
-    const streaming = this.#holds.filter((hold) => hold.streams > 0);
-    this.ended = Promise.all(streaming.map((hold) => hold.retire(onError)));
+    const streaming: Promise<void>[] = [];
     const scheduler = new YieldScheduler();
     for (const hold of this.#holds) {
-      if (hold.streams > 0) continue;
-      await hold.retire(onError);
+      const isStreaming = hold.streams > 0;
+      const released = hold.release(onError);
+      if (isStreaming && released) streaming.push(released);
+      else if (released) await released;
       if (scheduler.due) await scheduler.yield();
     }
-    await this.#scope.dispose(onError);
+    this.ended = Promise.all(streaming);
+    await this.#scope.release(onError);
     return aborted;
   }
 }

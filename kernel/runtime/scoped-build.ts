@@ -16,27 +16,34 @@ import {
   type TakeToken,
   type TokenPool,
 } from '#contract';
+import type { FaultMeter } from '../containment/hook-guard.ts';
 import { Reads } from '../pipeline/reads.ts';
 import type { Build } from '../pipeline/site.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Asked, ConfigBuild } from './config-build.ts';
 import type { EndpointLease } from './endpoint-lease.ts';
+import type { Holding } from './holding.ts';
 import { type AskForTokens, Leases, serveLease } from './leases.ts';
 import { bindTrouble, PluginPort } from './plugin-port.ts';
 import type { ReadFiles } from './read-files.ts';
 import { type CacheLease, keptId } from './ref-counted-cache.ts';
-import type { Scope } from './scope.ts';
 
 /** What the compiler is handed: for the whole service, or for one endpoint with a scope of its own. There are many. */
 export class ScopedBuild implements Build {
-  readonly #whole: ConfigBuild;
-  readonly #scope: Scope;
+  #whole: ConfigBuild;
+  readonly holding: Holding;
   readonly reads = new Reads();
   #lease: CacheLease | null = null;
 
-  constructor(whole: ConfigBuild, scope: Scope) {
+  constructor(whole: ConfigBuild, holding: Holding) {
     this.#whole = whole;
-    this.#scope = scope;
+    this.holding = holding;
+    holding.builder ??= this;
+  }
+
+  /** A later configuration serves that goes on with what was built here: what is asked for later is asked of that. */
+  moveTo(whole: ConfigBuild): void {
+    this.#whole = whole;
   }
 
   get config(): ServiceConfig {
@@ -60,7 +67,15 @@ export class ScopedBuild implements Build {
   }
 
   get warnings(): ConfigError[] {
+    return this.holding.registers.warnings;
+  }
+
+  get noticed(): ConfigError[] {
     return this.#whole.noticed;
+  }
+
+  get everyHandlerUse(): Build['everyHandlerUse'] {
+    return this.#whole.handlerUses;
   }
 
   get warmups(): Build['warmups'] {
@@ -76,8 +91,7 @@ export class ScopedBuild implements Build {
   }
 
   get dispatch(): Step<ClientRequest> {
-    const { dispatcher } = this.#whole;
-    return (request, call) => dispatcher.dispatch!(request, call);
+    return (request, call) => this.#whole.dispatcher.dispatch!(request, call);
   }
 
   get calls(): Build['calls'] {
@@ -89,14 +103,14 @@ export class ScopedBuild implements Build {
   }
 
   get handlerUses(): Build['handlerUses'] {
-    return this.#whole.handlerUses;
+    return this.holding.registers.handlerUses;
   }
 
   get sites(): Build['sites'] {
-    return this.#whole.sites;
+    return this.holding.registers.sites;
   }
 
-  get faultMeter(): Build['faultMeter'] {
+  get faultMeter(): FaultMeter {
     return this.#whole.faultMeter;
   }
 
@@ -106,7 +120,7 @@ export class ScopedBuild implements Build {
   }
 
   keep<T>(owner: string, key: Data, open: () => T, close?: (value: T) => void | Promise<void>): T {
-    this.#lease ??= this.#whole.context.cache.lease(this.#scope);
+    this.#lease ??= this.#whole.context.cache.lease(this.holding);
     return this.#lease.keep(owner, key, open, close);
   }
 
@@ -118,12 +132,11 @@ export class ScopedBuild implements Build {
     close?: (value: T) => void | Promise<void>,
   ): (asked: Asked) => Asked | Promise<Asked> {
     const id = keptId(owner, key);
-    const { revision, context } = this.#whole;
-    const { ask } = context;
-    if (ask) return (asked) => ask(revision, id, asked);
+    const { ask } = this.#whole.context;
+    if (ask) return (asked) => ask(this.#whole.revision, id, asked);
     const value = this.keep(owner, key, open, close);
     const run = (asked: Asked) => use(value, asked);
-    this.#whole.shared.set(id, run);
+    this.holding.registers.shared.set(id, run);
     return run;
   }
 
@@ -156,7 +169,7 @@ export class ScopedBuild implements Build {
   start(run: Run, where: 'owner' | 'each'): void {
     const { role } = this;
     if (role === 'alone' || (role === 'owner') === (where === 'owner')) {
-      this.#whole.starts.push({ run, scope: this.#scope });
+      this.holding.registers.starts.push(run);
     }
   }
 
@@ -174,6 +187,7 @@ export class ScopedBuild implements Build {
       (opened) => opened.close(),
     );
     this.#whole.ports.set(address, { owner, port });
+    this.holding.registers.ports.set(address, { owner, port });
     this.warmups.push(() =>
       port.open().catch((error: Error) => {
         const message = `cannot listen on ${address}: ${bindTrouble(error)}`;
@@ -191,25 +205,24 @@ export class ScopedBuild implements Build {
   }
 
   health(name: string, check: () => Data): void {
-    this.#whole.health.set(name, check);
+    this.holding.registers.health.set(name, check);
   }
 
   cache(name: string, empty: () => void): void {
-    const { caches } = this.#whole;
-    caches.set(name, [...(caches.get(name) ?? []), empty]);
+    this.holding.registers.caches.push([name, empty]);
   }
 
   get reports(): Build['reports'] {
-    const { health } = this.#whole;
-    return () => Object.fromEntries([...health].map(([name, check]) => [name, check()]));
+    return () => Object.fromEntries([...this.#whole.health].map(([name, check]) => [name, check()]));
   }
 
   defer(dispose: () => void | Promise<void>): void {
-    this.#scope.defer(dispose);
+    this.holding.defer(dispose);
   }
 
-  forEndpoint(): { build: Build; hold: EndpointLease } {
+  forEndpoint(): { build: ScopedBuild; hold: EndpointLease } {
     const hold = this.#whole.newHold();
-    return { build: new ScopedBuild(this.#whole, hold), hold };
+    const build = new ScopedBuild(this.#whole, hold);
+    return { build, hold };
   }
 }

@@ -22,14 +22,16 @@ export interface Wayfinder {
 
 /** Decides by method, path and host what answers: a path of the gateway's own, a declared endpoint, or neither. */
 export class Destinations implements Wayfinder {
-  readonly #router: Router;
-  readonly #virtual: VirtualRouters | null;
+  /** Of the endpoints for all hosts. */
+  readonly router: Router;
+  /** Of the endpoints of virtual hosts; null where there are none. */
+  readonly virtual: VirtualRouters | null;
   readonly #own: OwnRoutes;
   readonly #options: RouterOptions;
 
   constructor(router: Router, virtual: VirtualRouters | null, own: OwnRoutes, options: RouterOptions) {
-    this.#router = router;
-    this.#virtual = virtual;
+    this.router = router;
+    this.virtual = virtual;
     this.#own = own;
     this.#options = options;
   }
@@ -46,14 +48,14 @@ export class Destinations implements Wayfinder {
   find(method: string, path: string, host = ''): Destination {
     const own = this.#own.find(method, path);
     if (own) return { kind: 'own', route: own };
-    if (this.#virtual?.isReserved(path)) return none;
-    const virtual = this.#virtual?.of(host);
+    if (this.virtual?.isReserved(path)) return none;
+    const virtual = this.virtual?.of(host);
     const outcome = virtual
-      ? either(virtual.find(method, path), () => this.#router.find(method, path))
-      : this.#router.find(method, path);
+      ? either(virtual.find(method, path), () => this.router.find(method, path))
+      : this.router.find(method, path);
     if (outcome.kind === 'route') return outcome;
     if (this.#options.auto_options && method === 'OPTIONS') {
-      const allow = joined(this.#router.methodsOf(path), virtual?.methodsOf(path) ?? []);
+      const allow = joined(this.router.methodsOf(path), virtual?.methodsOf(path) ?? []);
       if (allow.length > 0) return { kind: 'options', allow };
     }
     return outcome.kind === 'none' ? (this.#own.near(path) ?? outcome) : outcome;
@@ -77,17 +79,17 @@ function joined(one: readonly string[], other: readonly string[]): string[] {
 
 /** The endpoints of virtual hosts: a router for each name. */
 class VirtualRouters {
-  readonly #routers: ReadonlyMap<string, Router>;
+  readonly routers: ReadonlyMap<string, Router>;
   readonly #hosts: VirtualHosts | undefined;
 
   constructor(routers: ReadonlyMap<string, Router>, hosts: VirtualHosts | undefined) {
-    this.#routers = routers;
+    this.routers = routers;
     this.#hosts = hosts;
   }
 
   of(host: string): Router | undefined {
     const name = this.#hosts?.nameOf(host) ?? null;
-    return name === null ? undefined : this.#routers.get(name);
+    return name === null ? undefined : this.routers.get(name);
   }
 
   /** No client may ask for a virtual host by a path, however that is written. */
@@ -101,17 +103,22 @@ class VirtualRouters {
   }
 }
 
-/** The destinations of a compiled configuration, and the router of its endpoints for all hosts. */
+/**
+ * The destinations of a compiled configuration, and the router of its endpoints for all hosts.
+ * @param before those of the configuration before: what leads to the same routes is taken from them.
+ */
 export async function destinationsOf(
   config: ServiceConfig,
   { own, routes, service }: Compiled,
+  before: Destinations | null = null,
 ): Promise<{ readonly router: Router; readonly destinations: Destinations }> {
   const { router: options } = config;
   const groups = Map.groupBy(routes, ({ endpoint }) => virtualName(endpoint.endpoint));
-  const router = await Router.build(config, groups.get(undefined) ?? []);
+  const router = await Router.build(config, groups.get(undefined) ?? [], '', before?.router);
   const routers = new Map<string, Router>();
   for (const [name, group] of groups) {
-    if (name !== undefined) routers.set(name, await Router.build(config, group, VIRTUAL + name));
+    if (name === undefined) continue;
+    routers.set(name, await Router.build(config, group, VIRTUAL + name, before?.virtual?.routers.get(name) ?? null));
   }
   const hosts = service.find(({ at }) => at.virtualHosts)?.at.virtualHosts;
   const virtual = routers.size > 0 || hosts ? new VirtualRouters(routers, hosts) : null;

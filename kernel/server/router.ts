@@ -16,7 +16,8 @@ export type Outcome =
 
 /** How one route's variables are read from what the tree found. */
 interface Entry {
-  readonly route: Route;
+  /** Position of the route among those of the configuration. */
+  readonly at: number;
   /** As the tree has it. */
   readonly path: string;
   /** Name in the tree and key in `Params`; null when they are the same. */
@@ -28,43 +29,23 @@ interface Entry {
 const none: Outcome = Object.freeze({ kind: 'none' });
 const invalidPath: Outcome = Object.freeze({ kind: 'refused', text: 'error: invalid path' });
 
-/**
- * Finds the endpoint of a request in a radix tree: the same cost with ten endpoints as with ten thousand. A router
- * belongs to one configuration and is filled before it is published.
- */
-export class Router {
-  readonly #options: ServiceConfig['router'];
-  readonly #exact: Instance<never>;
+/** Where the routes of a configuration are found, by their positions: filled before it is published, never changed after. */
+class RouteTree {
+  readonly exact: Instance<never>;
   /** For redirects to the declared spelling; null when those are off. */
-  readonly #spelling: CaseInsensitivePaths | null;
-  readonly #methods = new Set<string>();
-  #catchAll: Route | null = null;
+  readonly spelling: CaseInsensitivePaths | null;
+  readonly methods = new Set<string>();
+  catchAll = -1;
 
-  private constructor(config: ServiceConfig) {
-    this.#options = config.router;
+  constructor(config: ServiceConfig) {
     const tree = { maxParamLength: 1_000_000, querystringParser: ignored };
-    this.#exact = createFindMyWay(tree) as unknown as Instance<never>;
-    this.#spelling = config.router.disable_redirect_fixed_path ? null : new CaseInsensitivePaths();
+    this.exact = createFindMyWay(tree) as unknown as Instance<never>;
+    this.spelling = config.router.disable_redirect_fixed_path ? null : new CaseInsensitivePaths();
   }
 
-  /** @param prefix begins the paths of all routes, and is none of what clients ask for. */
-  static async build(config: ServiceConfig, routes: readonly Route[], prefix = ''): Promise<Router> {
-    const router = new Router(config);
-    const scheduler = new YieldScheduler();
-    const ordered = config.disable_rest
-      ? routes.toSorted((one, other) => moreFixedFirst(one.endpoint.endpoint, other.endpoint.endpoint))
-      : routes;
-    for (const route of ordered) {
-      router.#add(route, route.endpoint.endpoint.slice(prefix.length) || '/');
-      if (scheduler.due) await scheduler.yield();
-    }
-    return router;
-  }
-
-  #add(route: Route, pattern: string): void {
-    const { method } = route.endpoint;
+  add(at: number, method: string, pattern: string): void {
     if (pattern === '/__catchall') {
-      this.#catchAll = route;
+      this.catchAll = at;
       return;
     }
     const names: [string, string][] = [];
@@ -74,14 +55,73 @@ export class Router {
       return plain;
     });
     const entry: Entry = {
-      route,
+      at,
       path,
       names: names.every(([plain, key]) => plain === key) ? null : names,
       wildcardAt: pattern.endsWith('/*') ? pattern.split('/').length - 2 : -1,
     };
-    this.#methods.add(method);
-    this.#exact.on(method as HTTPMethod, path, ignored, entry);
-    this.#spelling?.add(method, pattern);
+    this.methods.add(method);
+    this.exact.on(method as HTTPMethod, path, ignored, entry);
+    this.spelling?.add(method, pattern);
+  }
+}
+
+/**
+ * Finds the endpoint of a request in a radix tree: the same cost with ten endpoints as with ten thousand. A router belongs
+ * to one configuration; its tree may be that of several, which have the same routes at the same places.
+ */
+export class Router {
+  readonly #config: ServiceConfig;
+  readonly #options: ServiceConfig['router'];
+  readonly #tree: RouteTree;
+  readonly #routes: readonly Route[];
+  readonly #exact: RouteTree['exact'];
+  readonly #spelling: RouteTree['spelling'];
+  readonly #catchAll: Route | null;
+
+  private constructor(config: ServiceConfig, tree: RouteTree, routes: readonly Route[]) {
+    this.#config = config;
+    this.#options = config.router;
+    this.#tree = tree;
+    this.#routes = routes;
+    this.#exact = tree.exact;
+    this.#spelling = tree.spelling;
+    this.#catchAll = routes[tree.catchAll] ?? null;
+  }
+
+  /**
+   * @param prefix begins the paths of all routes, and is none of what clients ask for.
+   * @param before of the configuration before, with the same prefix: its tree is taken where it leads to the same routes.
+   */
+  static async build(
+    config: ServiceConfig,
+    routes: readonly Route[],
+    prefix = '',
+    before: Router | null = null,
+  ): Promise<Router> {
+    const known = before ? before.#treeFor(config, routes) : null;
+    if (known) return new Router(config, known, routes);
+    const tree = new RouteTree(config);
+    const scheduler = new YieldScheduler();
+    const positions = [...routes.keys()];
+    const pathOf = (at: number): string => routes[at]!.endpoint.endpoint;
+    if (config.disable_rest) positions.sort((one, other) => moreFixedFirst(pathOf(one), pathOf(other)));
+    for (const at of positions) {
+      tree.add(at, routes[at]!.endpoint.method, pathOf(at).slice(prefix.length) || '/');
+      if (scheduler.due) await scheduler.yield();
+    }
+    return new Router(config, tree, routes);
+  }
+
+  /** The tree, where it leads to these routes as well; else null. */
+  #treeFor(config: ServiceConfig, routes: readonly Route[]): RouteTree | null {
+    const own = this.#routes;
+    if (this.#config.router !== config.router || this.#config.disable_rest !== config.disable_rest) return null;
+    const isSame = ({ endpoint }: Route, at: number): boolean => {
+      const known = own[at]!.endpoint;
+      return known === endpoint || (known.endpoint === endpoint.endpoint && known.method === endpoint.method);
+    };
+    return own.length === routes.length && routes.every(isSame) ? this.#tree : null;
   }
 
   /**
@@ -108,7 +148,7 @@ export class Router {
       const entry = match.store as Entry;
       const params = match.params as Params;
       if (!hasEscapes && entry.names === null && entry.wildcardAt < 0)
-        return { kind: 'route', route: entry.route, params };
+        return { kind: 'route', route: this.#routes[entry.at]!, params };
       const outcome = this.#accept(entry, params, path, plain, hasEscapes);
       if (outcome.kind !== 'none') return outcome;
     }
@@ -143,7 +183,7 @@ export class Router {
       const text = encodedTwice(params, match['*']);
       if (text) return { kind: 'refused', text };
     }
-    return { kind: 'route', route: entry.route, params };
+    return { kind: 'route', route: this.#routes[entry.at]!, params };
   }
 
   #miss(method: string, plain: string): Outcome {
@@ -162,7 +202,7 @@ export class Router {
   }
 
   #methodsAt(plain: string): string[] {
-    return [...this.#methods].filter((method) => this.#matches(method, plain)).sort();
+    return [...this.#tree.methods].filter((method) => this.#matches(method, plain)).sort();
   }
 
   #redirect(method: string, plain: string): Outcome | null {

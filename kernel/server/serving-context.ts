@@ -42,15 +42,17 @@ export interface ServingOptions {
 /**
  * Builds everything that serves a runtime. The service's components are the middleware of one Koa app, whose innermost
  * middleware is the exchange with the pipes.
+ * @param before what serves: what leads to the same routes is taken from it. Null for nothing.
  */
 export async function createServingContext(
   runtime: Runtime,
   { version, log, sinks, defaultLevel }: ServingOptions,
+  before: ServingContext | null = null,
 ): Promise<ServingContext> {
   const { config, compiled } = runtime;
   const rendering = createRendering(config.router, version);
   const attached = compiled.service.map(({ at }) => at);
-  const { router, destinations } = await destinationsOf(config, compiled);
+  const { router, destinations } = await destinationsOf(config, compiled, before?.destinations);
   const middleware = attached.map(({ middleware: layer }) => layer).filter((layer) => layer !== undefined);
   const context: ExchangeContext = {
     destinations,

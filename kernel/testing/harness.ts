@@ -130,15 +130,16 @@ async function standUp(
     ...(level === 'backend' && { backend: endpoint.backend[0]!, index: 0 }),
     ...(level === 'agent' && { agent: testAgent(around), run: runNext(around) }),
   };
-  const { scope, starts, ports, health, shared } = whole;
+  const { scope, ports } = whole;
   const { errors, warnings, warmups } = build;
   try {
     const handed = attach<AtService & AtEndpoint & AtBackend>(build, plugin, place, copyData(raw as Data), stance);
     if (errors.length > 0) throw new ConfigErrors(errors);
     const attached = handed ?? {};
     for (const task of warmups) await task(new AbortController().signal);
+    const { starts, health, shared } = scope.registers;
     const running = new AbortController();
-    for (const { run } of around.starts === false ? [] : starts) void run(running.signal);
+    for (const run of around.starts === false ? [] : starts) void run(running.signal);
     scope.defer(() => running.abort());
     return {
       attached,

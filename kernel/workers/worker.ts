@@ -99,9 +99,10 @@ export class Worker {
     const { debug, port, plugins } = this.#settings;
     const overrides = { debug, ...(port !== null && { port }), ...(plugins !== null && { plugins }) };
     const read = new ReadFiles(files);
-    const normalized = await readConfig(data, overrides, this.#engine.registry, read);
-    if (normalized.errors.length > 0) throw new ConfigErrors(normalized.errors);
     const { generations } = this.#engine;
+    const before = generations.isServing ? generations.current.runtime : null;
+    const normalized = await readConfig(data, overrides, this.#engine.registry, read, before);
+    if (normalized.errors.length > 0) throw new ConfigErrors(normalized.errors);
     const prepared = await generations.prepare(normalized, read, revision, new Phases());
     if (this.#wanted === order) this.#prepared = prepared;
     else await prepared.abort();

@@ -35,6 +35,7 @@ export const plugin = definePlugin({
   description: "Lua scripts on the client's request, for the whole service or one endpoint.",
   offers: [personalHeaders],
   takes: [httpSigners],
+  independent: true,
   places: [
     atService(schema, (site) => {
       const { wrap, offers } = scripted(site, []);

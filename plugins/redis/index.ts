@@ -18,6 +18,7 @@ export const plugin = definePlugin({
   description: 'Connections to Redis, for components that count together with other gateways.',
   leaves: ['requests', 'data'],
   offers: [redisConnections],
+  independent: true,
   places: [
     atService(schema, (site) => {
       const { connection_pools: pools, clusters, sentinels } = site.config;

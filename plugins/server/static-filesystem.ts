@@ -57,6 +57,7 @@ export const plugin = definePlugin({
   description: 'Serves files from a directory, before any endpoint is looked for.',
   leaves: ['requests', 'data'],
   takes: [serviceLimits],
+  independent: true,
   places: [
     atService(schema, (site) => {
       const { config, log } = site;

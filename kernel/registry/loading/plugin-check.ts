@@ -10,6 +10,7 @@ const MEMBERS: Readonly<Record<keyof Plugin, true>> = {
   keeps: true,
   description: true,
   places: true,
+  independent: true,
   requires: true,
   expects: true,
   expectsBelow: true,

@@ -35,6 +35,7 @@ export const plugin = definePlugin({
   offers: [declaredServers],
   takes: [declaredServers, allowedOrigins, tracers],
   expectsBelow: { component: name, called: `a server_name of ${name}`, suits: () => true },
+  independent: true,
   places: [
     atService(serviceSchema, (site) => ({
       ...guideClients(site),

@@ -36,6 +36,7 @@ export const plugin = definePlugin({
   expectsBelow: { component: 'auth/basic', suits: () => true, called: 'auth/basic' },
   offers: [basicAuthority],
   takes: [basicAuthority],
+  independent: true,
   places: [
     atService(serviceSchema, (site) => {
       const authority = authorityOf(site);

@@ -38,6 +38,7 @@ export const plugin = definePlugin({
   opens: ['/port'],
   offers: [tokenChecks],
   commands: { revoker: command },
+  independent: true,
   places: [
     atService(schema, (site) => {
       const { config } = site;

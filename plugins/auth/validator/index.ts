@@ -34,6 +34,7 @@ export const plugin = definePlugin({
   expectsBelow: usersOfSharedCache,
   offers: [personalHeaders, sharedAge],
   takes: [httpSigners, keyAggregators, sharedAge, tokenChecks],
+  independent: true,
   places: [
     sharedCache,
     atEndpoint(schema, (site) => {

@@ -19,6 +19,7 @@ export const plugin = definePlugin({
   leaves: ['requests', 'data'],
   offers: [quotas],
   takes: [redisConnections],
+  independent: true,
   places: [
     atService(schema, (site) => {
       const all = new Map<string, Quota>();

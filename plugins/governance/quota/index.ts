@@ -38,6 +38,7 @@ export const plugin = definePlugin({
   requires: ['governance/processors'],
   leaves: ['requests', 'data'],
   takes: [quotas],
+  independent: true,
   places: [
     atService(serviceSchema, (site) => {
       const wrap = counting(site, clientOf, refusal, null, null);

@@ -15,6 +15,7 @@ export const plugin = definePlugin({
   description: 'Copies values of request bodies into headers and query parameters.',
   leaves: ['data'],
   offers: [personalHeaders],
+  independent: true,
   places: [
     atService(schema, (site) => {
       const extraction = compileExtraction(site);

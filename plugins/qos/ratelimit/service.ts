@@ -14,6 +14,7 @@ export const plugin = definePlugin({
   description: 'Limits how many requests all endpoints together accept from all clients and from each of them.',
   leaves: ['requests', 'data'],
   offers: [serviceLimits],
+  independent: true,
   places: [
     atService(requestLimitSchema, (site) => {
       const limit = requestLimit(site, site.config, { of: 'service' });

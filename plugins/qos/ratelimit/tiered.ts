@@ -70,6 +70,7 @@ export const plugin = definePlugin({
   description: 'Limits requests by the plan of who sends them, for the whole service or one endpoint.',
   leaves: ['requests', 'data'],
   takes: [redisConnections],
+  independent: true,
   places: [
     atService(schema, (site) => {
       const limits = limitsOf(site, { of: 'service' }, 'service');

@@ -38,6 +38,7 @@ export const plugin = definePlugin({
   requires: ['telemetry/logging'],
   leaves: ['requests', 'data'],
   offers: [logWriters],
+  independent: true,
   places: [
     atService(schema, (site) => {
       const { sink, events } = openSink(site);

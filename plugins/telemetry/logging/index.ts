@@ -13,6 +13,7 @@ export const plugin = definePlugin({
   leaves: ['requests', 'data'],
   offers: [applicationLog],
   takes: [logWriters],
+  independent: true,
   places: [
     atService(serviceSchema, (site) => attachService(site, name)),
     atBackend(backendSchema, (site) => {

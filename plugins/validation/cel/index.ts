@@ -30,6 +30,7 @@ export const plugin = definePlugin({
   description: 'Ends calls whose request, response or token does not meet conditions.',
   leaves: ['requests', 'data'],
   offers: [tokenChecks],
+  independent: true,
   places: [
     atService(serviceSchema, (site) => {
       const rules = readRules(site, outerTypes);

@@ -63,10 +63,11 @@ describe('what is remembered of changes', () => {
         await change;
         await gateway.reload(config({}, { name: 'next' }));
         await gateway.reload(config({}, { name: 'the one after' }));
-        equal(sites.length, 1);
+        // What is refused is built from the ground up once more, for all its mistakes.
+        equal(sites.length, refuses ? 2 : 1);
         await until(() => {
           collect();
-          return sites[0]!.deref() === undefined;
+          return sites.every((site) => site.deref() === undefined);
         });
       });
     }

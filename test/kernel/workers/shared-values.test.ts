@@ -34,7 +34,7 @@ describe('a value that workers share', () => {
       registry,
     );
     const use = async (revision: number) => {
-      const prepared = await generations.prepare(normalized, new ReadFiles(), revision, new Phases());
+      const prepared = await generations.prepare(normalized, new ReadFiles(), revision, new Phases(), true);
       prepared.commit();
       return generations.current;
     };

@@ -14,6 +14,7 @@ export const plugin = definePlugin({
   leaves: ['requests', 'data'],
   offers: [serviceLimits],
   takes: [redisConnections],
+  independent: true,
   places: [
     atService(redisLimitSchema, (site) => {
       const limit = redisLimit(site, site.config, 'service');

@@ -1,0 +1,131 @@
+import { type AtService, type EndpointConfig, meterOf, meters, type ServiceConfig, type Site } from '#contract';
+import { joinPointer } from '../config/index.ts';
+import { sortByOrder } from '../registry/order.ts';
+import type { Registry } from '../registry/registry.ts';
+import { type CompiledAgent, compileAgent } from './agent.ts';
+import { type Attached, attach, collecting, isUnread, onlyClaim, reportHidden } from './attach.ts';
+import type { EndpointContext } from './attachments.ts';
+import { attachContained } from './guards.ts';
+import { compileHttp2, type Http2Routes } from './http2-routes.ts';
+import { type ConfiguredPlugin, findPlugins } from './namespaces.ts';
+import { type NestedPipe, nesting } from './nested.ts';
+import { type AttachDefault, byDependency, Offers } from './offers.ts';
+import { Reads } from './reads.ts';
+import { gatewayAgent } from './request.ts';
+import type { Route } from './route.ts';
+import { type Build, createSite, type Location } from './site.ts';
+
+/** What all endpoints of a configuration have around them, and what does not depend on any of them. */
+export interface ServiceFrame {
+  readonly context: EndpointContext;
+  /** What the components of the service attached, in the order in which they did. */
+  readonly service: readonly Attached<AtService>[];
+  /** The pipes that they hold. */
+  readonly nested: readonly NestedPipe[];
+  /** Agents, and what a component publishes over HTTP/2: compiled after the endpoints. */
+  rest: { readonly http2: Http2Routes | null; readonly agents: readonly CompiledAgent[] } | null;
+  /** Everything is compiled: no other component may come to stand at the root. */
+  isClosed: boolean;
+}
+
+/** What a later configuration goes on with. */
+export interface Earlier {
+  readonly frame: ServiceFrame;
+  /** The route at a position; null where it has to be compiled. */
+  take(index: number, endpoint: EndpointConfig): Route | null;
+  /** Goes on with what does not stand at an endpoint, too. */
+  takeRest(): void;
+}
+
+/** What a configuration before has does not do for a later one: that is to be compiled from the ground up. */
+export class RebuildNeeded extends Error {}
+
+/** Attaches the components of the service. Mistakes are collected in `build.errors`. */
+export function attachService(build: Build, registry: Registry): ServiceFrame {
+  const { config, services } = build;
+  const service: Attached<AtService>[] = [];
+  const offers = Offers.atRoot(registry.openScope(), (namespace) => attachDefault(namespace));
+  const nested: NestedPipe[] = [];
+  const agent = gatewayAgent(services.version);
+  const context = nesting({ build, registry, service, offers, agent, log: services.log }, nested);
+  const frame: ServiceFrame = { context, service, nested, rest: null, isClosed: false };
+  for (const name of registry.catalogue.always ?? []) {
+    const plugin = registry.plugin(name)!;
+    const log = services.log.at(`[SERVICE: ${name}]`);
+    const reads = new Reads(build.reads);
+    const { compilePipe } = context;
+    const site = createSite(build, plugin, undefined, { pointer: '', log, offers, compilePipe, reads });
+    const handed = collecting(build, '', () =>
+      attachContained(build, plugin, '', undefined, () => plugin.always?.(site as unknown as Site<undefined>)),
+    );
+    if (!handed) continue;
+    offers.add(plugin, handed.offers);
+    service.push({ plugin, at: handed, pointer: '', reads });
+  }
+  const results = findPlugins(build, registry, config.extra_config, 'service', '');
+  const attachOne = (
+    { plugin, place, config: raw, pointer }: ConfiguredPlugin,
+    unnamed: Pick<Location, 'isUnnamed'> = {},
+  ): void => {
+    const log = services.log.at(`[SERVICE: ${plugin.name}]`);
+    const reads = new Reads(build.reads);
+    const { compilePipe } = context;
+    const handed = attach<AtService>(build, plugin, place, raw, {
+      pointer,
+      log,
+      offers,
+      compilePipe,
+      reads,
+      ...unnamed,
+    });
+    const mistake = build.errors.at(-1);
+    if (!handed && isUnread(mistake)) offers.postpone(plugin, mistake!);
+    if (!handed) return;
+    offers.add(plugin, handed.offers);
+    service.push({ plugin, at: handed, pointer, reads });
+  };
+  const named = new Set(results.map(({ plugin }) => plugin));
+  const attachDefault: AttachDefault = (namespace) => {
+    const plugin = registry.plugin(namespace);
+    const place = registry.place(namespace, 'service');
+    if (!plugin || !place || named.has(plugin)) return;
+    if (frame.isClosed) throw new RebuildNeeded(`"${namespace}" comes to stand at the root`);
+    named.add(plugin);
+    const pointer = joinPointer('', 'extra_config', namespace);
+    attachOne({ plugin, place, config: {}, pointer }, { isUnnamed: true });
+  };
+  for (const each of byDependency(results)) attachOne(each);
+  refuseSecondClaims(build, service);
+  measureFaults(build, offers);
+  const wrapping = service.filter(({ at }) => at.request !== undefined);
+  reportHidden(build, sortByOrder(wrapping, registry.catalogue.order, 'request'));
+  return frame;
+}
+
+/** Compiles what stands beside the endpoints. */
+export function compileRest(context: EndpointContext, config: ServiceConfig): NonNullable<ServiceFrame['rest']> {
+  return {
+    http2: compileHttp2(context),
+    agents: config.async_agent.flatMap((agent, index) => compileAgent(context, agent, index) ?? []),
+  };
+}
+
+/** Counts the faults of plugins from files, where somebody exports measurements. */
+function measureFaults(build: Build, offers: Offers): void {
+  const asking = { name: 'faults', description: '', takes: [meters] };
+  const meter = build.containment && meterOf({ takeAll: (port) => offers.takeAll(asking, port) });
+  if (!meter) return;
+  const description = 'Faults in hooks of plugins that were loaded from files.';
+  build.faultMeter.faults = meter.counter('plugin.faults', { description });
+}
+
+/** What one component of the service alone may decide. */
+function refuseSecondClaims(build: Build, service: readonly Attached<AtService>[]): void {
+  onlyClaim(build, service, 'reload', 'decide how configurations are replaced');
+  onlyClaim(build, service, 'admin', 'set the admin port');
+  onlyClaim(build, service, 'virtualHosts', 'tell which endpoints are for which hosts');
+  const logging = service.flatMap(({ at, ...rest }) => (at.logging ? [{ ...rest, at: at.logging }] : []));
+  onlyClaim(build, logging, 'level', 'set the level of the application log');
+  onlyClaim(build, logging, 'format', 'decide the format of the application log');
+  onlyClaim(build, logging, 'accessSink', 'decide where the access log goes');
+}

@@ -1,0 +1,88 @@
+import { resolve } from 'node:path';
+import type { EndpointConfig } from '#contract';
+import type { Attached } from '../pipeline/attach.ts';
+import type { Reads } from '../pipeline/reads.ts';
+import type { Route } from '../pipeline/route.ts';
+import type { Earlier, ServiceFrame } from '../pipeline/service-frame.ts';
+import type { ConfigBuild } from './config-build.ts';
+import type { EndpointLease } from './endpoint-lease.ts';
+import type { ReadFiles } from './read-files.ts';
+import type { Runtime } from './runtime.ts';
+import { isSameService } from './shared-config.ts';
+
+/**
+ * What a configuration goes on with of the one before it: what stands around all endpoints where nothing of the service, of
+ * its plugins and of the files it read has changed; and then every endpoint that is as it was. What is
+ * built anew and what is gone on with behave alike, so that in doubt it is built.
+ */
+export class Adoption {
+  readonly #before: Runtime;
+  readonly #files: ReadFiles;
+  /** Files of the configuration before, by absolute path. */
+  readonly #read: ReadonlyMap<string, string | null>;
+
+  #routes: ReadonlyMap<EndpointConfig, Route> | null = null;
+
+  private constructor(before: Runtime, files: ReadFiles) {
+    this.#before = before;
+    this.#files = files;
+    this.#read = new Map(before.files.map(({ path, hash = null }) => [path, hash]));
+  }
+
+  /** @returns null where everything is to be built. */
+  static of(before: Runtime, read: Pick<Runtime, 'config' | 'registry'>, files: ReadFiles): Adoption | null {
+    const { config, registry, compiled } = before;
+    if (registry !== read.registry || !isSameService(config, read.config)) return null;
+    if (!compiled.frame.service.every(isIndependent)) return null;
+    const adoption = new Adoption(before, files);
+    const holdings = [before.scope, ...before.otherHolds];
+    return holdings.every(({ builder }) => builder && adoption.#isUntouched(builder.reads)) ? adoption : null;
+  }
+
+  /** What goes into a build that goes on with it. */
+  into(build: ConfigBuild): Earlier {
+    const { compiled, otherHolds } = this.#before;
+    return {
+      frame: compiled.frame,
+      take: (index, endpoint) => {
+        const route = this.#routeAt(compiled.routes, index, endpoint);
+        if (route) build.adopt(route.hold as EndpointLease);
+        return route;
+      },
+      takeRest: () => {
+        for (const hold of otherHolds) build.adopt(hold);
+      },
+    };
+  }
+
+  #routeAt(routes: readonly Route[], index: number, endpoint: EndpointConfig): Route | null {
+    const stands = routes[index];
+    const route = stands?.endpoint === endpoint ? stands : this.#movedRoute(endpoint);
+    return route && this.#isUntouched(route.reads) ? route : null;
+  }
+
+  /** The route of an endpoint that stood elsewhere, unless something can be seen of where that was. */
+  #movedRoute(endpoint: EndpointConfig): Route | undefined {
+    this.#routes ??= new Map(this.#before.compiled.routes.map((route) => [route.endpoint, route]));
+    const route = this.#routes.get(endpoint);
+    if (!route || route.nested.length > 0) return undefined;
+    const { warnings, handlerUses, sites } = (route.hold as EndpointLease).registered ?? {};
+    return warnings?.length || handlerUses?.length || sites?.length ? undefined : route;
+  }
+
+  /** Nothing that it asked for is another one now. Fields of the service are not, where this is asked. */
+  #isUntouched({ gateway, settings, files }: Reads): boolean {
+    if (gateway || settings.includes('endpoints')) return false;
+    return files.every((written) => {
+      const path = resolve(written);
+      const hash = this.#read.get(path) ?? null;
+      return hash !== null && this.#files.hashOf(path) === hash;
+    });
+  }
+}
+
+/** It hands nothing to endpoints, or says that it learns nothing from them. */
+function isIndependent({ plugin, at }: ServiceFrame['service'][number] | Attached<object>): boolean {
+  const { eachEndpoint, eachBackend, offers } = at as ServiceFrame['service'][number]['at'];
+  return plugin.independent === true || !(eachEndpoint || eachBackend || offers?.length);
+}

@@ -1,0 +1,60 @@
+import { type EndpointConfig, inheritsMethod, type ServiceConfig } from '#contract';
+import { YieldScheduler } from '../contract/internal.ts';
+import { endpointId } from './fingerprint.ts';
+
+/**
+ * The same configuration, with everything of it that is as it was taken from the one before: memory holds it once, and what
+ * has not changed is found by identity. Works in short slices.
+ */
+export async function shareWith(before: ServiceConfig, config: ServiceConfig): Promise<ServiceConfig> {
+  const shared: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(config)) {
+    const known = before[field as keyof ServiceConfig];
+    shared[field] = field !== 'endpoints' && isSameData(known, value) ? known : value;
+  }
+  const endpoints: EndpointConfig[] = [];
+  const scheduler = new YieldScheduler();
+  let byId: ReadonlyMap<string, EndpointConfig> | null = null;
+  for (const [index, endpoint] of config.endpoints.entries()) {
+    let known = before.endpoints[index];
+    if (!known || endpointId(known) !== endpointId(endpoint)) {
+      byId ??= new Map(before.endpoints.map((each) => [endpointId(each), each]));
+      known = byId.get(endpointId(endpoint));
+    }
+    endpoints.push(known && isSameData(known, endpoint) ? known : endpoint);
+    if (scheduler.due) await scheduler.yield();
+  }
+  shared['endpoints'] = Object.freeze(endpoints);
+  return Object.freeze(shared) as unknown as ServiceConfig;
+}
+
+/** Two configurations, the later one shared with the earlier, differ in nothing but their endpoints. */
+export function isSameService(before: ServiceConfig, config: ServiceConfig): boolean {
+  const fields = Object.keys(config) as (keyof ServiceConfig)[];
+  const isSame = (field: keyof ServiceConfig, at: number, all: readonly string[]): boolean =>
+    field === all[at] && (field === 'endpoints' || before[field] === config[field]);
+  const known = Object.keys(before);
+  return fields.length === known.length && fields.every((field, at) => isSame(field, at, known));
+}
+
+/** The same plain data with its keys in the same order: some components go by it. */
+export function isSameData(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+  if (Array.isArray(one) || Array.isArray(other)) {
+    if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false;
+    return one.every((item, at) => isSameData(item, other[at]));
+  }
+  if (JSON.isRawJSON(one) !== JSON.isRawJSON(other)) return false;
+  const keys = Object.keys(one);
+  const others = Object.keys(other);
+  if (keys.length !== others.length || marked(one) !== marked(other)) return false;
+  return keys.every(
+    (key, at) => key === others[at] && isSameData((one as never)[key] as unknown, (other as never)[key] as unknown),
+  );
+}
+
+/** A backend that names no method says so by a key that is no data. */
+function marked(value: object): unknown {
+  return (value as { readonly [inheritsMethod]?: true })[inheritsMethod];
+}

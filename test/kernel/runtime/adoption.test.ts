@@ -1,0 +1,206 @@
+import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { atEndpoint, atService, before, definePlugin, definePort, HeaderBag, offer, refuse } from '#contract';
+import type { Operations } from '#kernel';
+import { until } from '../../support/conditions.ts';
+import { partsOf } from '../../support/gateway.ts';
+import { startWith } from '../../support/plugged.ts';
+import { PluginFolder } from '../../support/plugin-folder.ts';
+
+const texts = definePort<string[]>('texts of a test');
+
+describe('an endpoint that has not changed', () => {
+  let gateway: Operations;
+  let told: string[];
+  let folder: PluginFolder;
+
+  /** Tells what becomes of it. */
+  const watched = definePlugin({
+    name: 'test/watched',
+    description: 'Tells what becomes of it.',
+    takes: [texts],
+    places: [
+      atEndpoint(
+        {
+          type: 'object',
+          properties: {
+            file: { type: 'string', description: 'Is read.', default: '' },
+            asks: { type: 'string', description: 'Is asked for.', default: '' },
+            refuses: { type: 'boolean', description: 'It does.', default: false },
+          },
+        },
+        ({ config, endpoint, read, setting, take, start, defer, fault, warm, health }) => {
+          const name = endpoint.endpoint;
+          told.push(`attach ${name}`);
+          const text = config.file === '' ? '' : Buffer.from(read(config.file)).toString();
+          if (config.asks !== '') setting(config.asks as 'name');
+          take(texts)?.push(name);
+          if (config.refuses) throw fault('TEST_REFUSED', '', 'no');
+          warm(async () => void told.push(`warm ${name}`));
+          health(`watched ${name}`, () => 'well');
+          start((signal) => {
+            told.push(`start ${name}`);
+            signal.addEventListener('abort', () => told.push(`stop ${name}`));
+          });
+          defer(() => void told.push(`end ${name}`));
+          return { endpoint: before(() => refuse(418, { headers: new HeaderBag(['X-Text', text]) })) };
+        },
+      ),
+    ],
+  });
+  const offering = (independent: boolean) =>
+    definePlugin({
+      name: 'test/offering',
+      description: 'Offers a list.',
+      offers: [texts],
+      ...(independent && { independent }),
+      places: [
+        atService({ type: 'object' }, () => {
+          told.push('attach the service');
+          return { offers: [offer(texts, [])] };
+        }),
+      ],
+    });
+
+  const endpoint = (path: string, config: object = {}, more: object = {}) => ({
+    endpoint: path,
+    backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }],
+    extra_config: { 'test/watched': config },
+    ...more,
+  });
+  const config = (endpoints: readonly object[], more: object = {}) => ({ version: 3 as const, endpoints, ...more });
+  const start = async (document: object, independent = true) => {
+    gateway = await startWith([watched, offering(independent)], document);
+    told.length = 0;
+  };
+  const settled = () => until(() => gateway.status.draining === 0);
+
+  beforeEach(() => {
+    told = [];
+    folder = new PluginFolder();
+  });
+  afterEach(async () => {
+    await gateway.close();
+    folder.remove();
+  });
+
+  it('goes on as it is when another one changes, and is not started again', async () => {
+    await start(config([endpoint('/a'), endpoint('/b')]));
+    await gateway.reload(config([endpoint('/a'), endpoint('/b', {}, { timeout: '7s' })]));
+    await settled();
+    deepEqual(told, ['attach /b', 'warm /b', 'start /b', 'stop /b', 'end /b']);
+    equal((await gateway.inject('/a')).statusCode, 418);
+    const health = JSON.parse((await gateway.inject('/__health')).body);
+    deepEqual(health.agents, { 'watched /a': 'well', 'watched /b': 'well' });
+  });
+
+  it('ends once, after many reloads, when it is taken out', async () => {
+    await start(config([endpoint('/a'), endpoint('/b')]));
+    for (let index = 1; index < 6; index++) {
+      await gateway.reload(config([endpoint('/a'), endpoint('/b', {}, { timeout: `${index}s` })]));
+    }
+    await settled();
+    deepEqual(
+      told.filter((line) => line.endsWith('/a')),
+      [],
+    );
+    await gateway.reload(config([endpoint('/b', {}, { timeout: '5s' })]));
+    await settled();
+    deepEqual(
+      told.filter((line) => line.endsWith('/a')),
+      ['stop /a', 'end /a'],
+    );
+  });
+
+  it('ends once when the gateway closes', async () => {
+    await start(config([endpoint('/a'), endpoint('/b')]));
+    await gateway.reload(config([endpoint('/a')]));
+    await gateway.close();
+    deepEqual(
+      told.filter((line) => line.endsWith('/a')),
+      ['stop /a', 'end /a'],
+    );
+  });
+
+  it('goes on as it is where it comes to stand elsewhere', async () => {
+    await start(config([endpoint('/a'), endpoint('/b')]));
+    await gateway.reload(config([endpoint('/c'), endpoint('/b'), endpoint('/a')]));
+    await settled();
+    deepEqual(told, ['attach /c', 'warm /c', 'start /c']);
+  });
+
+  it('is left alone by a reload that is refused, and by one that is only tried', async () => {
+    await start(config([endpoint('/a'), endpoint('/b')]));
+    const { routes } = partsOf(gateway).generations.current.runtime.compiled;
+    await rejects(gateway.reload(config([endpoint('/a'), endpoint('/b', { refuses: true })])), /TEST_REFUSED/);
+    await gateway.apply({ trigger: 'api', source: config([endpoint('/a'), endpoint('/c')]), dryRun: true });
+    deepEqual(
+      told.filter((line) => /^(?:start|stop)|end \/b/.test(line)),
+      [],
+    );
+    equal(partsOf(gateway).generations.current.runtime.compiled.routes, routes);
+    told.length = 0;
+    await gateway.reload(config([endpoint('/b')]));
+    await settled();
+    deepEqual(told, ['stop /a', 'end /a']);
+  });
+
+  it('is built anew when a file that it has read has another content', async () => {
+    const file = join(folder.path, 'text');
+    writeFileSync(file, 'one');
+    const document = config([endpoint('/a', { file }), endpoint('/b')]);
+    await start(document);
+    await gateway.reload(document);
+    deepEqual(told, []);
+    writeFileSync(file, 'two');
+    await gateway.reload(document);
+    await settled();
+    deepEqual([told[0], told.includes('attach /b')], ['attach /a', false]);
+    equal((await gateway.inject('/a')).headers['x-text'], 'two');
+  });
+
+  it('is built anew when anything of the service changes', async () => {
+    const endpoints = [endpoint('/a')];
+    await start(config(endpoints));
+    await gateway.reload(config(endpoints, { name: 'another' }));
+    deepEqual(told.slice(0, 1), ['attach /a']);
+  });
+
+  it('is built anew where it has looked at all endpoints', async () => {
+    await start(config([endpoint('/a', { asks: 'endpoints' }), endpoint('/b')]));
+    await gateway.reload(config([endpoint('/a', { asks: 'endpoints' }), endpoint('/b'), endpoint('/c')]));
+    deepEqual(told.slice(0, 2), ['attach /a', 'attach /c']);
+  });
+
+  it('is built anew when that is asked for', async () => {
+    await start(config([endpoint('/a')]));
+    await gateway.apply({ trigger: 'api', source: config([endpoint('/a')]), force: true });
+    deepEqual(told.slice(0, 1), ['attach /a']);
+  });
+
+  it('goes on with what the service offers it, where that learns nothing from endpoints', async () => {
+    const service = { extra_config: { 'test/offering': {} } };
+    await start(config([endpoint('/a')], service));
+    await gateway.reload(config([endpoint('/a'), endpoint('/b')], service));
+    deepEqual(told, ['attach /b', 'warm /b', 'start /b']);
+  });
+
+  it('is built anew with what the service offers it, where that may learn something', async () => {
+    const service = { extra_config: { 'test/offering': {} } };
+    await start(config([endpoint('/a')], service), false);
+    await gateway.reload(config([endpoint('/a'), endpoint('/b')], service));
+    deepEqual(told.slice(0, 3), ['attach the service', 'attach /a', 'attach /b']);
+  });
+
+  it('leads to no configuration before the one that serves', async () => {
+    await start(config([endpoint('/a'), endpoint('/b')]));
+    const { generations } = partsOf(gateway);
+    for (let index = 1; index < 4; index++) {
+      await gateway.reload(config([endpoint('/a'), endpoint('/b', {}, { timeout: `${index}s` })]));
+    }
+    await settled();
+    equal(generations.leaked, 0);
+    equal(generations.current.runtime.config.endpoints[0], generations.current.runtime.compiled.routes[0]!.endpoint);
+  });
+});

@@ -1,0 +1,192 @@
+import { deepEqual, ok } from 'node:assert/strict';
+import { join } from 'node:path';
+import type { ServiceConfig } from '#contract';
+import type { Operations } from '#kernel';
+import { ConfigErrors } from '../../../kernel/contract/internal.ts';
+import { partsOf, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import { headerSource, PluginFolder } from '../../support/plugin-folder.ts';
+
+/** Numbers that look random, the same in every run. */
+function generator(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+interface Endpoint {
+  endpoint: string;
+  method?: string;
+  [field: string]: unknown;
+}
+
+/** A configuration on its way through changes. */
+interface Model {
+  endpoints: Endpoint[];
+  service: Record<string, unknown>;
+  components: Record<string, unknown>;
+}
+
+const paths = ['/a', '/b/{id}', '/b/c', '/d/{id}/e', '/f', '/g/*'];
+const asked = ['/a', '/a/', '/A', '/b/1', '/b/c', '/d/2/e', '/f?q=1', '/g/x/y', '/nothing'];
+
+const backends: readonly object[] = [
+  { url_pattern: '/plain' },
+  { url_pattern: '/other', allow: ['path'] },
+  { url_pattern: '/third', mapping: { path: 'where' }, group: 'g' },
+  { url_pattern: '/fourth', method: 'POST' },
+];
+
+describe('a configuration that goes on with what has not changed', function () {
+  this.timeout(60_000);
+  let backend: TestBackend;
+  let folder: PluginFolder;
+
+  before(async () => {
+    backend = await startBackend(({ method, target, headers }, response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      response.end(JSON.stringify({ method, path: target, script: headers['x-script'] ?? null, id: 7 }));
+    });
+  });
+  after(() => backend.close());
+  beforeEach(() => {
+    folder = new PluginFolder();
+    folder.write('plugins/header.ts', headerSource('first'));
+    folder.write('script.lua', script(0));
+  });
+  afterEach(() => folder.remove());
+
+  const script = (version: number) => `function mark(request) request:headers('X-Script', 'version ${version}') end`;
+
+  const documentOf = ({ endpoints, service, components }: Model): object => ({
+    version: 3,
+    host: [backend.url],
+    plugin: { folder: join(folder.path, 'plugins/') },
+    ...service,
+    ...(Object.keys(components).length > 0 && { extra_config: components }),
+    endpoints,
+  });
+
+  const kinds = (random: (below: number) => number): readonly (() => Record<string, unknown>)[] => [
+    () => ({}),
+    () => ({ timeout: `${1000 + random(5)}ms` }),
+    () => ({ output_encoding: ['json', 'string', 'no-op', 'yaml'][random(4)] }),
+    () => ({ cache_ttl: `${random(3)}s`, input_headers: ['X-A'], input_query_strings: ['q'] }),
+    () => ({ extra_config: { 'acme/header': { suffix: String(random(3)) } } }),
+    () => ({
+      extra_config: {
+        'modifier/lua-proxy': { sources: [join(folder.path, 'script.lua')], pre: 'mark(request.load())' },
+      },
+    }),
+    () => ({ extra_config: { 'validation/cel': [{ check_expr: `req_path != '/b/${random(2)}'` }] } }),
+    () => ({ extra_config: { proxy: { static: { data: { extra: random(3) }, strategy: 'always' } } } }),
+    () => ({ extra_config: { 'security/cors': { allow_origins: [`http://${random(2)}.test`] } } }),
+  ];
+
+  const services: readonly ((model: Model, random: (below: number) => number) => void)[] = [
+    ({ service }, random) => Object.assign(service, { timeout: `${2 + random(3)}s` }),
+    ({ service }, random) => Object.assign(service, { name: `service ${random(3)}` }),
+    ({ service }, random) => Object.assign(service, { output_encoding: ['json', 'yaml'][random(2)] }),
+    ({ components }, random) => Object.assign(components, { router: { return_error_msg: random(2) === 0 } }),
+    ({ components }, random) =>
+      Object.assign(components, { 'validation/cel': [{ check_expr: `req_path != '/${'af'[random(2)]}'` }] }),
+    ({ components }) => Object.assign(components, { 'acme/absent': 1 }),
+    ({ components }) => Object.assign(components, { 'security/cors': { allow_origins: ['http://0.test'] } }),
+    ({ components }) => {
+      for (const name of Object.keys(components)) delete components[name];
+    },
+  ];
+
+  /** Changes something. @returns what. */
+  function change(model: Model, random: (below: number) => number): string {
+    const { endpoints, components } = model;
+    const made = (path: string): Endpoint => ({
+      endpoint: path,
+      backend: Array.from({ length: 1 + random(2) }, () => backends[random(backends.length)]),
+      ...kinds(random)[random(kinds(random).length)]!(),
+    });
+    if (components['security/cors'] && random(3) === 0) delete components['security/cors'];
+    const what = ['add', 'change', 'change', 'change', 'remove', 'reorder', 'service', 'script', 'plugin', 'nothing'];
+    const step = endpoints.length < 4 ? 'add' : what[random(what.length)]!;
+    const at = random(Math.max(1, endpoints.length));
+    if (step === 'add') {
+      const free = paths.filter((path) => endpoints.every(({ endpoint }) => endpoint !== path));
+      if (free.length > 0) endpoints.splice(at, 0, made(free[random(free.length)]!));
+    } else if (step === 'change' && endpoints.length > 0) endpoints[at] = made(endpoints[at]!.endpoint);
+    else if (step === 'remove') endpoints.splice(at, 1);
+    else if (step === 'reorder') endpoints.push(...endpoints.splice(0, at));
+    else if (step === 'service') services[random(services.length)]!(model, random);
+    else if (step === 'script') folder.write('script.lua', script(random(4)));
+    else if (step === 'plugin') folder.write('plugins/header.ts', headerSource(`v${random(3)}`));
+    return step;
+  }
+
+  /** What a gateway answers and says of itself, but for times. */
+  async function shown(gateway: Operations): Promise<unknown> {
+    const replies = [];
+    for (const url of asked) {
+      const headers = { origin: 'http://0.test', 'x-a': 'b' };
+      const { statusCode, headers: given, body } = await gateway.inject({ url, headers });
+      const { date: _date, ...rest } = given;
+      replies.push([url, statusCode, rest, body]);
+    }
+    const { hash, warnings } = gateway.status;
+    const endpoints = gateway.config.endpoints.toSorted((a, b) => (a.endpoint < b.endpoint ? -1 : 1));
+    // Another order alone is no other configuration: places are told by what stands there.
+    const place = (pointer: string) =>
+      pointer.replace(/^\/endpoints\/(\d+)/, (_, at) => gateway.config.endpoints[Number(at)]!.endpoint);
+    const texts = warnings.map(({ code, pointer, message }) => `${place(pointer)} ${code} ${message}`).sort();
+    return { replies, hash, texts, config: { ...gateway.config, endpoints } satisfies ServiceConfig };
+  }
+
+  const mistakes = (error: unknown): unknown => {
+    ok(error instanceof ConfigErrors, String(error));
+    return error.errors.map(({ code, pointer, message, hint }) => [code, pointer, message, hint]);
+  };
+
+  for (const seed of [1, 2, 3]) {
+    it(`answers as one that is built from the ground up, whatever changes (${seed})`, async () => {
+      const random = generator(seed);
+      let model: Model = { endpoints: [], service: {}, components: {} };
+      for (let index = 0; index < 5; index++) change(model, random);
+      const gateway = await startGateway(documentOf({ ...model, components: {} }));
+      model.components = {};
+      let adopted = 0;
+      try {
+        for (let index = 0; index < 60; index++) {
+          const next = structuredClone(model);
+          const steps = [change(next, random)];
+          const routes = new Set(partsOf(gateway).generations.current.runtime.compiled.routes);
+          if (random(6) === 0) steps.push(change(next, random));
+          const document = documentOf(next);
+          if (random(5) === 0) {
+            const before = await shown(gateway);
+            await gateway.apply({ trigger: 'api', source: document, dryRun: true }).catch(() => {});
+            // A script is read when its endpoint is built, and not before that is.
+            deepEqual(await shown(gateway), before, `${index}: a dry run of ${steps}`);
+          }
+          const fresh = await startGateway(document).catch(mistakes);
+          if (!(fresh as Partial<Operations>).inject) {
+            const before = await shown(gateway);
+            deepEqual(await gateway.reload(document).catch(mistakes), fresh, `${index}: mistakes after ${steps}`);
+            deepEqual(await shown(gateway), before, `${index}: refused ${steps}`);
+            continue;
+          }
+          try {
+            await gateway.reload(document);
+            const { compiled } = partsOf(gateway).generations.current.runtime;
+            adopted += compiled.routes.filter((route) => routes.has(route)).length;
+            deepEqual(await shown(gateway), await shown(fresh as Operations), `${index}: ${steps}`);
+          } finally {
+            await (fresh as Operations).close();
+          }
+          model = next;
+        }
+        ok(adopted > 40, `only ${adopted} endpoints were gone on with`);
+      } finally {
+        await gateway.close();
+      }
+    });
+  }
+});
