@@ -59,10 +59,13 @@ describe('a configuration that goes on with what has not changed', function () {
 
   const script = (version: number) => `function mark(request) request:headers('X-Script', 'version ${version}') end`;
 
+  /** Plugins from files cost much of the time. */
+  let withPlugins = true;
+
   const documentOf = ({ endpoints, service, components }: Model): object => ({
     version: 3,
     host: [backend.url],
-    plugin: { folder: join(folder.path, 'plugins/') },
+    ...(withPlugins && { plugin: { folder: join(folder.path, 'plugins/') } }),
     ...service,
     ...(Object.keys(components).length > 0 && { extra_config: components }),
     endpoints,
@@ -73,7 +76,7 @@ describe('a configuration that goes on with what has not changed', function () {
     () => ({ timeout: `${1000 + random(5)}ms` }),
     () => ({ output_encoding: ['json', 'string', 'no-op', 'yaml'][random(4)] }),
     () => ({ cache_ttl: `${random(3)}s`, input_headers: ['X-A'], input_query_strings: ['q'] }),
-    () => ({ extra_config: { 'acme/header': { suffix: String(random(3)) } } }),
+    () => (withPlugins ? { extra_config: { 'acme/header': { suffix: String(random(3)) } } } : { timeout: '1234ms' }),
     () => ({
       extra_config: {
         'modifier/lua-proxy': { sources: [join(folder.path, 'script.lua')], pre: 'mark(request.load())' },
@@ -148,13 +151,14 @@ describe('a configuration that goes on with what has not changed', function () {
   for (const seed of [1, 2, 3]) {
     it(`answers as one that is built from the ground up, whatever changes (${seed})`, async () => {
       const random = generator(seed);
+      withPlugins = seed === 1;
       let model: Model = { endpoints: [], service: {}, components: {} };
       for (let index = 0; index < 5; index++) change(model, random);
       const gateway = await startGateway(documentOf({ ...model, components: {} }));
       model.components = {};
       let adopted = 0;
       try {
-        for (let index = 0; index < 60; index++) {
+        for (let index = 0; index < (withPlugins ? 30 : 90); index++) {
           const next = structuredClone(model);
           const steps = [change(next, random)];
           const routes = new Set(partsOf(gateway).generations.current.runtime.compiled.routes);
@@ -183,7 +187,7 @@ describe('a configuration that goes on with what has not changed', function () {
           }
           model = next;
         }
-        ok(adopted > 40, `only ${adopted} endpoints were gone on with`);
+        ok(adopted > 20, `only ${adopted} endpoints were gone on with`);
       } finally {
         await gateway.close();
       }
