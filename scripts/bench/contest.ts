@@ -1,6 +1,6 @@
 import type { Child } from './children.ts';
 import { type Lane, type Round, roundOf, sliceOf } from './lane.ts';
-import { openOne } from './lanes.ts';
+import { openOne, orderOf } from './lanes.ts';
 import { type Plan, type Side, summary, WARM_UP_SECONDS } from './measure.ts';
 import { usageOf } from './meter.ts';
 import { resources } from './payloads.ts';
@@ -95,10 +95,11 @@ export async function contest(
 /** The backend itself, asked for what the scenario fetches first. */
 function direct(scenario: Scenario, { upstream, backend, generator, connections }: ContestPlan): Lane {
   const path = paths[scenario.name]![0]!;
-  const order = { url: upstream + path, connections };
+  const order = orderOf(upstream, { ...scenario, path }, { connections });
+  const own = scenario.echoes === undefined && { expected: resources[path], untouched: true as const };
   return {
     ...{ name: DIRECT, origin: upstream, headers: undefined },
-    scenario: { ...scenario, path, expected: resources[path], untouched: true },
+    scenario: { ...scenario, path, ...own },
     load: (seconds, rate) =>
       sliceOf(
         () => usageOf(backend),

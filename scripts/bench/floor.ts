@@ -1,6 +1,6 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
-import { changes, type Data, paths } from './work.ts';
+import { changes, type Data, own, paths } from './work.ts';
 
 /**
  * What the work of one scenario costs when it is written by hand for that scenario alone: node:http in front, undici
@@ -8,18 +8,18 @@ import { changes, type Data, paths } from './work.ts';
  * Arguments: scenario, port, origin of the upstream.
  */
 
-type Answer = (response: ServerResponse) => void;
+type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
 const [scenario = '', port, origin = ''] = process.argv.slice(2);
 const pool = new Pool(origin);
 
 /** Passes status, headers and bytes on. A body that came in one piece leaves in one piece, with its head. */
 class Pass implements Dispatcher.DispatchHandler {
-  #response: ServerResponse;
+  protected readonly response: ServerResponse;
   #held: Uint8Array | null = null;
 
   constructor(response: ServerResponse) {
-    this.#response = response;
+    this.response = response;
   }
 
   onRequestStart() {}
@@ -32,20 +32,20 @@ class Pass implements Dispatcher.DispatchHandler {
       if (typeof value === 'string') passed.push(name, value);
       else for (const one of value) passed.push(name, one);
     }
-    this.#response.writeHead(status, passed);
+    this.response.writeHead(status, passed);
   }
 
-  onResponseData(_controller: unknown, chunk: Uint8Array) {
-    if (this.#held !== null) this.#response.write(this.#held);
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Uint8Array) {
+    if (this.#held !== null) this.response.write(this.#held);
     this.#held = chunk;
   }
 
   onResponseEnd() {
-    this.#response.end(this.#held);
+    this.response.end(this.#held);
   }
 
   onResponseError() {
-    fail(this.#response);
+    fail(this.response);
   }
 }
 
@@ -117,16 +117,46 @@ function merge(paths: readonly string[]): Answer {
   };
 }
 
-const [path = '', ...more] = paths[scenario] ?? [];
-const change = changes[scenario];
-if (path === '') throw new Error(`no floor for the scenario "${scenario}"`);
+/** Passes bytes both ways, as fast as the slower side takes them. */
+class Relay extends Pass {
+  override onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Record<string, string>) {
+    super.onResponseStart(controller, status, headers);
+    this.response.on('drain', () => controller.resume());
+  }
 
-function pass(response: ServerResponse): void {
-  get(path, new Pass(response));
+  override onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array) {
+    if (!this.response.write(chunk)) controller.pause();
+  }
 }
 
-const respond = change ? transform(path, change) : more.length > 0 ? merge([path, ...more]) : pass;
-const server = createServer((_request, response) => respond(response));
+function relay(path: string): Answer {
+  return (response, request) => {
+    const headers = { 'content-length': request.headers['content-length']! };
+    pool.dispatch({ path, method: 'POST', headers, body: request }, new Relay(response));
+  };
+}
+
+function constant({ status, data }: { status: number; data: Data }): Answer {
+  const text = JSON.stringify(data);
+  return (response) => {
+    response.writeHead(status, ['Content-Type', 'application/json', 'Content-Length', String(text.length)]);
+    response.end(text);
+  };
+}
+
+function answerOf(scenario: string): Answer {
+  const alone = own[scenario];
+  if (alone) return constant(alone);
+  const [path, ...more] = paths[scenario] ?? [];
+  if (path === undefined) throw new Error(`no floor for the scenario "${scenario}"`);
+  if (path === '/echo') return relay(path);
+  const change = changes[scenario];
+  if (change) return transform(path, change);
+  return more.length > 0 ? merge([path, ...more]) : (response) => get(path, new Pass(response));
+}
+
+const respond = answerOf(scenario);
+const server = createServer((request, response) => respond(response, request));
 server.keepAliveTimeout = 0;
 server.listen(Number(port), '127.0.0.1');
 process.once('disconnect', () => process.exit());

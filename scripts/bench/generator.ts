@@ -42,12 +42,13 @@ export function builtIn(folder: string): Generator {
   };
 }
 
-/** @param other takes what wrk cannot do: headers that change, and a rate. */
+/** @param other takes what wrk cannot do: headers or paths that change, bodies, a rate, a status. */
 function withWrk(file: string, folder: string, other: Generator): Generator {
   return {
     name: 'wrk',
     async run(order) {
-      if (order.headersFile !== undefined || order.rate !== undefined) return other.run(order);
+      const { headersFile, rate, paths, status, bodyLength } = order;
+      if ([headersFile, rate, paths, status, bodyLength].some((own) => own !== undefined)) return other.run(order);
       const { url, connections, seconds } = order;
       const flags = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '5s', '--latency'];
       const child = start([file, ...flags, url], join(folder, 'load.log'));

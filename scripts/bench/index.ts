@@ -23,7 +23,9 @@
  * - In the JSON file, `busy` is CPU time over elapsed time; well below 1 means that upstream or generator were the limit.
  *
  * Scenarios: `no-op` passes 1 KiB as bytes; `json` decodes and encodes it; `filter` adds allow, mapping and group;
- * `merge` joins three backends of 1 KiB; `json-64k` is `json` with 64 KiB. Their access log is off. `access-log` is
+ * `merge` joins three backends of 1 KiB; `json-64k` is `json` with 64 KiB. `static` and `not-found` ask no backend. `echo-1m`
+ * and `echo-100m` send so many bytes, which come back. `routes-1000-first` and the like have so many endpoints, and are
+ * compared with the gateway that has 10; `workers` has two, and is compared with one process. Their access log is off. `access-log` is
  * `no-op` with the log on, going to a file, for at least 200,000 requests. The scenarios of `components.ts` compare the
  * gateway without a component to the gateway with it; `more µs` is what it costs a request. Both stand in one process and
  * take turns of a tenth of a second, so that the collector treats them alike. Sockets make these figures uncertain by
@@ -55,7 +57,15 @@ import type { Peer } from './peers/peer.ts';
 import { describe, type Outcome } from './report.ts';
 import type { Scenario } from './scenario.ts';
 import { openStage } from './stage.ts';
-import { bareGateway, floor, gateway, loggingGateway, type Subject } from './subject.ts';
+import {
+  bareGateway,
+  floor,
+  gateway,
+  gatewayOfFew,
+  gatewayOfWorkers,
+  loggingGateway,
+  type Subject,
+} from './subject.ts';
 
 async function main(): Promise<number> {
   exitOnSignals();
@@ -107,6 +117,8 @@ function isFailed(outcome: Outcome | ContestOutcome): boolean {
 /** What is compared in a scenario. */
 function programsOf(scenario: Scenario): readonly [Subject, Subject] {
   if (scenario.accessLog) return [gateway, loggingGateway];
+  if (scenario.routes) return [gatewayOfFew, gateway];
+  if (scenario.workers) return [gateway, gatewayOfWorkers(scenario.workers)];
   return scenario.attach ? [bareGateway, gateway] : [floor, gateway];
 }
 

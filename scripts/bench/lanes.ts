@@ -6,6 +6,7 @@ import { builtIn } from './generator.ts';
 import { type Lane, sliceOf } from './lane.ts';
 import type { Plan } from './measure.ts';
 import { askUsage, usageOf } from './meter.ts';
+import { FEW, routed } from './routes.ts';
 import { type Attached, configWith, endpointOf, type Scenario } from './scenario.ts';
 import { launch, type Setup, type Subject } from './subject.ts';
 
@@ -37,19 +38,19 @@ export async function openApart(scenario: Scenario, subjects: readonly Subject[]
 
 /** A subject in a process of its own. @param index no other in the same folder has it. @throws Error when it does not start. */
 export async function openOne(scenario: Scenario, subject: Subject, index: number, plan: Plan) {
-  const { generator, connections, folder } = plan;
+  const { generator, folder } = plan;
   const logFile = join(folder, `${index}-${scenario.name}.log`);
   const setup = await setUp(subject, scenario, {}, index, plan);
-  const { child } = await launch(subject, setup, scenario.path, logFile);
+  const { child } = await launch(subject, setup, setup.path, logFile, undefined, scenario.status, scenario.echoes);
   const origin = `http://127.0.0.1:${setup.port}`;
-  const order = { url: origin + scenario.path, connections };
+  const order = orderOf(origin, { ...scenario, path: setup.path }, plan, setup.paths);
   const countLines = async (requests: number) => {
     await child.stop();
     const lines = readFileSync(logFile).reduce((sum, byte) => (byte === 0x0a ? sum + 1 : sum), 0);
     if (lines < requests) throw new Error(`${subject.name}: ${lines} lines of log for ${requests} requests`);
   };
   const lane: Lane = {
-    ...{ name: subject.name, origin, scenario, headers: undefined },
+    ...{ name: subject.name, origin, scenario: { ...scenario, path: setup.path }, headers: undefined },
     load: (seconds, rate) =>
       sliceOf(
         async () => usageOf(child),
@@ -67,7 +68,7 @@ export async function openTogether(scenario: Scenario, subjects: readonly Subjec
   const { headers } = attached;
   const headersFile = headers && join(folder, `${scenario.name}-headers.json`);
   if (headersFile) writeFileSync(headersFile, JSON.stringify(headers));
-  const setups: Setup[] = [];
+  const setups: Prepared[] = [];
   for (const subject of subjects) setups.push(await setUp(subject, scenario, attached, setups.length, plan));
   const files = setups.map(({ configFile }) => configFile);
   const both: Subject = { name: subjects[1]!.name, script: () => [GATEWAYS_FILE, ...files], ipc: true };
@@ -91,6 +92,24 @@ export async function openTogether(scenario: Scenario, subjects: readonly Subjec
   return { lanes, close };
 }
 
+/** What the generator is asked for, but for the time. */
+export function orderOf(
+  origin: string,
+  { path, status, echoes, connections = Number.POSITIVE_INFINITY }: Scenario,
+  plan: Pick<Plan, 'connections'>,
+  paths?: readonly string[],
+) {
+  const order = { url: origin + path, connections: Math.min(plan.connections, connections) };
+  return { ...order, paths, status, bodyLength: echoes };
+}
+
+/** A program's configuration, with the path that shows that it answers. */
+interface Prepared extends Setup {
+  readonly path: string;
+  /** Asked for in turn, where it is not that one. */
+  readonly paths: readonly string[] | undefined;
+}
+
 /** Writes the gateway's configuration, and the subject's own. */
 async function setUp(
   subject: Subject,
@@ -98,12 +117,14 @@ async function setUp(
   attached: Attached,
   index: number,
   { upstream, folder }: Plan,
-): Promise<Setup> {
+): Promise<Prepared> {
   const port = await freePort();
   const configFile = join(folder, `${index}-${scenario.name}.json`);
   const components = subject.bare ? {} : attached;
-  const endpoints = [endpointOf(scenario, components)];
-  const config = configWith(endpoints, upstream, port, subject.logsAccess, components.service);
+  const routes = scenario.routes && routed(subject.few ? { ...scenario.routes, count: FEW } : scenario.routes);
+  const endpoints = routes?.endpoints ?? [endpointOf(scenario, components)];
+  const { settings } = scenario;
+  const config = configWith(endpoints, upstream, port, subject.logsAccess, components.service, settings);
   const modules = components.modules && { plugin: { folder: components.modules, pattern: '.js' } };
   writeFileSync(configFile, JSON.stringify({ ...config, ...modules }));
   const setup = {
@@ -112,6 +133,8 @@ async function setUp(
     scenario: scenario.name,
     configFile,
     folder: join(folder, `${index}-${scenario.name}`),
+    path: routes?.paths[0] ?? scenario.path,
+    paths: routes?.paths,
   };
   writeFiles(setup.folder, subject.files?.(setup) ?? {});
   return setup;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createHistogram } from 'node:perf_hooks';
 import { Pool } from 'undici';
+import { bodyOf } from './payloads.ts';
 
 /**
  * The load generator for machines without wrk, a process of its own: as many requests as the connections carry, one at a
@@ -14,6 +15,12 @@ export interface LoadOrder {
   readonly rate?: number | undefined;
   /** File with a list of headers to send, one set after another. Default: none are sent. */
   readonly headersFile?: string | undefined;
+  /** Asked for in turn, in place of the path of `url`. */
+  readonly paths?: readonly string[] | undefined;
+  /** Status of a right answer. Default: any of 2xx. */
+  readonly status?: number | undefined;
+  /** Length of the body that is posted. Default: none is, requests are GET. */
+  readonly bodyLength?: number | undefined;
 }
 
 /** What the generator saw. `wrong` counts answers other than 2xx and requests that failed; the first is described. */
@@ -36,16 +43,21 @@ const headerSets = new Map<string | undefined, { readonly sets: readonly Headers
 type Headers = Readonly<Record<string, string>>;
 
 /** Sends requests until the time is over; the connections stay for the next order. */
-async function load({ url, connections, seconds, rate, headersFile }: LoadOrder): Promise<LoadReport> {
-  const headers = headersOf(headersFile);
-  const { origin, pathname, search } = new URL(url);
-  const path = pathname + search;
+async function load(order: LoadOrder): Promise<LoadReport> {
+  const { connections, seconds, rate, bodyLength } = order;
+  const headers = headersOf(order.headersFile);
+  const { origin, pathname, search } = new URL(order.url);
+  const paths = order.paths ?? [pathname + search];
+  const isRight = order.status === undefined ? isGood : (status: number) => status === order.status;
+  const method = bodyLength === undefined ? 'GET' : 'POST';
+  const body = bodyLength === undefined ? null : bodyOf(bodyLength);
   const pool = poolOf(origin, connections);
   const latencies = createHistogram();
   let requests = 0;
   let bodyBytes = 0;
   let wrong = 0;
   let firstWrong = '';
+  let turn = 0;
 
   function noteWrong(what: string): void {
     wrong += 1;
@@ -54,11 +66,16 @@ async function load({ url, connections, seconds, rate, headersFile }: LoadOrder)
 
   function ask(started: number, done: () => void): void {
     pool.dispatch(
-      { path, method: 'GET', headers: headers.sets[headers.turn++ % headers.sets.length]! },
+      {
+        path: paths[turn++ % paths.length]!,
+        method,
+        body,
+        headers: headers.sets[headers.turn++ % headers.sets.length]!,
+      },
       {
         onRequestStart() {},
         onResponseStart(_controller, status) {
-          if (status < 200 || status > 299) noteWrong(`status ${status}`);
+          if (!isRight(status)) noteWrong(`status ${status}`);
         },
         onResponseData(_controller, chunk) {
           bodyBytes += chunk.length;
@@ -115,6 +132,10 @@ async function load({ url, connections, seconds, rate, headersFile }: LoadOrder)
     p50Millis: latencies.percentile(50) / 1e6,
     p99Millis: latencies.percentile(99) / 1e6,
   };
+}
+
+function isGood(status: number): boolean {
+  return status >= 200 && status <= 299;
 }
 
 function poolOf(origin: string, connections: number): Pool {

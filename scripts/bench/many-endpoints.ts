@@ -14,10 +14,15 @@ export function manyEndpoints(count: number): ManyEndpoints {
     method: 'GET',
     backend: Array.from({ length: 1 + (index % 3) }, (_, section) => backend(index, section)),
   }));
-  return { endpoints, path: template(count - 1).replace(/\{\w+\}/g, '42') };
+  return { endpoints, path: pathOf(count - 1) };
 }
 
-function template(index: number): string {
+/** A path that the endpoint answers. */
+export function pathOf(index: number): string {
+  return template(index).replace(/\{\w+\}/g, '42');
+}
+
+export function template(index: number): string {
   const area = `area-${index % 50}`;
   switch (index % 4) {
     case 0:

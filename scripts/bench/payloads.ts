@@ -87,3 +87,18 @@ export const resources: Readonly<Record<string, unknown>> = {
   '/part/b': members.b,
   '/part/c': members.c,
 };
+
+/** What is posted: the bytes count up, so that one that is missing is seen. */
+export function bodyOf(length: number): Buffer {
+  let body = bodies.get(length);
+  if (!body) {
+    body = Buffer.alloc(
+      length,
+      Uint8Array.from({ length: 251 }, (_, index) => index),
+    );
+    bodies.set(length, body);
+  }
+  return body;
+}
+
+const bodies = new Map<number, Buffer>();

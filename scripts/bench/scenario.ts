@@ -1,3 +1,5 @@
+import type { Routes } from './routes.ts';
+
 /** One thing to measure. */
 export interface Scenario {
   readonly name: string;
@@ -6,6 +8,18 @@ export interface Scenario {
   readonly endpoint: { readonly backend: readonly object[]; readonly output_encoding?: string };
   /** What the body must be equal to, as JSON. */
   readonly expected: unknown;
+  /** Status of the right answer; of another than 200 the body is not looked at. Default 200. */
+  readonly status?: number;
+  /** Settings of the root. */
+  readonly settings?: object;
+  /** Endpoints of which some are asked for, instead of `endpoint`: compares the gateway with few of them to the one with all. */
+  readonly routes?: Routes;
+  /** Bytes of the body that is sent by POST, and comes back. Default: none is sent, by GET. */
+  readonly echoes?: number;
+  /** Connections at most. Default: as many as are asked for. */
+  readonly connections?: number;
+  /** Compares one process to so many workers. */
+  readonly workers?: number;
   /** The answer must be the upstream's own: its bytes and its ETag. */
   readonly untouched?: true;
   /**
@@ -38,15 +52,21 @@ export interface Attached {
   readonly headers?: readonly Readonly<Record<string, string>>[];
 }
 
-/** A gateway configuration that serves these endpoints and nothing else. @param service components of the service. */
+/**
+ * A gateway configuration that serves these endpoints and nothing else.
+ * @param service components of the service.
+ * @param settings of the root, beside those that are needed.
+ */
 export function configWith(
   endpoints: readonly object[],
   upstream: string,
   port: number,
   accessLog = false,
   service: object = {},
+  settings: object = {},
 ): object {
   return {
+    ...settings,
     version: 3,
     name: 'bench',
     port,
@@ -58,9 +78,9 @@ export function configWith(
 }
 
 /** The endpoint of a scenario, with its components. */
-export function endpointOf({ path, endpoint }: Scenario, { endpoint: own, backend: theirs }: Attached): object {
+export function endpointOf({ name, endpoint }: Scenario, { endpoint: own, backend: theirs }: Attached): object {
   return {
-    endpoint: path,
+    endpoint: `/bench/${name}`,
     ...endpoint,
     ...(own && { extra_config: own }),
     ...(theirs && { backend: endpoint.backend.map((backend) => ({ ...backend, extra_config: theirs })) }),

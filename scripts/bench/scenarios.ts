@@ -1,9 +1,31 @@
 import { componentScenarios } from './components.ts';
 import { large, members, small } from './payloads.ts';
+import type { Routes } from './routes.ts';
 import type { Scenario } from './scenario.ts';
 
 const one = [{ url_pattern: '/small' }];
 const noOp = { output_encoding: 'no-op', backend: [{ url_pattern: '/small', encoding: 'no-op' }] };
+
+const echo = {
+  method: 'POST',
+  output_encoding: 'no-op',
+  timeout: '1m',
+  backend: [{ url_pattern: '/echo', encoding: 'no-op' }],
+};
+
+const asked = ['first', 'last', 'random', 'none'] as const;
+
+function routes(count: number, which: Routes['asked']): Scenario {
+  const missed = which === 'none' && { status: 404 };
+  return {
+    name: `routes-${count}-${which}`,
+    path: '/',
+    endpoint: { backend: one },
+    expected: small,
+    routes: { count, asked: which },
+    ...missed,
+  };
+}
 
 export const scenarios: readonly Scenario[] = [
   { name: 'no-op', path: '/bench/no-op', endpoint: noOp, expected: small, untouched: true },
@@ -47,5 +69,24 @@ export const scenarios: readonly Scenario[] = [
     accessLog: true,
     requests: 200_000,
   },
+  {
+    name: 'static',
+    path: '/__debug/bench',
+    endpoint: { backend: one },
+    settings: { debug_endpoint: true },
+    expected: { message: 'pong' },
+  },
+  { name: 'not-found', path: '/bench/none', endpoint: { backend: one }, status: 404, expected: null },
+  { name: 'echo-1m', path: '/bench/echo-1m', endpoint: echo, expected: null, echoes: 2 ** 20 },
+  {
+    name: 'echo-100m',
+    path: '/bench/echo-100m',
+    endpoint: echo,
+    expected: null,
+    echoes: 100 * 2 ** 20,
+    connections: 4,
+  },
+  { name: 'workers', path: '/bench/workers', endpoint: { backend: one }, expected: small, workers: 2 },
+  ...[1000, 10_000].flatMap((count) => asked.map((which) => routes(count, which))),
   ...componentScenarios,
 ];

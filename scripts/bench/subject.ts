@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { request } from 'undici';
 import { type Child, start } from './children.ts';
 import { probeOptions } from './meter.ts';
+import { bodyOf } from './payloads.ts';
 
 /** What a measured program is given. */
 export interface Setup {
@@ -33,6 +34,8 @@ export interface Subject {
   readonly logsAccess?: true;
   /** Serves the endpoint without the components of the scenario. */
   readonly bare?: true;
+  /** Has few of the endpoints of the scenario. */
+  readonly few?: true;
 }
 
 const FLOOR_FILE = join(import.meta.dirname, 'floor.ts');
@@ -60,6 +63,15 @@ export const loggingGateway: Subject = { ...gateway, name: 'gateway with access 
 /** The gateway without the components that a scenario is about. */
 export const bareGateway: Subject = { ...gateway, name: 'gateway without the component', bare: true };
 
+/** The gateway with few endpoints. */
+export const gatewayOfFew: Subject = { ...gateway, name: 'gateway with 10 endpoints', few: true };
+
+/** The gateway as so many processes. */
+export function gatewayOfWorkers(count: number): Subject {
+  const script = (setup: Setup) => [...gateway.script(setup), '--workers', String(count)];
+  return { ...gateway, name: `gateway with ${count} workers`, script };
+}
+
 /** Longest wait for the first answer, in milliseconds. */
 const START_MS = 60_000;
 const PAUSE_MS = 2;
@@ -72,7 +84,9 @@ export interface Running {
 
 /**
  * Starts a program and waits until it answers.
- * @param path asked for until the answer is 200.
+ * @param path asked for once it listens.
+ * @param right status of the answer.
+ * @param length of the body that is posted; undefined for a GET.
  * @throws Error with the program's last words when it ends, answers otherwise or stays silent.
  */
 export async function launch(
@@ -81,6 +95,8 @@ export async function launch(
   path: string,
   logFile: string,
   headers: Readonly<Record<string, string>> = {},
+  right = 200,
+  length?: number,
 ): Promise<Running> {
   const started = performance.now();
   const program =
@@ -98,9 +114,10 @@ export async function launch(
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
     const url = `http://127.0.0.1:${setup.port}${path}`;
-    const { statusCode, body } = await request(url, { headers, reset: true, signal: AbortSignal.timeout(START_MS) });
-    await body.dump();
-    if (statusCode !== 200) throw new Error(`first answer has status ${statusCode}`);
+    const sent = length === undefined ? { headers } : { method: 'POST', headers, body: bodyOf(length) };
+    const { statusCode, body } = await request(url, { ...sent, reset: true, signal: AbortSignal.timeout(START_MS) });
+    for await (const _ of body);
+    if (statusCode !== right) throw new Error(`first answer has status ${statusCode}`);
     return { child, startMillis: performance.now() - started };
   } catch (error) {
     await child.stop();

@@ -1,11 +1,12 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
 import { type AddressInfo, createServer as createFront } from 'node:net';
+import { pipeline } from 'node:stream';
 import { resources, small } from './payloads.ts';
 
 /**
  * The backend of every scenario, a process of its own: fixed bytes by path, as cheaply as node:http can. An unknown path
- * answers like `/small`. Tells its parent `{ port }` and ends with it.
+ * answers like `/small`; a body that is posted comes back. Tells its parent `{ port }` and ends with it.
  */
 
 type Answer = { readonly headers: readonly string[]; readonly body: Buffer };
@@ -22,7 +23,18 @@ function respond(data: unknown, more: readonly string[] = []): Answer {
   return { headers: [...headers, ...more], body };
 }
 
+function sendBack(request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(200, ['Content-Type', 'application/octet-stream', ...lengthOf(request)]);
+  pipeline(request, response, () => {});
+}
+
+function lengthOf({ headers }: IncomingMessage): readonly string[] {
+  const length = headers['content-length'];
+  return length === undefined ? [] : ['Content-Length', length];
+}
+
 const server = createServer((request, response) => {
+  if (request.method === 'POST') return sendBack(request, response);
   const { headers, body } = responses.get(request.url!) ?? other;
   response.writeHead(200, headers as string[]);
   response.end(body);

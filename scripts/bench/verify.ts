@@ -1,6 +1,8 @@
 import { deepStrictEqual } from 'node:assert/strict';
+import type { IncomingHttpHeaders } from 'node:http';
 import { request } from 'undici';
 import type { LoadReport } from './load.ts';
+import { bodyOf } from './payloads.ts';
 import type { Scenario } from './scenario.ts';
 
 const SAMPLES = 3;
@@ -16,24 +18,33 @@ export async function verifySample(
   scenario: Scenario,
   sent: Readonly<Record<string, string>> = {},
 ): Promise<number> {
+  const { status = 200, echoes } = scenario;
+  const body = echoes === undefined ? null : bodyOf(echoes);
   let length = 0;
   for (let count = 0; count < SAMPLES; count += 1) {
-    const options = { headers: sent, reset: true, signal: AbortSignal.timeout(PATIENCE_MS) };
-    const { statusCode, headers, body } = await request(origin + scenario.path, options);
-    const text = await body.text();
-    length = Buffer.byteLength(text);
-    if (statusCode !== 200) throw new Error(`status ${statusCode} instead of 200: ${text.slice(0, 200)}`);
-    const type = String(headers['content-type']);
-    if (!type.startsWith('application/json')) throw new Error(`Content-Type is ${type} instead of JSON`);
-    if (scenario.untouched && headers['etag'] !== '"fixed"') throw new Error('a header of the upstream is missing');
-    if (scenario.untouched && text !== JSON.stringify(scenario.expected)) throw new Error(wrongBody(text));
-    try {
-      deepStrictEqual(JSON.parse(text), scenario.expected);
-    } catch {
-      throw new Error(wrongBody(text));
+    const options = { headers: sent, body, reset: true, signal: AbortSignal.timeout(PATIENCE_MS) };
+    const answer = await request(origin + scenario.path, { method: body ? 'POST' : 'GET', ...options });
+    const bytes = Buffer.from(await answer.body.arrayBuffer());
+    length = bytes.length;
+    if (answer.statusCode !== status) {
+      throw new Error(`status ${answer.statusCode} instead of ${status}: ${bytes.toString('utf8', 0, 200)}`);
     }
+    if (body && !body.equals(bytes)) throw new Error(`another body of ${length} bytes came back`);
+    if (!body && status === 200) verifyJson(scenario, answer.headers, bytes.toString());
   }
   return length;
+}
+
+function verifyJson(scenario: Scenario, headers: IncomingHttpHeaders, text: string): void {
+  const type = String(headers['content-type']);
+  if (!type.startsWith('application/json')) throw new Error(`Content-Type is ${type} instead of JSON`);
+  if (scenario.untouched && headers['etag'] !== '"fixed"') throw new Error('a header of the upstream is missing');
+  if (scenario.untouched && text !== JSON.stringify(scenario.expected)) throw new Error(wrongBody(text));
+  try {
+    deepStrictEqual(JSON.parse(text), scenario.expected);
+  } catch {
+    throw new Error(wrongBody(text));
+  }
 }
 
 function wrongBody(text: string): string {

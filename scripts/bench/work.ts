@@ -7,6 +7,14 @@ export const paths: Readonly<Record<string, readonly string[]>> = {
   filter: ['/small'],
   merge: ['/part/a', '/part/b', '/part/c'],
   'json-64k': ['/large'],
+  'echo-1m': ['/echo'],
+  'echo-100m': ['/echo'],
+};
+
+/** Those that are answered without a backend. */
+export const own: Readonly<Record<string, { readonly status: number; readonly data: Data }>> = {
+  static: { status: 200, data: { message: 'pong' } },
+  'not-found': { status: 404, data: {} },
 };
 
 /** By scenario, for those that decode one object; `no-op` passes its bytes, `merge` joins all in order. */

@@ -9,9 +9,10 @@ import { promisify } from 'node:util';
 import { chooseGenerator, type Generator } from '../../scripts/bench/generator.ts';
 import { manyEndpoints } from '../../scripts/bench/many-endpoints.ts';
 import { compare } from '../../scripts/bench/measure.ts';
+import { FEW, type Routes, routed } from '../../scripts/bench/routes.ts';
 import { scenarios } from '../../scripts/bench/scenarios.ts';
 import { openStage, type Stage } from '../../scripts/bench/stage.ts';
-import { bareGateway, floor, gateway, launch, loggingGateway } from '../../scripts/bench/subject.ts';
+import { bareGateway, floor, gateway, gatewayOfFew, launch, loggingGateway } from '../../scripts/bench/subject.ts';
 import { verifyLoad, verifySample } from '../../scripts/bench/verify.ts';
 import { readWrkReport } from '../../scripts/bench/wrk.ts';
 import { freePort } from '../../scripts/free-port.ts';
@@ -82,11 +83,15 @@ describe('the benchmark', function () {
     }
   });
 
-  for (const scenario of scenarios.filter(({ accessLog, attach }) => !accessLog && !attach)) {
+  const apart = scenarios.filter(
+    ({ accessLog, attach, routes, workers }) => !accessLog && !attach && !routes && !workers,
+  );
+  for (const scenario of apart.filter(({ name }) => name !== 'echo-100m')) {
     it(`has a floor that answers rightly for ${scenario.name}`, async () => {
       const port = await freePort();
       const setup = { port, upstream: stage.upstream, scenario: scenario.name, configFile: '', folder };
-      const { child } = await launch(floor, setup, scenario.path, join(folder, 'floor.log'));
+      const { path, status, echoes } = scenario;
+      const { child } = await launch(floor, setup, path, join(folder, 'floor.log'), {}, status, echoes);
       try {
         await verifySample(`http://127.0.0.1:${port}`, scenario);
       } finally {
@@ -94,6 +99,40 @@ describe('the benchmark', function () {
       }
     });
   }
+
+  it('compares a gateway with few endpoints to one with many, and asks each for its own', async () => {
+    const scenario = {
+      ...scenarios.find(({ name }) => name === 'routes-1000-last')!,
+      name: 'routes',
+      routes: { count: 50, asked: 'last' },
+    } as const;
+    const { base, subject } = await compare(scenario, gatewayOfFew, gateway, { ...plan(), rounds: 1 });
+    ok(base.requestsPerSecond.median > 0 && subject.requestsPerSecond.median > 0);
+    const counts = ['0', '1'].map(
+      (lane) => JSON.parse(readFileSync(join(stage.folder, `${lane}-routes.json`), 'utf8')).endpoints.length,
+    );
+    deepEqual(counts, [FEW, 50]);
+  });
+
+  it('asks for the first, the last, any and none of many endpoints', () => {
+    const asked = (which: Routes['asked']) => routed({ count: 50, asked: which }).paths;
+    deepEqual(asked('first'), ['/area-0/page-0']);
+    deepEqual(asked('last'), ['/v1/area-49/things-49/42']);
+    equal(asked('random').length, 1000);
+    const { endpoints } = routed({ count: 50, asked: 'none' });
+    ok(!endpoints.some((endpoint) => 'endpoint' in endpoint && endpoint.endpoint === asked('none')[0]));
+  });
+
+  it('sends bodies, and notices one that comes back otherwise', async () => {
+    const scenario = scenarios.find(({ name }) => name === 'echo-1m')!;
+    const { base, subject } = await compare(scenario, floor, gateway, { ...plan(), rounds: 1 });
+    ok(base.requestsPerSecond.median > 0 && subject.requestsPerSecond.median > 0);
+    const server = createServer((request, response) => request.resume().on('end', () => response.end('short')));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await rejects(verifySample(origin, scenario), /another body of 5 bytes came back/);
+    server.close();
+  });
 
   it('compares the gateway with access log to the one without, for as many requests as the scenario asks for', async () => {
     const scenario = { ...scenarios.find(({ accessLog }) => accessLog)!, requests: 100 };

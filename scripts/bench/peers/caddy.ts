@@ -1,12 +1,12 @@
 import { findProgram, goProgram, outputOf } from '../programs.ts';
 import { paths } from '../work.ts';
-import { BYTES_ONLY, type Peer } from './peer.ts';
+import { BYTES_ONLY, type Peer, STREAMED } from './peer.ts';
 
 const VERSION = '2.11.9';
 
 export const caddy: Peer = {
   name: 'caddy',
-  scenarios: ['no-op'],
+  scenarios: ['no-op', ...STREAMED],
   cannot: BYTES_ONLY,
   async install() {
     const path = findProgram('caddy');

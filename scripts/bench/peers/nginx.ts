@@ -1,11 +1,11 @@
 import { NGINX_ADVICE, nginxArguments, nginxConfiguration } from '../nginx.ts';
 import { outputOf, requireProgram } from '../programs.ts';
 import { paths } from '../work.ts';
-import { BYTES_ONLY, type Peer } from './peer.ts';
+import { BYTES_ONLY, type Peer, STREAMED } from './peer.ts';
 
 export const nginx: Peer = {
   name: 'nginx',
-  scenarios: ['no-op'],
+  scenarios: ['no-op', ...STREAMED],
   cannot: BYTES_ONLY,
   async install() {
     const path = requireProgram('nginx', NGINX_ADVICE);
@@ -23,6 +23,8 @@ server {
   location = /bench/${scenario} {
     proxy_http_version 1.1;
     proxy_set_header Connection "";
+    proxy_request_buffering off;
+    client_max_body_size 0;
     proxy_pass http://backend${paths[scenario]![0]};
   }
 }`),

@@ -33,6 +33,12 @@ export function subjectOf(peer: Peer, program: Program): Subject {
   };
 }
 
+/** Scenarios in which every answer is collected before it leaves. */
+export const COLLECTED = ['no-op', 'json', 'filter', 'merge', 'json-64k'];
+
+/** Scenarios in which bodies stream both ways. */
+export const STREAMED = ['echo-1m', 'echo-100m'];
+
 export const BYTES_ONLY = 'it passes bytes and does not look into JSON';
 export const NO_MERGE = 'it asks one backend for a request';
 
