@@ -1,6 +1,7 @@
 import type { Flags, ServiceConfig } from '#contract';
-import { UnreadableError } from '../config/index.ts';
+import { readDuration, UnreadableError } from '../config/index.ts';
 import { ConfigErrors } from '../contract/internal.ts';
+import { tryUpstreams } from '../inspect/index.ts';
 import { configFlag, pluginsFlag, requireFile } from './accepted-file.ts';
 import { oneOf, readArguments, UsageError } from './arguments.ts';
 import { type Command, type CommandContext, colourVariables, configVariables, tokenVariables } from './command.ts';
@@ -27,6 +28,17 @@ const flags = {
     about: 'Also read the files that the configuration names: certificates, keys.',
   },
   'test-gin-routes': { type: 'boolean', about: 'The same, as the compatible product calls it.' },
+  connect: {
+    type: 'boolean',
+    about:
+      'Also connect to every server that the configuration names, and hang up: nothing is sent. Reads files as -t does.',
+  },
+  'connect-timeout': {
+    type: 'string',
+    value: 'DURATION',
+    otherwise: '3s',
+    about: 'How long each of them may take.',
+  },
   lint: {
     type: 'boolean',
     short: 'l',
@@ -73,13 +85,14 @@ const flags = {
 
 /**
  * Validates a configuration and keeps nothing. Plain `check`, `-l` and `-n` look at everything that needs no other file
- * and no network; `-t` also reads the files that the document names; `-s` also holds it to a schema of the caller's.
+ * and no network; `-t` also reads the files that the document names; `--connect` also tries whether the servers can be
+ * connected to that it names; `-s` also holds it to a schema of the caller's.
  * `--fix` first makes good what can be made good without a choice. With `--admin` a running gateway looks at the file.
  * Exit 0 when it is valid, 1 when not, 3 when that gateway does not answer. Results are on standard output; in the text
  * format, what is wrong is on standard error.
  */
 export const check: Command = {
-  usage: '-c FILE [-t]',
+  usage: '-c FILE [-t] [--connect]',
   flags,
   variables: { ...configVariables, ...tokenVariables, ...colourVariables },
   summary: 'Validate a configuration.',
@@ -93,24 +106,29 @@ export const check: Command = {
     demandFittingFlags(values);
     const format = formats.get(oneOf('format', values.format, [...formats.keys()]))!;
     const file = requireFile(values.config);
-    const isReading = Boolean(values['test-routes'] || values['test-gin-routes']);
+    const connectMs = values.connect ? connectTimeout(values['connect-timeout']) : null;
+    const isReading = Boolean(values['test-routes'] || values['test-gin-routes']) || connectMs !== null;
     const within = { ...context, plugins: values.plugins };
     if (values.fix) await fixByExamining(file, within, isReading);
-    const inspection = { file, context: within, isReading, schema: values['lint-schema'] };
+    const inspection = { file, context: within, isReading, connectMs, schema: values['lint-schema'] };
     const report = async (client: AdminClient | null): Promise<number> => {
       if (format.isForPeople) stdout.write(`Parsing configuration file: ${file}\n`);
-      const { findings, config, unread = [], untold = 0 } = await inspect(inspection, client);
+      const { findings, config, unread = [], untold = 0, addresses } = await inspect(inspection, client);
       if (format.isForPeople) stdout.write(showRendering(findings.document?.rendering));
       if (!format.isForPeople) {
         stdout.write(format.print(findings, false));
         return exitCode(findings);
       }
       const mistakes = findings.errors.length + untold;
-      if (mistakes > 0) stderr.write(`ERROR parsing the configuration file:\t${count(mistakes)}\n`);
+      if (addresses !== undefined && mistakes > 0) {
+        stderr.write(
+          `ERROR testing the configuration file:\t${mistakes} of ${addresses} addresses cannot be connected to\n`,
+        );
+      } else if (mistakes > 0) stderr.write(`ERROR parsing the configuration file:\t${count(mistakes)}\n`);
       printFindings(context, findings);
       if (untold > 0) stderr.write(`and ${untold} more\n`);
       if (mistakes === 0 && debug && config) printConfig(stdout, config, debug.length, indent, findings.isSecret);
-      if (mistakes === 0) stdout.write(`Syntax OK!${notLookedAt(unread)}\n`);
+      if (mistakes === 0) stdout.write(`Syntax OK!${notLookedAt(unread)}${connectedTo(addresses)}\n`);
       return exitCode(findings);
     };
     return values.admin === undefined ? report(null) : converse({ ...values, json: false }, context, report);
@@ -120,12 +138,29 @@ export const check: Command = {
 /** @throws UsageError for flags that are for a running gateway where there is none, or the other way round. */
 function demandFittingFlags(values: Readonly<Record<string, unknown>>): void {
   const isRemote = values['admin'] !== undefined;
-  const others = isRemote ? ['fix', 'lint-schema', 'debug'] : ['admin-token-file', 'state-dir', 'ca'];
+  const others = isRemote ? ['fix', 'lint-schema', 'debug', 'connect'] : ['admin-token-file', 'state-dir', 'ca'];
   const stray = others.find((name) => values[name] !== undefined);
   if (stray !== undefined) throw new UsageError(`--${stray} ${isRemote ? 'excludes' : 'needs'} --admin`);
-  const { indent, debug } = values;
+  const { indent, debug, connect } = values;
+  if (values['connect-timeout'] !== undefined && !connect) throw new UsageError('--connect-timeout needs --connect');
   if (indent !== undefined && debug === undefined) throw new UsageError('--indent needs --debug');
   if (/\S/.test(String(indent ?? ''))) throw new UsageError(`not white space: --indent ${indent}`);
+}
+
+/** Longest time for one address, in milliseconds. */
+const CONNECT_MS = 3000;
+
+/** @throws UsageError for what is no duration. */
+function connectTimeout(text: string | undefined): number {
+  const ms = text === undefined ? CONNECT_MS : readDuration(text);
+  if (!ms) throw new UsageError(`not a duration such as 3s: --connect-timeout ${text}`);
+  return ms;
+}
+
+/** What `--connect` has tried. */
+function connectedTo(addresses: number | undefined): string {
+  if (addresses === undefined) return '';
+  return addresses === 1 ? ' 1 address can be connected to.' : ` ${addresses} addresses can be connected to.`;
 }
 
 function exitCode({ errors }: Findings): number {
@@ -151,6 +186,8 @@ interface Inspection {
   readonly context: CommandContext;
   /** Also read the files that the document names. */
   readonly isReading: boolean;
+  /** How long each server may take that is connected to; null for none. */
+  readonly connectMs: number | null;
   /** Path or address of a schema of the caller's. */
   readonly schema: string | undefined;
 }
@@ -160,6 +197,8 @@ interface Inspected extends Pick<Checked, 'findings'>, Partial<Pick<Checked, 'un
   readonly config?: ServiceConfig;
   /** Files that were not read. */
   readonly unread?: readonly string[];
+  /** How many were connected to, where that was asked for. */
+  readonly addresses?: number | undefined;
 }
 
 /**
@@ -167,18 +206,22 @@ interface Inspected extends Pick<Checked, 'findings'>, Partial<Pick<Checked, 'un
  * @param client of the gateway that is to look at it; null to look here. What cannot be read is not sent.
  */
 async function inspect(
-  { file, context, isReading, schema }: Inspection,
+  { file, context, isReading, connectMs, schema }: Inspection,
   client: AdminClient | null,
 ): Promise<Inspected> {
   try {
     return await withTools(context, async ({ examineFile, isSecret }) => {
       // With a gateway that looks at it, this only finds what no excerpt may show.
-      const { document, config, errors, warnings, unread } = await examineFile(file, isReading && !client);
+      const { document, config, errors, warnings, unread, upstreams } = await examineFile(file, isReading && !client);
       if (client) return checkWithRunning(client, document, isReading, isSecret);
       const violations = schema === undefined ? [] : await lintAgainst(schema, document.data);
+      const mistakes = [...errors, ...violations];
+      // What is wrong may lead elsewhere.
+      const isTried = connectMs !== null && mistakes.length === 0;
+      const tried = isTried ? await tryUpstreams(upstreams, connectMs) : null;
       const all = [...document.warnings, ...warnings];
-      const findings = findingsOf(file, document, [...errors, ...violations], all, isSecret);
-      return { findings, config, unread };
+      const findings = findingsOf(file, document, [...mistakes, ...(tried?.errors ?? [])], all, isSecret);
+      return { findings, config, unread, addresses: tried?.addresses };
     });
   } catch (error) {
     if (!(error instanceof ConfigErrors)) throw error;

@@ -55,4 +55,9 @@ export interface HttpOptions {
    * the connection. One that was lost is opened anew. Does not hold through a proxy. Default: the connections of the place.
    */
   readonly ownConnection?: string;
+  /**
+   * Addresses that are called whatever a request says, as in `https://host/path`, in the place of the hosts of the backend: each
+   * is an upstream, as of `Site.connectsTo`.
+   */
+  readonly calls?: readonly { readonly address: string; readonly at: string }[];
 }

@@ -142,4 +142,5 @@ export {
 export { type TokenCheck, tokenChecks } from './token-checks.ts';
 export type { TakeToken, TokenPool } from './token-pool.ts';
 export { type ActiveSpan, type Tracer, tracerOf, tracers } from './tracer.ts';
+export type { Upstream, UpstreamTls } from './upstream.ts';
 export type { VirtualHosts } from './virtual-hosts.ts';

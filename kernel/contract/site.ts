@@ -15,6 +15,7 @@ import type { Port } from './port.ts';
 import type { Step } from './step.ts';
 import type { Template } from './template.ts';
 import type { TakeToken, TokenPool } from './token-pool.ts';
+import type { Upstream } from './upstream.ts';
 
 /** Time, so that tests can hold it. */
 export interface Clock {
@@ -239,6 +240,12 @@ export interface Site<Config> {
    * offer here, a port that its plugin names in `takes`.
    */
   http(options?: HttpOptions): Step<PipeRequest>;
+  /**
+   * Names a server that the component connects to while it serves, for `sluice check --connect`, which tries whether it can be
+   * connected to. Nothing connects to it otherwise. What `http` calls by the hosts of its backend is named already.
+   * @param at pointer of what names it, relative to the configuration; of a host of the backend, its position.
+   */
+  connectsTo(upstream: Upstream, at: string | number): void;
   /**
    * Answers a request as the gateway does for a client, by the endpoint it matches, with everything that stands around
    * that endpoint. One call may go through eight endpoints so; the next is refused with 508.

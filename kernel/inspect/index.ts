@@ -14,3 +14,4 @@ export { type Considered, type Match, type Matching, matchRoute } from './match.
 export { listPlugins, type PluginView } from './plugins.ts';
 export { type BackendView, listRoutes, type RouteFilter, type RouteView } from './routes.ts';
 export { type Served, servedBy } from './served.ts';
+export { type Tried, tryUpstreams } from './try-upstreams.ts';

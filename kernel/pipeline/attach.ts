@@ -22,9 +22,10 @@ import {
 } from '../config/index.ts';
 import { unreadableFile } from '../contract/internal.ts';
 import { attachContained } from './guards.ts';
+import type { Location } from './location.ts';
 import { HOLDERS } from './namespaces.ts';
 import type { Reads } from './reads.ts';
-import { type Build, createSite, type Location } from './site.ts';
+import { type Build, createSite } from './site.ts';
 
 /** A plugin and what it handed over at one place. */
 export interface Attached<A> {

@@ -22,12 +22,14 @@ import { compileBackend } from './backend.ts';
 import { balance } from './balance.ts';
 import { attachContained, guardsAt } from './guards.ts';
 import { openHosts } from './hosts.ts';
+import type { CompilePipe, NamedHost } from './location.ts';
 import { findPlugins } from './namespaces.ts';
 import { byDependency, type Offers } from './offers.ts';
 import { findProtocol, warnOfIdle } from './protocol.ts';
 import { Reads } from './reads.ts';
-import { type Build, type CompilePipe, createSite } from './site.ts';
+import { type Build, createSite } from './site.ts';
 import { type BackendStages, stagesOfBackend } from './stages.ts';
+import { nameHosts } from './upstreams.ts';
 
 /** What every endpoint of one build shares. */
 export interface EndpointContext {
@@ -103,7 +105,9 @@ export function attachBackend(
     `[BACKEND: ${endpoint.method} ${endpoint.endpoint} -> ${backend.method} ${backend.url_pattern}][Client]`,
   );
   const offers = context.offers.within();
-  const stance = { log, endpoint, backend, index, offers, compilePipe: context.compilePipe };
+  const named: NamedHost[] = [];
+  const { compilePipe } = context;
+  const stance = { log, endpoint, backend, index, offers, compilePipe, ...(build.upstreams && { hosts: named }) };
   const attached: Attached<AtBackend>[] = [];
   /** A component that waits for its files may be the one that reaches the backend. */
   let mayBeReached = false;
@@ -152,6 +156,7 @@ export function attachBackend(
   const claim = attached.find(({ at }) => at.protocol !== undefined && at.protocol === protocol);
   const other = claim && claim.plugin.name !== registry.catalogue.defaultProtocol ? claim : undefined;
   if (other) warnOfIdle(build, attached, other);
+  nameHosts(build, named, other?.plugin, hosts?.fixed === true, pointer);
   const phase = (name: 'backend' | 'transport') =>
     sortByOrder(
       attached.filter(({ at }) => at[name] !== undefined && !(name === 'transport' && other && at.onlyHttp)),

@@ -4,7 +4,8 @@ import { containedHosts } from '../containment/contained-value.ts';
 import type { Registry } from '../registry/registry.ts';
 import { collecting } from './attach.ts';
 import { guardsAt } from './guards.ts';
-import { type Build, createSite, type Location } from './site.ts';
+import type { Location } from './location.ts';
+import { type Build, createSite } from './site.ts';
 
 /**
  * Opens the discovery that a backend's `sd` names.

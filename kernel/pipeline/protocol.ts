@@ -2,7 +2,8 @@ import { type AtBackend, ConfigError, type Encoding, httpSigners } from '#contra
 import { joinPointer } from '../config/index.ts';
 import type { Registry } from '../registry/registry.ts';
 import { type Attached, attach } from './attach.ts';
-import type { Build, Location } from './site.ts';
+import type { Location } from './location.ts';
+import type { Build } from './site.ts';
 
 /** What reaches a backend: what one component attached there brings, else HTTP. Codes: BACKEND_PROTOCOLS, BACKEND_NO_STREAM. */
 export function findProtocol(

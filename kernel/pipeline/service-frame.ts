@@ -7,13 +7,14 @@ import { type Attached, attach, collecting, isUnread, onlyClaim, reportHidden } 
 import type { EndpointContext } from './attachments.ts';
 import { attachContained } from './guards.ts';
 import { compileHttp2, type Http2Routes } from './http2-routes.ts';
+import type { Location } from './location.ts';
 import { type ConfiguredPlugin, findPlugins } from './namespaces.ts';
 import { type NestedPipe, nesting } from './nested.ts';
 import { type AttachDefault, byDependency, Offers } from './offers.ts';
 import { Reads } from './reads.ts';
 import { gatewayAgent } from './request.ts';
 import type { Route } from './route.ts';
-import { type Build, createSite, type Location } from './site.ts';
+import { type Build, createSite } from './site.ts';
 
 /** What all endpoints of a configuration have around them, and what does not depend on any of them. */
 export interface ServiceFrame {

@@ -14,7 +14,6 @@ import {
   type MirrorOptions,
   type OpenPort,
   type PipeConfig,
-  type PipeRequest,
   type Plugin,
   type PortAddress,
   type PortHandler,
@@ -34,9 +33,10 @@ import { compilePattern, compileText } from './compile-text.ts';
 import { attachHandler, type Contains, guardsAt, noteSite } from './guards.ts';
 import { configOfHttp } from './http-config.ts';
 import type { CallCounter } from './in-flight.ts';
-import type { Offers } from './offers.ts';
+import { atRoot, type Location } from './location.ts';
 import type { Reads } from './reads.ts';
 import type { StreamLease } from './stream-lease.ts';
+import { type NamedUpstream, nameUpstream } from './upstreams.ts';
 
 /** What goes between the processes that share a value. */
 type Asked = Data | Uint8Array;
@@ -52,6 +52,8 @@ export interface Build extends Contains {
   /** Of what is acquired here; `noticed` are those of the configuration as a whole. */
   readonly warnings: ConfigError[];
   readonly noticed: ConfigError[];
+  /** Servers that are named; null where nobody wants to know. */
+  readonly upstreams: NamedUpstream[] | null;
   readonly warmups: ((signal: AbortSignal) => Promise<void>)[];
   /** As of `Site`, with the owner's name; so are those below. */
   keep<T>(owner: string, key: Data, open: () => T, close?: (value: T) => void | Promise<void>): T;
@@ -84,36 +86,9 @@ export interface Build extends Contains {
   forEndpoint(): { readonly build: Build; readonly hold: StreamLease };
 }
 
-/** Where in the configuration a namespace stands. */
-export interface Location {
-  readonly pointer: string;
-  /** Nothing names the component. */
-  readonly isUnnamed?: true;
-  readonly log: Log;
-  readonly endpoint?: EndpointConfig;
-  readonly backend?: BackendConfig;
-  readonly index?: number;
-  /** Of an agent: its configuration, and what runs its pipe. */
-  readonly agent?: AgentConfig;
-  readonly run?: AgentSite<unknown>['run'];
-  readonly offers: Offers;
-  /** Notes what the attachment asks for. Default: only the build does. */
-  readonly reads?: Reads;
-  /** Compiles the pipe that stands at a pointer. */
-  readonly compilePipe: CompilePipe;
-}
-
-/** @param pipe completed with what it inherits. @param pointer where it stands. */
-export type CompilePipe = (pipe: PipeConfig, pointer: string) => Step<PipeRequest>;
-
 /** The site of one namespace at one place; endpoint and backend are there when the place has them. */
 export function createSite(build: Build, plugin: Plugin, config: unknown, stance: Location): BackendSite<unknown> {
   return noteSite(build, plugin, new PlaceSite(build, plugin, config, stance) as BackendSite<unknown>);
-}
-
-/** As if a place were the service's. */
-function atRoot({ endpoint: _endpoint, backend: _backend, index: _index, ...stance }: Location): Location {
-  return { ...stance, offers: stance.offers.root };
 }
 
 class PlaceSite implements Site<unknown> {
@@ -265,6 +240,10 @@ class PlaceSite implements Site<unknown> {
   get defer(): Site<unknown>['defer'] {
     const guards = this.#guards;
     return (dispose) => this.#build.defer(guards ? guards.task('defer', dispose) : dispose);
+  }
+
+  get connectsTo(): Site<unknown>['connectsTo'] {
+    return (upstream, at) => nameUpstream(this.#build, this.#plugin, this.#stance, upstream, at);
   }
 
   get pipe(): Site<unknown>['pipe'] {

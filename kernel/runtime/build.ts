@@ -1,8 +1,9 @@
-import { ConfigError, isObject, type ServiceConfig } from '#contract';
-import { type Normalized, normalizeInSlices, underEnvironment } from '../config/index.ts';
+import { ConfigError, type Data, isObject, parsePointer, type ServiceConfig } from '#contract';
+import { type Normalized, normalizeInSlices, parentPointer, underEnvironment, valueAt } from '../config/index.ts';
 import { ConfigErrors, GatewayError } from '../contract/internal.ts';
 import { type Compiled, compile } from '../pipeline/compile.ts';
 import { type Earlier, RebuildNeeded } from '../pipeline/service-frame.ts';
+import type { NamedUpstream } from '../pipeline/upstreams.ts';
 import type { LoadedPlugins } from '../registry/loading/plugin-loader.ts';
 import { loadNamed } from '../registry/named.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -177,6 +178,8 @@ export interface Examined {
   readonly files: readonly FileRead[];
   /** The files that the configuration names and that were not read, as they are written. */
   readonly unread: readonly string[];
+  /** Servers that it names, at their places in the document. */
+  readonly upstreams: readonly NamedUpstream[];
 }
 
 /**
@@ -195,7 +198,9 @@ export async function examine(
   const { config, origin } = read;
   const named = new NamedFiles();
   const files = reading ? readable : named;
+  const upstreams: NamedUpstream[] = [];
   const configBuild = new ConfigBuild(read, files, standalone(read.registry), 0);
+  configBuild.upstreams = upstreams;
   const phase = read.errors.length > 0 ? 'validate' : 'build';
   try {
     const { compiled } = await compileSound(configBuild);
@@ -211,10 +216,21 @@ export async function examine(
       origin,
       files: files.reads,
       unread: [...named.names],
+      upstreams: upstreams.map((each) => ({ ...each, pointer: writtenAt(data, origin(each.pointer)) })),
     };
   } finally {
     await configBuild.dispose();
   }
+}
+
+/** Where in the document something stands: a host that a backend inherits at the root, and what was made of an object there. */
+function writtenAt(document: unknown, pointer: string): string {
+  const isThere = (at: string) => valueAt(document as Data, parsePointer(at)) !== undefined;
+  const [inherited] = /\/host\/\d+$/.exec(pointer) ?? [];
+  if (inherited && !isThere(pointer) && isThere(inherited)) return inherited;
+  let at = pointer;
+  while (at !== '' && !isThere(at)) at = parentPointer(at);
+  return at;
 }
 
 /** What a configuration's hash would be if it served. */

@@ -5,6 +5,7 @@ import type { FaultMeter } from '../containment/hook-guard.ts';
 import { isUnread } from '../pipeline/attach.ts';
 import type { HandlerUse } from '../pipeline/guards.ts';
 import type { CallCounter } from '../pipeline/in-flight.ts';
+import type { NamedUpstream } from '../pipeline/upstreams.ts';
 import type { Registry } from '../registry/registry.ts';
 import { EndpointLease } from './endpoint-lease.ts';
 import { type Asked, Holding, joined, listed, type OwnedPort } from './holding.ts';
@@ -52,6 +53,8 @@ export class ConfigBuild {
   readonly mistakes: ConfigError[] = [];
   /** Warnings of the configuration as a whole. */
   readonly noticed: ConfigError[] = [];
+  /** Servers that it names; null where nobody wants to know. */
+  upstreams: NamedUpstream[] | null = null;
   /** What the configuration before acquired and this one goes on with. */
   readonly #adopted: Holding[] = [];
 

@@ -78,6 +78,10 @@ export class ScopedBuild implements Build {
     return this.#whole.handlerUses;
   }
 
+  get upstreams(): Build['upstreams'] {
+    return this.#whole.upstreams;
+  }
+
   get warmups(): Build['warmups'] {
     return this.#whole.warmups;
   }

@@ -69,7 +69,9 @@ export const plugin = definePlugin({
 
 function attach(site: AgentSite<Config>): void {
   const { config, agent } = site;
-  const { settings, key } = readSettings(site, config.host, (message) => site.fault('AMQP_ADDRESS', '/host', message));
+  const { settings, key } = readSettings(site, config.host, '/host', (message) =>
+    site.fault('AMQP_ADDRESS', '/host', message),
+  );
   const { prefetch_count: prefetch } = config;
   const { workers, topic } = agent.consumer;
   if (!config.auto_ack && prefetch > 0 && prefetch < workers) {

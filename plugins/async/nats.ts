@@ -68,6 +68,8 @@ function attach(site: AgentSite<Config>): void {
       hint: 'as in "nats://nats.internal:4222"',
     });
   }
+  // TLS begins after a greeting of the server.
+  for (const address of servers.servers) site.connectsTo({ address }, '/host');
   const prepared = config.client_tls && prepareTls(site, config.client_tls);
   const settings: NatsSettings = {
     ...servers,

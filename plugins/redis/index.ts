@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { atService, definePlugin, offer, type Site } from '#contract';
 import { prepareTls } from '../services/client-tls.ts';
 import { Connection } from '../services/redis/connection.ts';
@@ -27,7 +28,7 @@ export const plugin = definePlugin({
         if (connections.has(settings.name)) {
           throw site.fault('REDIS_NAME', `${pointer}/name`, `two connections are named "${settings.name}"`);
         }
-        connections.set(settings.name, keepConnection(site, settings, fingerprint));
+        connections.set(settings.name, keepConnection(site, settings, pointer, fingerprint));
       };
       for (const [index, pool] of pools.entries()) {
         const at = `/connection_pools/${index}`;
@@ -57,9 +58,17 @@ export const plugin = definePlugin({
   ],
 });
 
-/** The connection of settings; opened where requests are served, once this configuration does. */
-function keepConnection(site: Site<RedisConfig>, settings: RedisSettings, fingerprint: string): Connection {
+/** The connection of settings, which stand at a pointer; opened where requests are served, once this configuration does. */
+function keepConnection(site: Site<RedisConfig>, settings: RedisSettings, at: string, fingerprint: string): Connection {
   const { tls: _context, ...said } = settings;
+  for (const [index, { host, port }] of settings.addresses.entries()) {
+    const address = isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
+    const { tls, kind } = settings;
+    site.connectsTo(
+      { address, tls: tls && (() => tls) },
+      kind === 'server' ? `${at}/address` : `${at}/addresses/${index}`,
+    );
+  }
   const connection = site.keep(
     JSON.stringify([said, fingerprint]),
     () => new Connection(settings, site.log),

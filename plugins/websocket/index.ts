@@ -3,7 +3,7 @@ import { convertEndpoints } from './convert.ts';
 import { refuseHandshake } from './handshake.ts';
 import { directProtocol, sharedProtocol } from './modes.ts';
 import { schema } from './schema.ts';
-import { checkConfig, checkHosts, warnOfUnused } from './settings.ts';
+import { checkConfig, checkHosts, nameHosts, warnOfUnused } from './settings.ts';
 
 /**
  * WebSockets (RFC 6455) of clients, to a backend that speaks them too: over a connection of its own for each client, or over
@@ -29,6 +29,7 @@ export const plugin = definePlugin({
         endpoint: before(refuseHandshake),
         eachBackend(backendSite) {
           checkHosts(backendSite, isShared);
+          nameHosts(backendSite);
           return { protocol: isShared ? sharedProtocol(site) : directProtocol(site) };
         },
       };

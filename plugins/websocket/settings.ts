@@ -1,5 +1,5 @@
 import type { BackendConfig, BackendSite, EndpointSite, PipeRequest } from '#contract';
-import { prepareSharedTls, standardTls } from '../services/client-tls.ts';
+import { prepareSharedTls, standardTls, type TlsClient } from '../services/client-tls.ts';
 import type { DialSettings, DialTarget } from './dial.ts';
 import type { PeerLimits } from './peer.ts';
 import type { WebsocketConfig } from './schema.ts';
@@ -71,18 +71,32 @@ export function limitsOf(
   return { client: pinged, sharedBackend: pinged, directBackend: { writeMs, silenceMs, pingMs: 0 } };
 }
 
+/** For those who want to know whether they can be connected to. @throws ConfigError of `prepareSharedTls`. */
+export function nameHosts(site: BackendSite<unknown>): void {
+  const tls = tlsOf(site);
+  if (site.backend.sd !== 'static') return;
+  for (const [index, host] of site.backend.host.entries()) {
+    if (!host.includes('{')) site.connectsTo({ address: host, tls: /^wss:/i.test(host) ? tls : null }, index);
+  }
+}
+
+/** @throws ConfigError of `prepareSharedTls`. */
+function tlsOf(site: EndpointSite<unknown>): () => TlsClient {
+  const shared = site.setting('client_tls');
+  const tls = shared ? prepareSharedTls(site, shared).client : null;
+  return () => tls ?? standardTls();
+}
+
 /** @throws ConfigError of `prepareSharedTls`. */
 export function dialSettings(site: EndpointSite<WebsocketConfig>): DialSettings {
   const { setting } = site;
-  const shared = setting('client_tls');
-  const tls = shared ? prepareSharedTls(site, shared).client : null;
   return {
     connectMs: setting('dialer_timeout'),
     keepAliveMs: setting('dialer_keep_alive') || DEFAULT_KEEP_ALIVE_MS,
     handshakeMs: HANDSHAKE_SHARE * site.endpoint.timeout,
     maxBytes: site.config.max_message_size,
     denied: site.use('denied'),
-    tls: () => tls ?? standardTls(),
+    tls: tlsOf(site),
   };
 }
 

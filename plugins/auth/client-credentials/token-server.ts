@@ -38,7 +38,11 @@ export function tokenServer(
   keyOf: (...values: Data[]) => string,
 ): TokenServer {
   const { config } = site;
-  const send = site.http({ ofService: true, followsRedirects: false });
+  const send = site.http({
+    ofService: true,
+    followsRedirects: false,
+    calls: [{ address: url.href, at: '/token_url' }],
+  });
   const agent = `Sluice Version ${site.use('version')}`;
   // Every process learns it from the one that has asked.
   const server = site.mirror<Known, Style | null>(['style', keyOf(url.href, config.client_id)], {

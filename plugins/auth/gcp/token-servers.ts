@@ -28,7 +28,7 @@ export function accountServer(site: Site<GcpConfig>, account: ServiceAccount): T
   const { audience, custom_claims: claims = {} } = site.config;
   const { email, key, keyId, tokenUrl } = account;
   const header = encoded({ alg: 'RS256', typ: 'JWT', ...(keyId && { kid: keyId }) });
-  return server(site, () => {
+  return server(site, tokenUrl, () => {
     const now = Math.floor(Date.now() / 1000);
     const registered = { iss: email, sub: email, aud: tokenUrl.href, iat: now, exp: now + HOUR_S };
     const text = `${header}.${encoded({ ...claims, ...registered, target_audience: audience })}`;
@@ -45,7 +45,7 @@ export function accountServer(site: Site<GcpConfig>, account: ServiceAccount): T
 export function metadataServer(site: Site<GcpConfig>): TokenServer {
   const url = new URL(METADATA, metadataOrigin());
   url.search = new URLSearchParams({ audience: site.config.audience, format: 'full' }).toString();
-  return server(site, () => [{ url, headers: ['Metadata-Flavor', 'Google'] }, (text) => text.trim()]);
+  return server(site, url, () => [{ url, headers: ['Metadata-Flavor', 'Google'] }, (text) => text.trim()]);
 }
 
 /** Where a machine of Google's is asked. */
@@ -55,9 +55,10 @@ function metadataOrigin(): string {
 
 function server(
   site: Site<GcpConfig>,
+  { href: address }: URL,
   question: () => readonly [question: Question, tokenOf: (text: string) => string],
 ): TokenServer {
-  const send = site.http({ ofService: true, followsRedirects: false });
+  const send = site.http({ ofService: true, followsRedirects: false, calls: [{ address, at: '' }] });
   return {
     reserveMs: RESERVE_MS,
     issue: (signal) =>

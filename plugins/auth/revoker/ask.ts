@@ -1,4 +1,13 @@
-import { HeaderBag, makeRequest, PipeRequest, Query, type Reply, RequestBody, type Site } from '#contract';
+import {
+  HeaderBag,
+  type HttpOptions,
+  makeRequest,
+  PipeRequest,
+  Query,
+  type Reply,
+  RequestBody,
+  type Site,
+} from '#contract';
 import { underOwnCall } from '../../services/own-call.ts';
 
 /** Longest time for one request between a gateway and the revoke server, in milliseconds. */
@@ -9,9 +18,12 @@ const MAX_BYTES = 64 * 1024;
 /** Sends a request to an address. @returns the status. @throws Error when there is no answer. */
 export type Ask = (url: URL, body: Uint8Array, signal: AbortSignal) => Promise<number>;
 
-/** How gateways and the revoke server ask each other: over the gateway's HTTP client, with the key they share. */
-export function asker(site: Site<unknown>, key: string | undefined): Ask {
-  const send = site.http({ ofService: true, followsRedirects: false });
+/**
+ * How gateways and the revoke server ask each other: over the gateway's HTTP client, with the key they share.
+ * @param calls as of `HttpOptions`.
+ */
+export function asker(site: Site<unknown>, key: string | undefined, calls: HttpOptions['calls'] = []): Ask {
+  const send = site.http({ ofService: true, followsRedirects: false, calls });
   return (url, body, signal) => {
     const headers = new HeaderBag(['Content-Type', 'application/json']);
     if (key !== undefined) headers.set('Authorization', `Bearer ${key}`);

@@ -123,7 +123,7 @@ function register(site: Site<RevokerConfig>, port: OpenPort, log: Log): void {
       hint: '"revoke_server_api_key"',
     });
   }
-  const ask = asker(site, key);
+  const ask = asker(site, key, [{ address: url.href, at: '/revoke_server_ping_url' }]);
   site.start(async (signal) => {
     while (!signal.aborted) {
       const body = Buffer.from(JSON.stringify({ name: hostname(), port: port.port, run: RUN }));

@@ -1,5 +1,5 @@
 import { type BackendSite, joinPointer } from '#contract';
-import { prepareTls } from '../../services/client-tls.ts';
+import { prepareTls, type TlsClient } from '../../services/client-tls.ts';
 import { addressOf, Channels } from './channels.ts';
 import type { Config } from './schema.ts';
 
@@ -14,6 +14,7 @@ export function openChannels(site: BackendSite<Config>): Channels {
   const { config, setting } = site;
   checkHosts(site);
   const tls = config.client_tls ? prepareTls(site, config.client_tls) : null;
+  nameHosts(site, tls?.client ?? null);
   const dial = {
     timeoutMs: setting('dialer_timeout'),
     keepAliveMs: setting('dialer_keep_alive') || DEFAULT_KEEP_ALIVE_MS,
@@ -25,6 +26,16 @@ export function openChannels(site: BackendSite<Config>): Channels {
     () => new Channels(settings),
     (kept) => kept.close(),
   );
+}
+
+function nameHosts({ backend, connectsTo }: BackendSite<Config>, tls: TlsClient | null): void {
+  if (backend.sd !== 'static') return;
+  for (const [index, host] of backend.host.entries()) {
+    const address = host.includes('{') ? undefined : addressOf(host, tls !== null);
+    if (!address) continue;
+    const { port } = address;
+    connectsTo({ address: host, port, tls: tls && (() => ({ ...tls, ALPNProtocols: ['h2'] })) }, index);
+  }
 }
 
 function checkHosts({ backend, config, fault, warn }: BackendSite<Config>): void {

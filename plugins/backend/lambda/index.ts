@@ -15,7 +15,7 @@ import {
 } from '#contract';
 import { CredentialChain, defaultRegion } from '../../services/aws/credentials.ts';
 import { paramOf } from '../../services/params.ts';
-import { type Invoking, invoke } from './invoke.ts';
+import { addressIn, type Invoking, invoke } from './invoke.ts';
 
 const schema = {
   type: 'object',
@@ -90,7 +90,9 @@ function attach(site: BackendSite<Config>): AtBackend {
       hint: '"function_name" for one that is always the same',
     });
   }
-  const send = site.http({ followsRedirects: false });
+  const address = config.endpoint || (config.region && addressIn(config.region));
+  const at = config.endpoint ? '/endpoint' : '/region';
+  const send = site.http({ followsRedirects: false, calls: address ? [{ address, at }] : [] });
   const credentials = site.keep('credentials', () => new CredentialChain(process.env));
   let region: Promise<string | undefined> | null = null;
   const invoking: Invoking = {

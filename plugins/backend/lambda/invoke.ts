@@ -59,6 +59,11 @@ export async function invoke(
   }
 }
 
+/** Where functions of a region are invoked. */
+export function addressIn(region: string): string {
+  return `https://lambda.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+}
+
 async function once(
   { send, credentials, endpoint }: Invoking,
   region: string,
@@ -67,7 +72,7 @@ async function once(
   { client }: PipeRequest,
   call: Call,
 ): Promise<Reply> {
-  const base = new URL(endpoint ?? `https://lambda.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`);
+  const base = new URL(endpoint ?? addressIn(region));
   const target = `${base.pathname.replace(/\/$/, '')}/2015-03-31/functions/${encodeURIComponent(name)}/invocations`;
   const headers = new HeaderBag(['X-Amz-Invocation-Type', 'RequestResponse', 'X-Amz-Log-Type', 'None']);
   const signed = signAws(

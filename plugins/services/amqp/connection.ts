@@ -48,10 +48,16 @@ export interface KnownSettings {
 
 /**
  * What a site says of a broker. TLS is that of `client_tls` of the service.
+ * @param at of the address, as of `Site.connectsTo`.
  * @param fault makes what is thrown for an address that is none.
  * @throws ConfigError of `client_tls`.
  */
-export function readSettings(site: Site<unknown>, text: string, fault: (message: string) => Error): KnownSettings {
+export function readSettings(
+  site: Site<unknown>,
+  text: string,
+  at: string | number,
+  fault: (message: string) => Error,
+): KnownSettings {
   let address: AmqpAddress;
   try {
     address = readAmqpAddress(text);
@@ -61,6 +67,7 @@ export function readSettings(site: Site<unknown>, text: string, fault: (message:
   const service = address.isEncrypted ? site.setting('client_tls') : undefined;
   const shared = service && prepareSharedTls(site, service);
   const tls = address.isEncrypted ? (shared?.client ?? standardTls()) : null;
+  site.connectsTo({ address: text, port: address.port, tls: tls && (() => tls) }, at);
   return {
     settings: { address, tls, denied: site.use('denied') },
     key: JSON.stringify([address, shared?.fingerprint ?? '']),

@@ -71,6 +71,9 @@ export function readCluster(site: Site<unknown>, config: ClusterConfig, pointer:
     throw site.fault('KAFKA_CLIENT_ID', `${pointer}/client_id`, 'client_id must be a name without white space');
   }
   const tls = config.client_tls && prepareTls(site, config.client_tls, `${pointer}/client_tls`);
+  for (const [index, address] of config.brokers.entries()) {
+    site.connectsTo({ address, tls: tls && (() => tls.client) }, `${pointer}/brokers/${index}`);
+  }
   return {
     settings: {
       brokers: config.brokers,

@@ -75,7 +75,11 @@ export function keyServer(
     ca_certs: [...(shared?.ca_certs ?? []), ...(config.jwk_local_ca === undefined ? [] : [config.jwk_local_ca])],
     cipher_suites: config.cipher_suites,
   };
-  const send = site.http({ tls: { settings, at: '', pins }, followsRedirects: false });
+  const send = site.http({
+    tls: { settings, at: '', pins },
+    followsRedirects: false,
+    calls: [{ address: url.href, at: pointer }],
+  });
   const agent = `Sluice Version ${site.use('version')}`;
   return {
     identity: createHash('sha256')

@@ -60,6 +60,7 @@ export const plugin = definePlugin({
 function openSink(site: Site<Infer<typeof schema>>) {
   const { address, enable_tcp: isTcp } = site.config;
   if (parseAddress(address).port === 0) throw site.fault('GELF_ADDRESS', '/address', 'nothing can be sent to port 0');
+  site.connectsTo({ address, ...(!isTcp && { transport: 'udp' }) }, '/address');
   const sinks = site.use('sinks');
   const denied = site.use('denied');
   return site.keep(

@@ -122,6 +122,6 @@ function optionsOf(site: Site<Infer<typeof schema>>): InfluxOptions {
     address: url.href.replace(/\/+$/, ''),
     db,
     credentials: username === '' ? null : { username, password },
-    ...outgoingOf(site, url.href, 'INFLUX_TLS'),
+    ...outgoingOf(site, url.href, '/address', 'INFLUX_TLS'),
   };
 }

@@ -1,7 +1,9 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
+import { createSecureContext } from 'node:tls';
 import got from 'got';
 import { type DeniedAddresses, readPem, type Site, systemAuthorities } from '#contract';
+import { standardTls } from '../../services/client-tls.ts';
 
 /** Bytes of a reply, of which nothing but its status matters. */
 const MAX_REPLY_BYTES = 65_536;
@@ -24,15 +26,21 @@ export interface OutgoingRequest {
 
 /**
  * As `client_tls` of the service says for an address.
- * @throws ConfigError of this code for a file of authorities that cannot be read.
+ * @param at pointer of it. @throws ConfigError of this code for a file of authorities that cannot be read.
  */
-export function outgoingOf(site: Site<unknown>, address: string, code: string): Outgoing {
+export function outgoingOf(site: Site<unknown>, address: string, at: string, code: string): Outgoing {
   const denied = site.use('denied');
   const tls = address.startsWith('https:') ? site.setting('client_tls') : undefined;
+  const named = (outgoing: Outgoing): Outgoing => {
+    const { authorities } = outgoing;
+    const tls = () => (authorities ? { secureContext: createSecureContext({ ca: [...authorities] }) } : standardTls());
+    site.connectsTo({ address, tls: address.startsWith('https:') ? tls : null }, at);
+    return outgoing;
+  };
   const { ca_certs: paths = [], disable_system_ca_pool: distrustsSystem = false } = tls ?? {};
-  if (paths.length === 0 && !distrustsSystem) return { authorities: undefined, denied };
+  if (paths.length === 0 && !distrustsSystem) return named({ authorities: undefined, denied });
   const own = paths.map((path) => readPem(site.read, path, '', (_kind, _at, message) => site.fault(code, '', message)));
-  return { authorities: distrustsSystem ? own : [...systemAuthorities(), ...own], denied };
+  return named({ authorities: distrustsSystem ? own : [...systemAuthorities(), ...own], denied });
 }
 
 /**

@@ -161,7 +161,7 @@ function openDelivery(site: Site<MoesifConfig>, url: string): Delivery {
     queueSize: event_queue_size,
     log: site.log.at('[Moesif]'),
     debug,
-    ...outgoingOf(site, url, 'MOESIF_TLS'),
+    ...outgoingOf(site, url, '', 'MOESIF_TLS'),
   };
   const delivery = site.keep(
     ['delivery', url, applicationId],

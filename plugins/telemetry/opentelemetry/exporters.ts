@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
 import { type DataObject, definePort, type Port, readPem, type Site } from '#contract';
 import { OtlpExporter, type OtlpSettings } from '../../services/otlp/exporter.ts';
 import type { Resource, Scope } from '../../services/otlp/resource.ts';
-import type { OtlpTarget } from '../../services/otlp/target.ts';
+import { authoritiesOf, type OtlpTarget } from '../../services/otlp/target.ts';
 import type { OpenTelemetryConfig, OtlpExporterConfig } from './schema.ts';
 
 /** Headers that are sent to collectors, by the name of the exporter. */
@@ -69,6 +70,7 @@ export function openExporters(
     const at = `/exporters/otlp/${index}`;
     const { name } = each;
     const target = targetOf(site, each, headers?.get(name) ?? {}, at);
+    nameCollector(site, target, at);
     const settings: OtlpSettings = { name, target, resource, scope, logsPushes };
     const log = site.use('log').at(label);
     const open = () => new OtlpExporter(settings, log);
@@ -148,6 +150,16 @@ function targetOf(
     ...trusted(site, secure),
     userAgent: `Sluice Version ${site.use('version')}`,
   };
+}
+
+function nameCollector(site: Site<unknown>, target: OtlpTarget, at: string): void {
+  const { host, port, secure, useHttp } = target;
+  const tls = () => ({
+    secureContext: createSecureContext({ ca: authoritiesOf(target) }),
+    ...(!useHttp && { ALPNProtocols: ['h2'] }),
+  });
+  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  site.connectsTo({ address, tls: secure ? tls : null }, `${at}/host`);
 }
 
 /** As `client_tls` says for backends. */

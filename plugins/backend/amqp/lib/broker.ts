@@ -42,7 +42,7 @@ export function atBroker(
   const { backend, endpoint, config, index } = site;
   const [host = ''] = backend.host;
   if (!/^amqps?:/.test(host)) return elsewhere;
-  const known = readSettings(site, host, (message) =>
+  const known = readSettings(site, host, 0, (message) =>
     site.fault('AMQP_ADDRESS', '', `host of the backend: ${message}`),
   );
   if (backend.host.length > 1) site.warn('AMQP_HOSTS', '', 'only the first host of the backend is connected to');

@@ -32,6 +32,7 @@ export function isProxyAddress(text: string): boolean {
  * @returns undefined for a direct connection; loopback addresses always have one.
  */
 export function environmentProxy(environment: ProxyEnvironment, origin: string): string | undefined {
+  if (environment.http === '' && environment.https === '') return undefined;
   const url = new URL(origin);
   const proxy = url.protocol === 'https:' ? environment.https : environment.http;
   if (proxy === '') return undefined;

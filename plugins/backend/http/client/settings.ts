@@ -12,7 +12,7 @@ import {
 import { type PreparedTls, prepareSharedTls, prepareTls, standardTls } from '../../../services/client-tls.ts';
 import type { HttpClient } from './http-client.ts';
 import type { TransportSettings } from './origin-pool.ts';
-import { isProxyAddress, PROXY_ADDRESS_PATTERN, proxyEnvironment } from './proxy.ts';
+import { environmentProxy, isProxyAddress, PROXY_ADDRESS_PATTERN, proxyEnvironment } from './proxy.ts';
 import { Transport } from './transport.ts';
 
 export const httpClientSchema = {
@@ -73,12 +73,10 @@ export function httpClient(site: ClientSite, options: HttpOptions = {}): HttpCli
   if (config.http2) checkHttp2(site);
   const signers = site.takeAll(httpSigners);
   const observers = site.takeAll(connectionObservers);
+  const prepared = tls ? prepareTls(site, tls.settings, tls.at, tls.pins) : tlsOf(site);
+  nameUpstreams(site, options, prepared);
   return {
-    transport: transport(
-      site,
-      tls ? prepareTls(site, tls.settings, tls.at, tls.pins) : tlsOf(site),
-      options.ownConnection,
-    ),
+    transport: transport(site, prepared, options.ownConnection),
     followsRedirects: followsRedirects ?? !config.no_redirect,
     resendsBody: config.send_body_on_redirect,
     buffersBody: config.send_body_on_redirect || signers.some(({ readsBody }) => readsBody),
@@ -88,6 +86,26 @@ export function httpClient(site: ClientSite, options: HttpOptions = {}): HttpCli
     headerTimeoutMs: setting('response_header_timeout'),
     isPassing: isPassing(site),
   };
+}
+
+/** What is called whatever a request says: proxies in the place of what they lead to. */
+function nameUpstreams(site: ClientSite, { calls }: HttpOptions, tls: PreparedTls | null): void {
+  const environment = proxyEnvironment(process.env);
+  const name = (address: string, at: string | number): void => {
+    const proxy = site.config.proxy_address ?? environmentProxy(environment, address);
+    const to = proxy ?? address;
+    site.connectsTo(
+      {
+        address: to,
+        tls: /^https:/i.test(to) ? () => tls?.client ?? standardTls() : null,
+        ...(proxy !== undefined && { role: 'proxy' }),
+      },
+      at,
+    );
+  };
+  for (const { address, at } of calls ?? []) name(address, at);
+  if (calls || !site.backend) return;
+  for (const [index, host] of site.backend.host.entries()) if (/^https?:[^{]+$/i.test(host)) name(host, index);
 }
 
 function checkHttp2({ config, setting, fault }: ClientSite): void {

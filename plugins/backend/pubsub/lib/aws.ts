@@ -50,11 +50,12 @@ export function serviceOf(opening: Opening, name: AwsService['name'], known: str
     });
   }
   const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
+  const origin = base?.origin ?? `https://${name}.${region}.${domain}`;
   return {
     name,
     region,
-    origin: base?.origin ?? `https://${name}.${region}.${domain}`,
-    send: site.http({ followsRedirects: false }),
+    origin,
+    send: site.http({ followsRedirects: false, calls: [{ address: origin, at: `/${field}` }] }),
     credentials: site.keep('credentials', () => new CredentialChain(process.env)),
   };
 }

@@ -105,9 +105,10 @@ function topicOf({ site, field, address }: Opening, name: string, what: 'topic' 
 }
 
 /** @throws BadVariable */
-function clusterOf({ site }: Opening, said: string): Known<KafkaSettings> {
+function clusterOf({ site, field }: Opening, said: string): Known<KafkaSettings> {
   const brokers = said.split(',').map((broker) => broker.trim());
   if (!brokers.every(isBroker)) throw new BadVariable('KAFKA_BROKERS holds something else than host:port');
+  for (const address of brokers) site.connectsTo({ address }, `/${field}`);
   return {
     key: keyOf(brokers),
     settings: {

@@ -1,0 +1,257 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { type Certificates, type KeyPair, makeCertificates } from '../../support/certificates.ts';
+import { createFolder, type Folder, sluice, sluiceIn } from './command.ts';
+
+/** A server, what came in, and how many connections. */
+interface Counted {
+  readonly port: number;
+  readonly bytes: number;
+  readonly connections: number;
+}
+
+const service = (...hosts: string[][]) => ({
+  version: 3,
+  endpoints: hosts.map((host, index) => ({ endpoint: `/e${index}`, backend: [{ url_pattern: '/', host }] })),
+});
+
+describe('check --connect', () => {
+  let folder: Folder;
+  let certificates: Certificates;
+  let authority: KeyPair;
+  const servers = new Set<Server>();
+  const sockets = new Set<Socket>();
+
+  before(() => {
+    folder = createFolder();
+    certificates = makeCertificates();
+    authority = certificates.authority('authority');
+  });
+  afterEach(() => {
+    for (const socket of sockets) socket.destroy();
+    for (const server of servers) server.close();
+    sockets.clear();
+    servers.clear();
+  });
+  after(() => {
+    folder.remove();
+    certificates.remove();
+  });
+
+  async function listen(server: Server): Promise<Counted> {
+    servers.add(server);
+    const counted = { port: 0, bytes: 0, connections: 0 };
+    const isTls = 'setSecureContext' in server;
+    server.on('connection', (socket: Socket) => {
+      counted.connections++;
+      sockets.add(socket);
+      socket.on('error', () => {});
+      if (!isTls) socket.on('data', (chunk) => (counted.bytes += chunk.length));
+    });
+    server.on('secureConnection', (socket) => {
+      socket.on('error', () => {});
+      socket.on('data', (chunk: Buffer) => (counted.bytes += chunk.length));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    counted.port = (server.address() as AddressInfo).port;
+    return counted;
+  }
+  const listenPlain = () => listen(createServer());
+  const listenTls = (pair: KeyPair) =>
+    listen(createTlsServer({ cert: pair.certificatePem, key: pair.privateKeyPem }).on('tlsClientError', () => {}));
+  /** A port that nobody listens on. */
+  async function closedPort(): Promise<number> {
+    const server = createServer();
+    const { port } = await listen(server);
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
+  const check = (content: unknown, ...flags: string[]) =>
+    sluice('check', ...flags, '-c', folder.write('g.json', content));
+  async function mistakes(content: unknown, ...flags: string[]) {
+    const { out, code } = await check(content, '--connect', '--format', 'json', ...flags);
+    equal(code, 1);
+    return (JSON.parse(out) as { errors: Record<string, unknown>[] }).errors;
+  }
+
+  it('connects to nothing without the flag', async () => {
+    const server = await listenPlain();
+    for (const flags of [[], ['-t'], ['-l']]) {
+      const { code, out } = await check(service([`http://127.0.0.1:${server.port}`]), ...flags);
+      equal(code, 0);
+      match(out, /^Syntax OK!$/m);
+    }
+    equal(server.connections, 0);
+  });
+
+  it('connects to every address once, sends nothing, and says how many there were', async () => {
+    const [one, other] = [await listenPlain(), await listenPlain()];
+    const [first, second] = [`http://127.0.0.1:${one.port}`, `http://127.0.0.1:${other.port}`];
+    const { code, out } = await check(service([first, second], [first], [`${first}/`]), '--connect');
+    equal(code, 0);
+    match(out, /^Syntax OK! 2 addresses can be connected to\.$/m);
+    deepEqual([one.connections, one.bytes, other.connections, other.bytes], [1, 0, 1, 0]);
+  });
+
+  it('names each host that refuses connections at its place, with the others that name it', async () => {
+    const server = await listenPlain();
+    const port = await closedPort();
+    const dead = `http://127.0.0.1:${port}`;
+    const found = await mistakes(service([`http://127.0.0.1:${server.port}`, dead], [dead]));
+    deepEqual(
+      found.map(({ code, pointer, message }) => [code, pointer, message]),
+      [['CONNECT_REFUSED', '/endpoints/0/backend/0/host/1', `127.0.0.1:${port} refuses connections`]],
+    );
+    deepEqual(
+      (found[0]!['related'] as { pointer: string }[]).map(({ pointer }) => pointer),
+      ['/endpoints/1/backend/0/host/0'],
+    );
+  });
+
+  it('says so to people, with file, line and hint', async () => {
+    const port = await closedPort();
+    const { code, err, out } = await check(service([`http://127.0.0.1:${port}`]), '--connect');
+    equal(code, 1);
+    match(err, /^ERROR testing the configuration file:\t1 of 1 addresses cannot be connected to$/m);
+    match(err, new RegExp(`g\\.json:\\d+:\\d+: error: 127\\.0\\.0\\.1:${port} refuses connections`));
+    match(err, /hint: nothing listens there/);
+    equal(/Syntax OK/.test(out), false);
+  });
+
+  it('points to the root for hosts that backends inherit', async () => {
+    const port = await closedPort();
+    const endpoints = [{ endpoint: '/a', backend: [{ url_pattern: '/' }] }];
+    const found = await mistakes({ version: 3, host: [`http://127.0.0.1:${port}`], endpoints });
+    deepEqual(
+      found.map(({ pointer, line }) => [pointer, line]),
+      [['/host/0', 4]],
+    );
+  });
+
+  it('says of a name that there is none', async () => {
+    const [found] = await mistakes(service(['http://nowhere.invalid']));
+    deepEqual([found!['code'], found!['pointer']], ['CONNECT_NAME', '/endpoints/0/backend/0/host/0']);
+    match(String(found!['message']), /^nowhere\.invalid:80 cannot be looked up: E/);
+  });
+
+  it('says of a server that takes connections and is silent that TLS takes too long', async () => {
+    const server = await listenPlain();
+    const found = await mistakes(service([`https://127.0.0.1:${server.port}`]), '--connect-timeout', '150ms');
+    deepEqual(
+      found.map(({ code, message }) => [code, message]),
+      [
+        [
+          'CONNECT_TIMEOUT',
+          `127.0.0.1:${server.port} takes connections and does not answer the TLS handshake within 150 ms`,
+        ],
+      ],
+    );
+  });
+
+  it('says of a server without TLS that it speaks something else', async () => {
+    const server = createServer((socket) => socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    const { port } = await listen(server);
+    const [found] = await mistakes(service([`https://127.0.0.1:${port}`]));
+    deepEqual([found!['code'], found!['hint']], ['CONNECT_TLS', 'it speaks something else than TLS there']);
+  });
+
+  it('says of a server that hangs up in the handshake that it does', async () => {
+    const { port } = await listen(createServer((socket) => socket.end()));
+    const [found] = await mistakes(service([`https://127.0.0.1:${port}`]));
+    equal(found!['code'], 'CONNECT_TLS');
+  });
+
+  it('accepts the certificate of an authority that client_tls has, and refuses it without', async () => {
+    const server = await listenTls(certificates.issue('server', authority));
+    const content = service([`https://localhost:${server.port}`]);
+    const trusting = { ...content, client_tls: { ca_certs: [authority.certificate] } };
+    equal((await check(trusting, '--connect')).code, 0);
+    equal(server.bytes, 0);
+    const [found] = await mistakes(content);
+    deepEqual([found!['code'], found!['hint']], ['CONNECT_CERTIFICATE', 'its authority in "ca_certs" of client_tls']);
+  });
+
+  it('refuses a certificate for another name', async () => {
+    const server = await listenTls(certificates.issue('other', authority, 'DNS:other.test'));
+    const content = service([`https://localhost:${server.port}`]);
+    const [found] = await mistakes({ ...content, client_tls: { ca_certs: [authority.certificate] } });
+    deepEqual([found!['code'], found!['hint']], ['CONNECT_CERTIFICATE', 'call it by a name that its certificate has']);
+  });
+
+  it('tries the proxy in the place of what it leads to', async () => {
+    const proxy = await closedPort();
+    const content = service(['http://198.51.100.1:80']);
+    const client = { 'backend/http/client': { proxy_address: `http://127.0.0.1:${proxy}` } };
+    Object.assign(content.endpoints[0]!.backend[0]!, { extra_config: client });
+    const found = await mistakes(content);
+    deepEqual(
+      found.map(({ message }) => message),
+      [`the proxy 127.0.0.1:${proxy} refuses connections`],
+    );
+  });
+
+  it('shows neither user nor password of an address', async () => {
+    const port = await closedPort();
+    const amqp = { host: `amqp://ada:s3cret@127.0.0.1:${port}/`, name: 'q', exchange: 'e' };
+    const backend = [{ url_pattern: '/', host: [`http://127.0.0.1:${port}`] }];
+    const agent = { name: 'a', consumer: { topic: 'a' }, backend, extra_config: { 'async/amqp': amqp } };
+    const { err, out } = await check({ ...service(), async_agent: [agent] }, '--connect');
+    match(err, /error: 127\.0\.0\.1:\d+ refuses connections \(\/async_agent\/0\/backend/);
+    equal(/s3cret/.test(err + out), false);
+  });
+
+  it('connects to nothing where the configuration has mistakes', async () => {
+    const server = await listenPlain();
+    const content = { ...service([`http://127.0.0.1:${server.port}`]), timeout: 'soon' };
+    const { code, err } = await check(content, '--connect');
+    equal(code, 1);
+    match(err, /^ERROR parsing the configuration file:\t1 mistake$/m);
+    equal(server.connections, 0);
+  });
+
+  it('passes over hosts that requests make up', async () => {
+    const content = service(['http://{host}.test']);
+    Object.assign(content.endpoints[0]!.backend[0]!, { disable_host_sanitize: true });
+    content.endpoints[0]!.endpoint = '/{host}';
+    const { code, out } = await check(content, '--connect');
+    deepEqual([code, /Syntax OK! 0 addresses/.test(out)], [0, true]);
+  });
+
+  it('tries many addresses at once, and each no longer than it may take', async () => {
+    const server = await listenPlain();
+    // A server that says nothing, under many names.
+    const hosts = Array.from({ length: 40 }, (_, index) => `https://127.0.0.${index + 1}:${server.port}`);
+    for (const socket of servers) socket.close();
+    servers.clear();
+    const silent = createServer((socket) => sockets.add(socket.on('error', () => {})));
+    servers.add(silent.listen(server.port, '0.0.0.0'));
+    await once(silent, 'listening');
+    const began = performance.now();
+    const found = await mistakes(service(hosts), '--connect-timeout', '300ms');
+    deepEqual([...new Set(found.map(({ code }) => code))], ['CONNECT_TIMEOUT']);
+    equal(found.length, 40);
+    equal(performance.now() - began < 40 * 300, true);
+  });
+
+  it('writes what it cannot connect to in SARIF, too', async () => {
+    const port = await closedPort();
+    const { out } = await check(service([`http://127.0.0.1:${port}`]), '--connect', '--format', 'sarif');
+    match(out, /"ruleId":\s*"CONNECT_REFUSED"/);
+  });
+
+  it('is not for the admin API, by which somebody else would make the gateway connect', async () => {
+    const file = folder.write('g.json', service());
+    const { code, err } = await sluiceIn({}, 'check', '--connect', '--admin', 'http://127.0.0.1:1', '-c', file);
+    equal(code, 2);
+    match(err, /--connect excludes --admin/);
+  });
+
+  it('wants a time only with the flag, and a time', async () => {
+    match((await check(service(), '--connect-timeout', '1s')).err, /--connect-timeout needs --connect/);
+    match((await check(service(), '--connect', '--connect-timeout', 'soon')).err, /not a duration such as 3s/);
+  });
+});

@@ -1,0 +1,256 @@
+import { deepEqual } from 'node:assert/strict';
+import type { Data } from '#contract';
+import { toolServices } from '../../kernel/cli/tools.ts';
+import { Registry } from '../../kernel/registry/registry.ts';
+import { examine } from '../../kernel/runtime/build.ts';
+import { catalogue } from '../../plugins/index.ts';
+import { setEnvironment } from '../support/environment.ts';
+
+const backend = (host: string[], extra_config: object = {}, more: object = {}) => ({
+  url_pattern: '/',
+  host,
+  disable_host_sanitize: true,
+  extra_config,
+  ...more,
+});
+const endpoint = (only: object, more: object = {}) => ({ endpoint: '/a', backend: [only], ...more });
+const service = (more: object) => ({ version: 3, endpoints: [], ...more });
+const at = (only: object, more: object = {}) => service({ endpoints: [endpoint(only, more)] });
+const root = (extra_config: object) => service({ extra_config });
+const agent = (driver: string, config: object) =>
+  service({
+    async_agent: [
+      {
+        name: 'orders',
+        consumer: { topic: 'orders' },
+        backend: [backend(['http://b.test'])],
+        extra_config: { [driver]: config },
+      },
+    ],
+  });
+
+const HOST = '/endpoints/0/backend/0/host';
+const AGENT = '/async_agent/0/extra_config/async~1';
+const at0 = '/endpoints/0/backend/0/extra_config/';
+
+/** A configuration, and each server that it names: where, and whether TLS is spoken from the first byte. */
+const cases: readonly (readonly [title: string, config: object, named: readonly string[]])[] = [
+  [
+    'an HTTP backend',
+    at(backend(['http://one.test', 'https://two.test:8443'])),
+    [`${HOST}/0 http://one.test`, `${HOST}/1 https://two.test:8443 TLS`],
+  ],
+  [
+    'a backend of a sequence that is called by what its client asks for',
+    at(backend(['http://{name}.test'], {}, { url_pattern: '/' }), { endpoint: '/{name}' }),
+    [],
+  ],
+  ['a backend that is discovered', at(backend(['_http._tcp.b.test'], {}, { sd: 'dns' })), []],
+  [
+    'a GraphQL backend',
+    at(backend(['https://g.test'], { 'backend/graphql': { type: 'query', query: '{a}' } })),
+    [`${HOST}/0 https://g.test TLS`],
+  ],
+  [
+    'a backend that asks a language model',
+    at(
+      backend(
+        ['https://api.openai.com'],
+        { 'ai/llm': { openai: { v1: { credentials: '%{KEY}', variables: { model: 'm' } } } } },
+        { method: 'POST' },
+      ),
+    ),
+    [`${HOST}/0 https://api.openai.com TLS`],
+  ],
+  [
+    'a gRPC server',
+    service({
+      extra_config: { grpc: { catalog: ['samples/grpc/orders.pb'] } },
+      endpoints: [
+        {
+          endpoint: '/a',
+          backend: [
+            {
+              url_pattern: '/orders.Orders/Get',
+              host: ['a.test:1', 'b.test'],
+              extra_config: { 'backend/grpc': { client_tls: {} } },
+            },
+          ],
+        },
+      ],
+    }),
+    [`${HOST}/0 http://a.test:1 TLS`, `${HOST}/1 http://b.test TLS`],
+  ],
+  [
+    'a WebSocket',
+    at(backend(['wss://chat.test']), { extra_config: { websocket: { enable_direct_communication: true } } }),
+    [`${HOST}/0 wss://chat.test TLS`],
+  ],
+  [
+    'a Lambda function',
+    at(backend([], { 'backend/lambda': { function_name: 'f', region: 'eu-west-1' } })),
+    [`${at0}backend~1lambda/region https://lambda.eu-west-1.amazonaws.com TLS`],
+  ],
+  [
+    'a broker of AMQP that a backend publishes to',
+    at(backend(['amqps://mq.test'], { 'backend/amqp/producer': { exchange: 'e', name: 'q', routing_key: 'k' } })),
+    [`${HOST}/0 amqps://mq.test TLS`],
+  ],
+  [
+    'a queue of AWS',
+    at(
+      backend(['awssqs://'], {
+        'backend/pubsub/publisher': { topic_url: 'sqs.eu-west-1.amazonaws.com/123456789012/q?region=eu-west-1' },
+      }),
+    ),
+    [`${at0}backend~1pubsub~1publisher/topic_url https://sqs.eu-west-1.amazonaws.com TLS`],
+  ],
+  [
+    'brokers of Kafka',
+    at(
+      backend([], {
+        'backend/pubsub/subscriber/kafka': {
+          reader: { topics: ['t'], cluster: { brokers: ['k1.test:9092', 'k2.test:9092'] }, group: { id: 'g' } },
+        },
+      }),
+    ),
+    [
+      `${at0}backend~1pubsub~1subscriber~1kafka/reader/cluster/brokers/0 k1.test:9092`,
+      `${at0}backend~1pubsub~1subscriber~1kafka/reader/cluster/brokers/1 k2.test:9092`,
+    ],
+  ],
+  [
+    'an agent over AMQP',
+    agent('async/amqp', { host: 'amqp://mq.test', name: 'q', exchange: 'e' }),
+    [`${AGENT}amqp/host amqp://mq.test`, '/async_agent/0/backend/0/host/0 http://b.test'],
+  ],
+  [
+    'an agent over Kafka',
+    agent('async/kafka', { cluster: { brokers: ['k.test:9093'], client_tls: {} } }),
+    [`${AGENT}kafka/cluster/brokers/0 k.test:9093 TLS`, '/async_agent/0/backend/0/host/0 http://b.test'],
+  ],
+  // TLS begins after a greeting of the server.
+  [
+    'an agent over NATS',
+    agent('async/nats', { host: 'tls://n1.test,tls://n2.test:4333' }),
+    [
+      `${AGENT}nats/host n1.test:4222`,
+      `${AGENT}nats/host n2.test:4333`,
+      '/async_agent/0/backend/0/host/0 http://b.test',
+    ],
+  ],
+  [
+    'connections to Redis',
+    root({
+      redis: {
+        connection_pools: [{ name: 'a', address: 'r.test:6380', tls: {} }],
+        clusters: [{ name: 'b', addresses: ['[::1]:1', 'c.test'] }],
+      },
+    }),
+    [
+      '/extra_config/redis/connection_pools/0/address r.test:6380 TLS',
+      '/extra_config/redis/clusters/0/addresses/0 [::1]:1',
+      '/extra_config/redis/clusters/0/addresses/1 c.test:6379',
+    ],
+  ],
+  [
+    'collectors of OTLP',
+    root({
+      'telemetry/opentelemetry': {
+        exporters: {
+          otlp: [
+            { name: 'a', host: 'otel.test' },
+            { name: 'b', host: 'https://otel.test', use_http: true },
+          ],
+        },
+      },
+    }),
+    [
+      '/extra_config/telemetry~1opentelemetry/exporters/otlp/0/host otel.test:4317',
+      '/extra_config/telemetry~1opentelemetry/exporters/otlp/1/host otel.test:4318 TLS',
+    ],
+  ],
+  [
+    'a collector of New Relic',
+    root({ 'telemetry/newrelic': { license: '%{LICENSE}' } }),
+    ['/extra_config/telemetry~1newrelic otlp.nr-data.net:443 TLS'],
+  ],
+  [
+    'Graylog over TCP',
+    root({ 'telemetry/logging': { level: 'INFO' }, 'telemetry/gelf': { address: 'log.test:12201', enable_tcp: true } }),
+    ['/extra_config/telemetry~1gelf/address log.test:12201'],
+  ],
+  [
+    'Graylog over UDP',
+    root({
+      'telemetry/logging': { level: 'INFO' },
+      'telemetry/gelf': { address: 'log.test:12201', enable_tcp: false },
+    }),
+    ['/extra_config/telemetry~1gelf/address log.test:12201 udp'],
+  ],
+  [
+    'InfluxDB',
+    root({ 'telemetry/metrics': {}, 'telemetry/influx': { address: 'https://influx.test:8086', ttl: '30s' } }),
+    ['/extra_config/telemetry~1influx/address https://influx.test:8086/ TLS'],
+  ],
+  [
+    'a server of keys',
+    at(backend(['http://b.test']), {
+      extra_config: { 'auth/validator': { alg: 'RS256', jwk_url: 'https://id.test/keys' } },
+    }),
+    ['/endpoints/0/extra_config/auth~1validator/jwk_url https://id.test/keys TLS', `${HOST}/0 http://b.test`],
+  ],
+  [
+    'a server of tokens',
+    at(
+      backend(['http://b.test'], {
+        'auth/client-credentials': { client_id: 'a', client_secret: '%{SECRET}', token_url: 'https://id.test/token' },
+      }),
+    ),
+    [`${at0}auth~1client-credentials/token_url https://id.test/token TLS`, `${HOST}/0 http://b.test`],
+  ],
+];
+
+describe('servers that a configuration names', () => {
+  const registry = new Registry(catalogue, toolServices());
+  after(() => registry.close());
+
+  const named = async (config: object): Promise<string[]> => {
+    const { errors, upstreams } = await examine(config as Data, {}, registry, true);
+    deepEqual(
+      errors.map(({ code, pointer, message }) => [code, pointer, message]),
+      [],
+    );
+    return upstreams.map(({ pointer, upstream: { address, tls, transport } }) =>
+      [pointer, address, ...(tls ? ['TLS'] : []), ...(transport ? [transport] : [])].join(' '),
+    );
+  };
+
+  for (const [title, config, expected] of cases) {
+    it(`has ${title}`, async () => deepEqual((await named(config)).sort(), [...expected].sort()));
+  }
+
+  const inEnvironment = async (variables: Record<string, string>, run: () => Promise<void>) => {
+    const restore = setEnvironment(variables);
+    await run().finally(restore);
+  };
+
+  it('has brokers that the environment names at what asks for them', () =>
+    inEnvironment(
+      { KAFKA_BROKERS: 'k.test:9092', RABBIT_SERVER_URL: 'amqp://mq.test', NATS_SERVER_URL: 'n.test' },
+      async () => {
+        const place = `${at0}backend~1pubsub~1publisher/topic_url`;
+        const brokers = { kafka: 'k.test:9092', rabbit: 'amqp://mq.test', nats: 'n.test:4222' };
+        for (const [scheme, address] of Object.entries(brokers)) {
+          const config = at(backend([`${scheme}://`], { 'backend/pubsub/publisher': { topic_url: 'orders' } }));
+          deepEqual(await named(config), [`${place} ${address}`]);
+        }
+      },
+    ));
+
+  it('has the proxy of the environment in the place of what it leads to', () =>
+    inEnvironment({ HTTP_PROXY: 'http://proxy.test:3128', NO_PROXY: 'two.test' }, async () => {
+      const config = at(backend(['http://one.test', 'http://two.test']));
+      deepEqual(await named(config), [`${HOST}/0 http://proxy.test:3128`, `${HOST}/1 http://two.test`]);
+    }));
+});
