@@ -39,6 +39,7 @@ export {
   innerSchemas,
   type JsonSchema,
   recursiveSchemas,
+  toJsonSchema,
   toPublicSchema,
 } from './schema/schema.ts';
 export { unusedOptions } from './schema/unused-options.ts';

@@ -1,9 +1,9 @@
 import { type ConfigErrorOptions, isObject } from '#contract';
+import { fieldName } from '../../values/pointer.ts';
 import { isTooLong, LONGEST_DURATION } from './duration.ts';
 import { durationSlip, equivalent } from './equivalent.ts';
-import { subjectName } from './place.ts';
 
-/** A mistake in a value, before it becomes a `ConfigError`. */
+/** A mistake found by a keyword, before it becomes a `ConfigError`. Pointers are relative to the validated value. */
 export interface Problem extends Omit<ConfigErrorOptions, 'cause'> {
   readonly code: string;
   readonly pointer: string;
@@ -46,13 +46,13 @@ const MAX_SHOWN = 80;
 export function wrongType(pointer: string, type: string, value: unknown, isSecret = false, items?: string): Problem {
   const isDuration = type === 'duration';
   if (isDuration && typeof value === 'string' && isTooLong(value)) {
-    const message = `${subjectName(pointer)} must be at most ${LONGEST_DURATION}, found ${showValue(value, isSecret)}`;
+    const message = `'${fieldName(pointer)}' must be at most ${LONGEST_DURATION}, found ${showValue(value, isSecret)}`;
     return { code: 'DURATION_INVALID', pointer, message };
   }
   return {
     code: isDuration ? 'DURATION_INVALID' : 'SCHEMA_TYPE',
     pointer,
-    message: `${subjectName(pointer)} must be ${typeName(type)}, found ${showValue(value, isSecret)}`,
+    message: `'${fieldName(pointer)}' must be ${typeName(type)}, found ${showValue(value, isSecret)}`,
     ...(!isSecret && betterValue(type, value, items)),
     ...(isDuration && typeof value === 'string' && { within: durationSlip(value) }),
   };

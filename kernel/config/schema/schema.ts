@@ -11,6 +11,14 @@ const COMMENT_PATTERN = '^[@$_#]';
 export const DURATION_WORDS = 'Duration: a number and a unit (ns, us, µs, ms, s, m, h).';
 
 /**
+ * The schema as the validator takes it: JSON Schema plus the keywords of `keywords.ts` (`closed`, `entries`, `map`,
+ * `duration`, `distinct`, `choice`, `secret`).
+ */
+export function toJsonSchema(schema: Schema): object {
+  return forValidator(schema, false);
+}
+
+/**
  * The schema as editors and other tools take it: plain JSON Schema, draft 07, without `$schema`, so that it can stand
  * inside another one. Fields without a title get one made of their name.
  */
@@ -110,6 +118,44 @@ export function closedObject(properties: JsonSchema): JsonSchema {
 function toPublicField(schema: Schema, key: string): JsonSchema {
   const words = key.replaceAll('_', ' ').trim();
   return { title: words.charAt(0).toUpperCase() + words.slice(1), ...toPublicSchema(schema) };
+}
+
+/** @param isField the value of a key of a closed object: only there a default can be filled in. */
+function forValidator(schema: Schema, isField: boolean): JsonSchema {
+  const shared = present({ secret: schema.secret, examples: schema.examples });
+  if (isField && schema.default !== undefined) shared['default'] = schema.default;
+  if ('anyOf' in schema) return { ...shared, choice: schema.anyOf };
+  switch (schema.type) {
+    case 'any':
+      return shared;
+    case 'recursive':
+      return { ...shared, choice: schema };
+    case 'duration':
+      return { ...shared, duration: true };
+    case 'array': {
+      const { uniqueItems, ...rest } = limits(schema);
+      const array = { ...shared, ...rest, type: 'array', items: forValidator(schema.items, false) };
+      return uniqueItems ? { ...array, distinct: true } : array;
+    }
+    case 'object': {
+      const { properties, values, required, exactlyOneOf } = schema;
+      const rest = values && { additionalProperties: forValidator(values, false) };
+      const entries = limits(schema);
+      const counted = Object.keys(entries).length > 0 && { entries };
+      const object = { ...shared, ...counted, type: 'object', ...present({ exactlyOneOf }), ...rest };
+      if (!properties) return { ...object, map: true };
+      return {
+        ...object,
+        closed: true,
+        ...present({ required }),
+        properties: mapEntries(properties, (field) => forValidator(field, true)),
+      };
+    }
+    case 'integer':
+      return { ...wholeNumbers, ...shared, ...limits(schema), type: 'integer' };
+    default:
+      return { ...shared, ...limits(schema), type: schema.type };
+  }
 }
 
 const LIMITS = [

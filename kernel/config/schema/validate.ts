@@ -1,13 +1,11 @@
-import { ConfigError, isObject, type Schema } from '#contract';
-import { joinPointer, parentPointer } from '../../values/pointer.ts';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { ConfigError, type Data, type DataObject, findNear, isObject, type Near, type Schema } from '#contract';
+import { fieldName, joinPointer, parentPointer, parsePointer } from '../../values/pointer.ts';
 import { cloneData } from '../plain-data.ts';
 import { equivalent } from './equivalent.ts';
-import type { Check, Finding } from './finding.ts';
-import { checkList } from './list-check.ts';
-import { checkObject } from './object-check.ts';
-import { type Place, pointerOf, subjectName } from './place.ts';
-import { showValue, typeName } from './problem.ts';
-import { checkBoolean, checkDuration, checkNumber, checkString } from './scalar-checks.ts';
+import { addKeywords, type ProblemParams } from './keywords.ts';
+import { entryCount, type Problem, showValue, typeName, wrongType } from './problem.ts';
+import { toJsonSchema } from './schema.ts';
 
 /** What a validator says of a value. */
 export interface Evaluation {
@@ -26,104 +24,243 @@ export interface Evaluation {
  */
 export type Validate = (value: unknown, pointer: string) => Evaluation;
 
-const validators = new WeakMap<Schema, Validate>();
-const checks = new WeakMap<Schema, Check>();
+/** Key under which the validator holds the value; no message shows it. */
+const SELF = '\0';
 
-/**
- * The validator of a schema; its checks are put together at its first use, once for every schema object.
- *
- * Schemas are known to be of the subset, so that functions over it do what a general validator does for a tenth of its start.
- */
+const compiled = new WeakMap<object, Validate>();
+/** Ajv holds whatever it has compiled. Plugins of files come and go with their schemas, so it is renewed after so many. */
+const COMPILED_BY_ONE = 64;
+let ajv = createAjv();
+let compiledByThis = 0;
+
+function createAjv(): Ajv {
+  const ajv = new Ajv({
+    strict: true,
+    allErrors: true,
+    verbose: true,
+    useDefaults: true,
+    meta: false,
+    validateSchema: false,
+    addUsedSchema: false,
+    logger: false,
+    // Optimizing what it generates takes longer than it saves: a configuration is checked seldom.
+    code: { regExp: Object.assign(regExp, { code: '' }), optimize: false },
+  });
+  addKeywords(ajv, choose);
+  return ajv;
+}
+
+/** The validator of a schema; compiled at its first use, once for every schema object. */
 export function compileSchema(schema: Schema): Validate {
-  let validate = validators.get(schema);
+  let validate = compiled.get(schema);
   if (!validate) {
-    validate = (value, pointer) => evaluate(schema, value, { holder: null, key: pointer });
-    validators.set(schema, validate);
+    validate = compile(schema);
+    compiled.set(schema, validate);
   }
   return validate;
 }
 
-function evaluate(schema: Schema, value: unknown, place: Place): Evaluation {
-  const findings: Finding[] = [];
-  const checked = checkOf(schema)(value, place, findings);
-  const lacking = findings.flatMap(({ missing }) => missing?.holder ?? []);
-  const errors = withoutEchoes(findings).map(
-    ({ code, pointer, message, missing: _, ...rest }) => new ConfigError(code, pointer, message, rest),
-  );
-  return { value: checked, errors, lacking };
-}
-
-/** Leaves out that a key is missing where another one is told to be a misspelling of it. */
-function withoutEchoes(findings: readonly Finding[]): readonly Finding[] {
-  const meant = new Set<string>();
-  for (const { code, pointer, hint } of findings) {
-    if (code === 'SCHEMA_UNKNOWN_KEY' && hint !== undefined) meant.add(joinPointer(parentPointer(pointer), hint));
+function compileWithAjv(schema: object): ValidateFunction {
+  if (++compiledByThis > COMPILED_BY_ONE) {
+    ajv = createAjv();
+    compiledByThis = 1;
   }
-  if (meant.size === 0) return findings;
-  return findings.filter(({ missing }) => !missing || !meant.has(joinPointer(missing.holder, missing.key)));
+  return ajv.compile(schema);
 }
 
-function checkOf(schema: Schema): Check {
-  let check = checks.get(schema);
-  if (!check) {
-    check = compile(schema);
-    checks.set(schema, check);
-  }
-  return check;
-}
-
-/** @throws Error where the schema is none. */
-function compile(schema: Schema): Check {
-  if ('anyOf' in schema) return checkChoice(() => schema.anyOf);
-  switch (schema.type) {
-    case 'any':
-      return (value) => value;
-    case 'string':
-      return checkString(schema);
-    case 'integer':
-    case 'number':
-      return checkNumber(schema);
-    case 'boolean':
-      return checkBoolean(schema);
-    case 'duration':
-      return checkDuration(schema);
-    case 'array':
-      return checkList(schema, checkOf(schema.items));
-    case 'object':
-      return checkObject(schema, checkOf);
-    case 'recursive':
-      // A choice of one, looked at when a value gets there.
-      return checkChoice(() => [schema.schema()]);
-    default:
-      throw new Error(`a schema has the type ${JSON.stringify((schema as { type?: unknown }).type)}, which is none`);
-  }
-}
-
-/** Takes the first branch that accepts a copy of the value; else reports the branch that came nearest. */
-function checkChoice(branchesOf: () => readonly Schema[]): Check {
-  return (value, place, findings) => {
-    const branches = branchesOf();
-    let best: readonly Finding[] | undefined;
-    for (const branch of branches) {
-      const attempt: Finding[] = [];
-      const checked = checkOf(branch)(cloneData(value), place, attempt);
-      if (attempt.length === 0) return checked;
-      const told = withoutEchoes(attempt);
-      if (fitsType(branch, value) && (!best || told.length < best.length)) best = told;
-    }
-    for (const { missing: _, ...problem } of best ?? [noneOf(branches, value, pointerOf(place))])
-      findings.push(problem);
-    return value;
+function compile(schema: Schema): Validate {
+  // Wrapped in a field, so that a default, a duration or a choice at the top has a place to be written to.
+  let check: ValidateFunction | undefined;
+  return (value, pointer) => {
+    check ??= compileWithAjv({ type: 'object', properties: { [SELF]: toJsonSchema(schema) } });
+    const holder: DataObject = { [SELF]: value as never };
+    if (check(holder)) return { value: holder[SELF], errors: [], lacking: [] };
+    const faults = check.errors!;
+    const problems = withoutEchoes(faults).flatMap((fault) => translate(fault, holder) ?? []);
+    const lacking = faults.filter(({ keyword }) => keyword === 'required');
+    const errors = problems.map(
+      ({ code, pointer: inner, message, related = [], ...rest }) =>
+        new ConfigError(code, placed(inner, pointer), reword(message, pointer), {
+          ...rest,
+          related: related.map((place) => placed(place, pointer)),
+        }),
+    );
+    return { value: holder[SELF], errors, lacking: lacking.map(({ instancePath }) => placed(instancePath, pointer)) };
   };
 }
 
-function noneOf(branches: readonly Schema[], value: unknown, pointer: string): Finding {
+/** Leaves out that a key is missing where another one is told to be a misspelling of it. */
+function withoutEchoes(faults: readonly ErrorObject[]): readonly ErrorObject[] {
+  const meant = new Set<string>();
+  for (const { params } of faults) {
+    const { code, pointer, hint } = (params as Partial<ProblemParams>).problem ?? {};
+    if (code === 'SCHEMA_UNKNOWN_KEY' && hint !== undefined) meant.add(joinPointer(parentPointer(pointer!), hint));
+  }
+  const isEcho = ({ keyword, instancePath, params }: ErrorObject) =>
+    keyword === 'required' && meant.has(joinPointer(instancePath, params['missingProperty']));
+  return meant.size === 0 ? faults : faults.filter((fault) => !isEcho(fault));
+}
+
+/** @param inner pointer from the holder on. */
+function placed(inner: string, pointer: string): string {
+  return pointer + inner.slice(SELF.length + 1);
+}
+
+/** Gives the value itself the name its pointer ends with. */
+function reword(message: string, pointer: string): string {
+  if (!message.includes(SELF)) return message;
+  return pointer === ''
+    ? message.replace(` in '${SELF}'`, '').replace(`'${SELF}'`, 'the document')
+    : message.replace(SELF, fieldName(pointer));
+}
+
+/** @returns undefined when the error is none after all, or says again what another error says. */
+function translate(error: ErrorObject, holder: DataObject): Problem | undefined {
+  if (error.params && 'problem' in error.params) return (error.params as ProblemParams).problem;
+  const { keyword, instancePath: pointer, data } = error;
+  const limit = error.schema as unknown;
+  const secret = (error.parentSchema as { secret?: true } | undefined)?.secret === true;
+  const name = `'${fieldName(pointer)}'`;
+  const given = `found ${showValue(data, secret)}`;
+  const range = (rule: string): Problem => ({
+    code: 'SCHEMA_RANGE',
+    pointer,
+    message: `${name} must ${rule}, ${given}`,
+  });
+  switch (keyword) {
+    case 'type':
+      if (JSON.isRawJSON(data)) return takeExactNumber(error, holder);
+      return withChoice(wrongType(pointer, String(limit), data, secret, itemType(error)), error);
+    case 'required': {
+      if (JSON.isRawJSON(data)) return undefined;
+      const missing = String(error.params['missingProperty']);
+      const problem = { code: 'SCHEMA_REQUIRED', pointer, message: `'${missing}' is missing in ${name}` };
+      return { ...problem, ...misspelling(missing, error) };
+    }
+    case 'enum':
+      if (typeof data !== typeof (limit as readonly unknown[])[0]) return undefined;
+      return wrongChoice(error, secret);
+    case 'pattern':
+      return { code: 'SCHEMA_PATTERN', pointer, message: `${name} must match ${limit}, ${given}`, ...example(error) };
+    case 'minLength':
+      return range(limit === 1 ? 'not be empty' : `have at least ${limit} characters`);
+    case 'minItems':
+      return { code: 'SCHEMA_RANGE', pointer, message: `${name} must have at least ${entryCount(Number(limit))}` };
+    case 'maxItems':
+      return { code: 'SCHEMA_RANGE', pointer, message: `${name} must have at most ${entryCount(Number(limit))}` };
+    case 'minimum':
+      return range(`be ${limit} or more`);
+    case 'exclusiveMinimum':
+      return range(`be more than ${limit}`);
+    case 'maximum':
+      return range(`be ${limit} or less`);
+    default:
+      return { code: 'SCHEMA_TYPE', pointer, message: `${name} is not valid, ${given}` };
+  }
+}
+
+/** A key that is missing where any key may stand, under a name that is nearly its own. */
+function misspelling(missing: string, { data, instancePath, parentSchema }: ErrorObject): Partial<Problem> {
+  const { additionalProperties: isOpen, properties = {} } = parentSchema as {
+    readonly additionalProperties?: unknown;
+    readonly properties?: object;
+  };
+  if (!isOpen) return {};
+  const others = Object.keys(data as DataObject).filter((key) => !Object.hasOwn(properties, key));
+  const near = findNear(missing, others);
+  if (!near) return {};
+  const pointer = joinPointer(instancePath, near.name);
+  return { pointer, hint: missing, ...(near.isSure ? { fix: { key: missing } } : { ofKey: true }) };
+}
+
+function example(error: ErrorObject): { hint?: string } {
+  const examples = (error.parentSchema as { examples?: readonly unknown[] }).examples;
+  return examples?.length ? { hint: String(examples[0]) } : {};
+}
+
+function itemType({ parentSchema }: ErrorObject): string | undefined {
+  return (parentSchema as { items?: { type?: string } } | undefined)?.items?.type;
+}
+
+function wrongChoice({ instancePath: pointer, schema, data }: ErrorObject, isSecret: boolean): Problem {
+  const allowed = (schema as readonly unknown[]).map(String);
+  const choices = allowed.length === 1 ? allowed[0] : `one of ${allowed.join(', ')}`;
+  const near = typeof data === 'string' && !isSecret ? meantChoice(data, allowed) : undefined;
+  const message = `'${fieldName(pointer)}' must be ${choices}, found ${showValue(data, isSecret)}`;
+  return {
+    code: 'SCHEMA_ENUM',
+    pointer,
+    message,
+    ...(near && { hint: near.name, ...(near.isSure && { fix: { value: near.name as Data } }) }),
+  };
+}
+
+/** A number where one of several words is wanted may be the number in one of them. */
+function withChoice(problem: Problem, { data, parentSchema }: ErrorObject): Problem {
+  const { enum: choices = [] } = (parentSchema ?? {}) as { enum?: readonly unknown[] };
+  const near = typeof data === 'number' ? meantChoice(String(data), choices.map(String)) : undefined;
+  return near ? { ...problem, hint: near.name } : problem;
+}
+
+/** The choice that is near, or the only one that ends with the same letters and digits: `TLS12` for `TLSv1.2` or `1.2`. */
+function meantChoice(text: string, choices: readonly string[]): Near | undefined {
+  const near = findNear(text, choices) ?? findNear(text.replace(/[^a-z\d]/gi, ''), choices);
+  if (near) return near;
+  const bare = text.toLowerCase().replaceAll(/[^a-z\d]/g, '');
+  const [only, ...others] = choices.filter((choice) => bare !== '' && choice.toLowerCase().endsWith(bare));
+  return only !== undefined && others.length === 0 ? { name: only, isSure: false } : undefined;
+}
+
+interface NumberLimits {
+  readonly enum?: readonly number[];
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maximum?: number;
+}
+
+/** A number with more digits than JavaScript keeps is still a number where the schema wants one. */
+function takeExactNumber(error: ErrorObject, holder: DataObject): Problem | undefined {
+  const limits = error.parentSchema as NumberLimits;
+  const type = String(error.schema);
+  const value = Number((error.data as { rawJSON: string }).rawJSON);
+  const fits = type === 'integer' ? Number.isSafeInteger(value) : type === 'number' && Number.isFinite(value);
+  if (!fits) return wrongType(error.instancePath, type, error.data);
+  if (limits.enum && !limits.enum.includes(value)) {
+    return wrongChoice({ ...error, schema: limits.enum, data: value }, false);
+  }
+  const { minimum = -Infinity, exclusiveMinimum = -Infinity, maximum = Infinity } = limits;
+  if (value < minimum || value <= exclusiveMinimum || value > maximum) {
+    const message = `'${fieldName(error.instancePath)}' is out of range, found ${showValue(error.data)}`;
+    return { code: 'SCHEMA_RANGE', pointer: error.instancePath, message };
+  }
+  const steps = parsePointer(error.instancePath);
+  const last = steps.pop()!;
+  let parent: DataObject = holder;
+  for (const step of steps) parent = parent[step] as DataObject;
+  parent[last] = value;
+  return undefined;
+}
+
+/** Takes the first branch that accepts a copy of the value; else reports the branch that came nearest. */
+function choose(
+  branches: readonly Schema[],
+  value: unknown,
+  pointer: string,
+): ReturnType<Parameters<typeof addKeywords>[1]> {
+  let best: readonly ConfigError[] | undefined;
+  for (const branch of branches) {
+    const attempt = compileSchema(branch)(cloneData(value), pointer);
+    if (attempt.errors.length === 0) return { value: attempt.value };
+    const isOfThatType = fitsType(branch, value);
+    if (isOfThatType && (!best || attempt.errors.length < best.length)) best = attempt.errors;
+  }
+  if (best) return { problems: best };
   const types = [...new Set(branches.map((branch) => ('anyOf' in branch ? 'another value' : typeName(branch.type))))];
-  const message = `${subjectName(pointer)} must be ${types.join(' or ')}, found ${showValue(value)}`;
+  const message = `'${fieldName(pointer)}' must be ${types.join(' or ')}, found ${showValue(value)}`;
   const better = branches.map((branch) => ('type' in branch ? equivalent(branch.type, value) : undefined));
   const [meant] = better.filter((match) => match !== undefined);
   const hint = meant === undefined ? {} : { hint: JSON.stringify(meant), fix: { value: meant } };
-  return { code: 'SCHEMA_CHOICE', pointer, message, ...hint };
+  return { problems: [{ code: 'SCHEMA_CHOICE', pointer, message, ...hint }] };
 }
 
 function fitsType(branch: Schema, value: unknown): boolean {
@@ -141,5 +278,14 @@ function fitsType(branch: Schema, value: unknown): boolean {
       return typeof value === 'number';
     default:
       return typeof value === branch.type;
+  }
+}
+
+/** Patterns are read as Unicode where they are valid so, else the older, laxer way. */
+function regExp(pattern: string, flags: string): RegExp {
+  try {
+    return new RegExp(pattern, flags);
+  } catch {
+    return new RegExp(pattern);
   }
 }
