@@ -31,7 +31,9 @@ export {
 export { type PathSegment, parseSegment, readSegment } from './path-segment.ts';
 export { completePipe, mayHoldPipes, type NestedPipe, pipesIn } from './pipes.ts';
 export { canonicalJson, cloneData, deepFreeze } from './plain-data.ts';
-export { demandPlain, readDocument } from './read-document.ts';
+export { demandPlain, parseAfter, readDocument } from './read-document.ts';
+export { changedIn, renormalize, type Understood } from './renormalize.ts';
+export { isSameData } from './same-data.ts';
 export { parseDuration, readDuration } from './schema/duration.ts';
 export {
   closedObject,

@@ -28,6 +28,8 @@ export interface NormalizeOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** The plugins that the document names, loaded. Default: none. */
   readonly known?: KnownPlugins;
+  /** The document has some of the endpoints of another one: what holds for all of them together is not checked. */
+  readonly isPartial?: boolean;
 }
 
 export interface Normalized {
@@ -44,6 +46,8 @@ export interface Normalized {
    * behind endpoints that were left out.
    */
   readonly origin: (pointer: string) => string;
+  /** Every endpoint follows from what is written for it and from the fields of the service, and from nothing else. */
+  readonly isPlain?: boolean;
 }
 
 /**
@@ -91,7 +95,8 @@ function* normalizing(data: unknown, options: NormalizeOptions): Generator<undef
   reportOldVersion(document, report);
   const origin = modernize(document, known, report);
   settleTransport(document, origin, report);
-  convertComponents(document, origin, known, report);
+  const isConverted = convertComponents(document, origin, known, report);
+  const isPlain = !isConverted && data['version'] === 3 && origin.renames().length === 0;
   yield;
   const written = (pointer: string) => valueAt(data, parsePointer(origin.pointer(pointer)));
   const structure = checkStructure(document, origin, known, report, written);
@@ -107,11 +112,12 @@ function* normalizing(data: unknown, options: NormalizeOptions): Generator<undef
     if (structure.isSound(pointer)) completeEndpoint(endpoint, pointer, { service, known, clean }, rules);
   }
   completeAgents(service, structure, known, rules);
-  yield* checkService(service, structure, known, rules, written);
+  yield* checkService(service, structure, known, rules, written, options.isPartial === true);
   yield;
   const errors = [...report.errors, ...notReported(rules.errors, report.errors)];
   return {
     ...soundEndpoints(service, structure, origin.pointer),
+    isPlain,
     errors: withUnresolved(errors, unresolved),
     warnings: [...report.warnings, ...rules.warnings, ...notReported(unresolved, errors)],
   };

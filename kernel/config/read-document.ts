@@ -4,6 +4,7 @@ import { ConfigError } from '#contract';
 import { ConfigErrors } from '../contract/internal.ts';
 import { fileTrouble } from '../values/file-trouble.ts';
 import { type Document, decodeText, parseDocument } from './syntax/load.ts';
+import { reparseDocument } from './syntax/reparse.ts';
 
 /** Variables that have a file rendered, or filled in. */
 const VARIABLES = ['FC_ENABLE', 'FC_CONFIG', 'GATEWAY_ENV_INTERPOLATION'] as const;
@@ -16,11 +17,13 @@ const EXTENDED = 'flexible_config.json';
  * the working directory says so, the file is a template.
  * @param onRead told what was read, also when it cannot be parsed: bytes of a file, names in a directory, null for what
  *   cannot be read.
+ * @param before as of `parseAfter`.
  * @throws ConfigErrors CONFIG_READ when the file cannot be read; else as `parseDocument` and `assemble`.
  */
 export async function readDocument(
   path: string,
   onRead: (path: string, content: Uint8Array | readonly string[] | null) => void = () => {},
+  before: Document | null = null,
 ): Promise<Document> {
   let bytes: Uint8Array;
   try {
@@ -31,10 +34,18 @@ export async function readDocument(
     throw new ConfigErrors([new ConfigError('CONFIG_READ', '', message, { cause: error })]);
   }
   onRead(path, bytes);
-  if (!isAssembled()) return parseDocument(decodeText(bytes, path), path);
+  if (!isAssembled()) return parseAfter(before, decodeText(bytes, path), path);
   // Loaded where it is needed: most configurations are no templates.
   const { assemble } = await import('./flexible/assemble.ts');
   return assemble(path, bytes, process.env, onRead);
+}
+
+/**
+ * Parses a text as `parseDocument` does.
+ * @param before another document, of which only what has changed is parsed where that is possible; null for none.
+ */
+export async function parseAfter(before: Document | null, text: string, file: string): Promise<Document> {
+  return (before && (await reparseDocument(before, text, file))) ?? parseDocument(text, file);
 }
 
 /** Whether the environment or the working directory says that configurations are templates. */

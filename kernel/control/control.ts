@@ -1,9 +1,9 @@
 import type { ConfigError } from '#contract';
 import { type IsSecret, toIssues } from '../config/index.ts';
 import { GatewayError, YieldScheduler } from '../contract/internal.ts';
-import { type Overrides, readConfig } from '../runtime/build.ts';
 import { type EndpointChanges, endpointChanges, takeFingerprint } from '../runtime/fingerprint.ts';
 import { Phases } from '../runtime/phases.ts';
+import { type Overrides, readConfig } from '../runtime/read-config.ts';
 import { ReadFiles } from '../runtime/read-files.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { FileRead } from '../runtime/watch/index.ts';
@@ -173,7 +173,8 @@ export class Control {
     const { change, phases, files } = running;
     const { generations, overrides } = this.#options;
     const scheduler = new YieldScheduler();
-    const snapshot = await readSnapshot(change.source, (file) => running.noteFile(file));
+    const known = this.#current?.snapshot.document ?? null;
+    const snapshot = await readSnapshot(change.source, (file) => running.noteFile(file), known);
     running.snapshot = snapshot;
     await scheduler.yield();
     phases.enter('validate');
@@ -195,6 +196,8 @@ export class Control {
         await abortAll(ready);
         return { ...reported, ...issuesOf([]) };
       }
+      // Of two documents that mean the same the one that is kept is the one to compare with.
+      before.understood = normalized.understood;
       this.#adopt(change, snapshot, this.current.warnings, false);
       return { ...reported, ...issuesOf((await commitAll(ready)).failures) };
     }

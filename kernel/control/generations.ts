@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ConfigError } from '#contract';
 import type { ApplicationLog } from '../logging/index.ts';
-import { build, type ReadConfig } from '../runtime/build.ts';
+import { build } from '../runtime/build.ts';
 import type { Asked, BuildContext } from '../runtime/config-build.ts';
 import type { Phases } from '../runtime/phases.ts';
+import type { ReadConfig } from '../runtime/read-config.ts';
 import type { ReadFiles } from '../runtime/read-files.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import {

@@ -1,5 +1,5 @@
 import { copyData, type Data, printJson } from '#contract';
-import { type Document, type FormatName, formatNameOf, parseDocument, readDocument } from '../config/index.ts';
+import { type Document, type FormatName, formatNameOf, parseAfter, readDocument } from '../config/index.ts';
 import { contentHash, listingHash } from '../runtime/content-hash.ts';
 import type { FileRead } from '../runtime/watch/index.ts';
 
@@ -36,19 +36,24 @@ export interface Snapshot {
 /**
  * Reads a source once.
  * @param onRead told of the file, and of everything else that it is made of, also of what cannot be read or parsed.
+ * @param before what serves: of its text only what has changed is parsed.
  * @throws ConfigErrors when it cannot be read or parsed.
  */
-export async function readSnapshot(source: Source, onRead?: (file: FileRead) => void): Promise<Snapshot> {
+export async function readSnapshot(
+  source: Source,
+  onRead?: (file: FileRead) => void,
+  before: Document | null = null,
+): Promise<Snapshot> {
   if (typeof source === 'string') {
     const note = (path: string, content: Uint8Array | readonly string[] | null) =>
       onRead?.({
         path,
         hash: content && (content instanceof Uint8Array ? contentHash(content) : listingHash(content)),
       });
-    return ofDocument(source, await readDocument(source, note));
+    return ofDocument(source, await readDocument(source, note, before));
   }
   if (source instanceof ConfigText) {
-    return ofDocument(source, parseDocument(source.text, `configuration.${source.format}`));
+    return ofDocument(source, await parseAfter(before, source.text, `configuration.${source.format}`));
   }
   const data = copyData(source as Data);
   return new Plain(source, data);

@@ -1,34 +1,22 @@
-import { ConfigError, type Data, isObject, parsePointer, type ServiceConfig } from '#contract';
-import { type Normalized, normalizeInSlices, parentPointer, underEnvironment, valueAt } from '../config/index.ts';
+import { ConfigError, type Data, parsePointer, type ServiceConfig } from '#contract';
+import { parentPointer, valueAt } from '../config/index.ts';
 import { ConfigErrors, GatewayError } from '../contract/internal.ts';
 import { type Compiled, compile } from '../pipeline/compile.ts';
 import { type Earlier, RebuildNeeded } from '../pipeline/service-frame.ts';
 import type { NamedUpstream } from '../pipeline/upstreams.ts';
-import type { LoadedPlugins } from '../registry/loading/plugin-loader.ts';
-import { loadNamed } from '../registry/named.ts';
 import type { Registry } from '../registry/registry.ts';
 import { Adoption } from './adoption.ts';
 import { type BuildContext, ConfigBuild } from './config-build.ts';
 import { hashOf, takeFingerprint } from './fingerprint.ts';
 import { Mirrors } from './mirrors.ts';
 import type { Phases } from './phases.ts';
+import { type Overrides, type ReadConfig, readConfig } from './read-config.ts';
 import { NamedFiles, ReadFiles } from './read-files.ts';
 import { RefCountedCache } from './ref-counted-cache.ts';
 import { Runtime } from './runtime.ts';
 import { ScopedBuild } from './scoped-build.ts';
-import { shareWith } from './shared-config.ts';
 import { readServerTls, type ServerTls } from './tls.ts';
 import type { FileRead } from './watch/index.ts';
-
-/** What the command line adds to a configuration. */
-export interface Overrides {
-  /** Replaces the configured port; 0 for any free port. */
-  readonly port?: number;
-  /** Enables `/__debug/`. */
-  readonly debug?: boolean;
-  /** A folder with plugins, besides that of the document. */
-  readonly plugins?: string;
-}
 
 export interface Built {
   readonly runtime: Runtime;
@@ -37,56 +25,6 @@ export interface Built {
 
 /** Longest time for all warm-ups of one build, in milliseconds. */
 const WARM_UP_MS = 10_000;
-
-/** A document checked and completed, and the plugins that it may name: those of the release and those of its files. */
-export interface ReadConfig extends Normalized {
-  readonly registry: Registry;
-}
-
-/**
- * A registry with the plugins that a document names, loaded: those of the release, and those of its files.
- * @param document with the environment over it.
- * @param folder as of `Overrides.plugins`.
- */
-export async function registryFor(
-  document: unknown,
-  folder: string | undefined,
-  registry: Registry,
-  files: ReadFiles,
-): Promise<Omit<LoadedPlugins, 'plugins'> & { readonly registry: Registry }> {
-  const settings = isObject(document) ? document['plugin'] : undefined;
-  const isTaken = (name: string) => Object.hasOwn(registry.catalogue.plugins, name);
-  const { plugins, errors, warnings } = await registry.loader.load(settings, folder, files, isTaken);
-  const extended = registry.with(plugins, errors.length === 0);
-  await loadNamed(document, extended);
-  return { registry: extended, errors, warnings };
-}
-
-/**
- * The document with the environment and the command line over it, checked and completed; its plugins are loaded.
- * @param files reads the plugins that come from files. Default: reads them anew.
- * @param before what serves: what has not changed is taken from it. Default: nothing is.
- */
-export async function readConfig(
-  data: unknown,
-  overrides: Overrides,
-  registry: Registry,
-  files = new ReadFiles(),
-  before: Runtime | null = null,
-): Promise<ReadConfig> {
-  const { env } = process;
-  const known = await registryFor(underEnvironment(data, env), overrides.plugins, registry, files);
-  const normalized = await normalizeInSlices(data, { ...overrides, env, known: known.registry });
-  const errors = [...normalized.errors, ...known.errors];
-  const isGood = before !== null && errors.length === 0;
-  return {
-    ...normalized,
-    config: isGood ? await shareWith(before.config, normalized.config) : normalized.config,
-    errors,
-    warnings: [...normalized.warnings, ...known.warnings],
-    registry: isGood && before.registry.standsInFor(known.registry) ? before.registry : known.registry,
-  };
-}
 
 /**
  * Builds a runtime off to the side: nothing outside its own scope is touched, and a failure releases everything.
@@ -109,7 +47,9 @@ export async function build(
   const known = { ...context, registry: read.registry };
   const built = adoption && (await buildOn(adoption, new ConfigBuild(read, files, known, id, before!.scope), phases));
   // With mistakes, the whole is built: it tells them all, each at its place.
-  return built ?? buildWhole(new ConfigBuild(read, files, known, id), phases);
+  const whole = built ?? (await buildWhole(new ConfigBuild(read, files, known, id), phases));
+  whole.runtime.understood = read.understood;
+  return whole;
 }
 
 /** @returns null where the whole has to be built, for what it is or for the mistakes it has. */

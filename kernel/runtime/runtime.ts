@@ -1,4 +1,5 @@
 import { type Log, type ServiceConfig, timerMs } from '#contract';
+import type { Understood } from '../config/index.ts';
 import { YieldScheduler } from '../contract/internal.ts';
 import type { Compiled } from '../pipeline/compile.ts';
 import type { InFlight } from '../pipeline/in-flight.ts';
@@ -33,6 +34,8 @@ export class Runtime {
   /** Every file it was built from, besides the document. */
   readonly files: readonly FileRead[];
   readonly dispatcher: Dispatcher;
+  /** What a document after this one may be compared with; null to read that as a whole. */
+  understood: Understood | null = null;
   readonly #takeOver: () => void;
   readonly #scope: Holding;
   readonly #holds: readonly EndpointLease[];

@@ -5,11 +5,11 @@ import { ConfigErrors } from '../contract/internal.ts';
 import { type Engine, openEngine } from '../control/engine.ts';
 import type { Prepared } from '../control/generations.ts';
 import { joinSuspensions } from '../control/suspensions.ts';
-import { readConfig } from '../runtime/build.ts';
 import type { Asked } from '../runtime/config-build.ts';
 import { endpointId } from '../runtime/fingerprint.ts';
 import type { MirrorChange } from '../runtime/mirrors.ts';
 import { Phases } from '../runtime/phases.ts';
+import { readConfig } from '../runtime/read-config.ts';
 import { ReadFiles } from '../runtime/read-files.ts';
 import { Channel, type Line } from './channel.ts';
 import {
@@ -103,7 +103,8 @@ export class Worker {
     const before = generations.isServing ? generations.current.runtime : null;
     const normalized = await readConfig(data, overrides, this.#engine.registry, read, before);
     if (normalized.errors.length > 0) throw new ConfigErrors(normalized.errors);
-    const prepared = await generations.prepare(normalized, read, revision, new Phases());
+    // Whole documents come: there is nothing to compare them with.
+    const prepared = await generations.prepare({ ...normalized, understood: null }, read, revision, new Phases());
     if (this.#wanted === order) this.#prepared = prepared;
     else await prepared.abort();
   }

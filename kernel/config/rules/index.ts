@@ -55,6 +55,7 @@ export function checkPipeRules(
 /**
  * Checks what no schema can say: how fields and endpoints go together. Endpoints that are broken in their structure are
  * left out, so that every other mistake is still found. Yields after every endpoint.
+ * @param isPartial the endpoints are some of those of the service: what holds for all of them together is not checked.
  */
 export function* checkService(
   service: ServiceConfig,
@@ -62,8 +63,9 @@ export function* checkService(
   known: KnownPlugins,
   report: Report,
   written: Written,
+  isPartial: boolean,
 ): Generator<undefined, void, undefined> {
-  for (const rule of serviceRules) rule(service, report, known);
+  if (!isPartial) for (const rule of serviceRules) rule(service, report, known);
   const healthPath = service.router.disable_health ? undefined : service.router.health_path;
   const pathOptions = { disableRest: service.disable_rest === true, healthPath };
   const rules = [...endpointRules, ownAddress(service), adminAddress(service, known)];
@@ -82,6 +84,28 @@ export function* checkService(
     for (const rule of rules) rule(endpoint, pointer, service, report, written, known);
     yield;
   }
+  if (isPartial) return;
   if (isSound) serviceTimeouts(service, report, known);
-  checkCollisions(routes, report);
+  yield* checkCollisions(routes, report);
+}
+
+/**
+ * Checks what holds for a service and all its endpoints together, each of which is sound.
+ * @param isRouted its paths are those of a configuration that has been checked.
+ */
+export function* checkTogether(
+  service: ServiceConfig,
+  known: KnownPlugins,
+  report: Report,
+  isRouted: boolean,
+): Generator<undefined, void, undefined> {
+  for (const rule of serviceRules) rule(service, report, known);
+  serviceTimeouts(service, report, known);
+  if (isRouted) return;
+  const routes = service.endpoints.map(({ method, endpoint }, index) => ({
+    method,
+    endpoint,
+    pointer: `/endpoints/${index}`,
+  }));
+  yield* checkCollisions(routes, report);
 }

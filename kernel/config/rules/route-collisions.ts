@@ -19,9 +19,9 @@ interface Position {
 /**
  * Within one method no two paths are equal, and none names a variable otherwise than another one at the same position.
  *
- * Codes: ROUTE_DUPLICATE, ROUTE_COLLISION, at the later one of the two.
+ * Codes: ROUTE_DUPLICATE, ROUTE_COLLISION, at the later one of the two. Yields after every route.
  */
-export function checkCollisions(routes: readonly Route[], report: Report): void {
+export function* checkCollisions(routes: readonly Route[], report: Report): Generator<undefined, void, undefined> {
   const roots = new Map<string, Position>();
   for (const route of routes) {
     const method = route.endpoint === CATCHALL ? '*' : route.method;
@@ -31,6 +31,7 @@ export function checkCollisions(routes: readonly Route[], report: Report): void 
       roots.set(method, root);
     }
     location(route, root, report);
+    yield;
   }
 }
 

@@ -98,8 +98,13 @@ export function parseDocument(source: string, file: string): Document {
     throw unreadable(text, file, [syntaxFault(`the document must be an object, found ${showValue(data)}`, range)]);
   }
   const warnings = comment ? [commentWarning(file, lineIndex(text)(comment))] : [];
+  return documentOf(file, text, data, warnings);
+}
+
+/** A document whose text has been parsed. */
+export function documentOf(file: string, text: string, data: unknown, warnings: readonly ConfigError[] = []): Document {
   const valueAt = valuesOf(data);
-  return { file, text, written: text, data, warnings, valueAt, locate: locator(text, format, valueAt) };
+  return { file, text, written: text, data, warnings, valueAt, locate: locator(text, formatOf(file), valueAt) };
 }
 
 /** Suffixes of older releases of the compatible product; what else there is may be JSON. */

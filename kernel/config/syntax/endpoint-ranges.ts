@@ -1,0 +1,95 @@
+import { YieldScheduler } from '../../contract/internal.ts';
+import type { TextRange } from './position.ts';
+
+/** Where the list of endpoints stands in a JSON text, between its brackets, and each of them in it. */
+export interface EndpointRanges extends TextRange {
+  readonly items: readonly TextRange[];
+}
+
+const OPENING: ReadonlySet<number> = new Set([0x7b, 0x5b]);
+const CLOSING: ReadonlySet<number> = new Set([0x7d, 0x5d]);
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+
+/** Finds them in a text known to be a valid JSON object without comments; null where there is no such list. In short slices. */
+export async function findEndpoints(text: string): Promise<EndpointRanges | null> {
+  const scheduler = new YieldScheduler();
+  let at = skipSpace(text, text.indexOf('{') + 1);
+  while (text.charCodeAt(at) === QUOTE) {
+    const end = endOfString(text, at);
+    const key = text.slice(at + 1, end - 1);
+    // Behind the colon.
+    at = skipSpace(text, skipSpace(text, end) + 1);
+    if (key === 'endpoints') {
+      if (text[at] !== '[') return null;
+      const items: TextRange[] = [];
+      const start = at + 1;
+      for (at = skipSpace(text, start); text[at] !== ']'; at = afterComma(text, at)) {
+        const range = { start: at, end: endOfValue(text, at) };
+        items.push(range);
+        at = range.end;
+        if (scheduler.due) await scheduler.yield();
+      }
+      return { start, end: at, items };
+    }
+    at = afterComma(text, endOfValue(text, at));
+  }
+  return null;
+}
+
+/**
+ * The items of a list, in a range of its text that begins and ends between two of them; of what is no list at all, some
+ * ranges. In short slices.
+ */
+export async function itemsIn(text: string, { start, end }: TextRange): Promise<TextRange[]> {
+  const items: TextRange[] = [];
+  const scheduler = new YieldScheduler();
+  for (let at = afterComma(text, start); at < end; ) {
+    const item = { start: at, end: endOfValue(text, at) };
+    items.push(item);
+    at = Math.max(afterComma(text, item.end), at + 1);
+    if (scheduler.due) await scheduler.yield();
+  }
+  return items;
+}
+
+function skipSpace(text: string, start: number): number {
+  let at = start;
+  while (text.charCodeAt(at) <= 0x20) at++;
+  return at;
+}
+
+/** Behind white space, and a comma where there is one. */
+function afterComma(text: string, start: number): number {
+  const at = skipSpace(text, start);
+  return text.charCodeAt(at) === COMMA ? skipSpace(text, at + 1) : at;
+}
+
+/** The end of the text for what is not closed. */
+function endOfValue(text: string, start: number): number {
+  if (text.charCodeAt(start) === QUOTE) return endOfString(text, start);
+  if (!OPENING.has(text.charCodeAt(start))) {
+    let at = start;
+    while (at < text.length && !/[\s,\]}]/.test(text[at]!)) at++;
+    return at;
+  }
+  let depth = 0;
+  for (let at = start; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at) - 1;
+    else if (code === 0x7b || code === 0x5b) depth++;
+    else if (CLOSING.has(code) && --depth === 0) return at + 1;
+  }
+  return text.length;
+}
+
+/** Behind the closing quote. */
+function endOfString(text: string, start: number): number {
+  for (let at = start; ; ) {
+    at = text.indexOf('"', at + 1);
+    if (at < 0) return text.length;
+    let escapes = 0;
+    while (text[at - 1 - escapes] === '\\') escapes++;
+    if (escapes % 2 === 0) return at + 1;
+  }
+}

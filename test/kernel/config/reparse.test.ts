@@ -1,0 +1,119 @@
+import { deepEqual, equal, notEqual } from 'node:assert/strict';
+import { type Document, parseDocument } from '../../../kernel/config/syntax/load.ts';
+import { reparseDocument } from '../../../kernel/config/syntax/reparse.ts';
+
+const FILE = 'gateway.json';
+
+/** Numbers that look random, the same in every run. */
+function generator(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+const endpoint = (at: number, more: object = {}) => ({
+  endpoint: `/path-${at}`,
+  backend: [{ host: ['http://a.test'], url_pattern: `/{x}"]\\/${at}`, mapping: { a: '[{' } }],
+  ...more,
+});
+const text = (endpoints: readonly unknown[], more: object = {}): string =>
+  JSON.stringify({ version: 3, name: 'a "endpoints": [', ...more, endpoints, timeout: '3s' }, null, 1);
+
+const listOf = ({ data }: Document): readonly object[] => (data as { endpoints: object[] }).endpoints;
+const parse = (source: string): Document => parseDocument(source, FILE);
+
+describe('a text that differs from another one in endpoints', () => {
+  const all = [0, 1, 2, 3].map((at) => endpoint(at));
+  const before = parse(text(all));
+
+  const cases: readonly (readonly [string, readonly unknown[], readonly number[]])[] = [
+    ['one that has changed', all.with(1, endpoint(1, { timeout: '4s' })), [0, 2, 3]],
+    ['the first', all.with(0, endpoint(9)), [1, 2, 3]],
+    ['the last', all.with(3, endpoint(9, { exact: 1 })), [0, 1, 2]],
+    ['one more at the beginning', [endpoint(9), ...all], [0, 1, 2, 3]],
+    ['one more at the end', [...all, endpoint(9)], [0, 1, 2, 3]],
+    ['one more in the middle', all.toSpliced(2, 0, endpoint(9)), [0, 1, 2, 3]],
+    ['one less', all.toSpliced(1, 1), [0, 2, 3]],
+    ['two that are far from one another', all.with(0, endpoint(8)).with(3, endpoint(9)), [1, 2]],
+    ['another order', all.toReversed(), [0, 1, 2, 3]],
+    ['none of those before it', [endpoint(7), endpoint(8)], []],
+    ['none at all', [], []],
+    ['nothing else', all, [0, 1, 2, 3]],
+  ];
+  for (const [what, endpoints, same] of cases) {
+    it(`is read where it does: ${what}`, async () => {
+      const document = await reparseDocument(before, text(endpoints), FILE);
+      deepEqual(document?.data, parse(text(endpoints)).data);
+      const known = new Set(listOf(before));
+      equal(listOf(document!).filter((each) => known.has(each)).length, same.length);
+      for (const at of same) equal(listOf(document!).includes(listOf(before)[at]!), true);
+    });
+  }
+
+  it('has its places where they are', async () => {
+    const source = text(all.with(2, endpoint(2, { timeout: 'soon' })));
+    const document = await reparseDocument(before, source, FILE);
+    for (const pointer of ['/endpoints/2/timeout', '/endpoints/3/backend/0/host/0', '/timeout']) {
+      deepEqual(document!.locate(pointer, 'value'), parse(source).locate(pointer, 'value'));
+      equal(document!.valueAt(pointer), parse(source).valueAt(pointer));
+    }
+  });
+
+  for (const [what, source] of [
+    ['differs elsewhere, too', text(all, { name: 'another' })],
+    ['has a comment', text(all).replace('"/path-2"', '"/path-2" // that one')],
+    ['has a key twice', text(all).replace('"/path-2",', '"/path-2", "endpoint": "/b",')],
+    ['is no JSON there', text(all).replace('"/path-2",', '"/path-2"')],
+    ['ends the list early', text(all).replace('"/path-2",', '"/x"}], "port": 80, "x": [{"a": "/b",')],
+    ['is nested too deeply', text(all.with(1, endpoint(1, { a: JSON.parse('['.repeat(199) + ']'.repeat(199)) })))],
+  ] as const) {
+    it(`is read as a whole where it ${what}`, async () => {
+      notEqual(source, text(all));
+      equal(await reparseDocument(before, source, FILE), null);
+    });
+  }
+
+  it('is read as a whole where another format is written', async () => {
+    equal(await reparseDocument(before, text(all), 'gateway.yaml'), null);
+  });
+
+  it('is never read otherwise than as a whole, whatever is typed', async () => {
+    const random = generator(7);
+    const pieces = [
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      '"',
+      ':',
+      '0',
+      '1',
+      '-',
+      '.5',
+      '\\',
+      ' ',
+      '\n',
+      '{"a":1}',
+      ',{}',
+      '//',
+      'true',
+    ];
+    let document = before;
+    let read = 0;
+    for (let round = 0; round < 8_000; round++) {
+      const at = random(document.text.length);
+      const to = Math.min(document.text.length, at + random(random(4) === 0 ? 120 : 3));
+      const piece = random(3) === 0 ? document.text.slice(at, at + random(90)) : pieces[random(pieces.length)]!;
+      const source = document.text.slice(0, at) + piece + document.text.slice(to);
+      const changed = await reparseDocument(document, source, FILE);
+      if (!changed) continue;
+      read++;
+      deepEqual(changed.data, parse(source).data, source);
+      document = source.length > 4_000 ? before : changed;
+    }
+    equal(read > 100, true, `only ${read} texts were read`);
+  });
+});
