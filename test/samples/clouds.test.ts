@@ -5,24 +5,32 @@ import { sluice } from '../kernel/cli/command.ts';
 import { setEnvironment } from '../support/environment.ts';
 import { startGateway } from '../support/gateway.ts';
 import { TestPubSub } from '../support/pubsub.ts';
+import { TestServiceBus } from '../support/service-bus.ts';
 
 describe('the sample of queues of clouds', function () {
   // The clients are large.
   this.timeout(60_000);
   const google = new TestPubSub();
+  const azure = new TestServiceBus();
   let gateway: Operations;
   let restore: () => void;
 
   before(async () => {
     await google.start();
     google.create('my-shop', 'orders');
-    restore = setEnvironment({ PUBSUB_EMULATOR_HOST: google.address });
+    await azure.start();
+    azure.create('orders', 'gateways');
+    restore = setEnvironment({
+      PUBSUB_EMULATOR_HOST: google.address,
+      SERVICEBUS_CONNECTION_STRING: azure.connection,
+    });
     gateway = await startGateway(JSON.parse(readFileSync('samples/clouds/gateway.json', 'utf8')));
   });
   after(async () => {
     await gateway.close();
     restore();
     await google.stop();
+    await azure.stop();
   });
 
   it('is checked without a finding', async () => {
@@ -30,7 +38,7 @@ describe('the sample of queues of clouds', function () {
     deepEqual([code, err], [0, '']);
   });
 
-  for (const cloud of ['google']) {
+  for (const cloud of ['google', 'azure']) {
     it(`hands an order of ${cloud} to a request that waits for it`, async () => {
       const next = gateway.inject(`/${cloud}/orders/next`);
       equal((await gateway.inject({ method: 'POST', url: `/${cloud}/orders`, payload: { id: 7 } })).statusCode, 200);

@@ -17,11 +17,16 @@ export class OwnSockets {
   readonly #sockets = new Set<Socket>();
   readonly #denied: DeniedAddresses;
   readonly #keepAliveMs: number;
+  readonly #reason: Error | undefined;
 
-  /** @param denied where none may lead. @param keepAliveMs of silence after which TCP asks for a sign of life; 0 for none. */
-  constructor(denied: DeniedAddresses, keepAliveMs = 0) {
+  /**
+   * @param denied where none may lead. @param keepAliveMs of silence after which TCP asks for a sign of life; 0 for none.
+   * @param reason given to sockets that are closed, for a library that ends its timers for nothing but an error.
+   */
+  constructor(denied: DeniedAddresses, keepAliveMs = 0, reason?: Error) {
     this.#denied = denied;
     this.#keepAliveMs = keepAliveMs;
+    this.#reason = reason;
   }
 
   /** Runs work whose sockets are these, also those that it opens later. */
@@ -66,7 +71,7 @@ export class OwnSockets {
   }
 
   destroy(): void {
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of this.#sockets) socket.destroy(this.#reason);
   }
 }
 

@@ -1,3 +1,4 @@
+import { azure } from './azure.ts';
 import type { Driver } from './driver.ts';
 import { gcp } from './gcp.ts';
 import { kafka } from './kafka.ts';
@@ -15,17 +16,12 @@ const drivers: Readonly<Record<string, Driver>> = {
   awssqs: sqs,
   awssns: sns,
   gcppubsub: gcp,
+  azuresb: azure,
 };
 
-/** Schemes that are known and not served, with the reason. */
-const refused: Readonly<Record<string, string>> = {
-  azuresb: 'this release has no client for Azure Service Bus',
-};
-
-/** The driver for a scheme, the reason why there is none, or undefined for a scheme that nobody knows. */
-export function driverOf(scheme: string): Driver | string | undefined {
-  if (Object.hasOwn(drivers, scheme)) return drivers[scheme];
-  return Object.hasOwn(refused, scheme) ? refused[scheme] : undefined;
+/** Undefined for a scheme that nobody knows. */
+export function driverOf(scheme: string): Driver | undefined {
+  return Object.hasOwn(drivers, scheme) ? drivers[scheme] : undefined;
 }
 
 /** As they are written in a host. */

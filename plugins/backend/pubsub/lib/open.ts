@@ -26,9 +26,10 @@ export function openSubscriber(site: BackendSite<{ readonly subscription_url: st
 function driverFor(site: BackendSite<unknown>, field: string, rest: string): { driver: Driver; opening: Opening } {
   const address = addressOf(site, field, rest);
   const driver = driverOf(address.scheme);
-  if (driver === undefined || typeof driver === 'string') {
-    const message = driver === undefined ? `unknown scheme in "${address.text}"` : `"${address.text}": ${driver}`;
-    throw site.fault('PUBSUB_SCHEME', `/${field}`, message, { hint: `one of ${schemes.join(', ')} as host` });
+  if (driver === undefined) {
+    throw site.fault('PUBSUB_SCHEME', `/${field}`, `unknown scheme in "${address.text}"`, {
+      hint: `one of ${schemes.join(', ')} as host`,
+    });
   }
   const log = site.use('log').at(`[BACKEND: ${address.text}][PubSub]`);
   return { driver, opening: { site, address, field, log } };

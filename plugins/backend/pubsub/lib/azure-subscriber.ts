@@ -1,0 +1,132 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ServiceBusReceivedMessage } from '@azure/service-bus';
+import type { Call, DeniedAddresses, Log } from '#contract';
+import { Inbox } from '../../../services/broker/inbox.ts';
+import { KeptLink, reasonOf } from '../../../services/broker/kept-link.ts';
+import type { Delivery, Subscriber } from '../../../services/broker/message.ts';
+import { openReceiver, type ReceiverLink } from './azure-client.ts';
+
+/** Messages that wait for a request; the server hands over no more. */
+const CAPACITY = 100;
+/** Longest wait for the server to hand over no more, and to hear what becomes of messages, in milliseconds. */
+const STOP_MS = 2000;
+const SETTLE_MS = 5000;
+/** How often the locks of messages that wait are renewed, in milliseconds. Azure gives them 5 seconds at least, mostly 60. */
+const RENEWAL_MS = 15_000;
+
+/** Has messages of a subscription handed over and locked, and gives them to requests. */
+export class AzureSubscriber implements Subscriber {
+  readonly #inbox = new Inbox(Number.POSITIVE_INFINITY);
+  /** Messages that wait for a request. */
+  readonly #held = new Map<Delivery, ServiceBusReceivedMessage>();
+  readonly #kept: KeptLink<ReceiverLink>;
+  /** What the server is being told. */
+  readonly #settling = new Set<Promise<void>>();
+  /** Ends the waits for messages of a connection that is gone. */
+  #forgotten = Promise.withResolvers<void>();
+  readonly #timer: NodeJS.Timeout;
+  #log: Log | null = null;
+  #isStopped = false;
+
+  constructor(connection: string, topic: string, subscription: string, denied: DeniedAddresses) {
+    this.#timer = setInterval(() => this.#renew(), RENEWAL_MS).unref();
+    this.#kept = new KeptLink({
+      name: `Service Bus, ${topic}, ${subscription}`,
+      connect: (onLost, signal) => {
+        this.#forget();
+        const handlers = {
+          receive: (message: ServiceBusReceivedMessage) => this.#receive(message),
+          forget: () => this.#forget(),
+        };
+        const lost = (error: Error) => {
+          this.#forget();
+          onLost(error);
+        };
+        return openReceiver(connection, { topic, subscription, room: CAPACITY }, handlers, denied, lost, signal);
+      },
+    });
+  }
+
+  open(log: Log): void {
+    this.#log = log;
+    this.#kept.open(log);
+  }
+
+  async next(call: Call): Promise<Delivery> {
+    for (;;) {
+      if (this.#inbox.size === 0) await this.#kept.current(call);
+      const delivery = await this.#inbox.take(call);
+      if (this.#held.has(delivery)) return delivery;
+    }
+  }
+
+  putBack(delivery: Delivery): void {
+    this.#inbox.putBack(delivery);
+  }
+
+  /** Gives back what nobody has taken. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    const link = this.#kept.opened;
+    if (link) await Promise.race([link.stop().catch(() => {}), pause(STOP_MS, undefined, { ref: false })]);
+    // Given back before, it would be handed over to this link again.
+    this.#isStopped = true;
+    for (const { giveBack } of this.#inbox.empty()) giveBack?.();
+    await Promise.race([Promise.all(this.#settling), pause(SETTLE_MS, undefined, { ref: false })]);
+    this.#forget();
+    await this.#kept.close();
+  }
+
+  #receive(message: ServiceBusReceivedMessage): Promise<void> {
+    const { promise: settled, resolve } = Promise.withResolvers<void>();
+    const settle = (what: 'completeMessage' | 'abandonMessage') => {
+      const link = this.#kept.opened;
+      resolve();
+      const isHeld = this.#held.delete(delivery);
+      const gone = () => Promise.reject(new Error('its connection is gone'));
+      this.#settle(isHeld && link ? link.receiver[what](message) : gone());
+    };
+    const delivery: Delivery = {
+      payload: payloadOf(message.body),
+      headers: Object.entries(message.applicationProperties ?? {}).map(([name, value]) => [name, String(value)]),
+      accept: () => settle('completeMessage'),
+      giveBack: () => settle('abandonMessage'),
+    };
+    this.#held.set(delivery, message);
+    if (this.#isStopped) delivery.giveBack!();
+    else this.#inbox.put(delivery);
+    return Promise.race([settled, this.#forgotten.promise]);
+  }
+
+  /** A request does not wait for it. At worst the message comes again, once its lock is over. */
+  #settle(telling: Promise<void>): void {
+    const told = telling
+      .catch((error) => {
+        this.#log?.warning(`a message could not be settled, and will come again: ${reasonOf(error)}`);
+      })
+      .finally(() => this.#settling.delete(told));
+    this.#settling.add(told);
+  }
+
+  #renew(): void {
+    const receiver = this.#kept.opened?.receiver;
+    if (!receiver) return;
+    for (const [delivery, message] of this.#held) {
+      receiver.renewMessageLock(message).catch(() => this.#held.delete(delivery));
+    }
+  }
+
+  #forget(): void {
+    this.#held.clear();
+    this.#inbox.empty();
+    this.#forgotten.resolve();
+    this.#forgotten = Promise.withResolvers();
+  }
+}
+
+/** Bytes as they are; what other clients send as values of AMQP as text. */
+function payloadOf(body: unknown): Uint8Array {
+  if (body instanceof Uint8Array) return body;
+  if (body === undefined || body === null) return new Uint8Array();
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}
