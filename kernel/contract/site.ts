@@ -203,8 +203,10 @@ export interface Site<Config> {
   /**
    * Work that begins when the configuration serves, never in a dry run: a consumer, a schedule. What it throws is logged.
    * @param options.in `owner`, the default, for one process of the gateway; `each` for every one that serves.
+   * @param options.holdsPort the gateway, when it starts, opens its port once what `run` returns has settled; for one in the
+   * owner. Default: false.
    */
-  start(run: Run, options?: { readonly in?: 'owner' | 'each' }): void;
+  start(run: Run, options?: { readonly in?: 'owner' | 'each'; readonly holdsPort?: boolean }): void;
   /**
    * Opens a port of the plugin's own, once for the gateway, before the configuration goes live; from then on the handler
    * answers. It stays open over reloads; without a handler that serves it answers 503.

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ConfigError } from '#contract';
+import { GatewayError } from '../contract/internal.ts';
 import type { ApplicationLog } from '../logging/index.ts';
 import { build } from '../runtime/build.ts';
 import type { Asked, BuildContext } from '../runtime/config-build.ts';
@@ -52,6 +53,7 @@ export class Generations {
   readonly #draining: Draining;
   #servedFrom = 0;
   #closing = false;
+  #closed = false;
   readonly #port: PublicPort;
 
   constructor(options: GenerationsOptions) {
@@ -210,6 +212,12 @@ export class Generations {
     return this.#cell.serve;
   }
 
+  /** Resolves when nothing holds up the port any more. @throws GatewayError LISTEN_FAILED when it is closed meanwhile. */
+  async ready(): Promise<void> {
+    await this.current.runtime.ready();
+    if (this.#closed) throw new GatewayError('LISTEN_FAILED', 'the gateway was closed before its port was open');
+  }
+
   /** Opens the port. @param known as of `PublicPort.open`. @throws GatewayError LISTEN_FAILED. */
   listen(known: number | null = null): Promise<{ host: string; port: number }> {
     return this.#port.open(this.current.runtime, known);
@@ -225,6 +233,7 @@ export class Generations {
   async close(): Promise<void> {
     const serving = this.#cell.current;
     this.#closing = true;
+    this.#closed = true;
     serving?.runtime.endLasting();
     this.#draining.endLasting();
     await this.#port.close(this.#shutdownWaitMs);

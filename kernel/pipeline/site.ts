@@ -67,7 +67,7 @@ export interface Build extends Contains {
   lease<T>(owner: string, key: Data, pool: TokenPool<T>): TakeToken;
   mirror<T, Change extends Asked>(owner: string, key: Data, options: MirrorOptions<T, Change>): Mirror<T, Change>;
   listen(owner: string, pointer: string, address: PortAddress, handler: PortHandler): OpenPort;
-  start(run: Run, where: 'owner' | 'each'): void;
+  start(run: Run, where: 'owner' | 'each', holdsPort: boolean): void;
   health(name: string, check: () => Data): void;
   cache(name: string, empty: () => void): void;
   readonly reports: () => DataObject;
@@ -206,7 +206,8 @@ class PlaceSite implements Site<unknown> {
 
   get start(): Site<unknown>['start'] {
     const guards = this.#guards;
-    return (run, options) => this.#build.start(guards ? guards.task('start', run) : run, options?.in ?? 'owner');
+    return (run, options) =>
+      this.#build.start(guards ? guards.task('start', run) : run, options?.in ?? 'owner', options?.holdsPort === true);
   }
 
   get listen(): Site<unknown>['listen'] {

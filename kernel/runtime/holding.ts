@@ -23,10 +23,17 @@ export interface OwnedPort {
   readonly port: PluginPort;
 }
 
+/** Work that goes on while a configuration serves. */
+export interface StartTask {
+  readonly run: Run;
+  /** When the gateway starts, its port opens once what it returns has settled. */
+  readonly holdsPort: boolean;
+}
+
 /** What one place of a configuration has registered, besides what it releases at its end. */
 export interface Registered {
   /** Work that goes on while it serves. */
-  readonly starts: Run[];
+  readonly starts: StartTask[];
   /** What the health endpoint shows of its components. */
   readonly health: Map<string, () => Data>;
   /** What empties the caches of each name. */
@@ -55,6 +62,8 @@ export class Holding extends Scope {
   /** Those of them that serve; for a moment there are two. */
   #serving = 0;
   #working: AbortController | null = null;
+  /** What the port waits for. */
+  readonly #before: Promise<void>[] = [];
   #registered: Registered | null = null;
 
   /** Made when first written to: most endpoints register nothing. */
@@ -95,14 +104,20 @@ export class Holding extends Scope {
     const { signal } = this.#working;
     const onError = (error: unknown): void =>
       log.error(() => `a component has failed: ${error instanceof Error ? error.stack : error}`);
-    for (const run of starts) {
+    for (const { run, holdsPort } of starts) {
       try {
         const running = run(signal);
         if (running) this.defer(() => running.catch(onError));
+        if (running && holdsPort) this.#before.push(running.catch(() => {}));
       } catch (error) {
         onError(error);
       }
     }
+  }
+
+  /** Resolves when nothing of it holds up the port any more. */
+  async ready(): Promise<void> {
+    await Promise.all(this.#before);
   }
 
   /** A configuration that had served does no more: with the last one its work ends. */

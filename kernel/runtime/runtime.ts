@@ -124,6 +124,11 @@ export class Runtime {
     for (const holding of this.#holdings) holding.serve(log);
   }
 
+  /** Resolves when nothing of it holds up the port any more. */
+  async ready(): Promise<void> {
+    for (const holding of this.#holdings) await holding.ready();
+  }
+
   /** Calls in flight; streams do not count. */
   get calls(): number {
     return this.#inFlight.length;

@@ -170,10 +170,10 @@ export class ScopedBuild implements Build {
     return { value, change: (change) => mirrors.change(id, change) };
   }
 
-  start(run: Run, where: 'owner' | 'each'): void {
+  start(run: Run, where: 'owner' | 'each', holdsPort = false): void {
     const { role } = this;
     if (role === 'alone' || (role === 'owner') === (where === 'owner')) {
-      this.holding.registers.starts.push(run);
+      this.holding.registers.starts.push({ run, holdsPort });
     }
   }
 

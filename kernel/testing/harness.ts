@@ -139,7 +139,7 @@ async function standUp(
     for (const task of warmups) await task(new AbortController().signal);
     const { starts, health, shared } = scope.registers;
     const running = new AbortController();
-    for (const run of around.starts === false ? [] : starts) void run(running.signal);
+    for (const { run } of around.starts === false ? [] : starts) void run(running.signal);
     scope.defer(() => running.abort());
     return {
       attached,

@@ -43,6 +43,8 @@ export class AgentRunner {
   readonly #bucket = fullBucket();
   #job: AgentJob | null = null;
   #consuming: AbortController | null = null;
+  /** Resolves when the first attempt to connect is over. */
+  #attempted: Promise<void> = Promise.resolve();
   /** Resolves when the agent has ended. */
   #ended: Promise<void> = Promise.resolve();
   #waiting: Waiting[] = [];
@@ -54,8 +56,11 @@ export class AgentRunner {
     this.#driver = driver;
   }
 
-  /** @param signal of the configuration: unless another one has taken over by then, the agent ends with it. */
-  serve(job: AgentJob, signal: AbortSignal): void {
+  /**
+   * @param signal of the configuration: unless another one has taken over by then, the agent ends with it.
+   * @returns when its first attempt to connect is over, however it went.
+   */
+  serve(job: AgentJob, signal: AbortSignal): Promise<void> {
     this.#job = job;
     signal.addEventListener('abort', () => {
       if (this.#job === job) this.#consuming?.abort();
@@ -63,10 +68,13 @@ export class AgentRunner {
     if (!this.#consuming || this.#consuming.signal.aborted) {
       const consuming = new AbortController();
       this.#consuming = consuming;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#attempted = promise;
       // One that is ending gives back its messages first.
-      this.#ended = this.#ended.then(() => this.#consume(consuming));
+      this.#ended = this.#ended.then(() => this.#consume(consuming, resolve));
     }
     this.#next();
+    return this.#attempted;
   }
 
   /** Takes no more messages, waits for those whose pipe runs, and gives the others back. */
@@ -75,9 +83,13 @@ export class AgentRunner {
     return this.#ended;
   }
 
-  async #consume(consuming: AbortController): Promise<void> {
+  async #consume(consuming: AbortController, onAttempted: () => void): Promise<void> {
     const { signal } = consuming;
-    const goOn = await this.#job!.turn(signal);
+    const next = await this.#job!.turn(signal);
+    const goOn = () => {
+      next();
+      onAttempted();
+    };
     for (let attempt = 0; !signal.aborted; attempt++) {
       const { strategy, maxRetries } = this.#job!;
       if (maxRetries > 0 && attempt > maxRetries) {

@@ -51,7 +51,13 @@ export function runAgent(site: AgentSite<unknown>, key: Data, open: () => AgentD
     report: () => health.change(new Date().toISOString()),
     turn: order ? (signal: AbortSignal) => order.enter(signal) : async () => () => {},
   };
-  site.start((signal) => runner.serve(job, signal));
+  site.start(
+    (signal) => {
+      const attempted = runner.serve(job, signal);
+      return order ? attempted : undefined;
+    },
+    { holdsPort: order !== null },
+  );
 }
 
 /** Agents that connect one after another. */

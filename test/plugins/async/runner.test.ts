@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { type AgentSite, atAgent, definePlugin, meters } from '#contract';
 import type { Operations } from '#kernel';
 import type { AgentDriver, Consuming, Outcome } from '../../../plugins/async/lib/driver.ts';
@@ -279,5 +279,68 @@ describe('an agent that runs on a driver', () => {
     gates[0]!.resolve();
     await until(() => queue.sessions.length === 2);
     gates[1]!.resolve();
+  });
+
+  describe('whose gateway opens its port', () => {
+    /** Sessions that are there once the test lets them. */
+    let gates: PromiseWithResolvers<void>[];
+    const two = () => [agent(), { ...agent(), name: 'bills' }];
+    beforeEach(() => {
+      gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const connect = queue.connect.bind(queue);
+      queue.connect = async (consuming) => {
+        const session = await connect(consuming);
+        const { signal } = consuming;
+        const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+        await Promise.race([gates[queue.sessions.length - 1]?.promise, aborted]);
+        return session;
+      };
+    });
+    const listening = () => {
+      const state = { isOpen: false, opened: gateway!.listen() };
+      state.opened.then(
+        () => (state.isOpen = true),
+        () => {},
+      );
+      return state;
+    };
+
+    it('keeps it closed until each agent has tried, where they start one after another', async () => {
+      await start(two(), { sequential_start: true, port: 0 });
+      const state = listening();
+      gates[0]!.resolve();
+      await until(() => queue.sessions.length === 2);
+      equal(state.isOpen, false);
+      gates[1]!.resolve();
+      equal((await state.opened).port > 0, true);
+    });
+
+    it('opens it without waiting for them, where they do not', async () => {
+      await start(two(), { port: 0 });
+      await listening().opened;
+    });
+
+    it('opens it though none of them gets through', async () => {
+      queue.refusal = new Error('no broker');
+      await start(two(), { sequential_start: true, port: 0 });
+      await listening().opened;
+    });
+
+    it('opens it after a reload that leaves the agents as they are', async () => {
+      await start(two(), { sequential_start: true, port: 0 });
+      await reload(two(), { sequential_start: true, port: 0, timeout: '7s' });
+      const state = listening();
+      gates[0]!.resolve();
+      gates[1]!.resolve();
+      await state.opened;
+    });
+
+    it('never opens it once it was closed meanwhile', async () => {
+      await start(two(), { sequential_start: true, port: 0 });
+      const { opened: refused } = listening();
+      const closed = gateway!.close();
+      await rejects(refused, { code: 'LISTEN_FAILED' });
+      await closed;
+    });
   });
 });
