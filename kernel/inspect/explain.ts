@@ -24,6 +24,7 @@ import { type FilePosition, type FindPosition, pointerOnly } from './file-positi
 import { type ForwardingDecision, headerDecisions, queryDecisions, usedInAddress } from './forwarding-decision.ts';
 import { findMatch, type Matching } from './match.ts';
 import { placeholderValuesFor } from './placeholder-values.ts';
+import { pointerOf } from './routes.ts';
 import type { Served } from './served.ts';
 
 /** A request to be explained; it is never made. */
@@ -83,15 +84,12 @@ export async function explainRequest(
 ): Promise<Explanation> {
   const { config, compiled } = served;
   const message = sampleMessage(sample, config.port);
-  const prefix = message.headers['x-forwarded-prefix'];
-  const match = await findMatch(
-    served,
-    sample.method,
-    sample.target,
-    position,
-    typeof prefix === 'string' ? prefix : undefined,
-    message.headers.host,
-  );
+  const { host: asked, 'content-type': type, 'x-forwarded-prefix': prefix } = message.headers;
+  const match = await findMatch(served, sample.method, sample.target, position, {
+    ...(asked !== undefined && { host: asked }),
+    ...(type !== undefined && { 'content-type': type }),
+    ...(typeof prefix === 'string' && { 'x-forwarded-prefix': prefix }),
+  });
   const { winner: route, target, params, ...matching } = match;
   const service = compiled.service.filter(({ at }) => at.middleware || at.request).map(({ plugin }) => plugin.name);
   if (!route || matching.match.kind !== 'route') {
@@ -111,12 +109,18 @@ export async function explainRequest(
     body,
   });
   const entering = compileRequest(route.endpoint, gatewayAgent(version), route.sets)(client);
-  const pointer = joinPointer('/endpoints', config.endpoints.indexOf(route.endpoint), 'backend');
+  const pointer = joinPointer(pointerOf(served, route), 'backend');
   const forwarded = route.endpoint.backend.map((backend, index) => ({
     ...forward(route, backend, index, entering, client),
     ...position(joinPointer(pointer, index)),
   }));
-  return { ...matching, service, stages: route.stages.around, outputEncoding: route.output.name, forwarded };
+  return {
+    ...matching,
+    service,
+    stages: route.stages.around,
+    outputEncoding: matching.match.route.outputEncoding,
+    forwarded,
+  };
 }
 
 function sampleMessage(
@@ -151,7 +155,7 @@ function forward(
 ): Omit<Forwarded, keyof FilePosition> {
   const { endpoint, output } = route;
   const { stages, hostless } = route.stages.backends[index]!;
-  const { earlier, claims, restore } = placeholderValuesFor(backend);
+  const { earlier, claims, params, restore } = placeholderValuesFor(backend);
   const call = new Call();
   call.set(claimsSlot, claims);
   const isListed = backend.sd === 'static' && !hostless;
@@ -180,6 +184,8 @@ function forward(
     });
     const request = entering.copy();
     request.earlier = earlier;
+    // Those of a message are not in the path.
+    request.params = { ...params, ...request.params };
     const reply = send(request, call) as Reply;
     refused ??= reply.errors[0]?.message ?? null;
   }

@@ -1,14 +1,15 @@
 import { type Params, paramKey, type Reply } from '#contract';
-import { joinPointer } from '../config/index.ts';
+import type { Http2Routes } from '../pipeline/http2-routes.ts';
 import { splitPlaceholders } from '../pipeline/pattern.ts';
 import type { Route } from '../pipeline/route.ts';
 import type { Destination } from '../server/destinations.ts';
 import { createFallbackReplies } from '../server/fallback-replies.ts';
+import { isOfType } from '../server/http2-destinations.ts';
 import { parseTarget, type Target } from '../server/target.ts';
 import { type FindPosition, pointerOnly } from './file-position.ts';
 import { type NearMiss, nearMisses } from './near-misses.ts';
 import { findOtherMatches, type OtherMatch } from './other-matches.ts';
-import { type RouteView, viewRoute } from './routes.ts';
+import { pointerOf, type RouteView, viewRoute } from './routes.ts';
 import type { Served } from './served.ts';
 
 /** What answers a request. */
@@ -60,26 +61,30 @@ export async function matchRoute(
   return { match, why, rivals, nearMisses: near };
 }
 
-/** As `matchRoute`. @param prefix value of `X-Forwarded-Prefix`. @param host that of the request. */
+/** Headers of a request by which it is told what answers it, by their names in lower case. */
+type TellingHeaders = Readonly<Partial<Record<'x-forwarded-prefix' | 'host' | 'content-type', string>>>;
+
+/** As `matchRoute`. */
 export async function findMatch(
   served: Served,
   method: string,
   target: string,
   position: FindPosition,
-  prefix?: string,
-  host?: string,
+  headers: TellingHeaders = {},
 ): Promise<RouteMatch> {
   const { config, compiled, destinations } = served;
+  const { host, 'x-forwarded-prefix': prefix, 'content-type': type } = headers;
   const parsed = parseTarget(target);
   const nothing = { target: parsed, winner: null, params: {}, rivals: [], nearMisses: [] };
   if (!parsed)
     return { ...nothing, ...withReason({ kind: 'refused', status: 400, text: 'error: invalid request target' }) };
   const { path, search } = parsed;
+  const published = findPublished(compiled.http2, method, path, type, position);
+  if (published) return { ...nothing, ...published };
   const destination = destinations.find(method, path, host);
   if (destination.kind === 'own') return { ...nothing, ...withReason({ kind: 'builtin' }) };
 
-  const view = (route: Route) =>
-    viewRoute(route, joinPointer('/endpoints', config.endpoints.indexOf(route.endpoint)), position);
+  const view = (route: Route) => viewRoute(route, pointerOf(served, route), position);
   const consider = (list: readonly (OtherMatch | NearMiss)[]): Considered[] =>
     list.map(({ route, why }) => ({ route: view(route), why }));
   const winner = destination.kind === 'route' ? destination.route : null;
@@ -95,6 +100,25 @@ export async function findMatch(
   const reply = createFallbackReplies(config).of(destination, method, search, prefix);
   const match = asMatch(destination, reply);
   return { target: parsed, winner, params: {}, rivals, nearMisses: consider(near), ...withReason(match) };
+}
+
+/**
+ * The endpoint that a request comes to over HTTP/2 by its content type. Where nothing is said of that, it is of the type of
+ * what is published at its path: no other endpoint has that method and path.
+ */
+function findPublished(
+  http2: Http2Routes | null,
+  method: string,
+  path: string,
+  type: string | undefined,
+  position: FindPosition,
+): Pick<RouteMatch, 'match' | 'why' | 'winner'> | null {
+  if (!http2 || (type !== undefined && !isOfType(type, http2.contentType))) return null;
+  const winner = http2.routes.get(path);
+  if (!winner) return type === undefined ? null : { ...withReason({ kind: 'builtin' }), winner: null };
+  if (type === undefined && winner.endpoint.method !== method) return null;
+  const route = viewRoute(winner, http2.pointers.get(path)!, position, http2.contentType);
+  return { ...withReason({ kind: 'route', route, params: {} }), winner };
 }
 
 function asDeclared(params: Params, { endpoint: { endpoint: pattern } }: Route): Params {

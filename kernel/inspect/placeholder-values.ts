@@ -1,10 +1,14 @@
-import { type BackendConfig, type DataObject, getKey, isObject, Reply, setKey } from '#contract';
+import { type BackendConfig, type DataObject, getKey, isObject, type Params, paramKey, Reply, setKey } from '#contract';
 import { parsePlaceholder, splitPlaceholders } from '../pipeline/pattern.ts';
 
-/** What stands for the values that only a real request brings: answers of earlier backends and claims of a token. */
+/**
+ * What stands for the values that only a real request brings: answers of earlier backends, claims of a token and, where no path
+ * has them, parameters.
+ */
 export interface PlaceholderValues {
   readonly earlier: readonly Reply[];
   readonly claims: DataObject;
+  readonly params: Params;
   /** Puts the placeholders back where their stand-ins went. */
   restore(text: string): string;
 }
@@ -14,12 +18,14 @@ export function placeholderValuesFor({ url_pattern: pattern, host }: BackendConf
   const names: string[] = [];
   const responses: DataObject[] = [];
   const claims: DataObject = {};
+  const params: Record<string, string> = {};
   for (const text of [pattern, ...host].flatMap((segment) =>
     splitPlaceholders(segment).filter((_, at) => at % 2 === 1),
   )) {
     const placeholder = parsePlaceholder(text);
     const mark = `~value${names.length}~`;
     if (placeholder.from === 'claims') setKey(claims, placeholder.name, mark);
+    else if (placeholder.from === 'path') setKey(params, paramKey(placeholder.name), mark);
     else if (placeholder.from !== 'earlier') continue;
     else {
       while (responses.length <= placeholder.index) responses.push({});
@@ -30,6 +36,7 @@ export function placeholderValuesFor({ url_pattern: pattern, host }: BackendConf
   return {
     earlier: responses.map((data) => Reply.data(data)),
     claims,
+    params,
     restore: (text) => text.replace(/~value(\d+)~/g, (mark, at) => (names[at] === undefined ? mark : `{${names[at]}}`)),
   };
 }

@@ -54,23 +54,26 @@ export function listRoutes(
 
 function listHttp2({ http2 }: Served['compiled'], filter: RouteFilter, position: FindPosition): RouteView[] {
   if (!http2) return [];
-  const { routes, pointers, contentType } = http2;
+  const { routes, contentType, pointers } = http2;
   return [...routes]
     .filter(([, route]) => isWanted(route, filter))
-    .map(([path, route]) => ({
-      ...viewRoute(route, pointers.get(path)!, position),
-      outputEncoding: contentType,
-    }));
+    .map(([path, route]) => viewRoute(route, pointers.get(path)!, position, contentType));
 }
 
-/** @param pointer of the endpoint in the configuration. */
-export function viewRoute(route: Route, pointer: string, position: FindPosition): RouteView {
+/** Where an endpoint stands, declared or published over HTTP/2. */
+export function pointerOf({ config, compiled }: Pick<Served, 'config' | 'compiled'>, { endpoint }: Route): string {
+  const index = config.endpoints.indexOf(endpoint);
+  return index >= 0 ? joinPointer('/endpoints', index) : compiled.http2!.pointers.get(endpoint.endpoint)!;
+}
+
+/** @param pointer of the endpoint in the configuration. @param contentType of one that is published over HTTP/2. */
+export function viewRoute(route: Route, pointer: string, position: FindPosition, contentType?: string): RouteView {
   const { endpoint, output, stages } = route;
   return {
     id: routeId(route),
     method: endpoint.method,
     pattern: endpoint.endpoint,
-    outputEncoding: output.name,
+    outputEncoding: contentType ?? output.name,
     timeoutMs: endpoint.timeout,
     namespaces: namespacesOf(stages.around),
     backends: endpoint.backend.map((backend, at) => ({

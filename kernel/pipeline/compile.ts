@@ -70,6 +70,7 @@ export async function compile(build: Build, registry: Registry, earlier: Earlier
   frame.isClosed = true;
   const own = frame.service.flatMap(({ plugin, at }) => (at.routes ?? []).map((route) => ({ plugin, route })));
   refuseTaken(build, own, routes);
+  if (http2) refusePublished(build, http2, routes);
   warnOfUnreachable(build, frame.service);
   const { order } = registry.catalogue;
   const inOrder = (phase: Phase) => sortByOrder(frame.service, order, phase).map(({ at }) => at);
@@ -113,5 +114,17 @@ function refuseTaken(build: Build, own: Compiled['own'], routes: readonly Route[
     const pointer = joinPointer('/endpoints', build.config.endpoints.indexOf(endpoint), 'endpoint');
     const message = `"${taken.plugin.name}" answers ${endpoint.method} ${endpoint.endpoint}`;
     build.errors.push(new ConfigError('ROUTE_COLLISION', pointer, message, { hint: 'another path' }));
+  }
+}
+
+/** What is counted by method and path is of one endpoint, whatever asks for it. Code: ROUTE_COLLISION. */
+function refusePublished(build: Build, { contentType, ...http2 }: Http2Routes, routes: readonly Route[]): void {
+  for (const { endpoint } of routes) {
+    const published = http2.routes.get(endpoint.endpoint);
+    if (published?.endpoint.method !== endpoint.method) continue;
+    const pointer = joinPointer('/endpoints', build.config.endpoints.indexOf(endpoint), 'endpoint');
+    const message = `${endpoint.method} ${endpoint.endpoint} is published for ${contentType}, too: their counts could not be told apart`;
+    const related = [http2.pointers.get(endpoint.endpoint)!];
+    build.errors.push(new ConfigError('ROUTE_COLLISION', pointer, message, { hint: 'another path', related }));
   }
 }

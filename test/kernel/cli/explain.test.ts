@@ -61,6 +61,28 @@ describe('explain', () => {
     match(out, /^answered by +301, Location: \/user\/7\?a=1$/m);
   });
 
+  it('tells a method that is published over gRPC, with the parameters that its message brings', async () => {
+    const sample = 'samples/grpc/gateway.json';
+    const { code, out } = await sluice('explain', '-c', sample, 'POST', '/orders.Orders/Get', '-H', 'X-Tenant: a');
+    equal(code, 0);
+    match(out, /^answered by +POST \/orders\.Orders\/Get {2}samples\/grpc\/gateway\.json:\d+:\d+$/m);
+    match(out, /^output +application\/grpc$/m);
+    match(out, /^backend 0 {2}samples\/grpc\/gateway\.json:\d+:\d+$/m);
+    match(out, /^ {2}sends +GET http:\/\/127\.0\.0\.1:8081\/orders\/\{id\}$/m);
+    match(out, /^ {2}header +X-Tenant: a$/m);
+    match(out, /^ {2}pipe +grpc \(backend\) > /m);
+  });
+
+  it('tells what is asked for as gRPC from what is not', async () => {
+    const sample = 'samples/grpc/gateway.json';
+    const ask = (...args: string[]) => sluice('explain', '-c', sample, 'POST', ...args);
+    const other = await ask('/orders.Orders/Get', '-H', 'Content-Type: application/json');
+    equal(other.code, 1);
+    equal((await ask('/orders.Orders/Get', '-H', 'Content-Type: application/grpc+proto')).code, 0);
+    equal((await ask('/orders.Orders/Other', '-H', 'Content-Type: application/grpc')).code, 0);
+    equal((await ask('/orders.Orders/Other')).code, 1);
+  });
+
   it('exits 0 for an endpoint of the gateway itself', async () => {
     equal((await sluice('explain', '-c', file, 'GET', '/__health')).code, 0);
   });

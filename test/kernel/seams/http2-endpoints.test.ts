@@ -129,7 +129,7 @@ describe('endpoints over HTTP/2', () => {
 
   it('are reached by their content type alone, and others by none of theirs', async () => {
     const endpoint = {
-      endpoint: '/tasks/one',
+      endpoint: '/tasks/{name}',
       method: 'POST',
       backend: [{ host: [backend.url], url_pattern: '/plain' }],
     };
@@ -158,6 +158,16 @@ describe('endpoints over HTTP/2', () => {
     const ended = once(session!, 'close');
     await gateway!.reload({ version: 3 } as never);
     await ended;
+  });
+
+  it('have method and path for themselves: whatever counts by these could not tell them from another', async () => {
+    const backends = [{ host: [backend.url], url_pattern: '/plain' }];
+    const endpoints = ['GET', 'POST'].map((method) => ({ endpoint: '/tasks/one', method, backend: backends }));
+    const errors = await start({ endpoints }).then(
+      () => [],
+      (error: ConfigErrors) => error.errors.map(({ code, pointer, related }) => [code, pointer, ...related]),
+    );
+    deepEqual(errors, [['ROUTE_COLLISION', '/endpoints/1/endpoint', '/extra_config/test~1tasks/tasks/0']]);
   });
 
   it('are brought by one component alone', async () => {

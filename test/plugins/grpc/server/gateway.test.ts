@@ -159,7 +159,7 @@ describe('gRPC on the port of the gateway', () => {
 
   it('goes by the content type beside other requests over HTTP/2', async () => {
     const endpoint = {
-      endpoint: '/shop.Shop/Find',
+      endpoint: '/shop.Shop/{method}',
       method: 'POST',
       backend: [stage.http('/of-http', { method: 'GET' })],
     };
