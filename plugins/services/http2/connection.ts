@@ -32,8 +32,10 @@ const PING_MS = 5_000;
 const PING_PAUSE_MS = 10_000;
 /** Bytes of all responses of a connection that may be on their way. */
 const CONNECTION_WINDOW_BYTES = 8 * 1024 * 1024;
-const MAX_HEADER_PAIRS = 500;
-const MAX_HEADER_BYTES = 64 * 1024;
+/** Fields of a response head; a larger one ends its stream. */
+const MAX_HEADER_PAIRS = 2000;
+/** Bytes of a response head. The library ends a connection over one that takes more than 144 KiB of frames. */
+const MAX_HEADER_BYTES = 128 * 1024;
 const SESSION_MEMORY_MB = 64;
 /** Calls at once where the server does not say. */
 const DEFAULT_STREAMS = 100;

@@ -64,6 +64,27 @@ describe('HTTP/2 towards backends: what fails', () => {
     equal(errorOf(await send(gate, { origin })).code, 'BACKEND_HEADER_TIMEOUT');
   });
 
+  it('headers of more than 128 KiB, after which further calls go over another connection', async () => {
+    const { origin, sessions } = await serveHttp2(bench, (stream, headers) => {
+      const count = Number(headers[':path']!.slice(1));
+      const fields = Array.from({ length: count }, (_, index) => [`x-${index}`, 'a'.repeat(10_000)]);
+      stream.respond({ ':status': 200, ...Object.fromEntries(fields) });
+      stream.end('ok');
+    });
+    const gate = await http2();
+    const ask = (count: number) => send(gate, { origin, target: `/${count}` });
+    equal(await textOf(await ask(12)), 'ok');
+    const larger = errorOf(await ask(14));
+    deepEqual([larger.code, sessions.length], ['BACKEND_MALFORMED', 1]);
+    match(larger.message, /malformed answer: headers larger than 128 KiB/);
+    equal(await textOf(await ask(12)), 'ok');
+    equal(sessions.length, 2);
+    const largest = errorOf(await ask(40));
+    equal(largest.code, 'BACKEND_MALFORMED');
+    match(largest.message, /malformed answer: headers (?:too large|larger than)/);
+    equal(await textOf(await ask(1)), 'ok');
+  });
+
   it('a stream that the backend resets, before its answer and within it', async () => {
     let reset = () => {};
     const { origin, sessions } = await serveHttp2(bench, (stream, headers) => {
@@ -229,7 +250,7 @@ describe('HTTP/2 towards backends: what fails', () => {
 
   it('headers that no wire can carry, and more of them than there may be', async () => {
     const { origin } = await serveHttp2(bench, (stream) => {
-      const many = Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`x-${index}`, 'a']));
+      const many = Object.fromEntries(Array.from({ length: 2100 }, (_, index) => [`x-${index}`, 'a']));
       stream.respond({ ':status': 200, ...many });
       stream.end();
     });
@@ -240,6 +261,6 @@ describe('HTTP/2 towards backends: what fails', () => {
     ]) {
       equal(errorOf(await send(gate, { origin, headers })).code, 'BACKEND_REQUEST_INVALID');
     }
-    equal(errorOf(await send(gate, { origin })).code, 'BACKEND_RESET');
+    equal(errorOf(await send(gate, { origin })).code, 'BACKEND_MALFORMED');
   });
 });

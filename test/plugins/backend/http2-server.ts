@@ -31,7 +31,7 @@ export async function serveHttp2(
   onStream: OnStream,
   { settings, pair }: { settings?: Settings; pair?: KeyPair } = {},
 ): Promise<TestHttp2Server> {
-  const options = settings ? { settings } : {};
+  const options = { maxSendHeaderBlockLength: 1024 * 1024, ...(settings && { settings }) };
   const server: Http2Server | Http2SecureServer = pair
     ? createSecureServer({ ...options, cert: pair.certificatePem, key: pair.privateKeyPem, allowHTTP1: true })
     : createServer(options);

@@ -39,6 +39,8 @@ export function failureOf(error: Error, origin: string, proxied = false): CallEr
       return make('CONNECT_TIMEOUT', 'connecting took too long');
     case 'UND_ERR_HEADERS_TIMEOUT':
       return make('HEADER_TIMEOUT', 'no response headers in time');
+    case 'HTTP2_HEADERS':
+      return malformed(origin, error.message, error);
     case 'UND_ERR_HEADERS_OVERFLOW':
       return malformed(origin, 'headers too large', error);
     case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
@@ -56,7 +58,9 @@ export function failureOf(error: Error, origin: string, proxied = false): CallEr
       return make('PROXY', 'no connection through the proxy');
   }
   if (error instanceof errors.HTTPParserError) return malformed(origin, 'not HTTP/1.1', error);
-  if (code === 'ERR_HTTP2_ERROR') return malformed(origin, 'not HTTP/2', error);
+  if (code === 'ERR_HTTP2_ERROR') {
+    return malformed(origin, /CONTINUATION/.test(error.message) ? 'headers too large' : 'not HTTP/2', error);
+  }
   if (code.startsWith('ERR_HTTP2') || code === 'HTTP2_CLOSED')
     return make('RESET', 'connection closed before the answer was complete');
   if (code.startsWith('UND_ERR_SOCKS5')) return make('PROXY', 'no connection through the proxy');

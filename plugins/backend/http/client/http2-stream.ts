@@ -4,7 +4,7 @@ import type { Connection } from '../../../services/http2/connection.ts';
 import { requestHeaders } from './http2-headers.ts';
 import type { Payload } from './payload.ts';
 
-const { NGHTTP2_CANCEL, NGHTTP2_HTTP_1_1_REQUIRED, NGHTTP2_NO_ERROR } = constants;
+const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_HTTP_1_1_REQUIRED, NGHTTP2_NO_ERROR } = constants;
 /** Type of the frames that headers go in. */
 const HEADERS_FRAME = 1;
 
@@ -17,6 +17,15 @@ export class UnprocessedError extends Error {
   constructor(wantsHttp1 = false) {
     super('the backend has not taken the request');
     this.wantsHttp1 = wantsHttp1;
+  }
+}
+
+/** Of an answer whose head is too large; a backend that wants fewer requests may end a stream so, too. */
+class HeadersError extends Error {
+  readonly code = 'HTTP2_HEADERS';
+
+  constructor() {
+    super('headers larger than 128 KiB, or the backend wants fewer requests (HTTP/2 code 11)');
   }
 }
 
@@ -150,6 +159,11 @@ export class Http2Stream implements Dispatcher.DispatchController {
     if (!this.#hasAnswer) {
       if (this.#isUnsent || this.#connection.hasLeftOut(stream)) return new UnprocessedError();
       if (rstCode === NGHTTP2_HTTP_1_1_REQUIRED) return new UnprocessedError(true);
+      if (rstCode === NGHTTP2_ENHANCE_YOUR_CALM) {
+        // The library ends a connection over what is left of them.
+        this.#connection.close();
+        return new HeadersError();
+      }
     }
     return (
       this.#connection.failure ?? (rstCode === NGHTTP2_NO_ERROR ? this.#failure : null) ?? new StreamError(rstCode)
