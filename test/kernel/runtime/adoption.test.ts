@@ -152,7 +152,7 @@ describe('an endpoint that has not changed', () => {
     const document = config([endpoint('/a', { file }), endpoint('/b')]);
     await start(document);
     await gateway.reload(document);
-    equal(told.length, 0);
+    deepEqual([...told], []);
     writeFileSync(file, 'two');
     await gateway.reload(document);
     await settled();
