@@ -262,8 +262,7 @@ export class RunningGateway implements Operations {
   }
 
   async listen(): Promise<{ host: string; port: number }> {
-    await this.generations.ready();
-    const address = await this.processes.listen();
+    const address = await this.generations.ready().then(() => this.processes.listen());
     this.log.info(`Listening on port: ${address.port}`);
     this.#recording ??= recordStart(this.control, this.generations, this.revisions);
     return address;
