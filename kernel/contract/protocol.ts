@@ -15,6 +15,11 @@ export interface Protocol {
   readonly replies?: 'bytes' | 'data';
   /** The reply's body may go on for as long as the client listens: outputs that stream may be used. Default false. */
   readonly streams?: true;
+  /**
+   * The step answers by itself as soon as its call is over, at the latest: nobody need watch over it. Not asked of requests
+   * with a body. Default false.
+   */
+  readonly heedsCall?: true;
   /** The query of `url_pattern` is sent beside the parameters let through, and in the place of those of the same name. */
   readonly keepsQuery?: true;
   /**

@@ -86,6 +86,8 @@ export interface AttachedBackend {
   /** Its answers are bytes, though the client is written data. */
   readonly unreadable: boolean;
   readonly stages: BackendStages;
+  /** Nothing in its pipe but a protocol that heeds its call. */
+  readonly heedsCall: boolean;
   /** @param outerHooks what sees the messages of a stream after the backend's own hooks. */
   compile(output: Encoding, unread: boolean, alone: boolean, outerHooks: readonly MessageHook[]): Step<PipeRequest>;
 }
@@ -183,6 +185,7 @@ export function attachBackend(
     shadow: onlyClaim(build, attached, 'shadow', 'make a backend a shadow'),
     condition: onlyClaim(build, attached, 'condition', 'decide whether a backend is called'),
     backend,
+    heedsCall: backendPhase.length === 0 && transportPhase.length === 0 && protocol?.heedsCall === true,
     unreadable: encoding?.raw === true && output?.raw !== true,
     compile: (clientEncoding, unread, alone, outerHooks) =>
       compileBackend({

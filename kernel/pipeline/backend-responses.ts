@@ -1,4 +1,5 @@
 import type { BackendConfig, PipeRequest, Reply, Step } from '#contract';
+import { mapReply } from './map-reply.ts';
 
 /** What the backends of an endpoint answered, by their names. Those that no configuration has any more are forgotten. */
 export class BackendResponses {
@@ -53,10 +54,7 @@ export function countResponses(responses: BackendResponses, name: string, next: 
     counts.record(reply.upstreamStatus ?? 0);
     return reply;
   };
-  return (request, call) => {
-    const reply = next(request, call);
-    return reply instanceof Promise ? reply.then(count) : count(reply);
-  };
+  return mapReply(next, count);
 }
 
 /** Classes in which answers are counted: `none` is no answer at all, 499 a client that left before it was answered. */

@@ -17,6 +17,7 @@ import {
 import { concurrently } from './concurrent.ts';
 import { decoded } from './decode.ts';
 import { fold } from './fold.ts';
+import { mapReply } from './map-reply.ts';
 import { withMessages } from './messages.ts';
 import { compilePattern, compileText, encodeHost } from './pattern.ts';
 import { compileBackendFilter } from './request.ts';
@@ -115,10 +116,7 @@ function unreadable(transport: Step<PipeRequest>): Step<PipeRequest> {
     if (!reply.failed) reply.data ??= {};
     return reply;
   };
-  return (request, call) => {
-    const reply = transport(request, call);
-    return reply instanceof Promise ? reply.then(empty) : empty(reply);
-  };
+  return mapReply(transport, empty);
 }
 
 function withPath(

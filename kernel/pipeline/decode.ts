@@ -15,6 +15,7 @@ import {
   toCallError,
 } from '#contract';
 import { PluginFailure } from '../containment/plugin-fault.ts';
+import { mapReply } from './map-reply.ts';
 
 /** Longest decoded body of one backend, in bytes. */
 const BODY_LIMIT_BYTES = 64 * 1024 * 1024;
@@ -38,12 +39,9 @@ export interface Decoding {
  */
 export function decoded(decoding: Decoding, transport: Step<PipeRequest>): Step<PipeRequest> {
   const ofWhole = decoding.pass ? { ...decoding, encoding: provingOnce(decoding.encoding) } : decoding;
-  const read = (raw: Reply, request: PipeRequest, call: Call) =>
-    decode(raw, raw.body instanceof Uint8Array ? ofWhole : decoding, request, call);
-  return (request, call) => {
-    const reply = transport(request, call);
-    return reply instanceof Promise ? reply.then((raw) => read(raw, request, call)) : read(reply, request, call);
-  };
+  return mapReply(transport, (raw, request, call) =>
+    decode(raw, raw.body instanceof Uint8Array ? ofWhole : decoding, request, call),
+  );
 }
 
 /** Proves bytes once that come again: a body of a cache is the same object each time, and nobody changes it. */

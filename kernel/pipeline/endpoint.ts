@@ -7,7 +7,7 @@ import { type NestedPipe, nesting } from './nested.ts';
 import { compilePipe } from './pipe.ts';
 import { compileRequest } from './request.ts';
 import { enterPipe, type Route } from './route.ts';
-import { foldSettled } from './settle.ts';
+import { foldAround } from './settle.ts';
 
 /** What a component puts around an endpoint that it publishes. */
 export interface EndpointShell {
@@ -45,9 +45,10 @@ export function compileEndpoint(
     hold,
     traffic,
     reads: build.reads,
-    handle: foldSettled(
+    handle: foldAround(
       shell ? [shell.outer(pipe), ...wraps, shell.inner(pipe)] : wraps,
-      enterPipe(compileRequest(endpoint, context.agent, sets), step),
+      enterPipe(compileRequest(endpoint, context.agent, sets), step, pipe.heedsCall),
+      1,
     ),
     depth: wraps.length + (shell ? 3 : 1),
     maxPayloadBytes,

@@ -47,6 +47,8 @@ export interface CompiledPipe {
   readonly sets: ReadonlySet<string>;
   /** A component looks at the data of replies. */
   readonly readsData: boolean;
+  /** It answers by itself as soon as its call is over, unless the request has a body. */
+  readonly heedsCall: boolean;
 }
 
 /**
@@ -133,6 +135,7 @@ export function compilePipe(
     endpointPhase,
     maxPayloadBytes,
     readsData,
+    heedsCall: proxyPhase.length === 0 && !choice && !gathering.gather && regular.every(({ heedsCall }) => heedsCall),
     sets: headersSet([...context.service, ...everything]),
     stages: {
       around: stagesAround(endpointPhase, proxyPhase, attached, regular.length > 1, output.messages !== undefined),

@@ -2,6 +2,7 @@ import type { ClientRequest, Encoding, EndpointConfig, Log, PipeRequest, Reply, 
 import type { EndpointTraffic } from './endpoint-traffic.ts';
 import type { NestedPipe } from './nested.ts';
 import type { Reads } from './reads.ts';
+import { alwaysSettled } from './settle.ts';
 import type { PipeStages } from './stages.ts';
 import type { StreamLease } from './stream-lease.ts';
 
@@ -34,17 +35,25 @@ export interface Route {
   readonly nested: readonly NestedPipe[];
 }
 
-/** The boundary between the endpoint phase and the pipe: makes the pipe's request, and the reply tells its completeness. */
+/**
+ * The boundary between the endpoint phase and the pipe: makes the pipe's request, and the reply tells its completeness.
+ * Always answers.
+ * @param heedsCall the pipe answers by itself as soon as its call is over, unless the request has a body.
+ */
 export function enterPipe(
   toPipe: (client: ClientRequest) => PipeRequest,
   pipe: Step<PipeRequest>,
+  heedsCall = false,
 ): Step<ClientRequest> {
-  const settle = (reply: Reply): Reply => {
-    reply.complete ??= false;
-    return reply;
-  };
-  return (client, call) => {
-    const reply = pipe(toPipe(client), call);
-    return reply instanceof Promise ? reply.then(settle) : settle(reply);
-  };
+  const enter: Step<ClientRequest> = (client, call) => pipe(toPipe(client), call);
+  return alwaysSettled(enter, 0, complete, heedsCall ? hasNoBody : undefined);
+}
+
+function complete(reply: Reply): Reply {
+  reply.complete ??= false;
+  return reply;
+}
+
+function hasNoBody({ body }: ClientRequest): boolean {
+  return body === null;
 }

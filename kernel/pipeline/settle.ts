@@ -76,19 +76,37 @@ export function settledReply<R>(step: Step<R>, request: R, call: Call): Reply | 
 /**
  * @param depth of the steps inside: when the call is aborted each of them has a turn of the event loop to answer by
  * itself, innermost first, so that the steps around the one that does not are not passed over.
+ * @param finish makes the reply that goes out of the one that came. @param heedsCall for this request the step answers by
+ * itself as soon as its call is over; default: for none.
  */
-function alwaysSettled<R>(step: Step<R>, depth: number): Step<R> {
+export function alwaysSettled<R>(
+  step: Step<R>,
+  depth: number,
+  finish: (reply: Reply) => Reply = same,
+  heedsCall?: (request: R) => boolean,
+): Step<R> {
+  const fail = (error: unknown): Reply => finish(failed(error));
   return (request, call) => {
     try {
       const reply = step(request, call);
-      return reply instanceof Promise ? settled(reply, call, depth) : reply;
+      if (!(reply instanceof Promise)) return finish(reply);
+      return heedsCall?.(request) ? reply.then(finish, fail) : settled(reply, call, depth, finish);
     } catch (error) {
-      return failed(error);
+      return fail(error);
     }
   };
 }
 
-function settled(pending: Promise<Reply>, call: Call, depth: number): Promise<Reply> {
+function same(reply: Reply): Reply {
+  return reply;
+}
+
+function settled(
+  pending: Promise<Reply>,
+  call: Call,
+  depth: number,
+  finish: (reply: Reply) => Reply = same,
+): Promise<Reply> {
   return new Promise((resolve) => {
     let over = false;
     const cancellation = call.onCancel((reason) => afterTurns(depth + 1, () => settle(failed(reason))));
@@ -99,7 +117,7 @@ function settled(pending: Promise<Reply>, call: Call, depth: number): Promise<Re
       }
       over = true;
       cancellation.off();
-      resolve(reply);
+      resolve(finish(reply));
     };
     pending.then(settle, (error) => settle(failed(error)));
   });

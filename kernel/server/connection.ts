@@ -62,7 +62,7 @@ export class Connection {
     }
     const { writeTimeoutMs, closing, serve } = this.#rules;
     this.#current = response;
-    response.once('close', this.#next);
+    response.on('close', this.#next);
     if (closing) response.shouldKeepAlive = false;
     if (writeTimeoutMs > 0) {
       this.#writeTimer = setTimeout(() => this.cut(), timerMs(writeTimeoutMs));

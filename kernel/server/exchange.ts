@@ -20,6 +20,7 @@ import type { Stream } from '../pipeline/stream-lease.ts';
 import { compress, wantsGzip } from './compression.ts';
 import type { Destination } from './destinations.ts';
 import type { ExchangeContext } from './exchange-context.ts';
+import { answerFailure } from './failed-answer.ts';
 import { FinishedRequest } from './finished-request.ts';
 import { handToKoa, joinContext, lengthOf } from './koa-reply.ts';
 import { ReceivedRequest } from './received-request.ts';
@@ -74,10 +75,35 @@ export class Exchange implements InFlight, Stream, CallHost, Written {
   run(context: Koa.Context): void | Promise<void> {
     this.#received.settle();
     const request = this.#received.client;
-    const { around } = this.#context;
-    const reply = around ? around(request, this.#call) : this.dispatch(request, this.#call);
+    const reply = this.#reply(request);
     if (!(reply instanceof Promise)) return this.#answer(context, request, reply);
     return reply.then((settled) => this.#answer(context, request, settled));
+  }
+
+  /** Answers the request where no middleware stands around it. Never throws. */
+  serve(): void {
+    const request = this.#received.client;
+    const reply = this.#reply(request);
+    if (reply instanceof Promise) void reply.then((settled) => this.#answerAlone(request, settled));
+    else this.#answerAlone(request, reply);
+  }
+
+  #reply(request: ClientRequest): Reply | Promise<Reply> {
+    const { around } = this.#context;
+    return around ? around(request, this.#call) : this.dispatch(request, this.#call);
+  }
+
+  #answerAlone(request: ClientRequest, reply: Reply): void {
+    try {
+      this.#answer(null, request, reply)?.catch((error: unknown) => this.#fail(error));
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#context.log.error(() => `answer failed: ${error instanceof Error ? error.stack : error}`);
+    answerFailure(this.#response, this.#context.rendering.version);
   }
 
   /** Answers by a path of the gateway's own, by a declared endpoint, or by refusing. Never throws. */
@@ -102,7 +128,8 @@ export class Exchange implements InFlight, Stream, CallHost, Written {
     return this.#context.fallbacks.of(destination, request.method, request.search, prefix);
   }
 
-  #answer(context: Koa.Context, request: ClientRequest, reply: Reply): void | Promise<void> {
+  /** @param context where Koa middleware stands around the exchange; else null. */
+  #answer(context: Koa.Context | null, request: ClientRequest, reply: Reply): void | Promise<void> {
     const { route } = this.#received;
     const log = route ? route.log : this.#context.log;
     if (reply.errors.length > 0) {
@@ -111,7 +138,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written {
       if (reply.complete !== null) logErrors(reply, log, route !== null && route.endpoint.backend.length > 1);
     }
     if (this.#refusal !== 0 || this.#response.destroyed) {
-      context.respond = false;
+      if (context) context.respond = false;
       return drop(reply);
     }
     if (reply.lasts) {
@@ -123,14 +150,14 @@ export class Exchange implements InFlight, Stream, CallHost, Written {
     this.settleBody(isStreamed(rendered));
     this.#outcome = rendered.outcome ?? 0;
     const isLeft = throughKoa && !rendered.streams && !rendered.upgrade && this.#outcome === 0;
-    if (!isLeft) {
-      context.respond = false;
+    if (context === null || !isLeft) {
+      if (context) context.respond = false;
       if (this.#received.isPrepared) joinContext(this.#response, rendered.headers);
       rendered = this.seeHead(rendered);
     }
     if (route)
       this.#count(route, rendered.upgrade ? UPGRADED : this.#outcome || rendered.status, reply.complete === null);
-    if (!isLeft) return this.#write(rendered);
+    if (context === null || !isLeft) return this.#write(rendered);
     context.compress = !rendered.raw;
     return handToKoa(context, rendered, this.#call);
   }

@@ -5,11 +5,12 @@ import type { Log } from '#contract';
 import { PluginFault } from '../containment/plugin-fault.ts';
 import type { RenderedReply } from '../pipeline/render.ts';
 import { type ExchangeMessage, exchangeKey } from './exchange-context.ts';
+import { answerFailure, type Refusal } from './failed-answer.ts';
 import { respondByKoa } from './internals.ts';
 import { compressReply, headersOn, takeHeaders } from './koa-reply.ts';
 
 /** An error as Koa's `context.throw` makes it, or any other. */
-type Refusal = Error & { readonly status?: number; readonly expose?: boolean };
+type KoaError = Error & { readonly status?: number; readonly expose?: boolean };
 
 type Composed = (context: Koa.Context) => Promise<void>;
 
@@ -29,27 +30,12 @@ export class KoaApp extends Koa {
       // A fault of a plugin has been told already.
       if (!(error instanceof PluginFault)) log.error(() => `service middleware failed: ${error.stack}`);
     });
-    this.context.onerror = function (this: Koa.Context, error: Refusal | null) {
+    this.context.onerror = function (this: Koa.Context, error: KoaError | null) {
       if (!error) return;
       const { res } = this;
       const refusal = refusalOf(error);
       if (!refusal && !hasLeft(this.req)) this.app.emit('error', error, this);
-      // An answer that is wholly given stands, and so does its connection.
-      if (res.writableEnded || res.destroyed) return;
-      if (res.headersSent) {
-        res.destroy();
-        return;
-      }
-      const exchange = (this.req as ExchangeMessage)[exchangeKey];
-      exchange?.settleBody(false);
-      const { status, text } = refusal ?? { status: 500, text: '' };
-      for (const name of res.getHeaderNames()) if (/^(?:content-|etag$|x-gateway$)/.test(name)) res.removeHeader(name);
-      const headers = takeHeaders(res);
-      headers.push('X-Gateway', version, 'Content-Length', String(Buffer.byteLength(text)));
-      if (text !== '') headers.push('Content-Type', 'text/plain; charset=utf-8');
-      const rendered: RenderedReply = { status, headers, body: text };
-      const seen = exchange?.seeHead(rendered) ?? rendered;
-      res.writeHead(seen.status, seen.headers).end(text);
+      answerFailure(res, version, refusal ?? undefined);
     };
   }
 
@@ -88,7 +74,7 @@ function showHead(context: Koa.Context): void {
 }
 
 /** Koa's own way of refusing, `context.throw(403, 'text')`: not a fault. */
-function refusalOf(error: Refusal): { status: number; text: string } | null {
+function refusalOf(error: KoaError): Refusal | null {
   const { status, expose } = error;
   return expose === true && status !== undefined && status >= 400 && status < 500
     ? { status, text: error.message }

@@ -67,7 +67,11 @@ export async function createServingContext(
     log,
   };
   runtime.dispatcher.dispatch = componentDispatch(destinations, context.fallbacks);
-  const handle = createApp(middleware, rendering.version, !config.router.disable_gzip, log).callback();
+  // Around nothing Koa would only cost.
+  const throughApp = middleware.length > 0 || context.throughKoa;
+  const handle = throughApp
+    ? createApp(middleware, rendering.version, !config.router.disable_gzip, log).callback()
+    : null;
   const logging = joinLogging(
     attached.flatMap(({ logging: settings }) => settings ?? []),
     sinks,
@@ -84,11 +88,13 @@ export async function createServingContext(
       const exchange = new Exchange(own, message, response);
       message[exchangeKey] = exchange;
       runtime.enter(exchange);
-      response.once('close', () => {
+      // It closes once: `once` would only cost.
+      response.on('close', () => {
         exchange.closed();
         finished?.(exchange.record());
       });
-      handle(message, response);
+      if (handle) void handle(message, response);
+      else exchange.serve();
     };
   const serve = serveWith(context);
   const { http2 } = compiled;

@@ -9,10 +9,13 @@ import {
   CallError,
   type ClientRequest,
   HeaderBag,
+  type PipeRequest,
   Reply,
+  RequestBody,
   type Wrap,
 } from '#contract';
 import type { Gateway } from '../../../kernel/index.ts';
+import { enterPipe } from '../../../kernel/pipeline/route.ts';
 import { foldSettled } from '../../../kernel/pipeline/settle.ts';
 import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startPlugged } from '../../support/plugged.ts';
@@ -119,6 +122,40 @@ describe('folded stages', () => {
     call.cancel();
     await turn();
     equal(given, 0);
+  });
+});
+
+describe('a pipe that heeds its call', () => {
+  const toPipe = (client: ClientRequest) => ({ client }) as unknown as PipeRequest;
+  const given = new CallError('TEST', 'given up', { view: { status: 503 } });
+
+  it('is waited for, whatever becomes of its call', async () => {
+    const call = new Call();
+    const heeds = (): Promise<Reply> =>
+      new Promise((resolve) => call.onCancel(() => setImmediate(resolve, new Reply(204))));
+    const reply = enterPipe(toPipe, heeds, true)({ body: null } as ClientRequest, call);
+    call.cancel(given);
+    await turn();
+    deepEqual([(await reply).status, (await reply).complete], [204, false]);
+  });
+
+  it('is not waited for with a body, which may never end', async () => {
+    const call = new Call();
+    const reply = enterPipe(toPipe, never, true)({ body: RequestBody.of('a') } as ClientRequest, call);
+    call.cancel(given);
+    equal((await reply).status, 503);
+  });
+
+  it('gives a reply also for what is thrown, or is a rejected promise', async () => {
+    for (const pipe of [
+      () => {
+        throw given;
+      },
+      () => Promise.reject(given),
+    ]) {
+      const { status, complete } = await enterPipe(toPipe, pipe, true)({ body: null } as ClientRequest, new Call());
+      deepEqual([status, complete], [503, false]);
+    }
   });
 });
 

@@ -1,0 +1,54 @@
+import { deepEqual, ok } from 'node:assert/strict';
+import { type PipeRequest, Reply, type Step } from '#contract';
+import { mapReply } from '../../../kernel/pipeline/map-reply.ts';
+import { newCall, pipeRequest } from './requests.ts';
+
+const word = (text: string) => (reply: Reply) => {
+  reply.headers.append('x', text);
+  return reply;
+};
+const later = (text: string) => async (reply: Reply) => word(text)(reply);
+const answer = (step: Step<PipeRequest>) => step(pipeRequest(), newCall());
+
+describe('steps that change replies', () => {
+  it('are one after another, innermost first, however they are nested', async () => {
+    for (const inner of [() => new Reply(200), async () => new Reply(200)]) {
+      for (const middle of [word, later]) {
+        const step = mapReply(mapReply(mapReply(inner, word('a')), middle('b')), word('c'));
+        deepEqual((await answer(step)).headers.getAll('x'), ['a', 'b', 'c']);
+      }
+    }
+  });
+
+  it('answer at once when everything inside does', () => {
+    ok(
+      answer(
+        mapReply(
+          mapReply(() => new Reply(200), word('a')),
+          word('b'),
+        ),
+      ) instanceof Reply,
+    );
+  });
+
+  it('leave the steps that they were made of as they were', async () => {
+    const inner = mapReply(() => new Reply(200), word('a'));
+    mapReply(inner, word('b'));
+    deepEqual((await answer(inner)).headers.getAll('x'), ['a']);
+  });
+
+  it('get the request and the call', async () => {
+    const request = pipeRequest();
+    const call = newCall();
+    const seen: unknown[] = [];
+    const see = (reply: Reply, ...rest: unknown[]) => {
+      seen.push(...rest);
+      return reply;
+    };
+    await mapReply(
+      mapReply(async () => new Reply(200), see),
+      see,
+    )(request, call);
+    deepEqual(seen, [request, call, request, call]);
+  });
+});

@@ -1,0 +1,40 @@
+import { deepEqual } from 'node:assert/strict';
+import { after as afterwards, type ClientRequest } from '#contract';
+import { startPlugged } from '../../support/plugged.ts';
+import { ask } from './ask.ts';
+
+const middleware = async (_context: unknown, next: () => Promise<unknown>): Promise<void> => void (await next());
+
+describe('an answer that Node refuses to write', () => {
+  for (const [where, service] of [
+    ['where nothing stands around', {}],
+    ['behind Koa middleware', { middleware }],
+  ] as const) {
+    it(`is 500 in its place, and its connection goes on, ${where}`, async () => {
+      const forged = {
+        endpoint: afterwards<ClientRequest>((reply) => reply.headers.append('X-Forged', 'a\r\nSet-Cookie: b')),
+      };
+      const gateway = await startPlugged(
+        {
+          extra_config: { test: {} },
+          endpoints: [
+            {
+              endpoint: '/forged',
+              extra_config: { test: { act: 'forged' }, proxy: { static: { strategy: 'always', data: { a: 1 } } } },
+              backend: [{ url_pattern: '/', host: ['http://127.0.0.1:1'] }],
+            },
+          ],
+        },
+        { service, endpoint: { forged } },
+      );
+      try {
+        const { port } = await gateway.listen();
+        const { status, headers, text } = await ask(port, 'GET /forged');
+        deepEqual([status, headers['set-cookie'], headers['x-forged'], text], [500, undefined, undefined, '']);
+        deepEqual((await ask(port, 'GET /none')).status, 404);
+      } finally {
+        await gateway.close();
+      }
+    });
+  }
+});
