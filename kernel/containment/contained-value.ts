@@ -8,6 +8,9 @@ export function containedEncoding(encoding: Encoding, guards: PlaceGuards): Enco
   const reading = { instead: null, mayThrow: true } as const;
   return {
     ...encoding,
+    // Data of plugins from files go the way that is watched over.
+    shapes: undefined,
+    merges: undefined,
     ...(encode && {
       encode: containedCall(encode.bind(encoding), guards.of('encode'), {
         instead: null,

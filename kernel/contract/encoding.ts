@@ -1,4 +1,5 @@
 import type { DataObject } from '../values/data.ts';
+import type { BackendConfig } from './config.ts';
 
 /**
  * A way to write data as bytes and to read it back. `name` is what `encoding` and `output_encoding` say; the plugin
@@ -26,7 +27,17 @@ export interface Encoding {
    * @throws Error with the parser's text when the body cannot be decoded at all.
    */
   passes?(bytes: Uint8Array, asCollection: boolean): Passed | null;
+  /**
+   * Compiles what shapes a backend's body without decoding it; that answers as `passes`, and null also for a body that takes
+   * the decoded way. Null for rules that cannot be met so.
+   */
+  shapes?(rules: ShapeRules): ((bytes: Uint8Array, asCollection: boolean) => Passed | null) | null;
+  /** Makes one body of several that have passed, as decoded data are merged. Null for what takes the decoded way. */
+  merges?(bodies: readonly Uint8Array[]): Passed | null;
 }
+
+/** What becomes of a backend's data, as its fields of these names say. */
+export type ShapeRules = Pick<BackendConfig, 'target' | 'allow' | 'deny' | 'mapping' | 'group'>;
 
 /** How a stream is cut into messages and put together again. */
 export interface Messages {

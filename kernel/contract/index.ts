@@ -51,7 +51,7 @@ export {
 export type { Conversion } from './conversion.ts';
 export { discard } from './discard.ts';
 export type { Discovery, HostList } from './discovery.ts';
-export type { EachMessage, Encoded, Encoding, MessageReader, Messages, Passed } from './encoding.ts';
+export type { EachMessage, Encoded, Encoding, MessageReader, Messages, Passed, ShapeRules } from './encoding.ts';
 export {
   BackendError,
   CallError,

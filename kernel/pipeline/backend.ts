@@ -15,7 +15,7 @@ import {
   type Wrap,
 } from '#contract';
 import { concurrently } from './concurrent.ts';
-import { decoded } from './decode.ts';
+import { type Decoding, decoded } from './decode.ts';
 import { fold } from './fold.ts';
 import { mapReply } from './map-reply.ts';
 import { withMessages } from './messages.ts';
@@ -44,7 +44,7 @@ export interface BackendOptions {
   readonly encoding: Encoding;
   /** How the client is written. */
   readonly output: Encoding;
-  /** Nobody looks at the data of this endpoint's replies. */
+  /** Nobody looks at the data of this endpoint's replies: bytes may pass, by themselves or as parts of others'. */
   readonly unread: boolean;
   /** The endpoint has no other backend: the request need not be copied. */
   readonly alone: boolean;
@@ -90,17 +90,19 @@ function compileReading(options: BackendOptions, transport: Step<PipeRequest>): 
       encoding,
       asCollection: backend.is_collection ?? false,
       shape,
-      pass:
-        options.unread &&
-        options.alone &&
-        shape === null &&
-        encoding.passes !== undefined &&
-        encoding.name === output.name,
+      pass: options.unread && encoding.name === output.name ? passing(options, shape) : null,
+      isPart: !options.alone,
       name: `${backend.method} ${backend.url_pattern}`,
       log: options.log,
     },
     transport,
   );
+}
+
+/** What proves bytes that need not be decoded, and shapes them; null where they must be. */
+function passing({ backend, encoding, customShape }: BackendOptions, shape: unknown): Decoding['pass'] {
+  if (shape === null) return encoding.passes?.bind(encoding) ?? null;
+  return (customShape ? null : encoding.shapes?.(backend)) ?? null;
 }
 
 /** Shapes the data of a protocol that answers with data. */

@@ -25,8 +25,10 @@ export interface Decoding {
   readonly encoding: Encoding;
   readonly asCollection: boolean;
   readonly shape: ((data: DataObject) => DataObject) | null;
-  /** Nobody looks at the data and the client is written the same encoding: prove the bytes and let them pass. */
-  readonly pass: boolean;
+  /** Nobody looks at the data and the client is written the same encoding: proves the bytes, which pass; null for data. */
+  readonly pass: NonNullable<Encoding['passes']> | null;
+  /** The bytes become a part of others'. */
+  readonly isPart: boolean;
   /** The backend call as it is named in the log and in error texts: `GET /pattern`. */
   readonly name: string;
   /** Told the real status of a backend that failed by it, at WARNING. */
@@ -38,24 +40,21 @@ export interface Decoding {
  * parse, is a failed reply (error rule E1). A reply that a transport wrap has decoded already goes through as it is.
  */
 export function decoded(decoding: Decoding, transport: Step<PipeRequest>): Step<PipeRequest> {
-  const ofWhole = decoding.pass ? { ...decoding, encoding: provingOnce(decoding.encoding) } : decoding;
+  const ofWhole = decoding.pass ? { ...decoding, pass: provingOnce(decoding.pass) } : decoding;
   return mapReply(transport, (raw, request, call) =>
     decode(raw, raw.body instanceof Uint8Array ? ofWhole : decoding, request, call),
   );
 }
 
 /** Proves bytes once that come again: a body of a cache is the same object each time, and nobody changes it. */
-function provingOnce(encoding: Encoding): Encoding {
+function provingOnce(pass: NonNullable<Decoding['pass']>): NonNullable<Decoding['pass']> {
   const proved = new WeakMap<Uint8Array, Passed>();
-  return {
-    ...encoding,
-    passes(bytes, asCollection) {
-      const before = proved.get(bytes);
-      if (before) return before;
-      const passed = encoding.passes!(bytes, asCollection);
-      if (passed) proved.set(bytes, passed);
-      return passed;
-    },
+  return (bytes, asCollection) => {
+    const before = proved.get(bytes);
+    if (before) return before;
+    const passed = pass(bytes, asCollection);
+    if (passed) proved.set(bytes, passed);
+    return passed;
   };
 }
 
@@ -106,12 +105,13 @@ function read(bytes: Uint8Array, raw: Reply, decoding: Decoding): Reply | Promis
   );
 }
 
-function parse(bytes: Uint8Array, { encoding, asCollection, shape, pass }: Decoding): Reply {
+function parse(bytes: Uint8Array, { encoding, asCollection, shape, pass, isPart }: Decoding): Reply {
   try {
-    const passed = pass ? encoding.passes!(bytes, asCollection) : null;
+    const passed = pass?.(bytes, asCollection);
     if (passed) {
       const reply = Reply.raw(200, new HeaderBag(['Content-Type', passed.contentType]), passed.body);
-      reply.complete = !passed.empty;
+      // Of a part it counts that it is there.
+      reply.complete = isPart || !passed.empty;
       return reply;
     }
     const data = encoding.decode!(bytes, asCollection);

@@ -3,6 +3,8 @@ import {
   CallError,
   type DataObject,
   discard,
+  type Encoding,
+  HeaderBag,
   mergeShallow,
   type PipeRequest,
   Reply,
@@ -20,12 +22,13 @@ type Combine = (objects: readonly DataObject[]) => DataObject;
  * most for its share of the endpoint's time; a part that is late then counts as failed. Errors stand in the order in
  * which they came up.
  *
- * @param timeoutMs the endpoint's timeout.
+ * @param timeoutMs the endpoint's timeout. @param joined of parts that may be bytes; null where all are data.
  */
 export function parallel(
   backends: readonly Step<PipeRequest>[],
   combine: Combine = mergeShallow,
   timeoutMs: number,
+  joined: Encoding | null = null,
 ): Step<PipeRequest> {
   return (request, call) => {
     if (call.reason) return Reply.failed(toCallError(call.reason));
@@ -37,7 +40,7 @@ export function parallel(
       const finish = () => {
         open = 0;
         own.finish();
-        resolve(merged(replies as Reply[], combine, errors));
+        resolve(merged(replies as Reply[], combine, errors, joined));
       };
       const receive = (at: number, reply: Reply) => {
         if (open === 0) {
@@ -62,9 +65,14 @@ export function parallel(
 }
 
 /** What combines them may be a component's, and fail. */
-function merged(replies: readonly Reply[], combine: Combine, errors: readonly CallError[]): Reply {
+function merged(
+  replies: readonly Reply[],
+  combine: Combine,
+  errors: readonly CallError[],
+  joined: Encoding | null,
+): Reply {
   try {
-    return mergeReplies(replies, combine, errors);
+    return mergeReplies(replies, combine, errors, joined);
   } catch (error) {
     return Reply.failed(toCallError(error));
   }
@@ -99,8 +107,9 @@ export function mergeReplies(
   replies: readonly Reply[],
   combine: Combine = mergeShallow,
   errors: readonly CallError[] = replies.flatMap(failuresOf),
+  joined: Encoding | null = null,
 ): Reply {
-  const objects: DataObject[] = [];
+  const parts: (DataObject | Uint8Array)[] = [];
   let complete = true;
   let failed = 0;
   let skipped = 0;
@@ -111,13 +120,31 @@ export function mergeReplies(
     }
     if (!reply.complete) complete = false;
     if (reply.complete === null || reply.failed) failed++;
-    else if (reply.data) objects.push(reply.data);
+    else if (reply.data) parts.push(reply.data);
+    else if (joined && reply.body instanceof Uint8Array) parts.push(reply.body);
     discard(reply.body);
   }
   if (failed > 0 && failed === replies.length - skipped) return Reply.failed(...errors);
-  const merged = Reply.data(combine(objects), complete && skipped < replies.length);
+  const isComplete = complete && skipped < replies.length;
+  const merged = joined ? join(parts, joined, isComplete) : Reply.data(combine(parts as DataObject[]), isComplete);
   merged.errors = errors;
   return merged;
+}
+
+/** Parts that are all bytes become one without being decoded, where their encoding can do so. */
+function join(parts: readonly (DataObject | Uint8Array)[], encoding: Encoding, complete: boolean): Reply {
+  const passed = parts.length > 0 && parts.every(isBytes) ? encoding.merges!(parts) : null;
+  if (!passed) {
+    const objects = parts.map((part) => (isBytes(part) ? encoding.decode!(part, false) : part));
+    return Reply.data(mergeShallow(objects.filter((object) => object !== null)), complete);
+  }
+  const reply = Reply.raw(200, new HeaderBag(['Content-Type', passed.contentType]), passed.body);
+  reply.complete = complete && !passed.empty;
+  return reply;
+}
+
+function isBytes(part: DataObject | Uint8Array): part is Uint8Array {
+  return part instanceof Uint8Array;
 }
 
 function failuresOf(reply: Reply): readonly CallError[] {

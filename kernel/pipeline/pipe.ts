@@ -87,9 +87,17 @@ export function compilePipe(
   const unread = !isRead && !readsData;
   const alone = regular.length === 1 && backends.length === 1;
   const outerHooks = messageHooks(attached, registry, 'proxy');
-  const compiled = regular.map((backend) => backend.compile(output, unread, alone, outerHooks));
   const conditions = regular.map(({ condition }) => condition);
-  const inTurn = gathering.gather?.sequential === true;
+  const shapes = sortByOrder(
+    attached.filter(({ at }) => at.shape),
+    registry.catalogue.order,
+    'proxy',
+  );
+  const { gather: gathers, combine } = gathering;
+  const joins = regular.length > 1 && !gathers && !combine && shapes.length === 0 && !conditions.some(Boolean);
+  const passes = unread && (alone || (joins && output.merges !== undefined));
+  const compiled = regular.map((backend) => backend.compile(output, passes, alone, outerHooks));
+  const inTurn = gathers?.sequential === true;
   const choice = conditions.some(Boolean) ? choiceOf(conditions, compiled, inTurn, pointer) : null;
   const steps = choice?.steps ?? compiled;
   const shadows = backends
@@ -109,12 +117,7 @@ export function compilePipe(
   const endpointPhase = phase('endpoint');
   const proxyPhase = phase('proxy');
   reportHidden(build, [...endpointPhase, ...proxyPhase]);
-  const shapes = sortByOrder(
-    attached.filter(({ at }) => at.shape),
-    registry.catalogue.order,
-    'proxy',
-  );
-  const together = () => gather({ ...gathering, shapes }, regular, steps, endpoint, log);
+  const together = () => gather({ ...gathering, shapes }, regular, steps, endpoint, log, passes ? output : null);
   const isOneOf = choice && output.raw && compiled.length > 1;
   const chosen = isOneOf ? firstChosen(conditions, compiled) : choice ? choice.around(together()) : together();
   const gathered = withShadows(shadows, chosen);
@@ -182,13 +185,14 @@ function gather(
   steps: readonly Step<PipeRequest>[],
   endpoint: EndpointConfig,
   log: Log,
+  joined: Encoding | null,
 ): Step<PipeRequest> {
   if (steps.length === 1) return backends[0]!.unreadable ? withoutBytes(steps[0]!) : steps[0]!;
   const merger = custom?.sequential ? 'sequential' : 'parallel';
   log
     .at('[Merge]')
     .debug(() => `Backends: ${steps.length}, merger: ${merger}, combiner: ${combine?.name || 'default'}`);
-  const gathered = custom ? custom.over(steps) : parallel(steps, combine, endpoint.timeout);
+  const gathered = custom ? custom.over(steps) : parallel(steps, combine, endpoint.timeout, joined);
   const whole = demanding(
     compileDemands(backends.filter(({ condition }) => !condition).map(({ backend }) => backend)),
     gathered,

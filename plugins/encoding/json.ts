@@ -1,9 +1,13 @@
 import { definePlugin } from '#contract';
 import { passJson, readJsonObject, writeJson } from './lib/json-body.ts';
+import { mergeJson } from './lib/json-merge.ts';
+import { shapeJson } from './lib/json-shape.ts';
 
 /** JSON, in and out. Bodies that nobody looks into are checked and pass as bytes. */
 export const plugin = definePlugin({
   name: 'encoding/json',
   description: 'Reads JSON objects (with is_collection: arrays) and writes JSON.',
-  encodings: [{ name: 'json', decode: readJsonObject, encode: writeJson, passes: passJson }],
+  encodings: [
+    { name: 'json', decode: readJsonObject, encode: writeJson, passes: passJson, shapes: shapeJson, merges: mergeJson },
+  ],
 });

@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { type Data, type DataObject, type Encoded, isObject, type Passed, parseExact, printJson } from '#contract';
 import { nestingError } from '../../services/documents/nesting.ts';
+import { contentType, isBlank, objectBounds } from './json-bounds.ts';
 import { isJsonObject } from './json-bytes.ts';
-
-const contentType = 'application/json; charset=utf-8';
 
 /**
  * Any JSON value; numbers keep their digits, invalid UTF-8 is replaced, a byte order mark is skipped.
@@ -54,10 +53,7 @@ export function writeJsonValue(value: Data): Encoded {
  */
 export function passJson(bytes: Uint8Array, asCollection: boolean): Passed | null {
   if (asCollection) return null;
-  let start = 0;
-  let end = bytes.length;
-  while (start < end && isBlank(bytes[start]!)) start++;
-  while (end > start && isBlank(bytes[end - 1]!)) end--;
+  const { start, end } = objectBounds(bytes);
   if (isUtf8(bytes) && isJsonObject(bytes, start, end)) {
     const body = end - start === bytes.length ? bytes : bytes.subarray(start, end);
     return { contentType, body, empty: isEmpty(body) };
@@ -70,10 +66,6 @@ function isEmpty(object: Uint8Array): boolean {
   let at = 1;
   while (isBlank(object[at]!)) at++;
   return object[at] === 0x7d;
-}
-
-function isBlank(byte: number): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
 function kindOf(data: Data): string {

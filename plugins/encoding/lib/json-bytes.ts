@@ -33,9 +33,46 @@ const outer = new Uint8Array(MAX_DEPTH);
  * @throws Error when the object is nested deeper than 10,000 levels.
  */
 export function isJsonObject(bytes: Uint8Array, start: number, end: number): boolean {
-  if (end - start < 2 || bytes[start] !== OPEN_OBJECT || bytes[end - 1] !== CLOSE_OBJECT) return false;
+  const text = jsonObject(bytes, start, end);
+  return text !== null && afterContainer(text, start) === end;
+}
+
+/** Bytes that begin and end as an object does, with no white space around them. */
+export interface JsonText {
+  readonly bytes: Uint8Array;
+  readonly end: number;
+  /** Strings are not followed beyond it. */
+  readonly lastQuote: number;
+}
+
+/** Null for bytes that cannot be an object. */
+export function jsonObject(bytes: Uint8Array, start: number, end: number): JsonText | null {
+  if (end - start < 2 || bytes[start] !== OPEN_OBJECT || bytes[end - 1] !== CLOSE_OBJECT) return null;
   let lastQuote = end - 1;
   while (lastQuote > start && bytes[lastQuote] !== QUOTE) lastQuote--;
+  return { bytes, end, lastQuote };
+}
+
+/** The position of the first byte that is no white space. There is one. */
+export function afterBlank(bytes: Uint8Array, start: number): number {
+  let at = start;
+  while (blank[bytes[at]!] === 1) at++;
+  return at;
+}
+
+/**
+ * The position behind a value, or -1 when there is none; `end` only behind the object itself.
+ * @param start of the value, without white space.
+ */
+export function afterValue(text: JsonText, start: number): number {
+  const byte = text.bytes[start]!;
+  if (byte === QUOTE) return afterString(text.bytes, start + 1, text.lastQuote);
+  if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) return afterContainer(text, start);
+  return byte <= 0x39 ? afterNumber(text.bytes, start) : afterWord(text.bytes, start);
+}
+
+/** @param start of an object or an array. @throws Error as `isJsonObject`. */
+function afterContainer({ bytes, end, lastQuote }: JsonText, start: number): number {
   let at = start;
   let depth = 0;
   let inObject = 0;
@@ -52,29 +89,30 @@ export function isJsonObject(bytes: Uint8Array, start: number, end: number): boo
       while (blank[byte] === 1) byte = bytes[++at]!;
       if (byte !== (inObject === 1 ? CLOSE_OBJECT : CLOSE_ARRAY)) {
         if (inObject === 1) at = afterKey(bytes, at, lastQuote);
-        if (at < 0) return false;
+        if (at < 0) return -1;
         continue;
       }
       at++;
       inObject = outer[--depth]!;
-      if (at === end) return depth === 0;
+      if (depth === 0) return at;
+      if (at === end) return -1;
     } else {
       at = byte <= 0x39 ? afterNumber(bytes, at) : afterWord(bytes, at);
     }
-    if (at < 0) return false;
+    if (at < 0) return -1;
     while (true) {
-      if (depth === 0) return false;
       byte = bytes[at]!;
       while (blank[byte] === 1) byte = bytes[++at]!;
       at++;
       if (byte === COMMA) break;
-      if (byte !== (inObject === 1 ? CLOSE_OBJECT : CLOSE_ARRAY)) return false;
+      if (byte !== (inObject === 1 ? CLOSE_OBJECT : CLOSE_ARRAY)) return -1;
       inObject = outer[--depth]!;
-      if (at === end) return depth === 0;
+      if (depth === 0) return at;
+      if (at === end) return -1;
     }
     if (inObject === 1) {
       at = afterKey(bytes, at, lastQuote);
-      if (at < 0) return false;
+      if (at < 0) return -1;
     }
   }
 }
@@ -90,7 +128,8 @@ function afterKey(bytes: Uint8Array, start: number, lastQuote: number): number {
   return bytes[at] === COLON ? at + 1 : -1;
 }
 
-function afterString(bytes: Uint8Array, start: number, lastQuote: number): number {
+/** @param start behind the opening quote. */
+export function afterString(bytes: Uint8Array, start: number, lastQuote: number): number {
   let at = start;
   while (at <= lastQuote) {
     let byte = bytes[at]!;

@@ -242,13 +242,10 @@ describe('what becomes of the answer of a backend', () => {
   it('passes undecoded where nobody looks at it and it is written as it came', async () => {
     const passed = await send({ unread: true });
     deepEqual([passed.reply.data, String(passed.reply.body)], [null, '{"a":1}']);
-    const others: Given[] = [
-      {},
-      { unread: true, alone: false },
-      { unread: true, backend },
-      { unread: true, output: { ...json, name: 'other' } },
-    ];
+    const others: Given[] = [{}, { unread: true, backend }, { unread: true, output: { ...json, name: 'other' } }];
     for (const given of others) ok((await send(given)).reply.data !== null, JSON.stringify(given));
+    const part = await send({ unread: true, alone: false });
+    deepEqual([part.reply.data, String(part.reply.body)], [null, '{"a":1}']);
     const { passes: _, ...unproven } = json;
     ok((await send({ unread: true, encoding: unproven, output: unproven })).reply.data !== null);
   });

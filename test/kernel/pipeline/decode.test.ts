@@ -11,7 +11,16 @@ const json: Encoding = { name: 'json', decode: (bytes) => JSON.parse(Buffer.from
 async function read(raw: Reply, decoding: Partial<Decoding> = {}, origin = 'http://a:1', call = newCall()) {
   const warnings: string[] = [];
   const log: Log = { ...silentLog, warning: (line) => void warnings.push(String(line)) };
-  const all = { encoding: json, asCollection: false, shape: null, pass: false, name: 'GET /p', log, ...decoding };
+  const all = {
+    encoding: json,
+    asCollection: false,
+    shape: null,
+    pass: null,
+    isPart: false,
+    name: 'GET /p',
+    log,
+    ...decoding,
+  };
   const request = pipeRequest();
   request.origin = origin;
   request.target = '/p?q';
@@ -110,16 +119,19 @@ describe('the decoding of an answer', () => {
       ...json,
       passes: (bytes) => (bytes.length === 0 ? null : { contentType: 'text/x', body: bytes, empty }),
     });
-    const { reply } = await read(respond(Buffer.from('{}'), [], 201), { encoding: passing(false), pass: true });
+    const passingBy = (encoding: Encoding) => ({ encoding, pass: encoding.passes! });
+    const { reply } = await read(respond(Buffer.from('{}'), [], 201), passingBy(passing(false)));
     deepEqual(
       [reply.status, [...reply.headers], reply.complete, reply.data],
       [200, [['Content-Type', 'text/x']], true, null],
     );
-    const empty = await read(respond(Buffer.from('{}')), { encoding: passing(true), pass: true });
+    const empty = await read(respond(Buffer.from('{}')), passingBy(passing(true)));
     equal(empty.reply.complete, false);
+    const part = await read(respond(Buffer.from('{}')), { ...passingBy(passing(true)), isPart: true });
+    equal(part.reply.complete, true);
     const unproven = await read(respond(null), {
-      encoding: { ...passing(true), decode: () => ({ a: 1 }) },
-      pass: true,
+      ...passingBy(passing(true)),
+      encoding: { ...json, decode: () => ({ a: 1 }) },
     });
     deepEqual(unproven.reply.data, { a: 1 });
   });
@@ -138,7 +150,7 @@ describe('the decoding of an answer', () => {
       return body;
     };
     let body: Reply['body'] = held;
-    const decoding = { encoding: { ...json, passes }, asCollection: false, shape: null, pass: true };
+    const decoding = { encoding: json, asCollection: false, shape: null, pass: passes, isPart: false };
     const step = decoded({ ...decoding, name: 'GET /p', log: silentLog }, () => respond(body));
     const ask = async () => (await step(pipeRequest(), newCall())).body;
     deepEqual([await ask(), await ask(), proofs], [held, held, 1]);
