@@ -95,13 +95,13 @@ export class Exchange implements InFlight, Stream, CallHost, Written {
 
   #answerAlone(request: ClientRequest, reply: Reply): void {
     try {
-      this.#answer(null, request, reply)?.catch((error: unknown) => this.#fail(error));
+      this.#answer(null, request, reply)?.catch((error: unknown) => this.failed(error));
     } catch (error) {
-      this.#fail(error);
+      this.failed(error);
     }
   }
 
-  #fail(error: unknown): void {
+  failed(error: unknown): void {
     this.#context.log.error(() => `answer failed: ${error instanceof Error ? error.stack : error}`);
     answerFailure(this.#response, this.#context.rendering.version);
   }

@@ -8,6 +8,8 @@ import { announce, endWithTrailers, takesTrailers, trailerFields } from './trail
 export interface Written {
   /** Undefined before anything is. */
   bytesOut: number | undefined;
+  /** What was held back cannot be written. */
+  failed(error: unknown): void;
 }
 
 /**
@@ -74,10 +76,27 @@ const ONE_WRITE_BYTES = 16 * 1024;
 
 /** The one length that is true, whatever the headers said. */
 function setLength(headers: string[], length: number): void {
+  const text = String(length);
+  let isSet = false;
   for (let at = headers.length - 2; at >= 0; at -= 2) {
-    if (headers[at]!.length === 14 && headers[at]!.toLowerCase() === 'content-length') headers.splice(at, 2);
+    if (headers[at]!.length !== 14 || headers[at]!.toLowerCase() !== 'content-length') continue;
+    if (!isSet && headers[at + 1] === text) isSet = true;
+    else headers.splice(at, 2);
   }
-  headers.push('Content-Length', String(length));
+  if (!isSet) headers.push('Content-Length', text);
+}
+
+/** How long the head of an answer waits for a short body that the backend sends behind it, in milliseconds. */
+const HOLD_MS = 5;
+
+/** The length is known, and little: head and body leave in one write where the body comes soon. */
+function isShort({ headers, status }: RenderedReply): boolean {
+  if (status === 204 || status === 304) return false;
+  for (let at = 0; at < headers.length; at += 2) {
+    if (headers[at]!.length !== 14 || headers[at]!.toLowerCase() !== 'content-length') continue;
+    return Number(headers[at + 1]) <= ONE_WRITE_BYTES;
+  }
+  return false;
 }
 
 /** The call goes on until the response has ended: its deadline holds for the whole stream, also for a client that stops reading. */
@@ -100,19 +119,46 @@ function streamReply(
   const cut = (error: Error): void =>
     stop(error, () => {
       if (call) logCut(call, call.reason ?? error);
+      clearTimeout(timer);
+      if (!response.destroyed) open();
       response.destroy();
     });
-  response.writeHead(rendered.status, rendered.headers);
-  response.flushHeaders();
+  /** What is held back; null once the head is written. */
+  let held: Uint8Array[] | null = [];
+  const open = (): void => {
+    if (held === null) return;
+    const chunks = held;
+    held = null;
+    clearTimeout(timer);
+    response.writeHead(rendered.status, rendered.headers);
+    response.flushHeaders();
+    for (const chunk of chunks) response.write(chunk);
+  };
+  /** Nobody else would see what fails later than the call of this function. */
+  const attempt = (write: () => void): void => {
+    try {
+      write();
+    } catch (error) {
+      stop(error as Error, () => written.failed(error));
+    }
+  };
+  const timer = isShort(rendered) && !trailers ? setTimeout(attempt, HOLD_MS, open) : undefined;
+  if (timer === undefined) open();
   written.bytesOut = 0;
   response.on('drain', () => body.resume());
   body.flow({
     write: (chunk) => {
       written.bytesOut! += chunk.length;
-      return response.write(chunk);
+      if (held === null) return response.write(chunk);
+      held.push(chunk);
+      return true;
     },
     end: () => {
-      if (trailers) endWithTrailers(response, trailerFields(trailers, rendered.outcome, call?.log), call?.log);
+      if (held !== null) {
+        clearTimeout(timer);
+        const whole = Buffer.concat(held);
+        attempt(() => writeWhole(response, rendered.status, rendered.headers, whole));
+      } else if (trailers) endWithTrailers(response, trailerFields(trailers, rendered.outcome, call?.log), call?.log);
       else response.end();
     },
     fail: cut,
@@ -121,7 +167,11 @@ function streamReply(
     over = true;
   });
   call?.onCancel(cut);
-  return () => stop(new CancelledError(), () => response.end());
+  return () =>
+    stop(new CancelledError(), () => {
+      open();
+      response.end();
+    });
 }
 
 /** What an operator should know of a stream that did not come to its end. */
