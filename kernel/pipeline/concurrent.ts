@@ -1,4 +1,5 @@
 import { type Call, CancelledError, discard, type PipeRequest, Reply, type Step, toCallError } from '#contract';
+import { finishAfter } from './with-timeout.ts';
 
 /** Share of a backend's time that its concurrent calls get. */
 const SHARE = 0.75;
@@ -20,7 +21,7 @@ export function concurrently(times: number, step: Step<PipeRequest>, timeoutMs: 
       const settle = (reply: Reply, winner: Call | null, reason: Error) => {
         open = 0;
         for (const loser of calls) if (loser !== winner) loser.cancel(reason);
-        if (reply.body === null) winner?.finish();
+        if (winner) finishAfter(winner, reply);
         group.finish();
         resolve(reply);
       };
