@@ -8,7 +8,7 @@ export class BackendResponses {
 
   /** Knows the backends of a configuration. @returns gives them back. */
   hold(names: readonly string[]): () => void {
-    this.#configured = [...this.#configured, names];
+    this.#configured = this.#configured.concat([names]);
     return () => {
       this.#configured = this.#configured.filter((held) => held !== names);
       for (const name of this.#byName?.keys() ?? []) {

@@ -26,7 +26,7 @@ export class Reads implements Readonly<Record<Kind, readonly string[]>> {
   }
 
   note(kind: Kind, name: string): void {
-    if (!this[kind].includes(name)) this[kind] = [...this[kind], name];
+    if (!this[kind].includes(name)) this[kind] = this[kind].concat(name);
     this.#around?.note(kind, name);
   }
 

@@ -41,7 +41,7 @@ export function stagesAround(
 ): Stage[] {
   const first = (as: 'shape' | 'gather' | 'combine') => all(as, attached.filter(({ at }) => at[as]).slice(0, 1));
   const gather = first('gather');
-  return [
+  return fitted([
     ...all(
       'payload',
       attached.filter(({ at }) => at.payload),
@@ -55,7 +55,7 @@ export function stagesAround(
         )
       : []),
     ...(merges ? [...first('shape'), ...(gather.length > 0 ? gather : first('combine'))] : []),
-  ];
+  ]);
 }
 
 /**
@@ -70,7 +70,7 @@ export function stagesOfBackend(
   reads: boolean,
   looks: boolean,
 ): Stage[] {
-  return [
+  return fitted([
     ...all(
       'shadow',
       attached.filter(({ at }) => at.shadow),
@@ -85,7 +85,12 @@ export function stagesOfBackend(
     ...(reads || looks ? all('shape', attached.filter(({ at }) => at.shape).slice(0, 1)) : []),
     ...all('transport', transport),
     stage('protocol', protocol),
-  ];
+  ]);
+}
+
+/** A list that has grown has room for 17 entries; thousands of endpoints keep this one. */
+function fitted(stages: readonly Stage[]): Stage[] {
+  return stages.slice();
 }
 
 function all(as: Stage['as'], standing: readonly Standing<unknown>[]): Stage[] {

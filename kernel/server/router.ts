@@ -38,7 +38,8 @@ class RouteTree {
   catchAll = -1;
 
   constructor(config: ServiceConfig) {
-    const tree = { maxParamLength: 1_000_000, querystringParser: ignored };
+    // The only expressions are those of `triePath`, whose time grows with the segment: there is nothing to look for in them.
+    const tree = { maxParamLength: 1_000_000, querystringParser: ignored, allowUnsafeRegex: true };
     this.exact = createFindMyWay(tree) as unknown as Instance<never>;
     this.spelling = config.router.disable_redirect_fixed_path ? null : new CaseInsensitivePaths();
   }

@@ -126,6 +126,7 @@ describe('the pool of workers', () => {
         { port: null, debug: true, plugins: null },
       ].map((settings) => ({
         exec: '/the/program',
+        execArgv: ['--max-semi-space-size=8', ...process.execArgv],
         args: ['worker', JSON.stringify({ ...settings, reports: 4 })],
         serialization: 'advanced',
         stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'],
