@@ -1,4 +1,5 @@
 import {
+  type BackendConfig,
   type ConfigError,
   type Data,
   type EndpointConfig,
@@ -83,12 +84,18 @@ export function completePipe(
   own.method = 'GET';
   own.input_headers ??= [];
   own.input_query_strings = [];
+  if (rules.listedQueries) own.backend = own.backend.map(withListedQueries);
   if (rules.params !== undefined) own.endpoint = pathWith(pipe as never, rules.params);
   const around = { ...service, timeout, cache_ttl: 0, output_encoding: 'json' };
   completeEndpoint(own, pointer, { service: around, known, clean: createHostCleaner(report) }, report);
   if (own.backend.length > 1 && !isRaw(own.output_encoding, known)) own.extra_config = withDefaults(own, rules);
   checkPipeRules(pipe, pointer, service, known, report);
   return report;
+}
+
+/** A list with an empty name lets nothing through, where one without any lets all. */
+function withListedQueries(backend: BackendConfig): BackendConfig {
+  return (backend.input_query_strings ?? []).length > 0 ? backend : { ...backend, input_query_strings: [''] };
 }
 
 /** A path that declares the parameters that a field names. */

@@ -101,6 +101,8 @@ export interface PipeRules {
   readonly components?: readonly string[];
   /** Its field of which each value is the name of a parameter: backends may use them as `{name}`. Default: those of its path. */
   readonly params?: string;
+  /** Its backends get the query parameters that they list, and without a list none: they are data, which not all are to see. */
+  readonly listedQueries?: true;
   /** What its components say where nothing is written, as `{ proxy: { sequential: true } }`: of several decoded backends. */
   readonly defaults?: { readonly [component: string]: DataObject };
 }

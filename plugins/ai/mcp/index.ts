@@ -69,7 +69,7 @@ const unused: AtEndpoint = {
 
 /** @throws ConfigError MCP_SERVER. @returns null where the servers have mistakes. */
 function entryOf(site: EndpointSite<EndpointSettings>): Entry | null {
-  const { config, endpoint } = site;
+  const { config } = site;
   const servers = site.take(declaredServers);
   if (!servers && Object.hasOwn(site.setting('extra_config'), name)) return null;
   const declared = servers?.get(config.server_name);
@@ -80,10 +80,23 @@ function entryOf(site: EndpointSite<EndpointSettings>): Entry | null {
       fix: near?.isSure ? { value: near.name } : undefined,
     });
   }
-  const isGuarded = Object.keys(endpoint.extra_config).some((namespace) => namespace.startsWith('auth/'));
   return {
     declared,
-    cacheScope: isGuarded ? 'private' : 'public',
+    cacheScope: cacheScopeOf(site),
     allowsOrigin: originCheck(site.take(allowedOrigins)),
   };
+}
+
+/** Components that treat all clients alike, or know them by their address alone and tell them nothing else for it. */
+const impartial =
+  /^(?:ai\/mcp|documentation\/.*|qos\/.*|security\/(?:cors|http)|server\/static-filesystem|telemetry\/.*|admin\/.*|router)$/;
+
+/**
+ * What clients are told of tools may be kept for others only where nobody is asked who they are: whatever else stands around
+ * the endpoint may let some in and others not.
+ */
+function cacheScopeOf({ endpoint, setting }: EndpointSite<EndpointSettings>): Entry['cacheScope'] {
+  const around = [...Object.keys(endpoint.extra_config), ...Object.keys(setting('extra_config'))];
+  const isOpen = setting('tls')?.enable_mtls !== true && around.every((namespace) => impartial.test(namespace));
+  return isOpen ? 'public' : 'private';
 }

@@ -36,6 +36,7 @@ const workflow = {
         'What a call of the tool does where it names no endpoint: backends, one after another unless proxy.sequential is false.',
       components: workflowComponents,
       defaults: workflowDefaults,
+      listedQueries: true,
     },
   ),
   required: ['endpoint', 'backend'],

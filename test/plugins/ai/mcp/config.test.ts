@@ -196,6 +196,30 @@ describe('the configuration of a server of the Model Context Protocol', () => {
       await token.close();
     });
 
+    for (const [what, written] of [
+      ['a policy', { extra: { 'security/policies': { req: { policies: ["size(req_headers['X-A']) > 0"] } } } }],
+      ['a plugin of the service', { root: { extra_config: { 'plugin/http-server': { name: [] } } } }],
+      ['a script', { extra: { 'modifier/lua-endpoint': { sources: [], pre: '' } } }],
+    ] as const) {
+      it(`says so, too, behind ${what}, which may let some in and others not`, async () => {
+        equal(await scopeBehind(written), 'private');
+      });
+    }
+
+    it('says that they are for everybody where nobody is asked who they are', async () => {
+      const limit = { 'qos/ratelimit/router': { max_rate: 100 } };
+      equal(await scopeBehind({ extra: limit, root: { extra_config: { router: {} } } }), 'public');
+    });
+
+    async function scopeBehind(written: object): Promise<string> {
+      const own = new Stage();
+      await own.start(json({}), { server: { stateless: true }, ...written });
+      const sent = modern('tools/list');
+      const { message } = await own.send({ ...sent, headers: { ...sent.headers, 'X-A': 'b' } });
+      await own.close();
+      return message.result.cacheScope;
+    }
+
     it('wants addresses that clients can ask', async () => {
       for (const [field, value] of [
         ['resource', 'api.example.com'],

@@ -14,8 +14,8 @@ export interface Written {
   readonly tool?: object;
   readonly workflow?: object;
   readonly backend?: object;
-  /** Paths of several backends in its place. */
-  readonly backends?: readonly string[];
+  /** Several backends in its place, or their paths. */
+  readonly backends?: readonly (string | object)[];
   readonly endpoint?: object;
   /** Components beside `ai/mcp`. */
   readonly extra?: object;
@@ -62,7 +62,11 @@ export function configOf(host: string, written: Written = {}): object {
                 ...tool,
                 workflow: {
                   endpoint: '/countries/{code}',
-                  backend: backends.map((url_pattern) => ({ host: [host], url_pattern, ...backend })),
+                  backend: backends.map((each) => ({
+                    host: [host],
+                    ...(typeof each === 'string' ? { url_pattern: each } : each),
+                    ...backend,
+                  })),
                   ...workflow,
                 },
               },

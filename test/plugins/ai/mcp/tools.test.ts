@@ -46,6 +46,23 @@ describe('a call of a tool', () => {
     equal(message.result.isError, true);
   });
 
+  it('is a query for those backends that list it, and no other', async () => {
+    await start(json({}), {
+      tool: anything,
+      workflow: { endpoint: '/{count}' },
+      backends: [
+        { url_pattern: '/lists', input_query_strings: ['count'] },
+        { url_pattern: '/other', input_query_strings: ['name'] },
+        '/none',
+      ],
+    });
+    await stage.call({ count: 7, name: 'ada', secret: 'x' });
+    deepEqual(
+      stage.backend.requests.map(({ target }) => target),
+      ['/lists?count=7', '/other?name=ada', '/none'],
+    );
+  });
+
   it('keeps numbers beyond those of JavaScript', async () => {
     await start(json({}), {
       tool: { input_schema: { type: 'object', properties: { code: { type: 'integer' } } } },
