@@ -37,6 +37,9 @@ export function placesOf({ endpoint, method, input_query_strings }: EndpointConf
   };
 }
 
+/** By which the spans of the endpoint stand in the trace of the client's request. */
+const traceHeaders = /^(?:traceparent|tracestate|b3|x-b3-[a-z]+)$/;
+
 /** Makes a request. @throws ArgumentError. */
 export type ToEndpoint = (args: DataObject, client: ClientRequest) => ClientRequest;
 
@@ -44,7 +47,7 @@ export type ToEndpoint = (args: DataObject, client: ClientRequest) => ClientRequ
  * Arguments stand where the endpoint asks for them: in its path, in the query that it lets through, and all others in the
  * body, as JSON, or without a body in the query. Address, host and certificate are those of the client.
  *
- * @param headerNames headers of the client that go along.
+ * @param headerNames headers of the client that go along, beside those of its trace.
  * @param ofBody names that the body has whether or not they stand elsewhere, too.
  */
 export function compileEndpointRequest(
@@ -68,7 +71,7 @@ export function compileEndpointRequest(
       if (places.query.has(name) || !(places.hasBody || places.path.has(name))) addTo(query, name, value);
     }
     const headers = client.headers.copy();
-    headers.filter((name) => allowed.has(name));
+    headers.filter((name) => allowed.has(name) || traceHeaders.test(name));
     let body: RequestBody | null = null;
     if (places.hasBody) {
       const sent = entries.filter(([name]) => !isElsewhere(name) || ofBody.has(name));

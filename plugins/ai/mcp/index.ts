@@ -6,6 +6,7 @@ import {
   definePlugin,
   type EndpointSite,
   findNear,
+  meters,
   offer,
   Reply,
   tracers,
@@ -33,7 +34,7 @@ export const plugin = definePlugin({
   becomes: ['proxy'],
   freeKeys: true,
   offers: [declaredServers],
-  takes: [declaredServers, allowedOrigins, tracers],
+  takes: [declaredServers, allowedOrigins, tracers, meters],
   expectsBelow: { component: name, called: `a server_name of ${name}`, suits: () => true },
   independent: true,
   places: [

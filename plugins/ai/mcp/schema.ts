@@ -76,7 +76,7 @@ const tool = {
       items: { type: 'string', published: { pattern: HEADER_NAME_PATTERN } },
       uniqueItems: true,
       description:
-        'Headers of the client that the workflow or the endpoint gets, its credentials included; no other goes along.',
+        'Headers of the client that the workflow or the endpoint gets, its credentials included; no other goes along but those of its trace.',
       default: [],
       examples: [['Authorization']],
     },

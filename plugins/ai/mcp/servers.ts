@@ -1,4 +1,4 @@
-import { definePort, type McpServer, type McpTool, type ReplyForm, type Site, tracerOf } from '#contract';
+import { definePort, type McpServer, type McpTool, meterOf, type ReplyForm, type Site, tracerOf } from '#contract';
 import type { McpConfig, ServerConfig } from './schema.ts';
 import { linkSessions, type SessionLink } from './session-link.ts';
 import { compileTool, type McpContext } from './tool.ts';
@@ -69,6 +69,11 @@ function compileTools(
 ): ReadonlyMap<string, McpTool<McpContext>> {
   const tools = new Map<string, McpTool<McpContext>>();
   const tracer = tracerOf(site);
+  const durations =
+    meterOf(site)?.histogram('mcp.server.operation.duration', {
+      description: 'Duration of calls of tools.',
+      unit: 's',
+    }) ?? null;
   for (const [index, config] of configs.entries()) {
     const at = `${pointer}/tools/${index}`;
     const { name } = config;
@@ -80,7 +85,7 @@ function compileTools(
         hint: '1 to 128 characters of A-Z, a-z, 0-9, _, - and .',
       });
     }
-    tools.set(name, compileTool(config, { site, pointer: at, tracer }));
+    tools.set(name, compileTool(config, { site, pointer: at, tracer, durations }));
   }
   return tools;
 }

@@ -2,6 +2,7 @@ import {
   type Call,
   type ClientRequest,
   type DataObject,
+  type Histogram,
   isHeaderName,
   isHopByHop,
   type McpCaller,
@@ -31,6 +32,7 @@ export interface Running {
 
 /** What a tool is compiled with. */
 export interface ToolSurroundings extends Place {
+  readonly durations: Histogram | null;
   readonly tracer: Tracer | null;
 }
 
@@ -43,7 +45,7 @@ const annotationNames = {
 
 /** @throws ConfigError MCP_SCHEMA, MCP_PARAM_HEADER, MCP_HEADER, MCP_WORKFLOW or MCP_ENDPOINT. */
 export function compileTool(config: ToolConfig, around: ToolSurroundings): McpTool<McpContext> {
-  const { site, tracer } = around;
+  const { site, tracer, durations } = around;
   const { name } = config;
   checkHeaderNames(config, around);
   const callee = calleeOf(config, around);
@@ -55,6 +57,7 @@ export function compileTool(config: ToolConfig, around: ToolSurroundings): McpTo
     tells: config.return_error_msg,
     log: site.log.at(`[TOOL: ${name}]`),
   };
+  const attributes = { 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': name };
   const run = async (args: DataObject, client: ClientRequest, call: Call): Promise<DataObject> => {
     try {
       return await resultOf(await callee.call(args, client, call), rules);
@@ -68,18 +71,21 @@ export function compileTool(config: ToolConfig, around: ToolSurroundings): McpTo
     description: describe(config, callee),
     mirrored: mirrored(input?.schema, around),
     async call(args, { client, call, running }, caller) {
+      const startedAt = performance.now();
+      const measured = (result: DataObject): DataObject => {
+        const failed = result['isError'] === true && { 'error.type': 'tool_error' };
+        durations?.record((performance.now() - startedAt) / 1000, { ...attributes, ...failed });
+        return result;
+      };
       const wrong = input?.violations(args) ?? null;
-      if (wrong !== null) return failedResult(`the arguments do not keep to the schema:\n${wrong}`);
+      if (wrong !== null) return measured(failedResult(`the arguments do not keep to the schema:\n${wrong}`));
       const part = call.fork();
       const leave = running.enter(caller, part);
-      const span = tracer?.start(part, `tools/call ${name}`, {
-        'mcp.method.name': 'tools/call',
-        'gen_ai.tool.name': name,
-      });
+      const span = tracer?.start(part, `tools/call ${name}`, attributes);
       try {
         const result = await run(args, client, span?.call ?? part);
         if (result['isError'] === true) span?.fail();
-        return result;
+        return measured(result);
       } finally {
         span?.end();
         leave();
