@@ -12,12 +12,15 @@ import { type RunningGateway, startGateway } from '../../kernel/gateway/start-ga
 import { withPlugins } from '../../kernel/registry/registry.ts';
 import { catalogue } from '../../plugins/index.ts';
 import { freePort } from '../free-port.ts';
-import { componentScenarios } from './components.ts';
+import { componentScenarios as ofComponents } from './components.ts';
 import { pick, positive } from './options.ts';
 import { small } from './payloads.ts';
 import { type Attached, configWith, endpointOf, type Scenario } from './scenario.ts';
 import { type Quartiles, quartiles, spread } from './spread.ts';
 import { table } from './table.ts';
+import { toolScenario } from './tool-calls.ts';
+
+const componentScenarios = [...ofComponents, toolScenario];
 
 /**
  * What a component costs a request, in microseconds of the processor: two gateways in this process, without and with it,
@@ -65,11 +68,20 @@ const idle: Nowhere[] = [];
 const version = { httpVersion: '1.1', httpVersionMajor: 1, httpVersionMinor: 1 };
 
 /** Has a request answered as the server does once its head is read. */
-function ask({ generations }: RunningGateway, url: string, rawHeaders: readonly string[]): Promise<number> {
+function ask(
+  { generations }: RunningGateway,
+  { method, path: url, body, headers = [] }: Asked,
+  rawHeaders: readonly string[],
+): Promise<number> {
   const connection = idle.pop() ?? new Nowhere();
   const nowhere = connection as unknown as Socket;
   const message = new IncomingMessage(nowhere);
-  Object.assign(message, { complete: true, method: 'GET', url, rawHeaders, ...version });
+  Object.assign(message, { complete: true, method, url, rawHeaders: [...rawHeaders, ...headers], ...version });
+  if (body !== undefined) {
+    // The parser would have made them of the raw ones.
+    message.headers['content-length'] = String(body.length);
+    message.push(body);
+  }
   message.push(null);
   const response = new ServerResponse(message);
   response.assignSocket(nowhere);
@@ -84,9 +96,19 @@ function ask({ generations }: RunningGateway, url: string, rawHeaders: readonly 
   });
 }
 
+/** What is asked for. */
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: string;
+  /** Beside those of every request, as a flat list. */
+  readonly headers?: readonly string[];
+}
+
 /** One of the two gateways. */
 interface Lane {
   readonly gateway: RunningGateway;
+  readonly asked: Asked;
   /** So many it has answered. */
   requests: number;
 }
@@ -107,7 +129,7 @@ async function open(scenario: Scenario, components: Attached): Promise<Lane> {
   const { backend, ...endpoint } = endpointOf(scenario, components) as { backend: Backend[] };
   const port = await freePort();
   const config = configWith(
-    [{ ...endpoint, backend: backend.map(answered) }],
+    [{ ...endpoint, backend: backend.map(answered) }, ...(components.endpoints ?? [])],
     'http://x',
     port,
     false,
@@ -115,7 +137,8 @@ async function open(scenario: Scenario, components: Attached): Promise<Lane> {
   );
   const source = { ...config, ...(components.modules && { plugin: { folder: components.modules, pattern: '.js' } }) };
   const started = startGateway(withPlugins(catalogue, [constant]), source as Configuration, { sinks: silentSinks });
-  return { gateway: (await started) as RunningGateway, requests: 0 };
+  const asked = components.request ?? { method: 'GET', path: scenario.path };
+  return { gateway: (await started) as RunningGateway, asked, requests: 0 };
 }
 
 /** @returns the microseconds of one request, the collector's threads included. That of the thread alone comes in ticks of 4 ms. */
@@ -126,7 +149,7 @@ async function turn(
   count: number,
 ): Promise<number> {
   const start = process.cpuUsage();
-  const next = (): Promise<number> => ask(lane.gateway, path, headers[lane.requests++ % headers.length]!);
+  const next = (): Promise<number> => ask(lane.gateway, lane.asked, headers[lane.requests++ % headers.length]!);
   for (let left = count; left > 0; left -= together) {
     const asked = together === 1 ? [await next()] : await Promise.all(Array.from({ length: together }, next));
     for (const status of asked) if (status !== 200) throw new Error(`${path}: status ${status}`);

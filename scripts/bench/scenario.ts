@@ -48,6 +48,16 @@ export interface Attached {
   readonly backend?: object;
   /** Folder with modules that they name. */
   readonly modules?: string;
+  /** Endpoints beside that of the scenario. */
+  readonly endpoints?: readonly object[];
+  /** What is asked for in the place of the scenario's path, where there are no sockets. */
+  readonly request?: {
+    readonly method: string;
+    readonly path: string;
+    readonly body: string;
+    /** A flat list. */
+    readonly headers: readonly string[];
+  };
   /** Headers of the requests, one set after another. Default: none. */
   readonly headers?: readonly Readonly<Record<string, string>>[];
 }
