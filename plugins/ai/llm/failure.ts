@@ -102,8 +102,8 @@ function objectOf(bytes: Uint8Array): DataObject {
   }
 }
 
-/** A code, as far as it looks like one. */
-function printable(code: unknown): string {
+/** A code, as far as it looks like one; else empty: whatever else a vendor says is for no log. */
+export function printable(code: unknown): string {
   return (typeof code === 'string' || typeof code === 'number') && /^[\w.:-]{1,100}$/.test(String(code))
     ? String(code)
     : '';

@@ -13,6 +13,7 @@ import {
 } from '#contract';
 import { usageListenersOf } from '../../services/usage.ts';
 import { ChunkWriter } from './chunks.ts';
+import { printable } from './failure.ts';
 import type { Progress, Vendor } from './vendor.ts';
 
 export interface StreamOptions {
@@ -96,8 +97,10 @@ function reading(
       report(total - reported);
       reported = total;
     }
-    if (progress.failure !== undefined) onFailure(progress.failure);
-    return progress;
+    if (progress.failure === undefined) return progress;
+    const failure = printable(progress.failure) || 'error';
+    onFailure(failure);
+    return { ...progress, failure };
   };
 }
 

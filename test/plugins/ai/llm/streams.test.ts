@@ -141,6 +141,18 @@ describe('ai/llm with streams', () => {
     });
   }
 
+  it('says no more of a failure than a code: what is none of the vendor reaches no log and no client', async () => {
+    const { fixture } = modelOf('openai');
+    for (const code of ['a\nERROR made up', 'sk-secret words', 'x'.repeat(101)]) {
+      sends('openai', streamed('openai', { ...fixture.stream.messages[0]!, data: { type: 'error', code } }));
+      const { bytes } = await whole('openai', { format: 'openai' }, streaming);
+      const last = dataOf(bytes).at(-1) as { error?: { code: string } };
+      equal(last.error?.code, 'error');
+      const line = stand.lines.find((each) => each.includes('the stream has failed'))!;
+      ok(line.includes('code error') && !stand.lines.join('').includes(code), line);
+    }
+  });
+
   it('takes the output that the stream is in by its own name, too', async () => {
     const { fixture } = modelOf('bedrock');
     sends('bedrock', wholeStream('bedrock', fixture));
