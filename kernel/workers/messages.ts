@@ -16,6 +16,26 @@ export interface PrepareOrder {
   readonly files: readonly (readonly [string, FileContent])[];
 }
 
+/** How the text of a configuration differs from that of another one. */
+export interface TextChange {
+  /** The revision of the other one. */
+  readonly of: number;
+  /** What stands there from here. */
+  readonly start: number;
+  /** To here. */
+  readonly end: number;
+  /** What stands in its place. */
+  readonly text: string;
+}
+
+/** The same for a worker that serves another configuration: it has the text already, but for what has changed. */
+export interface ChangeOrder extends Omit<PrepareOrder, 'text'> {
+  readonly change: TextChange;
+}
+
+/** Code of a worker that lacks the text of which it is told the changes. */
+export const TEXT_UNKNOWN = 'TEXT_UNKNOWN';
+
 /** What a worker says when it was told to change over. */
 export interface Committed {
   /** The one it serves now: another one than it was told when it had not got ready for that. */

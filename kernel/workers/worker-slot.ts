@@ -7,6 +7,7 @@ import type { MirrorChange } from '../runtime/mirrors.ts';
 import { Channel } from './channel.ts';
 import type { Committed, Heartbeat, MirrorMessage, PrepareOrder, SharedQuestion, WorkerEvent } from './messages.ts';
 import { readReports } from './reports.ts';
+import { askToPrepare } from './text-change.ts';
 
 /** What a slot needs from the pool it belongs to. */
 export interface SlotOwner {
@@ -191,7 +192,7 @@ export class WorkerSlot {
   async prepare(order: PrepareOrder): Promise<void> {
     try {
       await this.#readySoon();
-      await this.#channel!.ask('prepare', order, PREPARE_MS);
+      await askToPrepare(this.#channel!, this.#owner.committed, order, PREPARE_MS);
     } catch (error) {
       if (!(error instanceof GatewayError) || !error.code.startsWith('CHANNEL_')) throw error;
       throw new GatewayError('PREPARE_TIMEOUT', `worker ${this.id} is not ready: ${error.message}`, error);

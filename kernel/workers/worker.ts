@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Catalogue, ListenAddress, LogLevel, LogSinks } from '#contract';
-import { parseDocument } from '../config/index.ts';
-import { ConfigErrors } from '../contract/internal.ts';
+import { type Document, parseAfter } from '../config/index.ts';
+import { ConfigErrors, GatewayError } from '../contract/internal.ts';
 import { type Engine, openEngine } from '../control/engine.ts';
 import type { Prepared } from '../control/generations.ts';
 import { joinSuspensions } from '../control/suspensions.ts';
@@ -13,14 +13,17 @@ import { readConfig } from '../runtime/read-config.ts';
 import { ReadFiles } from '../runtime/read-files.ts';
 import { Channel, type Line } from './channel.ts';
 import {
+  type ChangeOrder,
   type Committed,
   type Heartbeat,
   type MirrorMessage,
   memoryUse,
   type PrepareOrder,
   type SharedQuestion,
+  TEXT_UNKNOWN,
   type WorkerSettings,
 } from './messages.ts';
+import { changedText } from './text-change.ts';
 
 /** Time between two heartbeats, in milliseconds. */
 const HEARTBEAT_MS = 1_000;
@@ -48,9 +51,11 @@ export class Worker {
   readonly #engine: Engine;
   /** Resolves when it knows which plugins are suspended; null before it has asked. */
   #suspensionsKnown: Promise<void> | null = null;
-  #prepared: Prepared | null = null;
+  #prepared: (Prepared & { readonly document: Document }) | null = null;
+  /** What serves, as it was written: only what changes of it is read again. */
+  #document: Document | null = null;
   /** What it gets ready for; another order, or giving it up, takes its place. */
-  #wanted: PrepareOrder | null = null;
+  #wanted: PrepareOrder | ChangeOrder | null = null;
   /** The revision that serves; 0 before the first. */
   #serving = 0;
   #pulseAt = performance.now();
@@ -89,24 +94,32 @@ export class Worker {
     this.#channel.notify('ready');
   }
 
-  async #prepare(order: PrepareOrder): Promise<void> {
-    const { revision, file, text, files } = order;
+  async #prepare(order: PrepareOrder | ChangeOrder): Promise<void> {
+    const { revision, file, files } = order;
+    const text = this.#textOf(order);
     await this.#abort();
     this.#wanted = order;
     this.#suspensionsKnown ??= joinSuspensions(this.#engine);
     await this.#suspensionsKnown;
-    const { data } = parseDocument(text, file);
+    const document = await parseAfter(this.#document, text, file);
     const { debug, port, plugins } = this.#settings;
     const overrides = { debug, ...(port !== null && { port }), ...(plugins !== null && { plugins }) };
     const read = new ReadFiles(files);
     const { generations } = this.#engine;
     const before = generations.isServing ? generations.current.runtime : null;
-    const normalized = await readConfig(data, overrides, this.#engine.registry, read, before);
+    const normalized = await readConfig(document.data, overrides, this.#engine.registry, read, before);
     if (normalized.errors.length > 0) throw new ConfigErrors(normalized.errors);
-    // Whole documents come: there is nothing to compare them with.
-    const prepared = await generations.prepare({ ...normalized, understood: null }, read, revision, new Phases());
-    if (this.#wanted === order) this.#prepared = prepared;
+    const prepared = await generations.prepare(normalized, read, revision, new Phases());
+    if (this.#wanted === order) this.#prepared = { ...prepared, document };
     else await prepared.abort();
+  }
+
+  /** @throws GatewayError TEXT_UNKNOWN where the order is for what serves another revision. */
+  #textOf(order: PrepareOrder | ChangeOrder): string {
+    if ('text' in order) return order.text;
+    const { change } = order;
+    if (change.of === this.#serving && this.#document) return changedText(this.#document.text, change);
+    throw new GatewayError(TEXT_UNKNOWN, `revision ${change.of} does not serve here`);
   }
 
   /** Changes over to a revision, if that is the one it got ready for. */
@@ -117,6 +130,7 @@ export class Worker {
     this.#prepared = null;
     const { rebound } = prepared.commit();
     this.#serving = revision;
+    this.#document = prepared.document;
     this.#heartbeat ??= setInterval(() => this.#beat(), HEARTBEAT_MS).unref();
     this.#beat();
     return { revision, rebound, port: generations.address?.port ?? null };

@@ -1,4 +1,5 @@
 import { type DataObject, isObject, parseExact } from '#contract';
+import { commonPrefix, commonSuffix } from '../../values/common-ends.ts';
 import { duplicateKeys } from './duplicate-keys.ts';
 import { type EndpointRanges, findEndpoints, itemsIn } from './endpoint-ranges.ts';
 import { type Document, documentOf, formatNameOf } from './load.ts';
@@ -81,26 +82,4 @@ function parseItems(text: string): readonly unknown[] | null {
   } catch {
     return null;
   }
-}
-
-/** How many characters two texts have in common at their beginnings. */
-function commonPrefix(one: string, other: string): number {
-  return longest(Math.min(one.length, other.length), (from, to) => one.slice(from, to) === other.slice(from, to));
-}
-
-/** How many they have in common at their ends, behind a place in both. */
-function commonSuffix(one: string, other: string, behind: number): number {
-  const ofEnd = (text: string, from: number, to: number) => text.slice(text.length - to, text.length - from);
-  const most = Math.min(one.length, other.length) - behind;
-  return longest(most, (from, to) => ofEnd(one, from, to) === ofEnd(other, from, to));
-}
-
-const CHUNK = 65_536;
-
-/** The longest stretch from 0 on that is the same throughout. */
-function longest(most: number, isSame: (from: number, to: number) => boolean): number {
-  let at = 0;
-  while (at + CHUNK <= most && isSame(at, at + CHUNK)) at += CHUNK;
-  for (let size = CHUNK >> 1; size > 0; size >>= 1) if (at + size <= most && isSame(at, at + size)) at += size;
-  return at;
 }

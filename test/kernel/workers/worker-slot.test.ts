@@ -1,5 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { mock } from 'node:test';
+import { GatewayError } from '../../../kernel/contract/internal.ts';
 import { arrival, turnsUntil } from './lines.ts';
 import { order, SeatStand } from './slots.ts';
 
@@ -34,6 +35,27 @@ describe('the place of a worker', () => {
       ['commit', 3],
       ['listen', 8080],
     ]);
+  });
+
+  const long = (revision: number, changed = '') => ({
+    ...order(revision),
+    text: `${'a'.repeat(70_000)}${changed}${'b'.repeat(70_000)}`,
+  });
+
+  it('sends a worker what of a long text has changed, and all of it where it serves another one', async () => {
+    stand.owner.committed = long(3);
+    await stand.up();
+    const { text: _text, ...next } = long(4);
+    await stand.slot.prepare(long(4, 'xyz'));
+    const change = { of: 3, start: 70_000, end: 70_000, text: 'xyz' };
+    deepEqual(stand.last.orders.at(-1), ['prepare', { ...next, change }]);
+    stand.answer({
+      prepare(asked: object) {
+        if ('change' in asked) throw new GatewayError('TEXT_UNKNOWN', 'it has another one');
+      },
+    });
+    await stand.slot.prepare(long(5, 'z'));
+    deepEqual(stand.last.orders.at(-1), ['prepare', long(5, 'z')]);
   });
 
   it('lets a worker listen only once the others do', async () => {

@@ -129,6 +129,18 @@ describe('what runs in the process of a worker', () => {
     equal((await get(`${url}/b`)).status, 200);
   });
 
+  it('makes the text that it is told to serve of the one that it serves', async () => {
+    const { text, ...next } = order(2);
+    await serve(1);
+    const start = text.indexOf('"/a"');
+    const change = { of: 1, start, end: start + 4, text: '"/b"' };
+    await channel.ask('prepare', { ...next, change });
+    await commit(2);
+    const url = await listen();
+    deepEqual([(await get(`${url}/a`)).status, (await get(`${url}/b`)).status], [404, 200]);
+    await rejects(channel.ask('prepare', { ...next, change }), { code: 'TEXT_UNKNOWN' });
+  });
+
   it('goes on with what it serves when it has not got ready for what it is to change over to', async () => {
     deepEqual(await commit(1), { revision: 0, rebound: [], port: null });
     await serve(1);
