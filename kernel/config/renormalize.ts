@@ -12,34 +12,39 @@ export interface Understood extends Pick<Normalized, 'config' | 'warnings' | 'is
 }
 
 /** Positions of endpoints in a document, by what they were in the one before; those that are new. */
-interface Positions {
+export interface Positions {
   /** By position: where it stood before; -1 for one that did not. */
   readonly before: readonly number[];
   readonly changed: readonly number[];
 }
 
+/** What a document has that another one does not. */
+export interface Changes {
+  /** The document with its new endpoints alone. */
+  readonly document: DataObject;
+  readonly positions: Positions;
+}
+
 /** The document with the endpoints alone that another one does not have; null where more than those differ. */
-export function changedIn(data: unknown, before: Understood): DataObject | null {
+export function changedIn(data: unknown, before: Understood): Changes | null {
   const positions = before.isPlain ? compare(data, before.data) : null;
   if (!positions) return null;
   const endpoints = (data as { endpoints: DataObject[] }).endpoints;
-  return { ...(data as DataObject), endpoints: positions.changed.map((at) => endpoints[at]!) };
+  const document = { ...(data as DataObject), endpoints: positions.changed.map((at) => endpoints[at]!) };
+  return { document, positions };
 }
 
 /**
  * As `normalizeCooperatively`, for a document that differs from another one in endpoints alone, which are the same objects
  * where they have not changed: only those that have are looked at.
- * @returns null for any other document, also for one with mistakes: it is to be normalized as a whole.
+ * @returns null for one with mistakes: it is to be normalized as a whole.
  */
 export async function renormalize(
-  data: unknown,
+  { document, positions }: Changes,
   before: Understood,
   options: NormalizeOptions,
 ): Promise<Normalized | null> {
-  const part = changedIn(data, before);
-  const positions = part && compare(data, before.data);
-  if (!positions) return null;
-  const partial = await normalizeCooperatively(part, { ...options, isPartial: true });
+  const partial = await normalizeCooperatively(document, { ...options, isPartial: true });
   if (partial.errors.length > 0 || !partial.isPlain || !isSameService(before.config, partial.config)) return null;
   const config = joined(before.config, partial.config, positions);
   const report = createReport();
@@ -67,8 +72,15 @@ function compare(data: unknown, before: DataObject): Positions | null {
   const isSame = (field: string, at: number) =>
     field === known[at] && (field === 'endpoints' || data[field] === before[field]);
   if (fields.length !== known.length || !fields.every(isSame)) return null;
-  const places = new Map<unknown, number>(before['endpoints'].map((endpoint, at) => [endpoint, at]));
-  const positions = data['endpoints'].map((endpoint) => (isObject(endpoint) ? (places.get(endpoint) ?? -1) : -1));
+  const { endpoints: then } = before;
+  const { endpoints: now } = data;
+  // Most stand where they stood.
+  const left = then.findIndex((endpoint, at) => endpoint !== now[at]);
+  const start = left < 0 ? then.length : left;
+  const places = new Map<unknown, number>(then.slice(start).map((endpoint, at) => [endpoint, start + at]));
+  const placeOf = (endpoint: unknown, at: number): number =>
+    isObject(endpoint) ? (endpoint === then[at] ? at : (places.get(endpoint) ?? -1)) : -1;
+  const positions = now.map(placeOf);
   const changed = [...positions.keys()].filter((at) => positions[at] === -1);
   return changed.length * 2 > positions.length ? null : { before: positions, changed };
 }

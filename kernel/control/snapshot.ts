@@ -60,9 +60,32 @@ export async function readSnapshot(
 }
 
 function ofDocument(source: Source, document: Document): Snapshot {
-  const { file, text, data } = document;
-  const format = formatNameOf(file) ?? 'json';
-  return { source, file, format, data, text, textHash: contentHash(Buffer.from(text)), document };
+  return new Written(source, document);
+}
+
+/** Its hash is taken when somebody asks for it. */
+class Written implements Snapshot {
+  readonly source: Source;
+  readonly file: string;
+  readonly format: Format;
+  readonly data: unknown;
+  readonly text: string;
+  readonly document: Document;
+  #textHash: string | null = null;
+
+  constructor(source: Source, document: Document) {
+    this.source = source;
+    this.file = document.file;
+    this.format = formatNameOf(document.file) ?? 'json';
+    this.data = document.data;
+    this.text = document.text;
+    this.document = document;
+  }
+
+  get textHash(): string {
+    this.#textHash ??= contentHash(Buffer.from(this.text));
+    return this.#textHash;
+  }
 }
 
 /** An object has a text only when somebody asks for it. */

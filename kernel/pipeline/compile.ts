@@ -81,7 +81,7 @@ export async function compile(build: Build, registry: Registry, earlier: Earlier
     agents,
     http2,
     published: http2 ? [...routes, ...http2.routes.values()] : routes,
-    upgrades: new Set(routes.flatMap(({ upgrades }) => (upgrades.size > 0 ? [...upgrades] : []))),
+    upgrades: new Set(routes.filter(({ upgrades }) => upgrades.size > 0).flatMap(({ upgrades }) => [...upgrades])),
     own,
     around: inOrder('request').flatMap(({ request }) => request ?? []),
     // As a reply passes: the outermost sees it last.

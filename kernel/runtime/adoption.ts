@@ -63,7 +63,9 @@ export class Adoption {
 
   /** The route of an endpoint that stood elsewhere, unless something can be seen of where that was. */
   #movedRoute(endpoint: EndpointConfig): Route | undefined {
-    this.#routes ??= new Map(this.#before.compiled.routes.map((route) => [route.endpoint, route]));
+    const { config, compiled } = this.#before;
+    if (!this.#routes && !config.endpoints.includes(endpoint)) return undefined;
+    this.#routes ??= new Map(compiled.routes.map((route) => [route.endpoint, route]));
     const route = this.#routes.get(endpoint);
     if (!route || route.nested.length > 0) return undefined;
     const { warnings, handlerUses, sites } = (route.hold as EndpointLease).registered ?? {};

@@ -54,7 +54,8 @@ function servicePrint({ endpoints: _, ...service }: ServiceConfig): string {
 /** SHA-256 of a configuration and of every file it names. The order of endpoints means nothing. */
 export function hashOf({ service, endpoints }: Fingerprint, files: readonly FileRead[]): string {
   const sum = createHash('sha256').update(service);
-  for (const id of [...endpoints.keys()].sort()) sum.update(`\n${id} ${endpoints.get(id)}`);
+  const lines = [...endpoints.keys()].sort().map((id) => `\n${id} ${endpoints.get(id)}`);
+  sum.update(lines.join(''));
   for (const { path, hash: content } of [...files].sort(byPath)) sum.update(`\n${path} ${content}`);
   return sum.digest('hex');
 }

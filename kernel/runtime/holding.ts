@@ -139,7 +139,9 @@ export class Holding extends Scope {
 /** What several places have registered under names, as one: of two of a name the later one counts. */
 export function joined<K extends 'health' | 'shared'>(holdings: Iterable<Holding>, kind: K): Registered[K] {
   const all = new Map();
-  for (const { registered } of holdings) for (const [name, value] of registered?.[kind] ?? []) all.set(name, value);
+  for (const { registered } of holdings) {
+    if (registered) for (const [name, value] of registered[kind]) all.set(name, value);
+  }
   return all as Registered[K];
 }
 
@@ -149,6 +151,6 @@ export function listed<K extends 'caches' | 'handlerUses' | 'sites' | 'warnings'
   kind: K,
 ): Registered[K] {
   const all: unknown[] = [];
-  for (const { registered } of holdings) for (const each of registered?.[kind] ?? []) all.push(each);
+  for (const { registered } of holdings) if (registered) for (const each of registered[kind]) all.push(each);
   return all as Registered[K];
 }

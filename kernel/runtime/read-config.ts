@@ -90,11 +90,11 @@ async function readChanges(
   understood: Understood,
 ): Promise<ReadConfig | null> {
   const { env } = process;
-  const part = changedIn(data, understood);
-  if (!part) return null;
-  const known = await registryFor(underEnvironment(part, env), overrides.plugins, registry, files);
+  const changes = changedIn(data, understood);
+  if (!changes) return null;
+  const known = await registryFor(underEnvironment(changes.document, env), overrides.plugins, registry, files);
   if (known.errors.length > 0 || !before.registry.standsInFor(known.registry)) return null;
-  const normalized = await renormalize(data, understood, { ...overrides, env, known: before.registry });
+  const normalized = await renormalize(changes, understood, { ...overrides, env, known: before.registry });
   return (
     normalized && {
       ...normalized,

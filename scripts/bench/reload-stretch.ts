@@ -4,8 +4,8 @@
  *   node --expose-gc scripts/bench/reload-stretch.ts [--endpoints 1000,10000] [--reloads 20] [--change endpoint|service]
  *
  * Longest: the longest time between two turns of the event loop from the request to reload until the replaced
- * configuration is released, collections included. CPU: of all threads of the process, spinning excluded: a loop that
- * does nothing else is measured beforehand. Medians, and the worst in brackets.
+ * configuration is released, collections included. CPU: of all threads of the process, the loop that looks at the turns
+ * included; `--change none` is without it, and saves the same file again. Medians, and the worst in brackets.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
