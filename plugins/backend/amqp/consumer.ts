@@ -5,6 +5,8 @@ import {
   definePlugin,
   HeaderBag,
   type Infer,
+  meterOf,
+  meters,
   Reply,
   type Schema,
   toCallError,
@@ -71,6 +73,7 @@ type Config = Infer<typeof schema>;
 export const plugin = definePlugin({
   name: 'backend/amqp/consumer',
   description: 'Answers requests with messages of an AMQP 0-9-1 queue.',
+  takes: [meters],
   places: [atBackend(schema, attach)],
 });
 
@@ -88,15 +91,22 @@ function consuming(site: BackendSite<Config>, { connection, key, reconnection }:
   const { name, exchange, routing_key: routingKeys, durable, delete: isDeleted, exclusive } = config;
   const { auto_ack: autoAck, prefetch_count: prefetch, nack_discard: isDiscarded } = config;
   const declaration = { name, exchange, routingKeys, durable, delete: isDeleted, exclusive };
+  const meter = meterOf(site);
+  const undecoded = meter?.counter('amqp.undecoded', { description: 'Messages that could not be decoded.' });
+  const discarded = meter?.counter('amqp.discarded', { description: 'Messages that were dropped.' });
+  const keptKey = JSON.stringify(['consumer', key, declaration, autoAck, prefetch]);
+  // The channel outlives this configuration, which counts while it serves.
+  const counting = site.keep(['discarded', keptKey], () => ({ discarded: () => {} }));
   const channel = site.keep(
-    JSON.stringify(['consumer', key, declaration, autoAck, prefetch]),
+    keptKey,
     () =>
       new AmqpChannel(
         connection,
         {
           async open(opened, _link, lost) {
             const queue = await declareQueue(opened, declaration);
-            return openMailbox(opened, { queue, isExclusive: exclusive, autoAck, prefetch, log }, lost);
+            const options = { queue, isExclusive: exclusive, autoAck, prefetch, log };
+            return openMailbox(opened, { ...options, discarded: () => counting.discarded() }, lost);
           },
           close: (mailbox) => mailbox.close(),
         },
@@ -104,7 +114,11 @@ function consuming(site: BackendSite<Config>, { connection, key, reconnection }:
       ),
     (kept) => kept.close(),
   );
-  start(() => channel.start(reconnection, log), { in: 'each' });
+  const begin = () => {
+    counting.discarded = () => discarded?.add(1);
+    channel.start(reconnection, log);
+  };
+  start(begin, { in: 'each' });
   const encoding = site.encoding(backend.encoding);
   const asCollection = backend.is_collection ?? false;
 
@@ -116,6 +130,8 @@ function consuming(site: BackendSite<Config>, { connection, key, reconnection }:
       delivery.ack();
       return Reply.data(data);
     } catch (cause) {
+      undecoded?.add(1);
+      if (isDiscarded && !autoAck) discarded?.add(1);
       if (isDiscarded) log.debug(`[AMQP] a message of queue "${name}" cannot be decoded, and is discarded`);
       delivery.nack(!isDiscarded);
       throw new AmqpTrouble(`a message of queue "${name}" cannot be decoded: ${(cause as Error).message}`, cause);

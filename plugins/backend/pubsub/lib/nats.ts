@@ -25,7 +25,7 @@ export const nats: Driver = {
     };
   },
   subscriber(opening) {
-    const { site, field, address, log } = opening;
+    const { site, field, address, log, discarded } = opening;
     const subject = subjectOf(opening, true);
     onlyParams(site, field, address, ['queue']);
     const queue = paramOf(site, field, address, 'queue');
@@ -44,9 +44,8 @@ export const nats: Driver = {
         () => new NatsSubscriber(connection, subject),
         (kept) => kept.close(),
       );
-      site.start(() => subscriber.open(queue ?? (site.role === 'worker' ? listener.id : undefined), log), {
-        in: 'each',
-      });
+      const open = () => subscriber.open(queue ?? (site.role === 'worker' ? listener.id : undefined), log, discarded);
+      site.start(open, { in: 'each' });
       return subscriber;
     };
   },
@@ -86,14 +85,16 @@ class NatsSubscriber implements Subscriber {
   #log: Log | null = null;
   #stop: (() => void) | null = null;
   #dropped = 0;
+  #discarded = () => {};
 
   constructor(connection: NatsConnection, subject: string) {
     this.#connection = connection;
     this.#subject = subject;
   }
 
-  open(queue: string | undefined, log: Log): void {
+  open(queue: string | undefined, log: Log, discarded: () => void): void {
     this.#log = log;
+    this.#discarded = discarded;
     this.#stop ??= this.#connection.subscribe({
       subject: this.#subject,
       queue,
@@ -126,6 +127,7 @@ class NatsSubscriber implements Subscriber {
 
   #drop(): void {
     this.#dropped++;
+    this.#discarded();
     if (Math.log10(this.#dropped) % 1 === 0) {
       this.#log?.warning(`${this.#dropped} messages dropped: more than ${CAPACITY} wait for a request`);
     }

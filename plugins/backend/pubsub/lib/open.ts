@@ -1,4 +1,4 @@
-import { BackendError, type BackendSite, type Log } from '#contract';
+import { BackendError, type BackendSite, type Log, meterOf } from '#contract';
 import type { Publisher, Subscriber } from '../../../services/broker/message.ts';
 import { addressOf } from './address.ts';
 import { BadVariable, type Driver, type Open, type Opening } from './driver.ts';
@@ -18,7 +18,8 @@ export function openSubscriber(site: BackendSite<{ readonly subscription_url: st
 } {
   const { driver, opening } = driverFor(site, 'subscription_url', site.config.subscription_url);
   if (!driver.subscriber) throw noDirection(opening, driver, 'subscribed to');
-  const open = driver.subscriber(opening);
+  const counter = meterOf(site)?.counter('pubsub.discarded', { description: 'Messages that were dropped unread.' });
+  const open = driver.subscriber({ ...opening, discarded: () => counter?.add(1) });
   const subscriber = openWith(opening, driver, open, (error) => ({ next: () => Promise.reject(error) }));
   return { subscriber, log: opening.log };
 }
@@ -32,7 +33,7 @@ function driverFor(site: BackendSite<unknown>, field: string, rest: string): { d
     });
   }
   const log = site.use('log').at(`[BACKEND: ${address.text}][PubSub]`);
-  return { driver, opening: { site, address, field, log } };
+  return { driver, opening: { site, address, field, log, discarded: () => {} } };
 }
 
 function noDirection({ site, field, address }: Opening, { name }: Driver, what: string) {

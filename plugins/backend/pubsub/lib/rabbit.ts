@@ -67,9 +67,12 @@ function keepPublisher({ site, log }: Opening, known: KnownSettings, exchange: s
   };
 }
 
-function keepSubscriber({ site, log }: Opening, known: KnownSettings, queue: string): Subscriber {
+function keepSubscriber({ site, log, discarded }: Opening, known: KnownSettings, queue: string): Subscriber {
   const connection = keepConnection(site, known, 'consume');
-  const options = { queue, isExclusive: false, autoAck: false, prefetch: CAPACITY, log };
+  // The channel outlives this configuration, which counts while it serves.
+  const counting = site.keep(['discarded', known.key, queue], () => ({ discarded: () => {} }));
+  const settings = { queue, isExclusive: false, autoAck: false, prefetch: CAPACITY, log };
+  const options = { ...settings, discarded: () => counting.discarded() };
   const channel = site.keep(
     ['subscriber', known.key, queue],
     () =>
@@ -83,7 +86,11 @@ function keepSubscriber({ site, log }: Opening, known: KnownSettings, queue: str
       ),
     (kept) => kept.close(),
   );
-  site.start(() => channel.start(reconnection, log), { in: 'each' });
+  const start = () => {
+    counting.discarded = discarded;
+    channel.start(reconnection, log);
+  };
+  site.start(start, { in: 'each' });
   return {
     async next(call: Call): Promise<Delivery> {
       const mailbox = channel.current ?? (await channel.ready(call));

@@ -1,7 +1,11 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import type { Channel, ChannelModel, GetMessage } from 'amqplib';
 import type { Operations } from '#kernel';
+import { openHarness } from '../../../../kernel/testing/index.ts';
+import { plugin } from '../../../../plugins/backend/amqp/consumer.ts';
+import { plugin as json } from '../../../../plugins/encoding/json.ts';
 import { until } from '../../../support/conditions.ts';
+import { countingMeter } from '../../../support/counting.ts';
 import { rememberingSinks, startGateway } from '../../../support/gateway.ts';
 import type { Broker } from '../../services/amqp/broker.test.ts';
 
@@ -71,6 +75,24 @@ export function consumerSuite(broker: () => Broker): void {
         body: String(body),
       };
     };
+    it('counts a message that cannot be decoded, and that it is dropped', async () => {
+      const { counts, offers } = countingMeter();
+      const fields = { name: queue, exchange: `ex-${queue}`, routing_key: ['#'], nack_discard: true };
+      const around = { backend: { host: [broker().rabbit.url], url_pattern: '/' }, plugins: [json], offers };
+      const gate = await openHarness(plugin, 'backend', fields, around);
+      await until(() => consumes());
+      publish('oops');
+      await gate.send('GET /');
+      deepEqual(
+        [...counts],
+        [
+          ['amqp.undecoded', 1],
+          ['amqp.discarded', 1],
+        ],
+      );
+      await gate.close();
+    });
+
     /** What is in the queue once the gateway holds nothing of it. */
     const leftOver = async (): Promise<GetMessage[]> => {
       await gateway!.close();

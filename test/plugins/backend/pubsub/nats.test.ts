@@ -5,8 +5,12 @@ import type { Operations } from '#kernel';
 import { toolServices } from '../../../../kernel/cli/tools.ts';
 import { Registry } from '../../../../kernel/registry/registry.ts';
 import { examine } from '../../../../kernel/runtime/build.ts';
+import { openHarness } from '../../../../kernel/testing/index.ts';
+import { plugin as subscriber } from '../../../../plugins/backend/pubsub/subscriber/index.ts';
+import { plugin as json } from '../../../../plugins/encoding/json.ts';
 import { catalogue } from '../../../../plugins/index.ts';
 import { until } from '../../../support/conditions.ts';
+import { countingMeter } from '../../../support/counting.ts';
 import { INSTALLATION_MS } from '../../../support/debian.ts';
 import { setEnvironment } from '../../../support/environment.ts';
 import { rememberingSinks, startGateway } from '../../../support/gateway.ts';
@@ -108,6 +112,29 @@ import { publish, take } from './nats-endpoints.ts';
     const numbers: number[] = [];
     for (let i = 0; i < 100; i++) numbers.push((await gateway!.inject('/take/many')).json().n);
     deepEqual([numbers[0], numbers.at(-1), numbers.length], [5, 104, 100]);
+  });
+
+  it('counts what it drops, and what cannot be decoded', async () => {
+    const { counts, offers } = countingMeter();
+    const around = { backend: { host: ['nats://'] }, plugins: [json], offers };
+    const gate = await openHarness(subscriber, 'backend', { subscription_url: 'counted' }, around);
+    const client = await server.connect();
+    const first = gate.send('GET /');
+    let isTaken = false;
+    void first.then(() => {
+      isTaken = true;
+    });
+    await until(async () => {
+      client.publish('counted', '{}');
+      await client.flush();
+      return isTaken;
+    });
+    for (let n = 0; n < 110; n++) client.publish('counted', 'oops');
+    await client.flush();
+    await until(() => (counts.get('pubsub.discarded') ?? 0) >= 10);
+    await gate.send('GET /');
+    equal(counts.get('pubsub.undecoded'), 1);
+    await gate.close();
   });
 
   /** Waits until the gateway listens to a subject. */

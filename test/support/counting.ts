@@ -1,0 +1,11 @@
+import { type Meter, meters, offer } from '#contract';
+
+/** A meter that remembers how often each counter was raised. */
+export function countingMeter() {
+  const counts = new Map<string, number>();
+  const counter = (name: string) => ({
+    add: (times: number) => void counts.set(name, (counts.get(name) ?? 0) + times),
+  });
+  const meter: Meter = { counter, upDownCounter: counter, histogram: () => ({ record() {} }) };
+  return { counts, offers: [offer(meters, meter)] };
+}
