@@ -109,7 +109,7 @@ function posting(next: ReturnType<Wrap<PipeRequest>>): ReturnType<Wrap<PipeReque
 /** Words that begin an action which prints nothing, and functions whose result holds no markup. */
 const silent = /^(?:if|else|end|range|with|define|block|template|break|continue)\b|^\/\*|^\$\w+\s*:?=/;
 const escaping =
-  /\b(?:xmlEscape|html|urlquery|b64enc|b32enc|len|int|int64|float64|atoi|sha1sum|sha256sum|now|date|uuidv4)\b/;
+  /(?<![.$\w])(?:xmlEscape|html|urlquery|b64enc|b32enc|len|int|int64|float64|atoi|sha1sum|sha256sum|now|date|uuidv4)\b/;
 
 /** Actions that print a value of the request without making it harmless. */
 function unescapedActions(text: string): string[] {

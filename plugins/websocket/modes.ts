@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { BackendError, type EndpointSite, HeaderBag, type Protocol, paramKey, Reply } from '#contract';
+import { BackendError, type EndpointSite, HeaderBag, type Protocol, paramKey, Reply, timerMs } from '#contract';
 import { dial } from './dial.ts';
 import { DirectConnection } from './direct.ts';
 import { acceptance, subprotocolsOf } from './handshake.ts';
@@ -37,7 +37,9 @@ export function directProtocol(site: Attaching): Protocol {
       const target = targetOf(request, offered);
       try {
         const socket = await dial(target, dialing, call.signal);
-        const redial = (signal: AbortSignal) => dial(atHost(target, backend, next()), dialing, signal);
+        // The client was told what is spoken.
+        const again = { ...target, subprotocols: socket.protocol === '' ? [] : [socket.protocol] };
+        const redial = (signal: AbortSignal) => dial(atHost(again, backend, next()), dialing, signal);
         const connection = new DirectConnection(socket, redial, settings);
         call.onEnd(() => connection.release());
         return Reply.upgraded(connection, acceptance(headers, socket.protocol));
@@ -115,7 +117,7 @@ async function inTime<T>(promise: Promise<T>, ms: number): Promise<T | null> {
   if (!Number.isFinite(ms)) return promise;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, ms, null);
+    timer = setTimeout(resolve, timerMs(ms), null);
   });
   try {
     return await Promise.race([promise, late]);

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import { BackendError, type Log } from '#contract';
+import { BackendError, type Log, timerMs } from '#contract';
 import { GOING_AWAY, Peer, type PeerLimits } from './peer.ts';
 import { Attempts, type RetrySettings } from './reconnect.ts';
 
@@ -157,7 +157,7 @@ export class Uplink {
       const fail = (reason: string) =>
         reject(new BackendError('WEBSOCKET_DIAL', `the backend was not greeted: ${reason}`, { view: { status: 502 } }));
       let isGreeted = false;
-      const timer = setTimeout(() => peer.cut(new Error(`no "OK" within ${writeMs} ms`)), writeMs);
+      const timer = setTimeout(() => peer.cut(new Error(`no "OK" within ${writeMs} ms`)), timerMs(writeMs));
       const abort = () => peer.close(GOING_AWAY);
       const peer: Peer = new Peer(socket, this.#limits, {
         message: (data, isBinary) => {

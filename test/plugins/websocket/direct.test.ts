@@ -177,6 +177,22 @@ describe('websocket with a connection of its own for each client', () => {
     equal(await client.next(), 'e');
   });
 
+  it('speaks to a backend that is connected to again what the client was told that is spoken', async () => {
+    let backend = await stage.backend({ choose: () => 'v2' });
+    const { port } = backend;
+    await stage.start(directConfig(backend.url, { websocket: { subprotocols: ['v1', 'v2'] } }));
+    const client = await stage.open('/chat/red', { subprotocols: ['v1', 'v2'] });
+    equal(client.socket.protocol, 'v2');
+    await backend.next();
+    await backend.close();
+    // It takes the first that is offered.
+    backend = await stage.backend({ port });
+    const peer = await backend.next();
+    equal(peer.socket.protocol, 'v2');
+    peer.send('hi');
+    equal(await client.next(), 'hi');
+  });
+
   it('closes the client with 1014 once a lost backend is given up', async () => {
     const backend = await stage.backend();
     await stage.start(directConfig(backend.url, { websocket: { max_retries: 1 } }));

@@ -235,6 +235,17 @@ describe('websocket with one connection for all clients', () => {
     equal((await envelope(backend.sockets[0]!)).body, btoa('a'));
   });
 
+  it('waits for an "OK" however long it may take', async () => {
+    const backend = await stage.backend();
+    await open(backend, { websocket: { write_wait: '999h' } });
+    const peer = await uplink(backend);
+    const client = await stage.open('/chat/red');
+    client.send('hi');
+    peer.send('OK');
+    equal((await envelope(peer)).url, '/chat/red');
+    equal(backend.sockets.length, 1);
+  });
+
   it('closes a backend that does not say "OK" in time, which counts as a failed attempt', async () => {
     const backend = await stage.backend({ accepted: ({ send }) => send('NO') });
     await open(backend, { websocket: { write_wait: '50ms', max_retries: 1 } });
