@@ -35,7 +35,7 @@ const ofTheBytes = new Set(['content-length', 'content-encoding', 'content-type'
  */
 export function streamingAnswers(site: BackendSite<DataObject>, options: StreamOptions): Wrap<PipeRequest> {
   const { model, tokens } = options;
-  const begin = (reply: Reply, call: Call): Reply => {
+  const begin = (reply: Reply, request: PipeRequest, call: Call): Reply => {
     const { body, headers } = reply;
     if (reply.status !== 200 || reply.errors.length > 0 || body === null) return reply;
     const listeners = usageListenersOf(call);
@@ -52,26 +52,27 @@ export function streamingAnswers(site: BackendSite<DataObject>, options: StreamO
       for (const listener of listeners) listener(added);
     };
     const stream = body instanceof ByteStream ? body : streamOf(body);
-    const read = reading(options.vendor, report, (failure) =>
+    const promptBytes = request.body?.length ?? 0;
+    const reading = new Reading(options.vendor, promptBytes, report, (failure) =>
       site.log.warning(
         `[LLM] ${options.vendor.name}/${options.vendor.version}: the stream has failed, code ${failure}`,
       ),
     );
     if (model === null) {
       reply.body = stream;
-      watch(stream, options.messages, read);
+      watch(stream, options.messages, reading);
       return reply;
     }
     headers.filter((name) => !ofTheBytes.has(name));
     headers.set('Content-Type', 'text/event-stream');
-    reply.body = rewritten(stream, options.messages, read, model, () =>
+    reply.body = rewritten(stream, options.messages, reading, model, () =>
       site.log.warning('[LLM] the stream has ended before its last message'),
     );
     return reply;
   };
   return (next) => (request, call) => {
     const reply = next(request, call);
-    return reply instanceof Promise ? reply.then((raw) => begin(raw, call)) : begin(reply, call);
+    return reply instanceof Promise ? reply.then((raw) => begin(raw, request, call)) : begin(reply, request, call);
   };
 }
 
@@ -82,30 +83,65 @@ function streamOf(bytes: Uint8Array): ByteStream {
   return stream;
 }
 
-/** Reads the messages of one stream, and reports what each adds to what has been used. */
-function reading(
-  vendor: Vendor,
-  report: (added: number) => void,
-  onFailure: (code: string) => void,
-): (message: DataObject) => Progress {
-  const read = vendor.stream.open();
-  let reported = 0;
-  return (message) => {
-    const progress = read(message);
-    const total = progress.usage?.total ?? 0;
-    if (total > reported) {
-      report(total - reported);
-      reported = total;
+/** Characters of text for which a token is taken where the vendor has not said how many there were. */
+const CHARACTERS_A_TOKEN = 4;
+
+/**
+ * Reads the messages of one stream, and reports what each adds to what has been used. Vendors say that at the end: of a stream
+ * that is cut off before, it is taken from the length of what was sent and of what has come, so that leaving early is no way
+ * round a quota.
+ */
+class Reading {
+  readonly #read: (message: DataObject) => Progress;
+  readonly #report: (added: number) => void;
+  readonly #onFailure: (code: string) => void;
+  #reported = 0;
+  /** Tokens of the prompt, taken from its length until the vendor says them. */
+  #prompt: number;
+  #characters = 0;
+  #hasStopped = false;
+  #isFinal = false;
+
+  /** @param promptBytes length of what the vendor was sent. */
+  constructor(vendor: Vendor, promptBytes: number, report: (added: number) => void, onFailure: (code: string) => void) {
+    this.#read = vendor.stream.open();
+    this.#prompt = Math.ceil(promptBytes / CHARACTERS_A_TOKEN);
+    this.#report = report;
+    this.#onFailure = onFailure;
+  }
+
+  readonly read = (message: DataObject): Progress => {
+    const progress = this.#read(message);
+    const { deltas, usage, failure } = progress;
+    for (const { text, stop } of deltas) {
+      this.#characters += text.length;
+      this.#hasStopped ||= stop !== undefined;
     }
-    if (progress.failure === undefined) return progress;
-    const failure = printable(progress.failure) || 'error';
-    onFailure(failure);
-    return { ...progress, failure };
+    if (usage && usage.total > 0) {
+      this.#raise(usage.total);
+      this.#prompt = usage.prompt || this.#prompt;
+      this.#isFinal ||= this.#hasStopped;
+    }
+    if (failure === undefined) return progress;
+    const code = printable(failure) || 'error';
+    this.#onFailure(code);
+    return { ...progress, failure: code };
   };
+
+  /** No more of it comes, or is wanted. */
+  readonly cutOff = (): void => {
+    if (!this.#isFinal) this.#raise(this.#prompt + Math.ceil(this.#characters / CHARACTERS_A_TOKEN));
+  };
+
+  #raise(total: number): void {
+    if (total <= this.#reported) return;
+    this.#report(total - this.#reported);
+    this.#reported = total;
+  }
 }
 
 /** Reads a stream beside whoever it is for. */
-function watch(stream: ByteStream, messages: Messages, read: (message: DataObject) => Progress): void {
+function watch(stream: ByteStream, messages: Messages, { read, cutOff }: Reading): void {
   const reader = messages.open(
     (message) => {
       read(message);
@@ -117,7 +153,7 @@ function watch(stream: ByteStream, messages: Messages, read: (message: DataObjec
     write: (chunk) => reader.write(chunk),
     end: () => reader.end(),
     // Whoever reads the stream is told.
-    fail() {},
+    fail: cutOff,
   });
 }
 
@@ -128,11 +164,15 @@ function watch(stream: ByteStream, messages: Messages, read: (message: DataObjec
 function rewritten(
   body: ByteStream,
   messages: Messages,
-  read: (message: DataObject) => Progress,
+  { read, cutOff }: Reading,
   model: string,
   onCut: () => void,
 ): ByteStream {
-  const output = new ByteStream({ resume: () => body.resume(), cancel: (reason) => body.cancel(reason) });
+  const cancel = (reason: Error): void => {
+    cutOff();
+    body.cancel(reason);
+  };
+  const output = new ByteStream({ resume: () => body.resume(), cancel });
   let wanted = true;
   let broken = false;
   const writer = new ChunkWriter(model, (bytes) => {
@@ -152,7 +192,7 @@ function rewritten(
     } catch (error) {
       const failure = toCallError(error);
       broken = true;
-      body.cancel(failure);
+      cancel(failure);
       output.fail(failure);
     }
   };
@@ -165,11 +205,17 @@ function rewritten(
     end: () =>
       guarded(() => {
         reader.end();
-        if (!writer.isWhole) onCut();
+        if (!writer.isWhole) {
+          cutOff();
+          onCut();
+        }
         writer.end();
         output.end();
       }),
-    fail: (error) => output.fail(error),
+    fail(error) {
+      cutOff();
+      output.fail(error);
+    },
   });
   return output;
 }

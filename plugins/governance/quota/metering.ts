@@ -1,4 +1,4 @@
-import { type Call, defineSlot, type EndpointSite, type MessageHook, type Reply, type Slot } from '#contract';
+import { Call, defineSlot, type EndpointSite, type MessageHook, type Reply, type Slot } from '#contract';
 import { limitedWarning } from '../../services/limited-warning.ts';
 import { listeningToUsage } from '../../services/usage.ts';
 import type { Use } from './quota-use.ts';
@@ -47,7 +47,8 @@ export function meteringOf(site: EndpointSite<QuotaUseConfig>): Metering | null 
           const weight = waiting;
           waiting = 0;
           try {
-            await rule.add(caller, weight, call);
+            // Not under the client's call: what was used counts though the client has left.
+            await rule.add(caller, weight, new Call(site.log));
           } catch (error) {
             site.log.error(`[Quota] messages are not counted: ${(error as Error).message}`);
           }

@@ -75,6 +75,7 @@ export class Connection implements RedisConnection {
   #run(script: Script, keys: readonly string[], args: readonly string[], call: Call): Promise<unknown> {
     const link = this.#link;
     if (!link) return this.#fail(this.#trouble);
+    if (call.reason) return this.#fail(call.reason.message);
     if (this.#silence) return this.#fail('does not respond');
     if (this.#waiting >= MAX_WAITING) return this.#fail(`owes ${MAX_WAITING} responses`);
     const command = ['EVALSHA', script.sha1, String(keys.length), ...keys, ...args];

@@ -137,6 +137,27 @@ const streaming = { output_encoding: 'streaming' };
     await until(async () => (await used()) === 4);
   });
 
+  for (const format of ['native', 'openai']) {
+    it(`counts by its length what the vendor had not said when the client left, in the format ${format}`, async () => {
+      const { fixture } = modelOf('mistral');
+      let sent = 0;
+      respond = (seen, response) => {
+        sent = seen.body.length;
+        beginStream('mistral', response).write(streamed('mistral', fixture.stream.messages[0]!));
+        response.write(streamed('mistral', { data: { choices: [{ index: 0, delta: { content: 'x'.repeat(399) } }] } }));
+      };
+      const gateway = await serve('mistral', { format }, streaming);
+      const { port } = await gateway.listen();
+      const opened = await openStream(port, '/ask', user, prompt);
+      await opened.until('xxx');
+      opened.leave();
+      const expected = Math.ceil(sent / 4) + 100;
+      await until(async () => (await used()) >= expected);
+      const counted = await used();
+      ok(counted <= expected + 5, `${counted} tokens, not ${expected}`);
+    });
+  }
+
   it('counts nothing for a vendor that fails', async () => {
     respond = (_seen, response) => void response.writeHead(500).end('{}');
     const gateway = await serve('openai', {}, streaming);

@@ -88,6 +88,15 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     return self;
   }
 
+  it('sends nothing for a call that is over, and says why', async () => {
+    const connection = open(settings(redis.port));
+    await run(connection);
+    const call = new Call();
+    call.cancel();
+    await trouble(run(connection, call), /context canceled/);
+    equal(await redis.command('GET', 'n'), '1');
+  });
+
   it('lets what is asked wait for the first attempt to connect, and no longer', async () => {
     const connection = open(settings(redis.port));
     deepEqual(await Promise.all([run(connection), run(connection)]), [1, 2]);
