@@ -1,5 +1,5 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { request as connect, createServer, type Server } from 'node:http';
+import { request as connect, createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { atBackend, definePlugin, Reply } from '#contract';
@@ -362,14 +362,15 @@ describe('HTTP clients of modules', () => {
     );
     const { port } = await gateway!.listen();
     const whole = await new Promise<number>((resolve, reject) => {
-      connect({ port, path: '/a' }, async (response) => {
+      const count = async (response: IncomingMessage): Promise<number> => {
         let bytes = 0;
         // Nobody reads yet: what the buffers hold is bounded.
         await new Promise((go) => setImmediate(go));
         ok(sent < 512, String(sent));
         for await (const part of response) bytes += part.length;
-        resolve(bytes);
-      })
+        return bytes;
+      };
+      connect({ port, path: '/a' }, (response) => resolve(count(response)))
         .on('error', reject)
         .end();
     });

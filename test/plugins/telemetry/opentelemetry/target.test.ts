@@ -7,6 +7,7 @@ describe('the collector that a configuration names', () => {
     let kept: never;
     const site = {
       setting: () => undefined,
+      connectsTo() {},
       use: (name: string) => (name === 'version' ? '1.2.3' : { at: () => ({}) }),
       keep(key: never) {
         kept = key;
