@@ -248,6 +248,24 @@ describe('servers that a configuration names', () => {
       },
     ));
 
+  it('has the servers of clouds', () =>
+    inEnvironment(
+      {
+        SERVICEBUS_CONNECTION_STRING: 'Endpoint=sb://bus.test/;SharedAccessKeyName=n;SharedAccessKey=k',
+        PUBSUB_EMULATOR_HOST: 'emulator.test:8085',
+      },
+      async () => {
+        const place = `${at0}backend~1pubsub~1publisher/topic_url`;
+        for (const [scheme, topic, address] of [
+          ['azuresb', 'orders', 'bus.test'],
+          ['gcppubsub', 'projects/my-project/topics/orders', 'emulator.test:8085'],
+        ] as const) {
+          const config = at(backend([`${scheme}://`], { 'backend/pubsub/publisher': { topic_url: topic } }));
+          deepEqual(await named(config), [`${place} ${address}`]);
+        }
+      },
+    ));
+
   it('has the proxy of the environment in the place of what it leads to', () =>
     inEnvironment({ HTTP_PROXY: 'http://proxy.test:3128', NO_PROXY: 'two.test' }, async () => {
       const config = at(backend(['http://one.test', 'http://two.test']));

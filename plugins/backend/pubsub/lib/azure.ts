@@ -20,7 +20,7 @@ export const azure: Driver = {
     onlyParams(site, field, address, []);
     const topic = entityOf(opening, address.place, 'topic');
     return (said) => {
-      checkConnection(said);
+      site.connectsTo({ address: serverOf(said), port: AMQPS_PORT }, `/${field}`);
       const kept = site.keep(
         ['publisher', keyOf(said), topic],
         () => new AzurePublisher(said, topic, site.use('denied')),
@@ -42,7 +42,7 @@ export const azure: Driver = {
     }
     const subscription = entityOf(opening, named, 'subscription');
     return (said) => {
-      checkConnection(said);
+      site.connectsTo({ address: serverOf(said), port: AMQPS_PORT }, `/${field}`);
       const kept = site.keep(
         ['subscriber', keyOf(said), topic, subscription],
         () => new AzureSubscriber(said, topic, subscription, site.use('denied')),
@@ -66,8 +66,10 @@ function entityOf(opening: Opening, name: string, what: string): string {
   return name;
 }
 
-/** @throws BadVariable */
-function checkConnection(said: string): void {
+const AMQPS_PORT = 5671;
+
+/** The server of a connection string. @throws BadVariable */
+function serverOf(said: string): string {
   const fields = new Map(
     said.split(';').map((field) => {
       const at = field.indexOf('=');
@@ -75,8 +77,8 @@ function checkConnection(said: string): void {
     }),
   );
   const hasKey = Boolean(fields.get('SharedAccessKeyName') && fields.get('SharedAccessKey'));
-  const isEndpoint = /^sb:\/\/[^/\s]+\/?$/.test(fields.get('Endpoint') ?? '');
-  if (isEndpoint && (hasKey || fields.get('SharedAccessSignature'))) return;
+  const server = /^sb:\/\/([^/\s]+)\/?$/.exec(fields.get('Endpoint') ?? '')?.[1];
+  if (server !== undefined && (hasKey || fields.get('SharedAccessSignature'))) return server;
   throw new BadVariable('SERVICEBUS_CONNECTION_STRING holds no connection string with an Endpoint and a key');
 }
 

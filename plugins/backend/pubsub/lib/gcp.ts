@@ -67,8 +67,11 @@ function resourceOf(opening: Opening, kind: 'topics' | 'subscriptions'): string 
     });
   }
   demandPackage(opening, PACKAGE);
+  site.connectsTo({ address: process.env['PUBSUB_EMULATOR_HOST'] ?? SERVER }, `/${field}`);
   return `projects/${project}/${kind}/${name}`;
 }
+
+const SERVER = 'pubsub.googleapis.com:443';
 
 /** What tells accounts and servers apart. */
 function accountKey(): string {
