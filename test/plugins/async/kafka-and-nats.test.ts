@@ -1,5 +1,5 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { type NatsConnection, NoRespondersError } from '@nats-io/transport-node';
 import type { Operations } from '#kernel';
 import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { until } from '../../support/conditions.ts';
@@ -211,13 +211,15 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
 
   const agent = (topic: string, more: object = {}, consumer: object = {}) =>
     agentOf({ 'async/nats': { host: server.address, ...more } }, { topic, ...consumer });
+  /** Whether somebody has got the one message that is sent; nobody answers it. */
+  const isHeard = (subject: string): Promise<boolean> =>
+    client.request(subject, 'ready', { timeout: 50 }).then(
+      () => true,
+      (error: Error) => !(error instanceof NoRespondersError || error.cause instanceof NoRespondersError),
+    );
   const joined = async (subject: string) => {
-    await until(() => {
-      client.publish(subject, 'ready');
-      return stand.bodies().length > 0;
-    });
-    client.publish(subject, 'last');
-    await until(() => stand.bodies().includes('last'));
+    await until(() => isHeard(subject));
+    await until(() => stand.bodies().includes('ready'));
     (stand.backend.requests as unknown[]).length = 0;
   };
 
