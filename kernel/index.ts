@@ -52,7 +52,7 @@ export { latencyBands } from './pipeline/traffic-window.ts';
 export { withPlugins } from './registry/registry.ts';
 export { type Examined, hashOfExamined } from './runtime/build.ts';
 export { contentHash } from './runtime/content-hash.ts';
-export { endpointId } from './runtime/fingerprint.ts';
+export { endpointId } from './runtime/endpoint-prints.ts';
 export { bindTrouble } from './runtime/plugin-port.ts';
 export { systemTimers, type Timers } from './runtime/watch/timers.ts';
 export { socketAddress } from './server/client-ip.ts';

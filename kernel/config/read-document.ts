@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { ConfigError } from '#contract';
 import { ConfigErrors } from '../contract/internal.ts';
 import { fileTrouble } from '../values/file-trouble.ts';
-import { type Document, decodeText, parseDocument } from './syntax/load.ts';
+import { type Document, decodeInSlices, parseDocument } from './syntax/load.ts';
 import { reparseDocument } from './syntax/reparse.ts';
 
 /** Variables that have a file rendered, or filled in. */
@@ -34,7 +34,7 @@ export async function readDocument(
     throw new ConfigErrors([new ConfigError('CONFIG_READ', '', message, { cause: error })]);
   }
   onRead(path, bytes);
-  if (!isAssembled()) return parseAfter(before, decodeText(bytes, path), path);
+  if (!isAssembled()) return parseAfter(before, await decodeInSlices(bytes, path), path);
   // Loaded where it is needed: most configurations are no templates.
   const { assemble } = await import('./flexible/assemble.ts');
   return assemble(path, bytes, process.env, onRead);

@@ -75,13 +75,13 @@ function compare(data: unknown, before: DataObject): Positions | null {
   const { endpoints: then } = before;
   const { endpoints: now } = data;
   // Most stand where they stood.
-  const left = then.findIndex((endpoint, at) => endpoint !== now[at]);
-  const start = left < 0 ? then.length : left;
-  const places = new Map<unknown, number>(then.slice(start).map((endpoint, at) => [endpoint, start + at]));
+  const places = new Map<unknown, number>();
+  for (const [at, endpoint] of then.entries()) if (endpoint !== now[at]) places.set(endpoint, at);
   const placeOf = (endpoint: unknown, at: number): number =>
     isObject(endpoint) ? (endpoint === then[at] ? at : (places.get(endpoint) ?? -1)) : -1;
   const positions = now.map(placeOf);
-  const changed = [...positions.keys()].filter((at) => positions[at] === -1);
+  const changed: number[] = [];
+  for (const [at, position] of positions.entries()) if (position === -1) changed.push(at);
   return changed.length * 2 > positions.length ? null : { before: positions, changed };
 }
 
@@ -102,8 +102,10 @@ function joined(before: ServiceConfig, partial: ServiceConfig, positions: Positi
 function haveSamePaths(before: ServiceConfig, config: ServiceConfig, positions: Positions): boolean {
   if (before.endpoints.length !== config.endpoints.length) return false;
   const nameOf = ({ method, endpoint }: EndpointConfig): string => `${method} ${endpoint}`;
-  const kept = new Set(positions.before);
-  const gone = new Set(before.endpoints.filter((_endpoint, at) => !kept.has(at)).map(nameOf));
+  const kept = new Uint8Array(before.endpoints.length);
+  for (const at of positions.before) if (at !== -1) kept[at] = 1;
+  const gone = new Set<string>();
+  for (const [at, isKept] of kept.entries()) if (!isKept) gone.add(nameOf(before.endpoints[at]!));
   const come = new Set(positions.changed.map((at) => nameOf(config.endpoints[at]!)));
   return come.size === positions.changed.length && gone.size === come.size && come.isSubsetOf(gone);
 }

@@ -1,7 +1,7 @@
 import type { Log } from '#contract';
 import { GatewayError } from '../contract/internal.ts';
 import { between, noTraffic } from '../pipeline/traffic-window.ts';
-import { endpointId } from '../runtime/fingerprint.ts';
+import { endpointId } from '../runtime/endpoint-prints.ts';
 import { systemTimers, type Timers } from '../runtime/watch/index.ts';
 import type { Applied, Change, Current, GuardRequest } from './change.ts';
 import type { Control } from './control.ts';
@@ -48,7 +48,7 @@ export class ChangeGuard {
   constructor(options: ChangeGuardOptions) {
     this.#options = options;
     this.#timers = options.timers ?? systemTimers;
-    this.#history = new TrafficHistory(() => this.#traffic(), this.#timers);
+    this.#history = new TrafficHistory(() => this.#served, this.#timers);
     this.#history.start();
     options.control.onDone.push((change, applied) => this.#onDone(change, applied));
   }
@@ -58,9 +58,12 @@ export class ChangeGuard {
     return this.#last;
   }
 
+  get #served() {
+    return this.#options.generations.current.runtime.compiled.published;
+  }
+
   #traffic() {
-    const { published } = this.#options.generations.current.runtime.compiled;
-    return published.map(({ endpoint, traffic }) => [endpointId(endpoint), traffic] as const);
+    return this.#served.map(({ endpoint, traffic }) => [endpointId(endpoint), traffic] as const);
   }
 
   /** Another configuration ends the watch over the one before it. What serves already can be watched while it is young. */

@@ -1,6 +1,6 @@
 import type { ConfigError } from '#contract';
 import type { Issue } from '../config/index.ts';
-import type { EndpointChanges } from '../runtime/fingerprint.ts';
+import type { EndpointChanges } from '../runtime/endpoint-prints.ts';
 import type { Phase } from '../runtime/phases.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Trigger } from './attempts.ts';

@@ -1,7 +1,8 @@
 import type { ConfigError } from '#contract';
 import { type IsSecret, toIssues } from '../config/index.ts';
 import { GatewayError, YieldScheduler } from '../contract/internal.ts';
-import { type EndpointChanges, endpointChanges, takeFingerprint } from '../runtime/fingerprint.ts';
+import type { EndpointChanges } from '../runtime/endpoint-prints.ts';
+import { takeFingerprint } from '../runtime/fingerprint.ts';
 import { Phases } from '../runtime/phases.ts';
 import { type Overrides, readConfig } from '../runtime/read-config.ts';
 import { ReadFiles } from '../runtime/read-files.ts';
@@ -14,6 +15,7 @@ import type { Generations } from './generations.ts';
 import { Mutex } from './mutex.ts';
 import { abortAll, commitAll, type Participant, type Ready } from './participant.ts';
 import { briefly, toRefusal } from './refusal.ts';
+import { RunningAttempt, type Sourced } from './running-attempt.ts';
 import { hasSameFiles, isSame } from './same-configuration.ts';
 import { ConfigText, readSnapshot, type Snapshot, type Source } from './snapshot.ts';
 
@@ -100,7 +102,10 @@ export class Control {
       if (textHash === this.current.snapshot.textHash) return !hasSameFiles(this.#serving, files);
       const { overrides, generations } = this.#options;
       const { config, errors } = await readConfig(data, overrides, generations.registry, files);
-      return errors.length > 0 || !isSame(this.#serving, await takeFingerprint(config), files);
+      return (
+        errors.length > 0 ||
+        !isSame(this.#serving, await takeFingerprint(config, await this.#serving.fingerprinted()), files)
+      );
     } catch {
       return true;
     }
@@ -182,7 +187,10 @@ export class Control {
     const normalized = await readConfig(snapshot.data, overrides, generations.registry, files, before);
     await scheduler.yield();
     // One with mistakes is the same as nothing: preparing it tells them all.
-    const fingerprint = normalized.errors.length === 0 && before && (await takeFingerprint(normalized.config));
+    const fingerprint =
+      normalized.errors.length === 0 &&
+      before &&
+      (await takeFingerprint(normalized.config, await before.fingerprinted()));
     const issuesOf = (warnings: readonly ConfigError[]) => ({
       warnings,
       issues: toIssues(snapshot.document, warnings, 'warning', this.#options.isSecret),
@@ -204,7 +212,7 @@ export class Control {
     await scheduler.yield();
     const prepared = await generations.prepare(normalized, files, this.#revision + 1, phases, change.force);
     if (fingerprint) prepared.runtime.fingerprint = fingerprint;
-    const changes = fingerprint ? endpointChanges(before.fingerprint, fingerprint) : nothing;
+    const changes = fingerprint ? before.fingerprint.endpoints.changesTo(fingerprint.endpoints) : nothing;
     const hash = before ? prepared.runtime.hash : '';
     const report = { previous, hash, changes };
     let ready: readonly Ready[];
@@ -257,34 +265,6 @@ export class Control {
       await abortAll(ready);
       throw error;
     }
-  }
-}
-
-/** A change whose source is known. */
-type Sourced = Change & { readonly source: Source };
-
-/** One attempt on its way. */
-class RunningAttempt {
-  readonly change: Sourced;
-  readonly attempt: Attempt;
-  readonly phases: Phases;
-  readonly files = new ReadFiles();
-  snapshot: Snapshot | null = null;
-  /** The file of the configuration, first, and the files that it is made of; none where it came otherwise. */
-  readonly #sources = new Map<string, FileRead>();
-
-  constructor(change: Sourced, attempt: Attempt, phases: Phases) {
-    this.change = change;
-    this.attempt = attempt;
-    this.phases = phases;
-  }
-
-  noteFile(file: FileRead): void {
-    this.#sources.set(file.path, file);
-  }
-
-  get filesRead(): readonly FileRead[] {
-    return [...this.#sources.values(), ...this.files.reads];
   }
 }
 

@@ -5,8 +5,7 @@ import type { Runtime } from '../runtime/runtime.ts';
 /** The same configuration, over files with the same content. */
 export function isSame(serving: Runtime, fingerprint: Fingerprint, files: ReadFiles): boolean {
   const before = serving.fingerprint;
-  if (before.service !== fingerprint.service || before.endpoints.size !== fingerprint.endpoints.size) return false;
-  for (const [id, print] of fingerprint.endpoints) if (before.endpoints.get(id) !== print) return false;
+  if (before.service !== fingerprint.service || !before.endpoints.isSame(fingerprint.endpoints)) return false;
   return hasSameFiles(serving, files);
 }
 

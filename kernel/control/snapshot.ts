@@ -1,6 +1,6 @@
 import { copyData, type Data, printJson } from '#contract';
 import { type Document, type FormatName, formatNameOf, parseAfter, readDocument } from '../config/index.ts';
-import { contentHash, listingHash } from '../runtime/content-hash.ts';
+import { contentHash, contentHashInSlices, listingHash } from '../runtime/content-hash.ts';
 import type { FileRead } from '../runtime/watch/index.ts';
 
 export type Format = FormatName;
@@ -45,18 +45,22 @@ export async function readSnapshot(
   before: Document | null = null,
 ): Promise<Snapshot> {
   if (typeof source === 'string') {
-    const note = (path: string, content: Uint8Array | readonly string[] | null) =>
-      onRead?.({
-        path,
-        hash: content && (content instanceof Uint8Array ? contentHash(content) : listingHash(content)),
-      });
-    return ofDocument(source, await readDocument(source, note, before));
+    const read: (readonly [path: string, content: Uint8Array | readonly string[] | null])[] = [];
+    try {
+      return ofDocument(source, await readDocument(source, (...file) => read.push(file), before));
+    } finally {
+      for (const [path, content] of read) onRead?.({ path, hash: content && (await hashOf(content)) });
+    }
   }
   if (source instanceof ConfigText) {
     return ofDocument(source, await parseAfter(before, source.text, `configuration.${source.format}`));
   }
   const data = copyData(source as Data);
   return new Plain(source, data);
+}
+
+function hashOf(content: Uint8Array | readonly string[]): Promise<string> | string {
+  return content instanceof Uint8Array ? contentHashInSlices(content) : listingHash(content);
 }
 
 function ofDocument(source: Source, document: Document): Snapshot {

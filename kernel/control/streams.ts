@@ -1,7 +1,7 @@
 import { timerMs } from '#contract';
 import type { Route } from '../pipeline/route.ts';
 import type { StreamLease } from '../pipeline/stream-lease.ts';
-import { endpointId, endpointPrint } from '../runtime/fingerprint.ts';
+import { endpointId, endpointPrint } from '../runtime/endpoint-prints.ts';
 
 interface Held {
   readonly id: string;

@@ -1,8 +1,24 @@
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
+import { YieldScheduler } from '../contract/internal.ts';
 
 /** SHA-256 of a file's bytes, in lower-case hexadecimal. */
 export function contentHash(bytes: Uint8Array): string {
   return hash('sha256', bytes);
+}
+
+/** How much is hashed at once, in bytes. */
+const CHUNK = 1 << 18;
+
+/** As `contentHash`, in short slices. */
+export async function contentHashInSlices(bytes: Uint8Array): Promise<string> {
+  if (bytes.length <= CHUNK) return contentHash(bytes);
+  const sum = createHash('sha256');
+  const scheduler = new YieldScheduler();
+  for (let at = 0; at < bytes.length; at += CHUNK) {
+    sum.update(bytes.subarray(at, at + CHUNK));
+    if (scheduler.due) await scheduler.yield();
+  }
+  return sum.digest('hex');
 }
 
 /**

@@ -2,81 +2,90 @@ import { createHash, hash } from 'node:crypto';
 import type { Data, EndpointConfig, ServiceConfig } from '#contract';
 import { canonicalJson } from '../config/index.ts';
 import { YieldScheduler } from '../contract/internal.ts';
+import { EndpointPrints } from './endpoint-prints.ts';
+import { isSameService } from './shared-config.ts';
 import type { FileRead } from './watch/index.ts';
 
 /** What a configuration means, whatever the layout of its file. */
 export interface Fingerprint {
   /** Of everything but the endpoints. */
   readonly service: string;
-  /** Of each endpoint, by its `endpointId`. */
-  readonly endpoints: ReadonlyMap<string, string>;
+  readonly endpoints: EndpointPrints;
 }
 
-/** What tells an endpoint from every other one of a configuration. */
-export function endpointId({ method, endpoint }: { readonly method: string; readonly endpoint: string }): string {
-  return `${method} ${endpoint}`;
+/** A configuration whose fingerprint is known. */
+export interface Fingerprinted {
+  readonly config: ServiceConfig;
+  readonly fingerprint: Fingerprint;
 }
 
-/** Equal for endpoints that are the same in everything, backends and components included. */
-export function endpointPrint(endpoint: EndpointConfig): string {
-  let print = prints.get(endpoint);
-  if (print === undefined) {
-    print = hash('sha256', canonicalJson(endpoint as unknown as Data), 'base64url');
-    prints.set(endpoint, print);
-  }
-  return print;
-}
-
-/** Endpoints never change, and those that are as they were are the same objects in the configurations after. */
-const prints = new WeakMap<EndpointConfig, string>();
-
-/** Takes a fingerprint in short scheduler, so that requests go on being served. */
-export async function takeFingerprint(config: ServiceConfig): Promise<Fingerprint> {
-  const endpoints = new Map<string, string>();
+/**
+ * Takes a fingerprint in short slices, so that requests go on being served.
+ * @param before a configuration that has most of the endpoints; null for none.
+ */
+export async function takeFingerprint(
+  config: ServiceConfig,
+  before: Fingerprinted | null = null,
+): Promise<Fingerprint> {
   const scheduler = new YieldScheduler();
-  for (const endpoint of config.endpoints) {
-    endpoints.set(endpointId(endpoint), endpointPrint(endpoint));
+  const work = printsOf(config, before);
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return { service: servicePrint(config, before), endpoints: value };
     if (scheduler.due) await scheduler.yield();
   }
-  return { service: servicePrint(config), endpoints };
 }
 
 /** Takes it at once. */
 export function takeFingerprintNow(config: ServiceConfig): Fingerprint {
-  const endpoints = new Map(config.endpoints.map((endpoint) => [endpointId(endpoint), endpointPrint(endpoint)]));
-  return { service: servicePrint(config), endpoints };
+  const work = printsOf(config, null);
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return { service: servicePrint(config, null), endpoints: value };
+  }
 }
 
-function servicePrint({ endpoints: _, ...service }: ServiceConfig): string {
+function printsOf(config: ServiceConfig, before: Fingerprinted | null): ReturnType<EndpointPrints['with']> {
+  if (!before) return EndpointPrints.none.with([], config.endpoints);
+  const [gone, come] = difference(before.config.endpoints, config.endpoints);
+  return before.fingerprint.endpoints.with(gone, come);
+}
+
+/** What one list has and the other does not, by identity. Most stand where they stood, from the beginning or the end. */
+function difference(
+  before: readonly EndpointConfig[],
+  now: readonly EndpointConfig[],
+): readonly [gone: ReadonlySet<EndpointConfig>, come: readonly EndpointConfig[]] {
+  const most = Math.min(before.length, now.length);
+  let start = 0;
+  while (start < most && before[start] === now[start]) start++;
+  let end = 0;
+  while (end < most - start && before[before.length - 1 - end] === now[now.length - 1 - end]) end++;
+  const gone = new Set<EndpointConfig>();
+  const come: EndpointConfig[] = [];
+  const isShifted = before.length !== now.length;
+  for (let at = start; at < before.length - end; at++) if (isShifted || before[at] !== now[at]) gone.add(before[at]!);
+  for (let at = start; at < now.length - end; at++) {
+    const endpoint = now[at]!;
+    if (!isShifted && before[at] === endpoint) continue;
+    if (!gone.delete(endpoint)) come.push(endpoint);
+  }
+  return [gone, come];
+}
+
+function servicePrint(config: ServiceConfig, before: Fingerprinted | null): string {
+  if (before && isSameService(before.config, config)) return before.fingerprint.service;
+  const { endpoints: _, ...service } = config;
   return hash('sha256', canonicalJson(service as unknown as Data), 'base64url');
 }
 
 /** SHA-256 of a configuration and of every file it names. The order of endpoints means nothing. */
 export function hashOf({ service, endpoints }: Fingerprint, files: readonly FileRead[]): string {
-  const sum = createHash('sha256').update(service);
-  const lines = [...endpoints.keys()].sort().map((id) => `\n${id} ${endpoints.get(id)}`);
-  sum.update(lines.join(''));
+  const sum = createHash('sha256').update(service).update(`\n${endpoints.digest}`);
   for (const { path, hash: content } of [...files].sort(byPath)) sum.update(`\n${path} ${content}`);
   return sum.digest('hex');
 }
 
 function byPath(a: FileRead, b: FileRead): number {
   return a.path < b.path ? -1 : 1;
-}
-
-/** Which endpoints are new, different or gone. */
-export interface EndpointChanges {
-  readonly added: readonly string[];
-  readonly changed: readonly string[];
-  readonly removed: readonly string[];
-}
-
-export function endpointChanges(from: Fingerprint | null, to: Fingerprint): EndpointChanges {
-  const before = from?.endpoints ?? new Map<string, string>();
-  const ids = [...to.endpoints.keys()];
-  return {
-    added: ids.filter((id) => !before.has(id)),
-    changed: ids.filter((id) => before.has(id) && before.get(id) !== to.endpoints.get(id)),
-    removed: [...before.keys()].filter((id) => !to.endpoints.has(id)),
-  };
 }

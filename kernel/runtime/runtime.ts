@@ -6,7 +6,7 @@ import type { InFlight } from '../pipeline/in-flight.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Acquired, Dispatcher } from './config-build.ts';
 import type { EndpointLease } from './endpoint-lease.ts';
-import { type Fingerprint, hashOf, takeFingerprintNow } from './fingerprint.ts';
+import { type Fingerprint, type Fingerprinted, hashOf, takeFingerprint, takeFingerprintNow } from './fingerprint.ts';
 import { type Holding, joined, listed, type Registered } from './holding.ts';
 import type { ServerTls } from './tls.ts';
 import type { FileRead } from './watch/index.ts';
@@ -111,6 +111,12 @@ export class Runtime {
   get fingerprint(): Fingerprint {
     this.#fingerprint ??= takeFingerprintNow(this.config);
     return this.#fingerprint;
+  }
+
+  /** With its fingerprint, which is taken in short slices where nobody has yet. */
+  async fingerprinted(): Promise<Fingerprinted> {
+    this.#fingerprint ??= await takeFingerprint(this.config);
+    return { config: this.config, fingerprint: this.#fingerprint };
   }
 
   set fingerprint(taken: Fingerprint) {

@@ -1,7 +1,7 @@
 import type { EndpointConfig, ServiceConfig } from '#contract';
 import { isSameData } from '../config/index.ts';
 import { YieldScheduler } from '../contract/internal.ts';
-import { endpointId } from './fingerprint.ts';
+import { endpointId } from './endpoint-prints.ts';
 
 /**
  * The same configuration, with everything of it that is as it was taken from the one before: memory holds it once, and what

@@ -1,6 +1,11 @@
 /** How many characters two texts have in common at their beginnings. */
 export function commonPrefix(one: string, other: string): number {
-  return longest(Math.min(one.length, other.length), (from, to) => one.slice(from, to) === other.slice(from, to));
+  return commonFrom(one, 0, other, 0, Math.min(one.length, other.length));
+}
+
+/** How many they have in common behind a place in each. @param most of them. */
+export function commonFrom(one: string, ofOne: number, other: string, ofOther: number, most: number): number {
+  return longest(most, (from, to) => one.slice(ofOne + from, ofOne + to) === other.slice(ofOther + from, ofOther + to));
 }
 
 /** How many they have in common at their ends, behind a place in both. */

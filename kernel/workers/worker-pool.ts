@@ -6,7 +6,7 @@ import type { EventLog } from '../control/event-log.ts';
 import type { GenerationInfo, Generations } from '../control/generations.ts';
 import type { Next, Participant, Ready } from '../control/participant.ts';
 import type { Asked } from '../runtime/config-build.ts';
-import { endpointId } from '../runtime/fingerprint.ts';
+import { endpointId } from '../runtime/endpoint-prints.ts';
 import type { MirrorChange, Mirrors } from '../runtime/mirrors.ts';
 import { HeldRuntimes } from './held-runtimes.ts';
 import type {

@@ -6,7 +6,7 @@ import { type Engine, openEngine } from '../control/engine.ts';
 import type { Prepared } from '../control/generations.ts';
 import { joinSuspensions } from '../control/suspensions.ts';
 import type { Asked } from '../runtime/config-build.ts';
-import { endpointId } from '../runtime/fingerprint.ts';
+import { endpointId } from '../runtime/endpoint-prints.ts';
 import type { MirrorChange } from '../runtime/mirrors.ts';
 import { Phases } from '../runtime/phases.ts';
 import { readConfig } from '../runtime/read-config.ts';

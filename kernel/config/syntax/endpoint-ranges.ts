@@ -1,9 +1,10 @@
 import { YieldScheduler } from '../../contract/internal.ts';
 import type { TextRange } from './position.ts';
 
-/** Where the list of endpoints stands in a JSON text, between its brackets, and each of them in it. */
+/** Where the list of endpoints stands in a JSON text, between its brackets, and each of them in it: by position. */
 export interface EndpointRanges extends TextRange {
-  readonly items: readonly TextRange[];
+  readonly starts: Float64Array;
+  readonly ends: Float64Array;
 }
 
 const OPENING: ReadonlySet<number> = new Set([0x7b, 0x5b]);
@@ -22,15 +23,16 @@ export async function findEndpoints(text: string): Promise<EndpointRanges | null
     at = skipSpace(text, skipSpace(text, end) + 1);
     if (key === 'endpoints') {
       if (text[at] !== '[') return null;
-      const items: TextRange[] = [];
+      const starts: number[] = [];
+      const ends: number[] = [];
       const start = at + 1;
       for (at = skipSpace(text, start); text[at] !== ']'; at = afterComma(text, at)) {
-        const range = { start: at, end: endOfValue(text, at) };
-        items.push(range);
-        at = range.end;
+        starts.push(at);
+        at = endOfValue(text, at);
+        ends.push(at);
         if (scheduler.due) await scheduler.yield();
       }
-      return { start, end: at, items };
+      return { start, end: at, starts: Float64Array.from(starts), ends: Float64Array.from(ends) };
     }
     at = afterComma(text, endOfValue(text, at));
   }
@@ -39,18 +41,14 @@ export async function findEndpoints(text: string): Promise<EndpointRanges | null
 
 /**
  * The items of a list, in a range of its text that begins and ends between two of them; of what is no list at all, some
- * ranges. In short slices.
+ * ranges.
  */
-export async function itemsIn(text: string, { start, end }: TextRange): Promise<TextRange[]> {
-  const items: TextRange[] = [];
-  const scheduler = new YieldScheduler();
+export function* itemsIn(text: string, { start, end }: TextRange): Generator<TextRange, void, undefined> {
   for (let at = afterComma(text, start); at < end; ) {
     const item = { start: at, end: endOfValue(text, at) };
-    items.push(item);
+    yield item;
     at = Math.max(afterComma(text, item.end), at + 1);
-    if (scheduler.due) await scheduler.yield();
   }
-  return items;
 }
 
 function skipSpace(text: string, start: number): number {

@@ -1,6 +1,7 @@
 import { extname } from 'node:path';
 import type { ConfigError } from '#contract';
 import { type Data, type DataObject, isObject } from '#contract';
+import { YieldScheduler } from '../../contract/internal.ts';
 import { parentPointer, parsePointer } from '../../values/pointer.ts';
 import { showValue } from '../schema/problem.ts';
 import { json } from './json-text.ts';
@@ -78,6 +79,28 @@ export function decodeText(bytes: Uint8Array, file: string): string {
     const text = new TextDecoder().decode(bytes);
     const start = text.indexOf('\ufffd');
     throw unreadable(text, file, [syntaxFault('the text is not UTF-8', { start, end: start + 1 })]);
+  }
+}
+
+/** How much is decoded at once, in bytes. */
+const CHUNK = 1 << 18;
+
+/** As `decodeText`, in short slices. */
+export async function decodeInSlices(bytes: Uint8Array, file: string): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const scheduler = new YieldScheduler();
+  const texts: string[] = [];
+  try {
+    for (let at = 0; at < bytes.length; at += CHUNK) {
+      texts.push(decoder.decode(bytes.subarray(at, at + CHUNK), { stream: true }));
+      if (scheduler.due) await scheduler.yield();
+    }
+    texts.push(decoder.decode());
+    await scheduler.yield();
+    // One flat text: that of a sum would be made by whoever first looks into it.
+    return texts.join('');
+  } catch {
+    return decodeText(bytes, file);
   }
 }
 

@@ -1,9 +1,9 @@
 import { type DataObject, isObject, parseExact } from '#contract';
-import { commonPrefix, commonSuffix } from '../../values/common-ends.ts';
+import { YieldScheduler } from '../../contract/internal.ts';
+import { changedItems, type ListChange } from './changed-items.ts';
 import { duplicateKeys } from './duplicate-keys.ts';
-import { type EndpointRanges, findEndpoints, itemsIn } from './endpoint-ranges.ts';
+import { type EndpointRanges, findEndpoints } from './endpoint-ranges.ts';
 import { type Document, documentOf, formatNameOf } from './load.ts';
-import type { TextRange } from './position.ts';
 import { isTooDeep } from './too-deep.ts';
 
 /** Where endpoints stand in documents that others followed. */
@@ -24,53 +24,86 @@ export async function reparseDocument(before: Document, text: string, file: stri
   const ranges = known.has(before) ? known.get(before)! : await findEndpoints(before.text);
   known.set(before, ranges);
   const listed = data['endpoints'];
-  if (!ranges || !Array.isArray(listed) || listed.length !== ranges.items.length) return null;
-  const { items } = ranges;
+  if (!ranges || !Array.isArray(listed) || listed.length !== ranges.starts.length) return null;
+  const { start, end } = ranges;
   const grown = text.length - before.text.length;
-  // Endpoints that stand in what is the same, at the beginning and then at the end.
-  const prefix = commonPrefix(before.text, text);
-  if (prefix < ranges.start) return null;
-  const first = items.findIndex(({ end }) => end > prefix);
-  const left = first < 0 ? items.length : first;
-  const from = left === 0 ? ranges.start : items[left - 1]!.end;
-  const suffixAt = before.text.length - commonSuffix(before.text, text, from);
-  if (suffixAt > ranges.end) return null;
-  const right = Math.max(items.findLastIndex(({ start }) => start < suffixAt) + 1, left);
-  const middle: TextRange = {
-    start: from,
-    end: (right === items.length ? ranges.end : items[right]!.start) + grown,
-  };
-  const places = await itemsIn(text, middle);
-  if (places.some(({ end }) => end > middle.end)) return null;
+  const isAround = before.text.slice(0, start) === text.slice(0, start);
+  if (!isAround || before.text.slice(end) !== text.slice(Math.max(end + grown, start))) return null;
+  const changes = await changedItems(before.text, ranges, text, grown);
+  if (!changes) return null;
+  // What is no more where it was may stand elsewhere.
   const moved = new Map<string, unknown>();
-  for (let at = left; at < right; at++) {
-    const { start, end } = items[at]!;
-    moved.set(before.text.slice(start, end), listed[at]);
+  for (const { left, right } of changes) {
+    for (let at = left; at < right; at++) moved.set(before.text.slice(ranges.starts[at], ranges.ends[at]), listed[at]);
   }
+  const come: unknown[] = [];
+  const lists: unknown[][] = [];
+  const scheduler = new YieldScheduler();
+  let behind = 0;
+  for (const change of changes) {
+    const items = itemsOf(change, text, moved, listed.length);
+    if (!items) return null;
+    lists.push(listed.slice(behind, change.left), items);
+    for (const item of items) come.push(item);
+    behind = change.right;
+    if (scheduler.due) await scheduler.yield();
+  }
+  if (new Set(come).size !== come.length) return null;
+  const endpoints = [...lists, listed.slice(behind)].flat();
+  const document = documentOf(file, text, { ...data, endpoints } as DataObject);
+  known.set(document, movedRanges(ranges, changes, grown, endpoints.length));
+  return document;
+}
+
+/** What stands in the place of others; null for what is to be read with all around it. */
+function itemsOf(
+  { left, right, range, places }: ListChange,
+  text: string,
+  moved: ReadonlyMap<string, unknown>,
+  length: number,
+): unknown[] | null {
   const sources = places.map(({ start, end }) => text.slice(start, end));
   const isMoved = sources.map((source) => source.startsWith('{') && moved.has(source));
   // What is known stands for itself as an object of its own.
-  const between = places.map(({ start }, at) => text.slice(at === 0 ? from : places[at - 1]!.end, start));
+  const between = places.map(({ start }, at) => text.slice(at === 0 ? range.start : places[at - 1]!.end, start));
   const written = between.map((gap, at) => gap + (isMoved[at] ? OBJECT : sources[at]));
   const opening = left === 0 ? [] : [OBJECT];
-  const closing = right === items.length ? [] : [OBJECT];
-  const rest = text.slice(places.at(-1)?.end ?? from, middle.end);
+  const closing = right === length ? [] : [OBJECT];
+  const rest = text.slice(places.at(-1)?.end ?? range.start, range.end);
   const parsed = parseItems(`[${[...opening, ...written, rest, ...closing].join('')}]`);
   if (parsed?.length !== opening.length + places.length + closing.length) return null;
-  const changed = sources.map((source, at) => (isMoved[at] ? moved.get(source) : parsed[opening.length + at]));
-  if (new Set(changed).size !== changed.length) return null;
-  const endpoints = [...listed.slice(0, left), ...changed, ...listed.slice(right)];
-  const document = documentOf(file, text, { ...data, endpoints } as DataObject);
-  known.set(document, {
-    start: ranges.start,
-    end: ranges.end + grown,
-    items: [
-      ...items.slice(0, left),
-      ...places,
-      ...items.slice(right).map(({ start, end }) => ({ start: start + grown, end: end + grown })),
-    ],
-  });
-  return document;
+  return sources.map((source, at) => (isMoved[at] ? moved.get(source) : parsed[opening.length + at]));
+}
+
+/** Where the items are that follow from a list and its changes. */
+function movedRanges(
+  { start, end, starts, ends }: EndpointRanges,
+  changes: readonly ListChange[],
+  grown: number,
+  length: number,
+): EndpointRanges {
+  const now = { start, end: end + grown, starts: new Float64Array(length), ends: new Float64Array(length) };
+  let position = 0;
+  let behind = 0;
+  /** By how much what has not changed stands further behind. */
+  let shift = 0;
+  const keep = (to: number): void => {
+    for (; behind < to; behind++, position++) {
+      now.starts[position] = starts[behind]! + shift;
+      now.ends[position] = ends[behind]! + shift;
+    }
+  };
+  for (const { left, right, range, places } of changes) {
+    keep(left);
+    for (const place of places) {
+      now.starts[position] = place.start;
+      now.ends[position++] = place.end;
+    }
+    behind = right;
+    shift = range.end - (right === starts.length ? end : starts[right]!);
+  }
+  keep(starts.length);
+  return now;
 }
 
 /** @returns null for what has mistakes. */

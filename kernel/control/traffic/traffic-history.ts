@@ -1,5 +1,8 @@
+import type { EndpointConfig } from '#contract';
 import type { EndpointTraffic } from '../../pipeline/endpoint-traffic.ts';
+import type { Route } from '../../pipeline/route.ts';
 import { between, joined, noTraffic, type TrafficWindow } from '../../pipeline/traffic-window.ts';
+import { endpointId } from '../../runtime/endpoint-prints.ts';
 import { systemTimers, type Timers } from '../../runtime/watch/index.ts';
 
 const SLICE_MS = 60_000;
@@ -13,9 +16,12 @@ interface Slice {
   readonly windows: ReadonlyMap<string, TrafficWindow>;
 }
 
+/** An endpoint that serves, and what it has served. Its `endpointId` outlives a reload. */
+export type Served = Pick<Route, 'traffic'> & { readonly endpoint: Pick<EndpointConfig, 'method' | 'endpoint'> };
+
 /** What every endpoint served in the last minutes, minute by minute: twice as many as `before` looks back. */
 export class TrafficHistory {
-  readonly #endpoints: () => Iterable<readonly [key: string, traffic: EndpointTraffic]>;
+  readonly #endpoints: () => Iterable<Served>;
   readonly #timers: Timers;
   #slices: Slice[] = [];
   /** What of each traffic is in the slices already. A configuration may bring new traffic under an old key. */
@@ -23,11 +29,8 @@ export class TrafficHistory {
   #cancel: (() => void) | null = null;
   #runningSince: number;
 
-  /** @param endpoints what serves at the moment it is called, each under a key that outlives a reload. */
-  constructor(
-    endpoints: () => Iterable<readonly [key: string, traffic: EndpointTraffic]>,
-    timers: Timers = systemTimers,
-  ) {
+  /** @param endpoints what serves at the moment it is called. */
+  constructor(endpoints: () => Iterable<Served>, timers: Timers = systemTimers) {
     this.#endpoints = endpoints;
     this.#timers = timers;
     this.#runningSince = timers.now();
@@ -64,12 +67,13 @@ export class TrafficHistory {
   /** @param earlier slices that become one with the running one. */
   #end(earlier: readonly Slice[]): void {
     const windows = new Map<string, TrafficWindow>();
-    for (const [key, traffic] of this.#endpoints()) {
-      const counted = this.#counted.get(traffic) ?? noTraffic;
+    for (const served of this.#endpoints()) {
+      const { traffic } = served;
+      const counted = traffic.calls === 0 ? noTraffic : (this.#counted.get(traffic) ?? noTraffic);
       if (traffic.calls === counted.calls) continue;
       const now = traffic.snapshot();
       this.#counted.set(traffic, now);
-      windows.set(key, between(counted, now));
+      windows.set(endpointId(served.endpoint), between(counted, now));
     }
     for (const slice of earlier) {
       for (const [key, window] of slice.windows) windows.set(key, joined([window, windows.get(key) ?? noTraffic]));

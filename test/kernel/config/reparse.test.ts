@@ -52,6 +52,34 @@ describe('a text that differs from another one in endpoints', () => {
     });
   }
 
+  const many = Array.from({ length: 100 }, (_, at) => endpoint(at));
+  const scattered: readonly (readonly [string, readonly unknown[], number])[] = [
+    ['every third', many.map((each, at) => (at % 3 === 0 ? endpoint(at, { timeout: '4s' }) : each)), 66],
+    [
+      'one that has changed, one less and one more',
+      many.with(90, endpoint(200)).toSpliced(60, 1).toSpliced(5, 0, endpoint(201)),
+      98,
+    ],
+    ['forty more in the middle', many.toSpliced(50, 0, ...many.slice(0, 40).map((_, at) => endpoint(300 + at))), 100],
+    ['forty less', many.toSpliced(30, 40), 60],
+    ['the end at the beginning', [...many.slice(70), ...many.slice(0, 70)], 100],
+  ];
+  for (const [what, endpoints, same] of scattered) {
+    it(`is read where it does, of many: ${what}`, async () => {
+      const first = parse(text(many));
+      let document = await reparseDocument(first, text(endpoints), FILE);
+      deepEqual(document?.data, parse(text(endpoints)).data);
+      const known = new Set(listOf(first));
+      equal(listOf(document!).filter((each) => known.has(each)).length, same);
+      // And its places are known to the next one.
+      const last = endpoints.with(-1, endpoint(999));
+      const before = new Set(listOf(document!));
+      document = await reparseDocument(document!, text(last), FILE);
+      deepEqual(document?.data, parse(text(last)).data);
+      equal(listOf(document!).filter((each) => before.has(each)).length, endpoints.length - 1);
+    });
+  }
+
   it('has its places where they are', async () => {
     const source = text(all.with(2, endpoint(2, { timeout: 'soon' })));
     const document = await reparseDocument(before, source, FILE);

@@ -2,10 +2,20 @@ import { equal } from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { EndpointConfig } from '#contract';
 import { hasSameFiles, isSame } from '../../../kernel/control/same-configuration.ts';
+import { EndpointPrints } from '../../../kernel/runtime/endpoint-prints.ts';
 import type { Fingerprint } from '../../../kernel/runtime/fingerprint.ts';
 import { ReadFiles } from '../../../kernel/runtime/read-files.ts';
 import type { Runtime } from '../../../kernel/runtime/runtime.ts';
+
+const printsOf = (endpoints: readonly object[]): EndpointPrints => {
+  const work = EndpointPrints.none.with([], endpoints as EndpointConfig[]);
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+  }
+};
 
 describe('a configuration is the same as the one that serves', () => {
   let directory: string;
@@ -14,7 +24,7 @@ describe('a configuration is the same as the one that serves', () => {
 
   const print = (service: string, endpoints: Record<string, string>): Fingerprint => ({
     service,
-    endpoints: new Map(Object.entries(endpoints)),
+    endpoints: printsOf(Object.entries(endpoints).map(([endpoint, name]) => ({ method: 'GET', endpoint, name }))),
   });
 
   beforeEach(async () => {

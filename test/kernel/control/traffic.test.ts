@@ -173,7 +173,12 @@ describe('the history of traffic', () => {
   function recorded(traffic = new EndpointTraffic()) {
     const timers = handTimers();
     const endpoints = new Map([['GET /a', traffic]]);
-    const history = new TrafficHistory(() => endpoints, timers);
+    const served = () =>
+      [...endpoints].map(([id, each]) => {
+        const endpoint = { method: 'GET', endpoint: id.slice('GET '.length) } as const;
+        return { endpoint, traffic: each };
+      });
+    const history = new TrafficHistory(served, timers);
     const calls = () => history.before('GET /a', timers.now()).calls;
     return { timers, endpoints, traffic, history, calls };
   }

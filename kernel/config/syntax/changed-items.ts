@@ -1,0 +1,111 @@
+import { YieldScheduler } from '../../contract/internal.ts';
+import { commonFrom, commonSuffix } from '../../values/common-ends.ts';
+import { type EndpointRanges, itemsIn } from './endpoint-ranges.ts';
+import type { TextRange } from './position.ts';
+
+/** What stands in a list in the place of some of its items. */
+export interface ListChange {
+  /** Positions of those items in the list before: from the one to before the other. */
+  readonly left: number;
+  readonly right: number;
+  /** The text that stands there now: from behind the item before it to the one behind it, or to the ends of the list. */
+  readonly range: TextRange;
+  /** Where its items are. */
+  readonly places: readonly TextRange[];
+}
+
+/** How many items are looked through for one that was there before, in characters how much is compared at once. */
+const WINDOW = 16;
+const STEP = 1 << 19;
+
+/**
+ * What has changed in a list whose text is another one, from its beginning to its end. Between changes stand items that are
+ * written as they were, with the same text around them. Works in short slices.
+ * @param grown by how many characters the list is longer.
+ * @returns null where the text is no list.
+ */
+export async function changedItems(
+  before: string,
+  ranges: EndpointRanges,
+  text: string,
+  grown: number,
+): Promise<ListChange[] | null> {
+  const { starts, ends, end: oldEnd } = ranges;
+  const end = oldEnd + grown;
+  const changes: ListChange[] = [];
+  const scheduler = new YieldScheduler();
+  let old = ranges.start;
+  let at = ranges.start;
+  for (let left = 0; ; ) {
+    let same = 0;
+    for (let step = 0; ; ) {
+      const most = Math.min(STEP, oldEnd - old - same, end - at - same);
+      step = commonFrom(before, old + same, text, at + same, most);
+      same += step;
+      if (step < STEP) break;
+      if (scheduler.due) await scheduler.yield();
+    }
+    if (old + same === oldEnd && at + same === end) return changes;
+    left = firstBehind(ends, left, old + same);
+    const from = left === 0 ? ranges.start : ends[left - 1]!;
+    const start = at + (from - old);
+    const known = new Map<string, number>();
+    for (let position = left; position < Math.min(left + WINDOW, ends.length); position++) {
+      known.set(before.slice(starts[position], ends[position]), position);
+    }
+    const places: TextRange[] = [];
+    let next: { readonly position: number; readonly at: number } | null = null;
+    /** Behind which all is as it was, where too much is new before that. */
+    let tail: { readonly position: number; readonly at: number } | null = null;
+    for (const place of itemsIn(text, { start, end })) {
+      if (places.length === WINDOW) {
+        tail = sameTail(before, ranges, text, grown, Math.max(from, start));
+        // It may have begun already.
+        const begun = places.findIndex((each) => each.start === tail?.at);
+        if (begun >= 0) places.length = begun;
+        if (begun >= 0) next = tail;
+      }
+      if (place.start === tail?.at) next = tail;
+      if (next) break;
+      if (place.end > (tail?.at ?? end)) return null;
+      const position = tail ? undefined : known.get(text.slice(place.start, place.end));
+      if (position !== undefined) {
+        next = { position, at: place.start };
+        break;
+      }
+      places.push(place);
+      if (scheduler.due) await scheduler.yield();
+    }
+    changes.push({ left, right: next?.position ?? ends.length, range: { start, end: next?.at ?? end }, places });
+    if (!next) return changes;
+    left = next.position;
+    old = starts[left]!;
+    at = next.at;
+    if (scheduler.due) await scheduler.yield();
+  }
+}
+
+/** The first position, from one on, of a place behind another one. */
+function firstBehind(places: Float64Array, from: number, place: number): number {
+  let low = from;
+  let high = places.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (places[middle]! > place) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** The first item of those that stand at the end of both lists alike, behind a place in both; null for none. */
+function sameTail(
+  before: string,
+  { starts, ends }: EndpointRanges,
+  text: string,
+  grown: number,
+  behind: number,
+): { readonly position: number; readonly at: number } | null {
+  const same = before.length - commonSuffix(before, text, behind);
+  const position = firstBehind(starts, 0, same - 1);
+  return position < ends.length ? { position, at: starts[position]! + grown } : null;
+}
