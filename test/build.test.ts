@@ -108,6 +108,24 @@ describe('the code of the package', function () {
     }
   });
 
+  it('starts without ajv, and without what Node.js loads when somebody reads all of its exports', async () => {
+    const loaded = await outcomeOf(`
+      import { createRequire } from 'node:module';
+      import { createGateway } from 'sluice';
+      const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
+      const gateway = await createGateway({ version: 3, timeout: '2s', endpoints: [{ endpoint: '/a', backend }] });
+      await gateway.listen();
+      await gateway.close();
+      const { cache } = createRequire(import.meta.url);
+      console.log(JSON.stringify({
+        ajv: Object.keys(cache).filter((file) => /[\\/]ajv[\\/]/.test(file) && !file.includes('ucs2length')),
+        checks: Object.keys(cache).some((file) => /checks[\\/]\\w+.cjs$/.test(file)),
+        fetch: process.moduleLoadList.includes('NativeModule internal/deps/undici/undici'),
+      }));
+    `);
+    deepEqual(loaded, { ajv: [], checks: true, fetch: false });
+  });
+
   it('has of undici the very parts that its users get', async () => {
     const parts = await import('../scripts/build/undici.js' as string);
     const whole = createRequire(import.meta.url)('undici');

@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
+import { builtins } from './builtins.ts';
+import { makeChecks, withChecks } from './checks.ts';
 
 /** Folder of the files that hold the code, below the one that is built. */
 const CODE = 'lib';
@@ -23,7 +25,7 @@ const entries = [
  * names stays in files of its own, and what several need stands in one place: whoever imports a part gets the one that
  * everybody has. Packages are no part of it: they stay what is installed.
  *
- * At the path of each entry stands a file that leads to it.
+ * At the path of each entry stands a file that leads to it. What a configuration is checked with is generated (`checks.ts`).
  */
 export async function bundle(folder: string): Promise<void> {
   await build({
@@ -36,7 +38,7 @@ export async function bundle(folder: string): Promise<void> {
     platform: 'node',
     target: 'node22',
     packages: 'external',
-    plugins: [ownPlaces, partsOfUndici],
+    plugins: [ownPlaces, partsOfUndici, builtins, withChecks(await makeChecks(), folder)],
     logLevel: 'warning',
   });
   for (const path of entries) {

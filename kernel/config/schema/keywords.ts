@@ -1,4 +1,4 @@
-import type { Ajv, FuncKeywordDefinition, SchemaValidateFunction } from 'ajv';
+import type { FuncKeywordDefinition, SchemaValidateFunction } from 'ajv';
 import type { DataValidateFunction, DataValidationCxt } from 'ajv/dist/types/index.js';
 import { type DataObject, findNear, isObject, type Schema } from '#contract';
 import { escapePointer, fieldName } from '../../values/pointer.ts';
@@ -19,18 +19,17 @@ export type Choose = (
   pointer: string,
 ) => { value: unknown } | { problems: readonly Problem[] };
 
-/** Teaches the validator the keywords `toJsonSchema` uses beyond JSON Schema. */
-export function addKeywords(ajv: Ajv, choose: Choose): void {
-  ajv.addVocabulary(['secret']);
-  // Without a type, so that it runs before defaults are filled in and sees the keys that were written.
-  ajv.addKeyword(keyword('closed', closed, {}));
-  // Behind it, so that comments do not count, and without a type for the same reason.
-  ajv.addKeyword(keyword('entries', entries, {}));
-  ajv.addKeyword(keyword('exactlyOneOf', exactlyOneOf, { type: 'object' }));
-  ajv.addKeyword(keyword('map', () => isMap, { type: 'object' }));
-  ajv.addKeyword(keyword('distinct', () => distinct, { type: 'array' }));
-  ajv.addKeyword(keyword('duration', duration, { modifying: true }));
-  ajv.addKeyword(
+/** The keywords `toJsonSchema` uses beyond JSON Schema. */
+export function keywordsOf(choose: Choose): readonly FuncKeywordDefinition[] {
+  return [
+    // Without a type, so that it runs before defaults are filled in and sees the keys that were written.
+    keyword('closed', closed, {}),
+    // Behind it, so that comments do not count, and without a type for the same reason.
+    keyword('entries', entries, {}),
+    keyword('exactlyOneOf', exactlyOneOf, { type: 'object' }),
+    keyword('map', () => isMap, { type: 'object' }),
+    keyword('distinct', () => distinct, { type: 'array' }),
+    keyword('duration', duration, { modifying: true }),
     keyword(
       'choice',
       (_schema, branches) => (value, context) => {
@@ -41,7 +40,7 @@ export function addKeywords(ajv: Ajv, choose: Choose): void {
       },
       { modifying: true },
     ),
-  );
+  ];
 }
 
 type Recursive = Extract<Schema, { readonly type: 'recursive' }>;

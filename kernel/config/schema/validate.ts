@@ -1,11 +1,13 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { ErrorObject, ValidateFunction } from 'ajv';
 import { ConfigError, type Data, type DataObject, findNear, isObject, type Near, type Schema } from '#contract';
 import { fieldName, joinPointer, parentPointer, parsePointer } from '../../values/pointer.ts';
 import { cloneData } from '../plain-data.ts';
+import { ajvCheck } from './ajv-check.ts';
+import { builtCheck } from './built-check.ts';
 import { equivalent } from './equivalent.ts';
-import { addKeywords, type ProblemParams } from './keywords.ts';
+import type { Choose, ProblemParams } from './keywords.ts';
 import { entryCount, type Problem, showValue, typeName, wrongType } from './problem.ts';
-import { toJsonSchema } from './schema.ts';
+import { type JsonSchema, toJsonSchema } from './schema.ts';
 
 /** What a validator says of a value. */
 export interface Evaluation {
@@ -27,52 +29,36 @@ export type Validate = (value: unknown, pointer: string) => Evaluation;
 /** Key under which the validator holds the value; no message shows it. */
 const SELF = '\0';
 
-const compiled = new WeakMap<object, Validate>();
-/** Ajv holds whatever it has compiled. Plugins of files come and go with their schemas, so it is renewed after so many. */
-const COMPILED_BY_ONE = 64;
-let ajv = createAjv();
-let compiledByThis = 0;
+/** Makes the check of a value that stands in a field of its own, so that a default at the top has a place to be written to. */
+export type MakeCheck = (schema: JsonSchema, choose: Choose) => ValidateFunction;
 
-function createAjv(): Ajv {
-  const ajv = new Ajv({
-    strict: true,
-    allErrors: true,
-    verbose: true,
-    useDefaults: true,
-    meta: false,
-    validateSchema: false,
-    addUsedSchema: false,
-    logger: false,
-    // Optimizing what it generates takes longer than it saves: a configuration is checked seldom.
-    code: { regExp: Object.assign(regExp, { code: '' }), optimize: false },
-  });
-  addKeywords(ajv, choose);
-  return ajv;
+/** The validator of a schema; made at its first use, once for every schema object. */
+export const compileSchema = schemaCompiler((schema, choose) => builtCheck(schema, choose) ?? ajvCheck(schema, choose));
+
+/** The schema of the field that the value of a schema stands in. */
+export function holderSchema(schema: Schema): JsonSchema {
+  return { type: 'object', properties: { [SELF]: toJsonSchema(schema) } };
 }
 
-/** The validator of a schema; compiled at its first use, once for every schema object. */
-export function compileSchema(schema: Schema): Validate {
-  let validate = compiled.get(schema);
-  if (!validate) {
-    validate = compile(schema);
-    compiled.set(schema, validate);
-  }
-  return validate;
+/** What compiles schemas over checks that are made so. */
+export function schemaCompiler(makeCheck: MakeCheck): (schema: Schema) => Validate {
+  const compiled = new WeakMap<object, Validate>();
+  const compile = (schema: Schema): Validate => {
+    let validate = compiled.get(schema);
+    if (!validate) {
+      validate = validatorOf(() => makeCheck(holderSchema(schema), choose));
+      compiled.set(schema, validate);
+    }
+    return validate;
+  };
+  const choose: Choose = (branches, value, pointer) => chooseBranch(branches, value, pointer, compile);
+  return compile;
 }
 
-function compileWithAjv(schema: object): ValidateFunction {
-  if (++compiledByThis > COMPILED_BY_ONE) {
-    ajv = createAjv();
-    compiledByThis = 1;
-  }
-  return ajv.compile(schema);
-}
-
-function compile(schema: Schema): Validate {
-  // Wrapped in a field, so that a default, a duration or a choice at the top has a place to be written to.
+function validatorOf(makeCheck: () => ValidateFunction): Validate {
   let check: ValidateFunction | undefined;
   return (value, pointer) => {
-    check ??= compileWithAjv({ type: 'object', properties: { [SELF]: toJsonSchema(schema) } });
+    check ??= makeCheck();
     const holder: DataObject = { [SELF]: value as never };
     if (check(holder)) return { value: holder[SELF], errors: [], lacking: [] };
     const faults = check.errors!;
@@ -242,14 +228,15 @@ function takeExactNumber(error: ErrorObject, holder: DataObject): Problem | unde
 }
 
 /** Takes the first branch that accepts a copy of the value; else reports the branch that came nearest. */
-function choose(
+function chooseBranch(
   branches: readonly Schema[],
   value: unknown,
   pointer: string,
-): ReturnType<Parameters<typeof addKeywords>[1]> {
+  compile: (schema: Schema) => Validate,
+): ReturnType<Choose> {
   let best: readonly ConfigError[] | undefined;
   for (const branch of branches) {
-    const attempt = compileSchema(branch)(cloneData(value), pointer);
+    const attempt = compile(branch)(cloneData(value), pointer);
     if (attempt.errors.length === 0) return { value: attempt.value };
     const isOfThatType = fitsType(branch, value);
     if (isOfThatType && (!best || attempt.errors.length < best.length)) best = attempt.errors;
@@ -278,14 +265,5 @@ function fitsType(branch: Schema, value: unknown): boolean {
       return typeof value === 'number';
     default:
       return typeof value === branch.type;
-  }
-}
-
-/** Patterns are read as Unicode where they are valid so, else the older, laxer way. */
-function regExp(pattern: string, flags: string): RegExp {
-  try {
-    return new RegExp(pattern, flags);
-  } catch {
-    return new RegExp(pattern);
   }
 }

@@ -1,0 +1,2 @@
+/** Digests of the schemas whose checks were generated when the package was built; none in the source. */
+export const builtChecks: ReadonlySet<string> = new Set();
