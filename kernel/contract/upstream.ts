@@ -12,8 +12,13 @@ export interface Upstream {
   readonly address: string;
   /** Where the address names none. Default: that of its scheme, which is 80 or 443. */
   readonly port?: number | undefined;
-  /** How TLS is spoken as soon as it is connected to; called when that is tried. Default: it is not. */
+  /** How TLS is spoken as soon as it is connected to, or greeted by it; called when that is tried. Default: it is not. */
   readonly tls?: (() => UpstreamTls) | null | undefined;
+  /**
+   * Of a server that speaks first: whether TLS begins after its first line, which comes without its end.
+   * @throws Error with what is wrong with that line.
+   */
+  readonly tlsAfter?: ((greeting: string) => boolean) | undefined;
   /** Default: TCP. Over UDP nobody knows whether somebody listens: its name is looked up alone. */
   readonly transport?: 'udp';
   /** What it is where that is not plain from the place, as in `proxy`. */

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
-import { connect, isIP } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { timerMs, type UpstreamTls } from '#contract';
+import { timerMs, type Upstream, type UpstreamTls } from '#contract';
 
 /** Where a server is, and how it is spoken to. */
 export interface Address {
@@ -9,8 +9,10 @@ export interface Address {
   readonly host: string;
   readonly port: number;
   readonly transport: 'tcp' | 'udp';
-  /** Null where TLS is not spoken from the first byte. */
+  /** Null where TLS is not spoken. */
   readonly tls: UpstreamTls | null;
+  /** As of `Upstream`. */
+  readonly tlsAfter?: Upstream['tlsAfter'];
 }
 
 /** Why an address could not be connected to: the predicate of a sentence whose subject it is. */
@@ -20,56 +22,111 @@ export interface Trouble {
   readonly hint?: string | undefined;
 }
 
-/** Connects, agrees on TLS and hangs up. @returns null where that went well. */
-export function connectTo({ host, port, tls }: Address, timeoutMs: number): Promise<Trouble | null> {
+/** How far an attempt has come. */
+type Phase = 'connection' | 'greeting' | 'handshake';
+
+/** Longest greeting of a server, in bytes: that of a large cluster names all its members. */
+const MAX_GREETING_BYTES = 64 * 1024;
+
+/** Connects, waits for the greeting where there is one, agrees on TLS and hangs up. @returns null where that went well. */
+export function connectTo({ host, port, tls, tlsAfter }: Address, timeoutMs: number): Promise<Trouble | null> {
   return new Promise((resolve) => {
-    const to = { host, port, autoSelectFamily: true };
-    // A certificate is for the name in the address; an IP address is sent to nobody.
-    const socket = tls ? connectTls({ ...to, ...tls, servername: isIP(host) ? '' : host }) : connect(to);
-    let isConnected = false;
+    let phase: Phase = 'connection';
+    const socket = connect({ host, port, autoSelectFamily: true });
     const end = (trouble: Trouble | null): void => {
       clearTimeout(timer);
       resolve(trouble);
       socket.destroy();
     };
-    const timer = setTimeout(() => end(tooLate(isConnected, timeoutMs)), timerMs(timeoutMs));
+    const timer = setTimeout(() => end(tooLate(phase, timeoutMs)), timerMs(timeoutMs));
+    const watch = (one: Socket): void => {
+      one.on('error', (error) => end(troubleOf(error, phase)));
+      one.once('close', () => end(hungUp(phase)));
+    };
+    const shakeHands = (how: UpstreamTls): void => {
+      phase = 'handshake';
+      // A certificate is for the name in the address; an IP address is sent to nobody.
+      const secured = connectTls({ socket, host, ...how, servername: isIP(host) ? '' : host });
+      watch(secured);
+      secured.once('secureConnect', () => end(null));
+    };
+    watch(socket);
     socket.once('connect', () => {
-      isConnected = true;
-      if (!tls) end(null);
+      if (!tlsAfter) return tls ? shakeHands(tls) : end(null);
+      phase = 'greeting';
+      readLine(socket, (line) => {
+        try {
+          if (tlsAfter(line) && tls) shakeHands(tls);
+          else end(null);
+        } catch (error) {
+          end({ code: 'CONNECT_GREETING', message: `does not greet as it should: ${(error as Error).message}` });
+        }
+      });
     });
-    if (tls) socket.once('secureConnect', () => end(null));
-    socket.on('error', (error) => end(troubleOf(error, isConnected)));
-    socket.once('close', () =>
-      end({ code: 'CONNECT_TLS', message: 'ends the connection in the middle of the TLS handshake' }),
-    );
   });
+}
+
+/** Reads the first line of a server, or as much as may be of it; then the socket is read no more. */
+function readLine(socket: Socket, then: (line: string) => void): void {
+  let text = '';
+  const onData = (chunk: Buffer): void => {
+    text += chunk.toString('latin1');
+    const end = text.indexOf('\n');
+    if (end < 0 && text.length < MAX_GREETING_BYTES) return;
+    socket.off('data', onData);
+    socket.pause();
+    then(
+      Buffer.from(text.slice(0, end < 0 ? MAX_GREETING_BYTES : end), 'latin1')
+        .toString()
+        .trimEnd(),
+    );
+  };
+  socket.on('data', onData);
 }
 
 /** Looks up the name of a server that nothing can be said about without sending to it. */
 export async function lookUp({ host }: Address, timeoutMs: number): Promise<Trouble | null> {
   const { promise: late, resolve } = Promise.withResolvers<Trouble>();
-  const timer = setTimeout(() => resolve(tooLate(false, timeoutMs)), timerMs(timeoutMs));
+  const timer = setTimeout(() => resolve(tooLate('connection', timeoutMs)), timerMs(timeoutMs));
   const lookedUp = lookup(host).then(
     () => null,
-    (error: Error) => troubleOf(error, false),
+    (error: Error) => troubleOf(error, 'connection'),
   );
   const trouble = await Promise.race([lookedUp, late]);
   clearTimeout(timer);
   return trouble;
 }
 
-function tooLate(isConnected: boolean, timeoutMs: number): Trouble {
-  const code = 'CONNECT_TIMEOUT';
+function tooLate(phase: Phase, timeoutMs: number): Trouble {
   const within = `within ${Math.round(timeoutMs)} ms`;
-  return isConnected
-    ? { code, message: `takes connections and does not answer the TLS handshake ${within}`, hint: 'does it speak TLS?' }
-    : { code, message: `cannot be connected to ${within}`, hint: 'a firewall may drop what is sent to it' };
+  return { code: 'CONNECT_TIMEOUT', ...late[phase](within) };
+}
+
+const late: Readonly<Record<Phase, (within: string) => Omit<Trouble, 'code'>>> = {
+  connection: (within) => ({
+    message: `cannot be connected to ${within}`,
+    hint: 'a firewall may drop what is sent to it',
+  }),
+  greeting: (within) => ({
+    message: `takes connections and does not greet ${within}`,
+    hint: 'is it the server that is meant?',
+  }),
+  handshake: (within) => ({
+    message: `takes connections and does not answer the TLS handshake ${within}`,
+    hint: 'does it speak TLS?',
+  }),
+};
+
+function hungUp(phase: Phase): Trouble {
+  return phase === 'greeting'
+    ? { code: 'CONNECT_GREETING', message: 'ends the connection without a greeting' }
+    : { code: 'CONNECT_TLS', message: 'ends the connection in the middle of the TLS handshake' };
 }
 
 /** What certificates are refused for, by the runtime and by OpenSSL. */
 const ofCertificate = /CERT|SELF_SIGNED|ISSUER|CHAIN|ALTNAME|^UNABLE_TO_/;
 
-function troubleOf(error: NodeJS.ErrnoException, isConnected: boolean): Trouble {
+function troubleOf(error: NodeJS.ErrnoException, phase: Phase): Trouble {
   const { code = '' } = error;
   const reason = reasonOf(error);
   if (code === 'ENOTFOUND' || code.startsWith('EAI_')) {
@@ -82,7 +139,8 @@ function troubleOf(error: NodeJS.ErrnoException, isConnected: boolean): Trouble 
   if (code === 'ECONNREFUSED') {
     return { code: 'CONNECT_REFUSED', message: 'refuses connections', hint: 'nothing listens there' };
   }
-  if (!isConnected) return { code: 'CONNECT_FAILED', message: `cannot be connected to: ${reason}` };
+  if (phase === 'connection') return { code: 'CONNECT_FAILED', message: `cannot be connected to: ${reason}` };
+  if (phase === 'greeting') return { code: 'CONNECT_GREETING', message: `ends the connection: ${reason}` };
   if (code === '' || ofCertificate.test(code)) {
     return {
       code: 'CONNECT_CERTIFICATE',

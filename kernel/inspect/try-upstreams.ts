@@ -21,9 +21,10 @@ interface Target extends Address {
 
 /**
  * Tries whether the servers that a configuration names can be connected to, each address once: its name is looked up, TCP
- * connects and, where it is spoken from the first byte, TLS agrees on everything. Nothing is sent then, and the connection ends.
+ * connects and, where it is spoken from the first byte or after a greeting of the server, TLS agrees on everything. Nothing is
+ * sent then, and the connection ends.
  *
- * Codes: CONNECT_NAME, CONNECT_REFUSED, CONNECT_TIMEOUT, CONNECT_CERTIFICATE, CONNECT_TLS, CONNECT_FAILED.
+ * Codes: CONNECT_NAME, CONNECT_REFUSED, CONNECT_TIMEOUT, CONNECT_GREETING, CONNECT_CERTIFICATE, CONNECT_TLS, CONNECT_FAILED.
  * @param timeoutMs for each address, all of that together.
  */
 export async function tryUpstreams(upstreams: readonly NamedUpstream[], timeoutMs: number): Promise<Tried> {
@@ -48,11 +49,18 @@ function targetsOf(upstreams: readonly NamedUpstream[]): Iterable<Target> {
     if (!place) continue;
     const tls = upstream.tls?.() ?? null;
     if (tls && !settings.has(tls.secureContext)) settings.set(tls.secureContext, settings.size);
-    const { transport = 'tcp', role } = upstream;
+    const { transport = 'tcp', role, tlsAfter } = upstream;
     // With other settings, as another certificate, it may fail where it does not with these.
-    const key = JSON.stringify([place.host, place.port, transport, role, tls && settings.get(tls.secureContext)]);
+    const key = JSON.stringify([
+      place.host,
+      place.port,
+      transport,
+      role,
+      tls && settings.get(tls.secureContext),
+      !tlsAfter,
+    ]);
     const known = targets.get(key);
-    if (!known) targets.set(key, { ...place, tls, transport, role, pointers: [pointer] });
+    if (!known) targets.set(key, { ...place, tls, tlsAfter, transport, role, pointers: [pointer] });
     else if (!known.pointers.includes(pointer)) known.pointers.push(pointer);
   }
   return targets.values();

@@ -3,6 +3,7 @@ import { keyOf } from '../services/broker/key-of.ts';
 import { prepareTls, standardTls } from '../services/client-tls.ts';
 import { type NatsSettings, parseServers, subjectTrouble } from '../services/nats/address.ts';
 import { listen, openNats } from '../services/nats/connection.ts';
+import { nameServers } from '../services/nats/tls.ts';
 import type { AgentDriver, AgentSession, Consuming } from './lib/driver.ts';
 import { headersOf } from './lib/message-headers.ts';
 import { runAgent } from './lib/run-agent.ts';
@@ -68,8 +69,6 @@ function attach(site: AgentSite<Config>): void {
       hint: 'as in "nats://nats.internal:4222"',
     });
   }
-  // TLS begins after a greeting of the server.
-  for (const address of servers.servers) site.connectsTo({ address }, '/host');
   const prepared = config.client_tls && prepareTls(site, config.client_tls);
   const settings: NatsSettings = {
     ...servers,
@@ -77,6 +76,7 @@ function attach(site: AgentSite<Config>): void {
     tls: prepared?.client ?? standardTls(),
     denied: site.use('denied'),
   };
+  nameServers(site, settings, '/host');
   const key = keyOf([config, prepared?.fingerprint ?? '']);
   runAgent(site, key, () => new NatsDriver(settings, subject, config));
 }

@@ -38,6 +38,7 @@ export interface PreparedTls {
 const MAX_CHAIN = 10;
 
 let standard: TlsClient | null = null;
+let runtime: TlsClient | null = null;
 
 /** The `client_tls` of services, or what is wrong with it: many backends share one. */
 const shared = new WeakMap<ClientTls, PreparedTls | ConfigError>();
@@ -46,6 +47,12 @@ const shared = new WeakMap<ClientTls, PreparedTls | ConfigError>();
 export function standardTls(): TlsClient {
   standard ??= { secureContext: createSecureContext({ ca: [...systemAuthorities()] }), rejectUnauthorized: true };
   return standard;
+}
+
+/** TLS as client libraries speak it that are given no settings: with the authorities of the runtime. Made at first use. */
+export function runtimeTls(): TlsClient {
+  runtime ??= { secureContext: createSecureContext(), rejectUnauthorized: true };
+  return runtime;
 }
 
 /**

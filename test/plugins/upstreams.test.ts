@@ -129,13 +129,12 @@ const cases: readonly (readonly [title: string, config: object, named: readonly 
     agent('async/kafka', { cluster: { brokers: ['k.test:9093'], client_tls: {} } }),
     [`${AGENT}kafka/cluster/brokers/0 k.test:9093 TLS`, '/async_agent/0/backend/0/host/0 http://b.test'],
   ],
-  // TLS begins after a greeting of the server.
   [
     'an agent over NATS',
     agent('async/nats', { host: 'tls://n1.test,tls://n2.test:4333' }),
     [
-      `${AGENT}nats/host n1.test:4222`,
-      `${AGENT}nats/host n2.test:4333`,
+      `${AGENT}nats/host n1.test:4222 TLS after its greeting`,
+      `${AGENT}nats/host n2.test:4333 TLS after its greeting`,
       '/async_agent/0/backend/0/host/0 http://b.test',
     ],
   ],
@@ -221,8 +220,14 @@ describe('servers that a configuration names', () => {
       errors.map(({ code, pointer, message }) => [code, pointer, message]),
       [],
     );
-    return upstreams.map(({ pointer, upstream: { address, tls, transport } }) =>
-      [pointer, address, ...(tls ? ['TLS'] : []), ...(transport ? [transport] : [])].join(' '),
+    return upstreams.map(({ pointer, upstream: { address, tls, tlsAfter, transport } }) =>
+      [
+        pointer,
+        address,
+        ...(tls ? ['TLS'] : []),
+        ...(tlsAfter ? ['after its greeting'] : []),
+        ...(transport ? [transport] : []),
+      ].join(' '),
     );
   };
 
@@ -240,7 +245,7 @@ describe('servers that a configuration names', () => {
       { KAFKA_BROKERS: 'k.test:9092', RABBIT_SERVER_URL: 'amqp://mq.test', NATS_SERVER_URL: 'n.test' },
       async () => {
         const place = `${at0}backend~1pubsub~1publisher/topic_url`;
-        const brokers = { kafka: 'k.test:9092', rabbit: 'amqp://mq.test', nats: 'n.test:4222' };
+        const brokers = { kafka: 'k.test:9092', rabbit: 'amqp://mq.test', nats: 'n.test:4222 TLS after its greeting' };
         for (const [scheme, address] of Object.entries(brokers)) {
           const config = at(backend([`${scheme}://`], { 'backend/pubsub/publisher': { topic_url: 'orders' } }));
           deepEqual(await named(config), [`${place} ${address}`]);
@@ -252,19 +257,38 @@ describe('servers that a configuration names', () => {
     inEnvironment(
       {
         SERVICEBUS_CONNECTION_STRING: 'Endpoint=sb://bus.test/;SharedAccessKeyName=n;SharedAccessKey=k',
-        PUBSUB_EMULATOR_HOST: 'emulator.test:8085',
+        PUBSUB_EMULATOR_HOST: '',
       },
       async () => {
         const place = `${at0}backend~1pubsub~1publisher/topic_url`;
         for (const [scheme, topic, address] of [
-          ['azuresb', 'orders', 'bus.test'],
-          ['gcppubsub', 'projects/my-project/topics/orders', 'emulator.test:8085'],
+          ['azuresb', 'orders', 'bus.test TLS'],
+          ['gcppubsub', 'projects/my-project/topics/orders', 'pubsub.googleapis.com:443 TLS'],
         ] as const) {
           const config = at(backend([`${scheme}://`], { 'backend/pubsub/publisher': { topic_url: topic } }));
           deepEqual(await named(config), [`${place} ${address}`]);
         }
       },
     ));
+
+  it('has their emulators without TLS, and a region of a cloud with it', async () => {
+    const place = `${at0}backend~1pubsub~1publisher/topic_url`;
+    const bus = 'Endpoint=sb://bus.test/;SharedAccessKeyName=n;SharedAccessKey=k;UseDevelopmentEmulator=true';
+    for (const [host, shown] of [
+      ['emulator.test:8085', 'emulator.test:8085'],
+      ['us-pubsub.googleapis.com:443', 'us-pubsub.googleapis.com:443 TLS'],
+    ] as const) {
+      await inEnvironment({ SERVICEBUS_CONNECTION_STRING: bus, PUBSUB_EMULATOR_HOST: host }, async () => {
+        for (const [scheme, topic, address] of [
+          ['azuresb', 'orders', 'bus.test'],
+          ['gcppubsub', 'projects/my-project/topics/orders', shown],
+        ] as const) {
+          const config = at(backend([`${scheme}://`], { 'backend/pubsub/publisher': { topic_url: topic } }));
+          deepEqual(await named(config), [`${place} ${address}`]);
+        }
+      });
+    }
+  });
 
   it('has the proxy of the environment in the place of what it leads to', () =>
     inEnvironment({ HTTP_PROXY: 'http://proxy.test:3128', NO_PROXY: 'two.test' }, async () => {

@@ -1,5 +1,3 @@
-import { isIP } from 'node:net';
-import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import type { NatsConnection as Client, Msg, SubscriptionOptions, TlsOptions } from '@nats-io/transport-node';
 import { BackendError, type Call, type Log } from '#contract';
 import type { BackoffStrategy } from '../backoff.ts';
@@ -8,6 +6,7 @@ import { KeptLink, type Link, reasonOf } from '../broker/kept-link.ts';
 import type { Message } from '../broker/message.ts';
 import { OwnSockets } from '../broker/own-sockets.ts';
 import type { NatsSettings } from './address.ts';
+import { demandedTls } from './tls.ts';
 
 /** Longest time to connect, in milliseconds. */
 const CONNECT_MS = 5000;
@@ -149,7 +148,7 @@ export async function openNats(
       noAsyncTraces: true,
       ...(user !== undefined && { user, pass: password ?? '' }),
       ...(token !== undefined && { token }),
-      ...(needsTls && { tls: tlsOptions(settings) }),
+      ...(needsTls && { tls: demandedTls(settings) as TlsOptions }),
     }),
   );
   const refusals = new Map<string, number>();
@@ -198,19 +197,4 @@ export async function openNats(
       return sockets.end(GOODBYE_MS, () => client.close());
     },
   };
-}
-
-/** The name of the server is checked, also where that is an address, which TLS cannot ask for by name. */
-function tlsOptions({ tls, servers }: NatsSettings): TlsOptions {
-  const hosts = servers.map((server) => server.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
-  if (!hosts.some((host) => isIP(host) !== 0)) return { ...tls } as TlsOptions;
-  const check = tls.checkServerIdentity ?? checkServerIdentity;
-  return {
-    ...tls,
-    servername: '',
-    checkServerIdentity: (_name: string, certificate: PeerCertificate) => {
-      const troubles = hosts.map((host) => check(host, certificate));
-      return troubles.includes(undefined) ? undefined : troubles[0];
-    },
-  } as TlsOptions;
 }

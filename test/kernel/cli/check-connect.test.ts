@@ -1,8 +1,12 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { type Certificates, type KeyPair, makeCertificates } from '../../support/certificates.ts';
+import { setEnvironment } from '../../support/environment.ts';
+import { startNats, withoutNats } from '../../support/nats.ts';
 import { createFolder, type Folder, sluice, sluiceIn } from './command.ts';
 
 /** A server, what came in, and how many connections. */
@@ -241,6 +245,104 @@ describe('check --connect', () => {
     const port = await closedPort();
     const { out } = await check(service([`http://127.0.0.1:${port}`]), '--connect', '--format', 'sarif');
     match(out, /"ruleId":\s*"CONNECT_REFUSED"/);
+  });
+
+  describe('to servers that greet before TLS', () => {
+    const agent = (host: string, more: object = {}) => ({
+      ...service(),
+      async_agent: [
+        {
+          name: 'a',
+          consumer: { topic: 'a' },
+          backend: [{ url_pattern: '/', host: ['_http._tcp.b.test'], sd: 'dns' }],
+          extra_config: { 'async/nats': { host, ...more } },
+        },
+      ],
+    });
+    const greeting = (text: string) => listen(createServer((socket) => socket.on('error', () => {}).write(text)));
+    const found = async (text: string, host = 'nats') => {
+      const server = await greeting(text);
+      const [mistake] = await mistakes(agent(`${host}://127.0.0.1:${server.port}`), '--connect-timeout', '150ms');
+      equal(server.bytes, 0);
+      return [mistake!['code'], String(mistake!['message']).replace(/^\S+ /, '')];
+    };
+
+    it('connects and sends nothing where no TLS is offered', async () => {
+      const server = await greeting('INFO {"tls_required":false}\r\n');
+      equal((await check(agent(`nats://127.0.0.1:${server.port}`), '--connect')).code, 0);
+      equal(server.bytes, 0);
+    });
+
+    it('misses TLS where the address demands it', async () => {
+      deepEqual(await found('INFO {}\r\n', 'tls'), [
+        'CONNECT_GREETING',
+        'does not greet as it should: it offers no TLS, which is demanded of it',
+      ]);
+    });
+
+    it('takes no other server for it', async () => {
+      const code = 'CONNECT_GREETING';
+      deepEqual(await found('220 mail.test ESMTP\r\n'), [code, 'does not greet as it should: it is no server of NATS']);
+      deepEqual(await found('INFO {"a":}\r\n'), [
+        code,
+        'does not greet as it should: what it says of itself is no JSON',
+      ]);
+      deepEqual(await found('x'.repeat(100_000)), [code, 'does not greet as it should: it is no server of NATS']);
+    });
+
+    it('waits for a greeting no longer than it may take', async () => {
+      deepEqual(await found('INFO {"tls_'), ['CONNECT_TIMEOUT', 'takes connections and does not greet within 150 ms']);
+    });
+
+    it('says that the server hangs up without one', async () => {
+      const { port } = await listen(createServer((socket) => socket.end('INFO')));
+      const [mistake] = await mistakes(agent(`nats://127.0.0.1:${port}`));
+      deepEqual(mistake!['code'], 'CONNECT_GREETING');
+    });
+
+    (withoutNats ? it.skip : it)(
+      `agrees on TLS with a server of NATS, or says why not${withoutNats ?? ''}`,
+      async () => {
+        const pair = certificates.issue('nats', authority);
+        const config = join(certificates.directory, 'nats.conf');
+        writeFileSync(config, `tls { cert_file: "${pair.certificate}", key_file: "${pair.privateKey}" }`);
+        const nats = await startNats(['-c', config]);
+        try {
+          const trusting = { client_tls: { ca_certs: [authority.certificate] } };
+          for (const host of ['localhost', '127.0.0.1']) {
+            equal((await check(agent(`tls://${host}:${nats.port}`, trusting), '--connect')).code, 0);
+          }
+          for (const host of ['tls', 'nats']) {
+            const [mistake] = await mistakes(agent(`${host}://localhost:${nats.port}`));
+            deepEqual(
+              [mistake!['code'], mistake!['pointer']],
+              ['CONNECT_CERTIFICATE', '/async_agent/0/extra_config/async~1nats/host'],
+            );
+          }
+        } finally {
+          await nats.close();
+        }
+      },
+    );
+  });
+
+  it('shakes hands with the server of Service Bus, and in clear with an emulator', async () => {
+    const publisher = { 'backend/pubsub/publisher': { topic_url: 'orders' } };
+    const content = service(['azuresb://']);
+    Object.assign(content.endpoints[0]!.backend[0]!, { extra_config: publisher, disable_host_sanitize: true });
+    const [server, plain] = [await listenTls(certificates.issue('bus', authority)), await listenPlain()];
+    const key = 'SharedAccessKeyName=n;SharedAccessKey=k';
+    const restore = setEnvironment({ SERVICEBUS_CONNECTION_STRING: `Endpoint=sb://localhost:${server.port}/;${key}` });
+    try {
+      const [mistake] = await mistakes(content);
+      equal(mistake!['code'], 'CONNECT_CERTIFICATE');
+      const emulated = `Endpoint=sb://localhost:${plain.port}/;${key};UseDevelopmentEmulator=true`;
+      process.env['SERVICEBUS_CONNECTION_STRING'] = emulated;
+      equal((await check(content, '--connect')).code, 0);
+      deepEqual([plain.connections, plain.bytes, server.bytes], [1, 0, 0]);
+    } finally {
+      restore();
+    }
   });
 
   it('is not for the admin API, by which somebody else would make the gateway connect', async () => {

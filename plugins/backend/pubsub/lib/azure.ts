@@ -1,7 +1,8 @@
-import { BackendError, type Call, type DeniedAddresses } from '#contract';
+import { BackendError, type Call, type DeniedAddresses, type Upstream } from '#contract';
 import { KeptLink, reasonOf } from '../../../services/broker/kept-link.ts';
 import { keyOf } from '../../../services/broker/key-of.ts';
 import type { Message, Publisher } from '../../../services/broker/message.ts';
+import { runtimeTls } from '../../../services/client-tls.ts';
 import { onlyParams, paramOf } from './address.ts';
 import { openSender, type SenderLink } from './azure-client.ts';
 import { AzureSubscriber } from './azure-subscriber.ts';
@@ -20,7 +21,7 @@ export const azure: Driver = {
     onlyParams(site, field, address, []);
     const topic = entityOf(opening, address.place, 'topic');
     return (said) => {
-      site.connectsTo({ address: serverOf(said), port: AMQPS_PORT }, `/${field}`);
+      site.connectsTo(upstreamOf(said), `/${field}`);
       const kept = site.keep(
         ['publisher', keyOf(said), topic],
         () => new AzurePublisher(said, topic, site.use('denied')),
@@ -42,7 +43,7 @@ export const azure: Driver = {
     }
     const subscription = entityOf(opening, named, 'subscription');
     return (said) => {
-      site.connectsTo({ address: serverOf(said), port: AMQPS_PORT }, `/${field}`);
+      site.connectsTo(upstreamOf(said), `/${field}`);
       const kept = site.keep(
         ['subscriber', keyOf(said), topic, subscription],
         () => new AzureSubscriber(said, topic, subscription, site.use('denied')),
@@ -66,10 +67,11 @@ function entityOf(opening: Opening, name: string, what: string): string {
   return name;
 }
 
+const AMQP_PORT = 5672;
 const AMQPS_PORT = 5671;
 
-/** The server of a connection string. @throws BadVariable */
-function serverOf(said: string): string {
+/** The server of a connection string, which but for an emulator speaks TLS. @throws BadVariable */
+function upstreamOf(said: string): Upstream {
   const fields = new Map(
     said.split(';').map((field) => {
       const at = field.indexOf('=');
@@ -78,7 +80,10 @@ function serverOf(said: string): string {
   );
   const hasKey = Boolean(fields.get('SharedAccessKeyName') && fields.get('SharedAccessKey'));
   const server = /^sb:\/\/([^/\s]+)\/?$/.exec(fields.get('Endpoint') ?? '')?.[1];
-  if (server !== undefined && (hasKey || fields.get('SharedAccessSignature'))) return server;
+  if (server !== undefined && (hasKey || fields.get('SharedAccessSignature'))) {
+    const isEmulator = fields.get('UseDevelopmentEmulator') === 'true';
+    return isEmulator ? { address: server, port: AMQP_PORT } : { address: server, port: AMQPS_PORT, tls: runtimeTls };
+  }
   throw new BadVariable('SERVICEBUS_CONNECTION_STRING holds no connection string with an Endpoint and a key');
 }
 

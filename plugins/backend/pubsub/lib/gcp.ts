@@ -2,6 +2,7 @@ import { BackendError, type Call, type Log } from '#contract';
 import { KeptLink } from '../../../services/broker/kept-link.ts';
 import { keyOf } from '../../../services/broker/key-of.ts';
 import type { Message, Publisher } from '../../../services/broker/message.ts';
+import { runtimeTls } from '../../../services/client-tls.ts';
 import { onlyParams } from './address.ts';
 import type { Driver, Opening } from './driver.ts';
 import { openPublisherLink, type PublisherLink, reasonOf } from './gcp-client.ts';
@@ -67,11 +68,16 @@ function resourceOf(opening: Opening, kind: 'topics' | 'subscriptions'): string 
     });
   }
   demandPackage(opening, PACKAGE);
-  site.connectsTo({ address: process.env['PUBSUB_EMULATOR_HOST'] ?? SERVER }, `/${field}`);
+  const server = process.env['PUBSUB_EMULATOR_HOST'] || SERVER;
+  site.connectsTo({ address: server, tls: isOfGoogle.test(server) ? overHttp2 : null }, `/${field}`);
   return `projects/${project}/${kind}/${name}`;
 }
 
 const SERVER = 'pubsub.googleapis.com:443';
+/** What is no emulator, and speaks TLS: servers of one region may be named in its place. */
+const isOfGoogle = /\.googleapis\.com(?::\d+)?$/;
+
+const overHttp2 = () => ({ ...runtimeTls(), ALPNProtocols: ['h2'] });
 
 /** What tells accounts and servers apart. */
 function accountKey(): string {

@@ -6,6 +6,7 @@ import type { Delivery, Subscriber } from '../../../services/broker/message.ts';
 import { prepareSharedTls, standardTls } from '../../../services/client-tls.ts';
 import { parseServers, subjectTrouble } from '../../../services/nats/address.ts';
 import { NatsConnection } from '../../../services/nats/connection.ts';
+import { nameServers } from '../../../services/nats/tls.ts';
 import { onlyParams, paramOf } from './address.ts';
 import { BadVariable, type Driver, type Opening } from './driver.ts';
 
@@ -63,10 +64,10 @@ function subjectOf({ site, field, address }: Opening, hasWildcards: boolean): st
 function keepConnection({ site, field }: Opening, said: string) {
   const servers = parseServers(said);
   if (!servers) throw new BadVariable('NATS_SERVER_URL holds no address');
-  for (const address of servers.servers) site.connectsTo({ address }, `/${field}`);
   const config = site.setting('client_tls');
   const prepared = config && servers.needsTls ? prepareSharedTls(site, config) : undefined;
   const tls = prepared?.client ?? standardTls();
+  nameServers(site, { ...servers, tls }, `/${field}`);
   const key = { server: keyOf(said), tls: prepared?.fingerprint ?? '' };
   const connection = site.keep(
     key,

@@ -1,0 +1,54 @@
+import { isIP } from 'node:net';
+import { checkServerIdentity, type PeerCertificate } from 'node:tls';
+import { isObject, type Site } from '#contract';
+import { runtimeTls, type TlsClient } from '../client-tls.ts';
+import type { NatsSettings } from './address.ts';
+
+/** TLS to servers of which one has to show a certificate of its name. */
+interface DemandedTls extends TlsClient {
+  readonly servername?: '';
+}
+
+/** The name of the server is checked, also where that is an address, which TLS cannot ask for by name. */
+export function demandedTls({ tls, servers }: Pick<NatsSettings, 'tls' | 'servers'>): DemandedTls {
+  const hosts = servers.map((server) => server.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
+  if (!hosts.some((host) => isIP(host) !== 0)) return tls;
+  const check = tls.checkServerIdentity ?? checkServerIdentity;
+  return {
+    ...tls,
+    servername: '',
+    checkServerIdentity: (_name: string, certificate: PeerCertificate) => {
+      const troubles = hosts.map((host) => check(host, certificate));
+      return troubles.includes(undefined) ? undefined : troubles[0];
+    },
+  };
+}
+
+/**
+ * Names the servers for `sluice check --connect`. TLS begins after their greeting: where it is demanded, and else where they
+ * offer it. @param at as of `Site.connectsTo`.
+ */
+export function nameServers(
+  site: Pick<Site<unknown>, 'connectsTo'>,
+  settings: Pick<NatsSettings, 'tls' | 'servers' | 'needsTls'>,
+  at: string,
+): void {
+  const tls = () => (settings.needsTls ? demandedTls(settings) : runtimeTls());
+  const tlsAfter = (greeting: string) => offersTls(greeting, settings.needsTls);
+  for (const address of settings.servers) site.connectsTo({ address, tls, tlsAfter }, at);
+}
+
+/** @param greeting as in `INFO {"tls_required":true}`. @throws Error for another one, and without TLS that is demanded. */
+function offersTls(greeting: string, isDemanded: boolean): boolean {
+  const [, text] = /^INFO\s+(\{.*\})\s*$/i.exec(greeting) ?? [];
+  if (text === undefined) throw new Error('it is no server of NATS');
+  let info: unknown;
+  try {
+    info = JSON.parse(text);
+  } catch {
+    throw new Error('what it says of itself is no JSON');
+  }
+  const isOffered = isObject(info) && (info['tls_required'] === true || info['tls_available'] === true);
+  if (isDemanded && !isOffered) throw new Error('it offers no TLS, which is demanded of it');
+  return isOffered;
+}
