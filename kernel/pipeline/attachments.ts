@@ -18,7 +18,7 @@ import { containedEncoding } from '../containment/contained-value.ts';
 import { sortByOrder } from '../registry/order.ts';
 import type { Registry } from '../registry/registry.ts';
 import { type Attached, attach, collecting, isUnread, onlyClaim, reportHidden } from './attach.ts';
-import { compileBackend } from './backend.ts';
+import { type BackendOptions, compileAtFirstCall, compileBackend } from './backend.ts';
 import { balance } from './balance.ts';
 import { attachContained, guardsAt } from './guards.ts';
 import { openHosts } from './hosts.ts';
@@ -103,9 +103,7 @@ export function attachBackend(
   around: readonly Attached<AtEndpoint>[],
 ): AttachedBackend {
   const { build, registry } = context;
-  const log = context.log.at(
-    `[BACKEND: ${endpoint.method} ${endpoint.endpoint} -> ${backend.method} ${backend.url_pattern}][Client]`,
-  );
+  const log = context.log.at(logPrefix(endpoint, backend));
   const offers = context.offers.within();
   const named: NamedHost[] = [];
   const { compilePipe } = context;
@@ -187,15 +185,15 @@ export function attachBackend(
     backend,
     heedsCall: backendPhase.length === 0 && transportPhase.length === 0 && protocol?.heedsCall === true,
     unreadable: encoding?.raw === true && output?.raw !== true,
-    compile: (clientEncoding, unread, alone, outerHooks) =>
-      compileBackend({
+    compile: (clientEncoding, unread, alone, outerHooks) => {
+      const options: BackendOptions = {
         endpoint,
         backend,
         log,
         backendWraps: backendPhase.map(({ at }) => at.backend!),
         transportWraps: transportPhase.map(({ at }) => at.transport!),
         protocol: protocol!,
-        counting: context.counting && ((next) => context.counting!(index, next)),
+        counting: countingOf(context, index),
         pickHost,
         messageHooks: [...messageHooks(attached, registry, 'backend'), ...outerHooks],
         customShape,
@@ -203,8 +201,21 @@ export function attachBackend(
         output: clientEncoding,
         unread,
         alone,
-      }),
+      };
+      // What components bring is folded now, while the configuration is built that they belong to.
+      return attached.length === 0 ? compileAtFirstCall(options) : compileBackend(options);
+    },
   };
+}
+
+/** Joined: a template would be kept as the tree of its parts, of several times that size. */
+function logPrefix(endpoint: EndpointConfig, backend: BackendConfig): string {
+  const { method, endpoint: path } = endpoint;
+  return ['[BACKEND: ', method, ' ', path, ' -> ', backend.method, ' ', backend.url_pattern, '][Client]'].join('');
+}
+
+function countingOf({ counting }: EndpointContext, index: number): BackendOptions['counting'] {
+  return counting && ((next) => counting(index, next));
 }
 
 /** What sees the messages of a stream, in the order in which wraps of a phase see a reply: innermost first. */

@@ -50,6 +50,15 @@ export interface BackendOptions {
   readonly alone: boolean;
 }
 
+/** A backend's pipe that is folded when it is called first: of thousands of endpoints few are, and a pipe takes kilobytes. */
+export function compileAtFirstCall(options: BackendOptions): Step<PipeRequest> {
+  let step: Step<PipeRequest> | null = null;
+  return (request, call) => {
+    step ??= compileBackend(options);
+    return step(request, call);
+  };
+}
+
 /**
  * Folds one backend's pipe, outermost first: query filter, path, concurrent calls, host, header filter, backend wraps,
  * decoding and shaping, transport wraps, protocol.
@@ -59,10 +68,10 @@ export function compileBackend(options: BackendOptions): Step<PipeRequest> {
   const raw = options.output.raw === true;
   const filter = compileBackendFilter(backend.input_headers, backend.input_query_strings);
   const { call, replies } = options.protocol;
-  const shape = compileShape(backend, options.customShape);
-  const reached = replies === 'data' && shape && !raw ? shaped(shape, call) : call;
+  const shape = raw ? null : compileShape(backend, options.customShape);
+  const reached = replies === 'data' && shape ? shaped(shape, call) : call;
   const transport = fold(options.transportWraps, options.counting?.(reached) ?? reached);
-  const reading = raw ? compileRaw(options, transport) : compileReading(options, transport);
+  const reading = raw ? compileRaw(options, transport) : compileReading(options, shape, transport);
   const wrapped = fold(options.backendWraps, reading);
   const send = atHost(options, filter.headers, wrapped);
   const calls = raw ? 1 : endpoint.concurrent_calls;
@@ -81,9 +90,12 @@ function compileRaw(
   return withMessages(looking, transport);
 }
 
-function compileReading(options: BackendOptions, transport: Step<PipeRequest>): Step<PipeRequest> {
+function compileReading(
+  options: BackendOptions,
+  shape: Decoding['shape'],
+  transport: Step<PipeRequest>,
+): Step<PipeRequest> {
   const { backend, encoding, output } = options;
-  const shape = compileShape(backend, options.customShape);
   if (encoding.raw) return unreadable(transport);
   return decoded(
     {
@@ -163,13 +175,12 @@ function atHost(
       return next(request, call);
     };
   }
-  const dynamic = new Map(
-    backend.host.filter((host) => host.includes('{')).map((host) => [host, compileText(host, encodeHost)]),
-  );
+  const written = backend.host.filter((host) => host.includes('{'));
+  const dynamic = written.length > 0 ? new Map(written.map((host) => [host, compileText(host, encodeHost)])) : null;
   return (request, call) => {
     const host = pickHost();
     if (host === undefined) return Reply.failed(new BackendError('BACKEND_NO_HOSTS', 'no hosts available'));
-    const origin = dynamic.size > 0 && dynamic.has(host) ? dynamic.get(host)!(request, call) : host;
+    const origin = dynamic?.has(host) ? dynamic.get(host)!(request, call) : host;
     if (origin === undefined) return Reply.failed(missingValue());
     const slash = origin.indexOf('/', origin.indexOf('://') + 3);
     if (slash < 0) {
@@ -178,7 +189,7 @@ function atHost(
       request.origin = origin.slice(0, slash);
       request.target = origin.slice(slash).replace(/\/$/, '') + request.target;
     }
-    if (dynamic.size > 0 && !URL.canParse(request.origin)) {
+    if (dynamic && !URL.canParse(request.origin)) {
       return Reply.failed(new BackendError('BACKEND_ADDRESS', 'invalid backend address'));
     }
     filterHeaders?.(request);

@@ -48,11 +48,12 @@ export function decoded(decoding: Decoding, transport: Step<PipeRequest>): Step<
 
 /** Proves bytes once that come again: a body of a cache is the same object each time, and nobody changes it. */
 function provingOnce(pass: NonNullable<Decoding['pass']>): NonNullable<Decoding['pass']> {
-  const proved = new WeakMap<Uint8Array, Passed>();
+  let proved: WeakMap<Uint8Array, Passed> | null = null;
   return (bytes, asCollection) => {
-    const before = proved.get(bytes);
+    const before = proved?.get(bytes);
     if (before) return before;
     const passed = pass(bytes, asCollection);
+    proved ??= new WeakMap();
     if (passed) proved.set(bytes, passed);
     return passed;
   };

@@ -108,8 +108,8 @@ export function attachContained<A>(
 }
 
 /** A plugin from a file may hold its site for longer than it should. */
-export function noteSite<S extends object>({ sites }: Contains, plugin: Plugin, site: S): S {
-  if (plugin.source) sites.push({ plugin: plugin as FilePlugin, ref: new WeakRef(site) });
+export function noteSite<S extends object>(build: Contains, plugin: Plugin, site: S): S {
+  if (plugin.source) build.sites.push({ plugin: plugin as FilePlugin, ref: new WeakRef(site) });
   return site;
 }
 

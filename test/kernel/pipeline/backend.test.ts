@@ -15,7 +15,7 @@ import {
   type Step,
 } from '#contract';
 import { silentLog } from '../../../kernel/contract/internal.ts';
-import { type BackendOptions, compileBackend } from '../../../kernel/pipeline/backend.ts';
+import { type BackendOptions, compileAtFirstCall, compileBackend } from '../../../kernel/pipeline/backend.ts';
 import { balance } from '../../../kernel/pipeline/balance.ts';
 import { newCall } from './requests.ts';
 
@@ -34,6 +34,7 @@ interface Given extends Partial<Omit<BackendOptions, 'endpoint' | 'backend' | 'h
   readonly backend?: Partial<BackendConfig>;
   readonly hosts?: string[] | null;
   readonly answers?: 'data';
+  readonly compile?: typeof compileBackend;
   readonly call?: Step<PipeRequest>;
 }
 
@@ -46,11 +47,12 @@ function backendOf({
   hosts = ['http://a:1'],
   answers: responses,
   call = () => bytes('{"a":1}'),
+  compile = compileBackend,
   ...more
 }: Given) {
   const asked: PipeRequest[] = [];
   const list: HostList | null = hosts && { current: hosts, fixed: true };
-  const step = compileBackend({
+  const step = compile({
     endpoint: { endpoint: '/x', timeout: 60_000, concurrent_calls: 1, ...endpoint } as EndpointConfig,
     backend: {
       url_pattern: '/p',
@@ -98,6 +100,19 @@ describe('the request to a backend', () => {
   it('goes to its host, by its method, to its path', async () => {
     const { addresses, asked } = await send({ backend: { method: 'POST' } });
     deepEqual([addresses, asked[0]!.method], [['http://a:1 /p'], 'POST']);
+  });
+
+  it('goes through a pipe that is folded with the first one, and once', async () => {
+    let folded = 0;
+    const counting = (next: Step<PipeRequest>) => {
+      folded++;
+      return next;
+    };
+    const { step, asked } = backendOf({ compile: compileAtFirstCall, counting });
+    equal(folded, 0);
+    await step(request(), newCall());
+    await step(request(), newCall());
+    deepEqual([folded, asked.map(({ target }) => target)], [1, ['/p', '/p']]);
   });
 
   it("has the request's own method where the backend has none", async () => {

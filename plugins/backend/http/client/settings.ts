@@ -12,7 +12,13 @@ import {
 import { type PreparedTls, prepareSharedTls, prepareTls, standardTls } from '../../../services/client-tls.ts';
 import type { HttpClient } from './http-client.ts';
 import type { TransportSettings } from './origin-pool.ts';
-import { environmentProxy, isProxyAddress, PROXY_ADDRESS_PATTERN, proxyEnvironment } from './proxy.ts';
+import {
+  environmentProxy,
+  isProxyAddress,
+  PROXY_ADDRESS_PATTERN,
+  type ProxyEnvironment,
+  proxyEnvironment,
+} from './proxy.ts';
 import { Transport } from './transport.ts';
 
 export const httpClientSchema = {
@@ -88,9 +94,21 @@ export function httpClient(site: ClientSite, options: HttpOptions = {}): HttpCli
   };
 }
 
+let environment: ProxyEnvironment | null = null;
+
+/** Read once a turn of the event loop: in one of them a thousand backends are attached. */
+function environmentNow(): ProxyEnvironment {
+  if (environment) return environment;
+  queueMicrotask(() => {
+    environment = null;
+  });
+  environment = proxyEnvironment(process.env);
+  return environment;
+}
+
 /** What is called whatever a request says: proxies in the place of what they lead to. */
 function nameUpstreams(site: ClientSite, { calls }: HttpOptions, tls: PreparedTls | null): void {
-  const environment = proxyEnvironment(process.env);
+  const environment = environmentNow();
   const name = (address: string, at: string | number): void => {
     const proxy = site.config.proxy_address ?? environmentProxy(environment, address);
     const to = proxy ?? address;
@@ -179,7 +197,7 @@ function hashed(settings: string): string {
 }
 
 function proxyOfEnvironment(site: Site<HttpClientConfig>) {
-  const environment = proxyEnvironment(process.env);
+  const environment = environmentNow();
   for (const [name, address] of [
     ['HTTP_PROXY', environment.http],
     ['HTTPS_PROXY', environment.https],
