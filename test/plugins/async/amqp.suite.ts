@@ -1,7 +1,12 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import type { Channel, ChannelModel } from 'amqplib';
+import { Reply } from '#contract';
 import type { Operations } from '#kernel';
+import { openHarness } from '../../../kernel/testing/index.ts';
+import { plugin } from '../../../plugins/async/amqp.ts';
+import { MAX_MESSAGE_BYTES } from '../../../plugins/services/amqp/message-limit.ts';
 import { until } from '../../support/conditions.ts';
+import { countingMeter } from '../../support/counting.ts';
 import { rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import type { Broker } from '../services/amqp/broker.test.ts';
 
@@ -119,6 +124,30 @@ export function agentSuite(broker: () => Broker): void {
       await until(() => sinks.lines.some((line) => line.includes('message discarded')));
       equal(await leftOver(), 0);
       deepEqual(bodies(), ['two']);
+    });
+
+    it('drops a message that is too long without running it, counts it, and runs the next one', async () => {
+      const { counts, offers } = countingMeter();
+      const ran: string[] = [];
+      const driver = { host: broker().rabbit.url, name: queue, exchange: 'ex-agents' };
+      const gate = await openHarness(plugin, 'agent', driver, {
+        agent: {
+          consumer: { topic: '*.bar', workers: 1, max_rate: 0 },
+          connection: { max_retries: 0, backoff_strategy: 'linear', health_interval: 1000 },
+        },
+        offers,
+        async next(request) {
+          ran.push(String(await request.body?.bytes()));
+          return Reply.data({});
+        },
+      });
+      await until(() => consumes());
+      admin.publish('ex-agents', 'x.bar', Buffer.alloc(MAX_MESSAGE_BYTES + 1));
+      publish('after');
+      await until(() => counts.get('agent.messages') === 2);
+      deepEqual(ran, ['after']);
+      await gate.close();
+      equal((await admin.checkQueue(queue)).messageCount, 0);
     });
 
     it('goes on with the next message while one fails for ever', async () => {

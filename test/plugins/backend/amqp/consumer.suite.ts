@@ -4,6 +4,7 @@ import type { Operations } from '#kernel';
 import { openHarness } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/backend/amqp/consumer.ts';
 import { plugin as json } from '../../../../plugins/encoding/json.ts';
+import { MAX_MESSAGE_BYTES } from '../../../../plugins/services/amqp/message-limit.ts';
 import { until } from '../../../support/conditions.ts';
 import { countingMeter } from '../../../support/counting.ts';
 import { rememberingSinks, startGateway } from '../../../support/gateway.ts';
@@ -91,6 +92,22 @@ export function consumerSuite(broker: () => Broker): void {
         ],
       );
       await gate.close();
+    });
+
+    it('drops a message that is too long, counts it, and hands over the next one', async () => {
+      const { counts, offers } = countingMeter();
+      for (const autoAck of [false, true]) {
+        const fields = { name: queue, exchange: `ex-${queue}`, routing_key: ['#'], auto_ack: autoAck };
+        const around = { backend: { host: [broker().rabbit.url], url_pattern: '/' }, plugins: [json], offers };
+        const gate = await openHarness(plugin, 'backend', fields, around);
+        await until(() => consumes());
+        admin.publish(`ex-${queue}`, 'k', Buffer.alloc(MAX_MESSAGE_BYTES + 1));
+        publish('{"after":1}');
+        deepEqual((await gate.send('GET /')).data, { after: 1 });
+        await gate.close();
+        equal((await admin.checkQueue(queue)).messageCount, 0);
+      }
+      deepEqual([...counts], [['amqp.discarded', 2]]);
     });
 
     /** What is in the queue once the gateway holds nothing of it. */
