@@ -5,6 +5,7 @@ import type { Call } from './call.ts';
 import type { ClientRequest } from './client-request.ts';
 import type { PluginCommand } from './command.ts';
 import type { BackendCondition } from './condition.ts';
+import type { EndpointConfig } from './config.ts';
 import type { Conversion } from './conversion.ts';
 import type { Discovery } from './discovery.ts';
 import type { Encoding } from './encoding.ts';
@@ -97,6 +98,8 @@ export interface AtService extends AttachmentTraits {
   readonly eachEndpoint?: (site: EndpointSite<unknown>) => AtEndpoint;
   /** Attaches to every backend, inside what the backend itself declares. */
   readonly eachBackend?: (site: BackendSite<unknown>) => AtBackend;
+  /** Of one that is `independent` but for some endpoints: where one comes, goes or changes, all is attached anew. */
+  readonly learnsFrom?: (endpoint: EndpointConfig) => boolean;
 }
 
 /** How the backends of an endpoint are called and their replies made one. */
@@ -200,8 +203,8 @@ export interface Plugin {
   readonly description: string;
   readonly places?: readonly Place[];
   /**
-   * What it attaches at the root learns nothing from the endpoints: its hooks for each of them, and what it offers, note
-   * down nothing. Only then are endpoints that have not changed gone on with when others are reloaded; plugins at the root
+   * What it attaches at the root learns nothing from endpoints that it does not `learnsFrom`: what it notes down of one is
+   * known by that alone, or released with it. Only then are unchanged endpoints gone on with over a reload; plugins at the root
    * that hand nothing to endpoints need not say so.
    */
   readonly independent?: true;

@@ -127,6 +127,12 @@ export interface Site<Config> {
   /** A field of the service, with its default. */
   setting<K extends Setting>(name: K): ServiceConfig[K];
   /**
+   * The configuration that it is attached for; once another one serves that goes on with the attachment, that one: for what
+   * tells a client what is served. It is not noted that it was asked for: who learns something from it while it attaches says
+   * so by `learnsFrom`.
+   */
+  serving(): ServiceConfig;
+  /**
    * What there is of an encoding that the configuration names, as in `endpoint.output_encoding` or `backend.encoding`: with
    * a `raw` one nothing is decoded. Undefined for one that there is not.
    */

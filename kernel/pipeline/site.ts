@@ -169,6 +169,10 @@ class PlaceSite implements Site<unknown> {
     return (name) => this.#reads.noting('settings', name, this.#build.config[name]);
   }
 
+  get serving(): Site<unknown>['serving'] {
+    return () => this.#build.config;
+  }
+
   get use(): Site<unknown>['use'] {
     return (name) => this.#reads.noting('services', name, this.#build.services[name]);
   }

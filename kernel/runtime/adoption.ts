@@ -3,7 +3,8 @@ import type { EndpointConfig } from '#contract';
 import type { Attached } from '../pipeline/attach.ts';
 import type { Reads } from '../pipeline/reads.ts';
 import type { Route } from '../pipeline/route.ts';
-import type { Earlier, ServiceFrame } from '../pipeline/service-frame.ts';
+import { type Earlier, RebuildNeeded, type ServiceFrame } from '../pipeline/service-frame.ts';
+import { difference } from '../values/difference.ts';
 import type { ConfigBuild } from './config-build.ts';
 import type { EndpointLease } from './endpoint-lease.ts';
 import type { ReadFiles } from './read-files.ts';
@@ -33,10 +34,14 @@ export class Adoption {
   static of(before: Runtime, read: Pick<Runtime, 'config' | 'registry'>, files: ReadFiles): Adoption | null {
     const { config, registry, compiled } = before;
     if (registry !== read.registry || !isSameService(config, read.config)) return null;
-    if (!compiled.frame.service.every(isIndependent)) return null;
+    const { service } = compiled.frame;
+    if (!service.every(isIndependent)) return null;
     const adoption = new Adoption(before, files);
     const holdings = [before.scope, ...before.otherHolds];
-    return holdings.every(({ builder }) => builder && adoption.#isUntouched(builder.reads)) ? adoption : null;
+    if (!holdings.every(({ builder }) => builder && adoption.#isUntouched(builder.reads))) return null;
+    const [gone] = difference(config.endpoints, read.config.endpoints);
+    for (const endpoint of gone) if (adoption.#isLearntFrom(endpoint)) return null;
+    return adoption;
   }
 
   /** What goes into a build that goes on with it. */
@@ -47,6 +52,7 @@ export class Adoption {
       take: (index, endpoint) => {
         const route = this.#routeAt(compiled.routes, index, endpoint);
         if (route) build.adopt(route.hold as EndpointLease);
+        else if (this.#isLearntFrom(endpoint)) throw new RebuildNeeded(`${endpoint.endpoint} is learnt from`);
         return route;
       },
       takeRest: () => {
@@ -70,6 +76,11 @@ export class Adoption {
     if (!route || route.nested.length > 0) return undefined;
     const { warnings, handlerUses, sites } = (route.hold as EndpointLease).registered ?? {};
     return warnings?.length || handlerUses?.length || sites?.length ? undefined : route;
+  }
+
+  /** A component at the root has something of it. */
+  #isLearntFrom(endpoint: EndpointConfig): boolean {
+    return this.#before.compiled.frame.service.some(({ at }) => at.learnsFrom?.(endpoint));
   }
 
   /** Nothing that it asked for is another one now. Fields of the service are not, where this is asked. */

@@ -1,7 +1,8 @@
 import { createHash, hash } from 'node:crypto';
-import type { Data, EndpointConfig, ServiceConfig } from '#contract';
+import type { Data, ServiceConfig } from '#contract';
 import { canonicalJson } from '../config/index.ts';
 import { YieldScheduler } from '../contract/internal.ts';
+import { difference } from '../values/difference.ts';
 import { EndpointPrints } from './endpoint-prints.ts';
 import { isSameService } from './shared-config.ts';
 import type { FileRead } from './watch/index.ts';
@@ -49,28 +50,6 @@ function printsOf(config: ServiceConfig, before: Fingerprinted | null): ReturnTy
   if (!before) return EndpointPrints.none.with([], config.endpoints);
   const [gone, come] = difference(before.config.endpoints, config.endpoints);
   return before.fingerprint.endpoints.with(gone, come);
-}
-
-/** What one list has and the other does not, by identity. Most stand where they stood, from the beginning or the end. */
-function difference(
-  before: readonly EndpointConfig[],
-  now: readonly EndpointConfig[],
-): readonly [gone: ReadonlySet<EndpointConfig>, come: readonly EndpointConfig[]] {
-  const most = Math.min(before.length, now.length);
-  let start = 0;
-  while (start < most && before[start] === now[start]) start++;
-  let end = 0;
-  while (end < most - start && before[before.length - 1 - end] === now[now.length - 1 - end]) end++;
-  const gone = new Set<EndpointConfig>();
-  const come: EndpointConfig[] = [];
-  const isShifted = before.length !== now.length;
-  for (let at = start; at < before.length - end; at++) if (isShifted || before[at] !== now[at]) gone.add(before[at]!);
-  for (let at = start; at < now.length - end; at++) {
-    const endpoint = now[at]!;
-    if (!isShifted && before[at] === endpoint) continue;
-    if (!gone.delete(endpoint)) come.push(endpoint);
-  }
-  return [gone, come];
 }
 
 function servicePrint(config: ServiceConfig, before: Fingerprinted | null): string {

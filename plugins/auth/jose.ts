@@ -7,6 +7,7 @@ export const plugin = definePlugin({
   description: 'Keeps the keys of tokens for all endpoints, as auth/validator at the service does.',
   leaves: ['requests', 'data'],
   expectsBelow: usersOfSharedCache,
+  independent: true,
   offers: [sharedAge],
   places: [sharedCache],
 });

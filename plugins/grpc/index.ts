@@ -17,6 +17,7 @@ import { publish, withoutBody } from './server/publish.ts';
 export const plugin = definePlugin({
   name: 'grpc',
   description: 'Knows gRPC services by their descriptors, and publishes methods of them.',
+  independent: true,
   offers: [grpcCatalog, telemetrySwitches],
   places: [atService(schema, attach)],
 });

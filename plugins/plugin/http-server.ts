@@ -52,6 +52,7 @@ export const plugin = definePlugin({
   name: 'plugin/http-server',
   description: 'Runs handlers of your own around everything that is answered.',
   opens: ['/jwk-aggregator/port'],
+  independent: true,
   offers: [personalHeaders, geoLocations, keyAggregators],
   takes: hostPorts,
   becomes: [...Object.values(successors), 'auth/basic', 'redis', 'qos/ratelimit/service/redis'],

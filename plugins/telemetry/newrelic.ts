@@ -66,6 +66,7 @@ export function newRelic(collectorOf: (license: string) => string): Plugin {
     name,
     description: 'Sends a transaction for each request to New Relic.',
     leaves: ['data'],
+    independent: true,
     offers: [newRelicEngines, tracers],
     takes: [engines, telemetrySwitches],
     places: [

@@ -37,6 +37,7 @@ export const plugin = definePlugin({
   name: 'telemetry/opentelemetry-security',
   description: 'Sends headers such as credentials to OpenTelemetry collectors.',
   leaves: ['requests', 'data'],
+  independent: true,
   offers: [exporterHeaders],
   places: [
     atService(schema, ({ config, fault }) => {

@@ -15,6 +15,7 @@ import {
   type PipeRequest,
   type Reply,
   refuse,
+  type EndpointConfig as ServedEndpoint,
   type Site,
 } from '#contract';
 import { limitedWarning } from '../../services/limited-warning.ts';
@@ -38,6 +39,7 @@ export const plugin = definePlugin({
   name: 'auth/api-keys',
   description: 'Lets requests pass whose key has one of the roles that the endpoint asks for.',
   leaves: ['data'],
+  independent: true,
   expectsBelow: { component: 'auth/api-keys', suits: () => true, called: 'auth/api-keys' },
   offers: [keyCatalogue, personalHeaders],
   takes: [keyCatalogue],
@@ -49,7 +51,9 @@ export const plugin = definePlugin({
       const request = before<ClientRequest>((asked, call) => {
         if (parameters.size > 0 && asked.search !== '') hideKeys(asked, call, parameters);
       });
-      return { ...(readsQueries(site) && { request }), offers: [offer(keyCatalogue, catalogue)] };
+      const learnsFrom = (endpoint: ServedEndpoint): boolean => addsParameter(site.config, endpoint);
+      const readsQueries = site.config.strategy === 'query_string' || site.serving().endpoints.some(learnsFrom);
+      return { ...(readsQueries && { request }), learnsFrom, offers: [offer(keyCatalogue, catalogue)] };
     }),
     atEndpoint(endpointSchema, attach),
   ],
@@ -103,13 +107,13 @@ function attach(site: EndpointSite<EndpointConfig>): AtEndpoint {
   return { endpoint, proxy, sets: [header], offers: [offer(personalHeaders, [header])] };
 }
 
-/** Some key is a parameter. */
-function readsQueries({ config, setting }: Site<ServiceConfig>): boolean {
-  if (config.strategy === 'query_string') return true;
-  return setting('endpoints').some(({ extra_config: components }) => {
-    const own = Object.hasOwn(components, 'auth/api-keys') ? components['auth/api-keys'] : undefined;
-    return isObject(own) && own['strategy'] === 'query_string';
-  });
+/** The keys of an endpoint are parameters, whose name is known to all of the service. */
+function addsParameter({ strategy: ofService }: ServiceConfig, { extra_config: components }: ServedEndpoint): boolean {
+  const own = Object.hasOwn(components, 'auth/api-keys') ? components['auth/api-keys'] : undefined;
+  if (!isObject(own)) return false;
+  const { strategy = ofService, identifier } = own;
+  // That of the service it knows by itself.
+  return strategy === 'query_string' && (ofService !== 'query_string' || identifier !== undefined);
 }
 
 function checkService(site: Site<ServiceConfig>): void {

@@ -1,4 +1,4 @@
-import { atEndpoint, atService, definePlugin } from '#contract';
+import { atEndpoint, atService, type DataObject, definePlugin, type EndpointConfig } from '#contract';
 import { exportCommand } from './export/command.ts';
 import { describeApi, settingsOf } from './export/describe-api.ts';
 import { parameterFaults } from './export/parameters.ts';
@@ -23,17 +23,22 @@ export const plugin = definePlugin({
   convert: reportMistakes,
   commands: { 'export openapi': exportCommand, 'import openapi': importCommand, 'serve openapi': serveCommand },
   places: [
-    atService(serviceSchema, ({ config: { serve }, setting }) => {
+    atService(serviceSchema, ({ config: { serve }, setting, serving }) => {
       if (!serve) return {};
       const config = {
         name: setting('name'),
         tls: setting('tls'),
-        endpoints: setting('endpoints'),
         extra_config: setting('extra_config'),
       };
+      let described: { readonly endpoints: readonly EndpointConfig[]; readonly document: DataObject } | undefined;
       return {
         routes: documentPages(serve.path, () => {
-          return describeApi(config, { audience: serve.audience, version: '3.1' }).document;
+          const { endpoints } = serving();
+          if (described?.endpoints !== endpoints) {
+            const { document } = describeApi({ ...config, endpoints }, { audience: serve.audience, version: '3.1' });
+            described = { endpoints, document };
+          }
+          return described.document;
         }),
       };
     }),

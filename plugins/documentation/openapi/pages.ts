@@ -7,31 +7,35 @@ const POLICY =
 
 /**
  * A page for people at a path, and the document for programs below it.
- * @param describe makes the document, once, when it is first asked for: by then everything in it has been checked.
+ * @param describe gives the document, the same object as long as it is the same: everything in it has been checked.
  */
 export function documentPages(path: string, describe: () => DataObject): OwnRoute[] {
   const below = path === '/' ? '/openapi.json' : `${path}/openapi.json`;
-  let described: DataObject | undefined;
-  const document = (): DataObject => {
-    described ??= describe();
-    return described;
-  };
   return [
-    ownRoute(path, 'A page on what is served.', 'text/html; charset=utf-8', () => renderPage(document(), below)),
-    ownRoute(below, 'What is served, in OpenAPI.', 'application/json', () => printJson(document())),
+    ownRoute(path, 'A page on what is served.', 'text/html; charset=utf-8', describe, (document) =>
+      renderPage(document, below),
+    ),
+    ownRoute(below, 'What is served, in OpenAPI.', 'application/json', describe, printJson),
   ];
 }
 
-function ownRoute(path: string, description: string, type: string, print: () => string): OwnRoute {
+function ownRoute(
+  path: string,
+  description: string,
+  type: string,
+  describe: () => DataObject,
+  print: (document: DataObject) => string,
+): OwnRoute {
   const headers = ['Content-Type', type, 'Content-Security-Policy', POLICY, 'X-Content-Type-Options', 'nosniff'];
-  let body: Uint8Array | undefined;
+  let printed: { readonly document: DataObject; readonly body: Uint8Array } | undefined;
   return {
     method: 'GET',
     path,
     description,
     handle() {
-      body ??= Buffer.from(print());
-      const reply = Reply.raw(200, new HeaderBag(headers), body);
+      const document = describe();
+      if (printed?.document !== document) printed = { document, body: Buffer.from(print(document)) };
+      const reply = Reply.raw(200, new HeaderBag([...headers]), printed.body);
       reply.complete = null;
       return reply;
     },

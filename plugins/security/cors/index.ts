@@ -18,8 +18,21 @@ import { originTest } from './origins.ts';
 import { ACTUAL_VARY, compilePolicy, type HeaderList, type Note, type Policy } from './policy.ts';
 import { type CorsConfig, schema, serviceSchema } from './schema.ts';
 
-/** The policies of the endpoints that have one of their own. */
-export type EndpointPolicies = Map<EndpointConfig, Policy>;
+/** The policies of the endpoints that have one of their own, for as long as somebody has these. */
+export class EndpointPolicies {
+  readonly #policies = new WeakMap<EndpointConfig, Policy>();
+  /** Where no endpoint has had one, nobody looks for the endpoint of a request. */
+  isUsed = false;
+
+  set(endpoint: EndpointConfig, policy: Policy): void {
+    this.#policies.set(endpoint, policy);
+    this.isUsed = true;
+  }
+
+  get(endpoint: EndpointConfig): Policy | undefined {
+    return this.#policies.get(endpoint);
+  }
+}
 
 /**
  * Preflights are answered before any endpoint is looked for, so what stands at the root answers those of endpoints too,
@@ -37,11 +50,12 @@ export const plugin = definePlugin({
   description:
     'Lets pages of other sites call the gateway from a browser: answers preflights, sends the headers of CORS.',
   leaves: ['requests', 'data'],
+  independent: true,
   offers: [endpointPolicies, allowedOrigins],
   takes: [endpointPolicies],
   places: [
     atService(serviceSchema, (site) => {
-      const own: EndpointPolicies = new Map();
+      const own = new EndpointPolicies();
       const policy = site.isNamed ? servicePolicy(site) : null;
       const origins = policy ? [offer(allowedOrigins, originsOf(site))] : [];
       return { request: around(policy, own), offers: [offer(endpointPolicies, own), ...origins] };
@@ -96,7 +110,7 @@ const none: HeaderList = Object.freeze([]);
 function around(service: Policy | null, own: EndpointPolicies): Wrap<ClientRequest> {
   return (next) => (request, call) => {
     const isAsking = isPreflight(request);
-    const policy = own.size === 0 ? service : (ownPolicy(own, request, isAsking) ?? service);
+    const policy = !own.isUsed ? service : (ownPolicy(own, request, isAsking) ?? service);
     if (!policy) return next(request, call);
     const decision = isAsking ? policy.preflight(request) : policy.actual(request);
     const isRefused = typeof decision === 'string';

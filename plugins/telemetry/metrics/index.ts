@@ -15,6 +15,7 @@ import { routeName } from '../opentelemetry/patterns.ts';
 import { countLayer, countTls, EndpointStats } from './layers.ts';
 import { statsPage } from './page.ts';
 import { observeProcess } from './process-values.ts';
+import { ShownNames } from './shown-names.ts';
 import { Stats, snapshots } from './stats.ts';
 
 const flag = (description: string) => ({ type: 'boolean', description, default: false }) as const;
@@ -54,6 +55,7 @@ export const plugin = definePlugin({
   description: 'Counts requests in memory and shows the counts as JSON.',
   leaves: ['requests', 'data'],
   opens: ['/listen_address'],
+  independent: true,
   offers: [snapshots],
   places: [atService(schema, attach)],
 });
@@ -69,13 +71,10 @@ function attach(site: Site<Infer<typeof schema>>): AtService {
     take: (own) => own.take(),
     merge: (own, change) => own.merge(change),
   });
-  const shown = new Set<string>();
-  const isShown = (name: string): boolean => {
-    const owner = ownerOf(name);
-    return owner === undefined || shown.has(owner);
-  };
+  const shown = new ShownNames(stats);
+  const { isShown } = shown;
   // What the configuration before has counted of endpoints that are gone is forgotten, in every process.
-  for (const where of ['owner', 'each'] as const) site.start(() => stats.retain(isShown), { in: where });
+  for (const where of ['owner', 'each'] as const) site.start(shown.serve, { in: where });
   site.start((signal) => {
     const observed = observeProcess(stats);
     const timer = setInterval(() => stats.endWindow(observed.read()), timerMs(collection_time));
@@ -86,7 +85,7 @@ function attach(site: Site<Infer<typeof schema>>): AtService {
     });
   });
   if (!endpoint_disabled) listen(site, stats, isShown);
-  const endpoints = new Map<EndpointConfig, EndpointStats>();
+  const endpoints = new WeakMap<EndpointConfig, EndpointStats>();
   const connected = before<ClientRequest>(() => {
     stats.counter('router.connected').value += 1;
   });
@@ -100,31 +99,26 @@ function attach(site: Site<Infer<typeof schema>>): AtService {
         countTls(stats, record);
       },
     }),
-    eachEndpoint: ({ endpoint }) => {
+    eachEndpoint: (at) => {
+      const { endpoint } = at;
       const name = routeName(endpoint.endpoint);
       if (!router_disabled) {
-        shown.add(`router.response.${name}`);
+        shown.add(`router.response.${name}`, at);
         endpoints.set(endpoint, new EndpointStats(stats, endpoint));
       }
-      if (!proxy_disabled) shown.add(`layer.pipe.name.${name}`);
+      if (!proxy_disabled) shown.add(`layer.pipe.name.${name}`, at);
       return {
         ...(!router_disabled && { endpoint: connected }),
         ...(!proxy_disabled && { proxy: countLayer(stats, 'pipe', name) }),
       };
     },
-    eachBackend: ({ backend }) => {
+    eachBackend: (at) => {
+      const { backend } = at;
       if (backend_disabled) return {};
-      shown.add(`layer.backend.name.${backend.url_pattern}`);
+      shown.add(`layer.backend.name.${backend.url_pattern}`, at);
       return { backend: countLayer(stats, 'backend', backend.url_pattern) };
     },
   };
-}
-
-/** What a name counts: an endpoint's answers, or a pipe. Undefined for what belongs to no endpoint. */
-function ownerOf(name: string): string | undefined {
-  if (name.startsWith('router.response.')) return name.replace(/\.(?:size|time|status(?:\.\d+\.count)?)$/, '');
-  if (!name.startsWith('proxy.')) return undefined;
-  return name.slice(name.indexOf('layer.'), name.lastIndexOf('.complete.'));
 }
 
 function listen(site: Site<Infer<typeof schema>>, stats: Stats, isShown: (name: string) => boolean): void {

@@ -29,6 +29,7 @@ export const plugin = definePlugin({
   description: 'Reports metrics and spans as telemetry/opentelemetry does, by the old configuration.',
   leaves: ['data'],
   opens: ['/exporters/prometheus'],
+  independent: true,
   offers: [tracers],
   takes: [engines, newRelicEngines, telemetrySwitches],
   places: [

@@ -18,8 +18,10 @@ export const engines: Port<Engine> = definePort('OpenTelemetry');
 /** What the service says of one endpoint, or the endpoint itself. */
 type Override = EndpointOverride | undefined;
 
-/** Endpoints may have exporters of their own by it. */
-const OVERRIDING = 'telemetry/opentelemetry';
+/** Whether an endpoint has settings of its own, by which it may have exporters of its own. */
+export function hasOwnSettings({ extra_config: own }: EndpointConfig): boolean {
+  return Object.hasOwn(own, 'telemetry/opentelemetry');
+}
 
 /** What an engine is made from. */
 export interface EngineSettings {
@@ -33,7 +35,7 @@ export interface EngineSettings {
 /** The telemetry of one configuration: its destinations, and what is reported of each endpoint. */
 export class Engine {
   /** The endpoints that are reported, and null for those that are not. */
-  readonly endpoints = new Map<EndpointConfig, EndpointTelemetry | null>();
+  readonly endpoints = new WeakMap<EndpointConfig, EndpointTelemetry | null>();
   readonly skipped: SkippedPaths;
   readonly propagation: Propagation;
   /** What the service reports of endpoints that say nothing. */
@@ -81,7 +83,7 @@ export class Engine {
     this.observesRequests =
       (instruments !== null && this.global.metrics !== null) ||
       (traces?.records === true && this.global.traces !== null) ||
-      site.setting('endpoints').some(({ extra_config: own }) => Object.hasOwn(own, OVERRIDING));
+      site.serving().endpoints.some(hasOwnSettings);
   }
 
   /** What an exporter that is scraped shows now. */

@@ -28,6 +28,7 @@ export const plugin = definePlugin({
   description: 'Reports metrics and traces over OTLP and to Prometheus.',
   leaves: ['data'],
   opens: ['/exporters/prometheus'],
+  independent: true,
   offers: [engines, meters, connectionObservers, tracers],
   takes: [engines, exporterHeaders, telemetrySwitches],
   places: [

@@ -1,7 +1,7 @@
 import { type AccessRecord, type AtService, type Offer, offer, type Site, tracers } from '#contract';
 import { PROPAGATOR_NAMES, type Propagation, propagationOf } from '../../services/tracing/propagator.ts';
 import { responseHeaders } from './endpoint-telemetry.ts';
-import type { Engine } from './engine.ts';
+import { type Engine, hasOwnSettings } from './engine.ts';
 import { ServerMetrics } from './server.ts';
 import { tracer } from './tracer.ts';
 
@@ -26,9 +26,10 @@ export function attachEngine(engine: Engine, component: string): AtService & { r
       head: (head, _request, call) => call.set(responseHeaders, head.headers),
     }),
     eachEndpoint: (at) => {
-      if (engine.endpoints.has(at.endpoint)) return {};
+      if (component === 'telemetry/opentelemetry' && hasOwnSettings(at.endpoint)) return {};
       return engine.report(at, at.endpoint, undefined)?.attachment ?? {};
     },
+    learnsFrom: hasOwnSettings,
     eachBackend: ({ endpoint, backend }) => {
       const telemetry = engine.endpoints.get(endpoint);
       if (!telemetry || Object.hasOwn(backend.extra_config, component)) return {};

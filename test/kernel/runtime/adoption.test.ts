@@ -1,7 +1,7 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { atEndpoint, atService, before, definePlugin, definePort, HeaderBag, offer, refuse } from '#contract';
+import { atEndpoint, atService, before, definePlugin, definePort, HeaderBag, offer, Reply, refuse } from '#contract';
 import type { Operations } from '#kernel';
 import { until } from '../../support/conditions.ts';
 import { partsOf } from '../../support/gateway.ts';
@@ -56,9 +56,15 @@ describe('an endpoint that has not changed', () => {
       offers: [texts],
       ...(independent && { independent }),
       places: [
-        atService({ type: 'object' }, () => {
+        atService({ type: 'object' }, ({ serving }) => {
           told.push('attach the service');
-          return { offers: [offer(texts, [])] };
+          const paths = () => serving().endpoints.map((each) => each.endpoint);
+          const handle = () => Reply.raw(200, new HeaderBag(), Buffer.from(paths().join()));
+          return {
+            offers: [offer(texts, [])],
+            routes: [{ path: '/served', description: 'What is served.', handle }],
+            learnsFrom: (served) => served.endpoint.startsWith('/learnt'),
+          };
         }),
       ],
     });
@@ -194,6 +200,36 @@ describe('an endpoint that has not changed', () => {
     await start(config([endpoint('/a')], service), false);
     await gateway.reload(config([endpoint('/a'), endpoint('/b')], service));
     deepEqual(told.slice(0, 3), ['attach the service', 'attach /a', 'attach /b']);
+  });
+
+  it('is built anew with the service where one comes, changes or goes from which that learns something', async () => {
+    const service = { extra_config: { 'test/offering': {} } };
+    const learnt = endpoint('/learnt');
+    const steps: readonly (readonly [what: string, endpoints: readonly object[], isWhole: boolean])[] = [
+      ['another one comes', [endpoint('/a'), endpoint('/b')], false],
+      ['one comes', [endpoint('/a'), endpoint('/b'), learnt], true],
+      ['another one changes', [endpoint('/a', {}, { timeout: '5s' }), endpoint('/b'), learnt], false],
+      ['it moves', [learnt, endpoint('/a', {}, { timeout: '5s' }), endpoint('/b')], false],
+      ['it changes', [endpoint('/learnt', {}, { timeout: '5s' }), endpoint('/b')], true],
+      ['it goes', [endpoint('/b')], true],
+    ];
+    await start(config([endpoint('/a')], service));
+    for (const [what, endpoints, isWhole] of steps) {
+      told.length = 0;
+      await gateway.reload(config(endpoints, service));
+      equal(told.includes('attach the service'), isWhole, what);
+    }
+  });
+
+  it('leaves the service knowing what is served now', async () => {
+    const service = { extra_config: { 'test/offering': {} } };
+    await start(config([endpoint('/a')], service));
+    await gateway.reload(config([endpoint('/a'), endpoint('/b')], service));
+    equal((await gateway.inject('/served')).body, '/a,/b');
+    equal(told.includes('attach the service'), false);
+    await gateway.apply({ trigger: 'api', source: config([endpoint('/c')], service), dryRun: true });
+    await rejects(gateway.reload(config([endpoint('/d', { refuses: true })], service)), /TEST_REFUSED/);
+    equal((await gateway.inject('/served')).body, '/a,/b');
   });
 
   it('leads to no configuration before the one that serves', async () => {

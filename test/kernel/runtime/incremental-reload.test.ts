@@ -30,7 +30,7 @@ interface Model {
 }
 
 const paths = ['/a', '/b/{id}', '/b/c', '/d/{id}/e', '/f', '/g/*'];
-const asked = ['/a', '/a/', '/A', '/b/1', '/b/c', '/d/2/e', '/f?q=1', '/g/x/y', '/nothing'];
+const asked = ['/a', '/a/', '/A', '/b/1', '/b/c', '/d/2/e', '/f?q=1', '/g/x/y', '/nothing', '/a?q=secret', '/api'];
 
 const backends: readonly object[] = [
   { url_pattern: '/plain' },
@@ -62,13 +62,15 @@ describe('a configuration that goes on with what has not changed', function () {
 
   /** Plugins from files cost much of the time. */
   let withPlugins = true;
+  /** Components that always stand at the root. */
+  let always: Readonly<Record<string, unknown>> = {};
 
   const documentOf = ({ endpoints, service, components }: Model): object => ({
     version: 3,
     host: [backend.url],
     ...(withPlugins && { plugin: { folder: join(folder.path, 'plugins/') } }),
     ...service,
-    ...(Object.keys(components).length > 0 && { extra_config: components }),
+    ...(Object.keys({ ...always, ...components }).length > 0 && { extra_config: { ...always, ...components } }),
     endpoints,
   });
 
@@ -90,6 +92,19 @@ describe('a configuration that goes on with what has not changed', function () {
     () => ({ extra_config: { 'validation/cel': [{ check_expr: `req_path != '/b/${random(2)}'` }] } }),
     () => ({ extra_config: { proxy: { static: { data: { extra: random(3) }, strategy: 'always' } } } }),
     () => ({ extra_config: { 'security/cors': { allow_origins: [`http://${random(2)}.test`] } } }),
+    ...(always['auth/api-keys'] ? observed(random) : []),
+  ];
+
+  /** What components at the root may learn from. */
+  const observed = (random: (below: number) => number): readonly (() => Record<string, unknown>)[] => [
+    () => ({ extra_config: { 'auth/api-keys': { roles: ['user'] } } }),
+    () => ({
+      extra_config: {
+        'auth/api-keys': { roles: ['user'], strategy: 'query_string', identifier: ['q', 'k'][random(2)] },
+      },
+    }),
+    () => ({ extra_config: { 'telemetry/opentelemetry': { proxy: { disable_traces: random(2) === 0 } } } }),
+    () => ({ extra_config: { 'documentation/openapi': { summary: `number ${random(3)}` } } }),
   ];
 
   const services: readonly ((model: Model, random: (below: number) => number) => void)[] = [
@@ -134,10 +149,11 @@ describe('a configuration that goes on with what has not changed', function () {
   async function shown(gateway: Operations): Promise<unknown> {
     const replies = [];
     for (const url of asked) {
-      const headers = { origin: 'http://0.test', 'x-a': 'b' };
+      const headers = { origin: 'http://0.test', 'x-a': 'b', authorization: 'Bearer secret' };
       const { statusCode, headers: given, body } = await gateway.inject({ url, headers });
       const { date: _date, ...rest } = given;
-      replies.push([url, statusCode, rest, body]);
+      // Of another order alone nobody is told.
+      replies.push([url, statusCode, rest, url === '/api' ? body.split('\n').sort() : body]);
     }
     const { hash, warnings } = gateway.status;
     const endpoints = gateway.config.endpoints.toSorted((a, b) => (a.endpoint < b.endpoint ? -1 : 1));
@@ -153,10 +169,30 @@ describe('a configuration that goes on with what has not changed', function () {
     return error.errors.map(({ code, pointer, message, hint }) => [code, pointer, message, hint]);
   };
 
-  for (const seed of [1, 2, 3]) {
-    it(`answers as one that is built from the ground up, whatever changes (${seed})`, async () => {
+  const keys = { keys: [{ key: 'secret', roles: ['user'] }] };
+  const listen = '127.0.0.1:0';
+  const exporters = { prometheus: [{ name: 'local', listen_ip: '127.0.0.1', port: 0 }] };
+  const telemetry = {
+    'telemetry/metrics': { listen_address: listen },
+    'telemetry/opentelemetry': { exporters, layers: { backend: { metrics: { round_trip: true } } } },
+    'auth/api-keys': keys,
+    'security/cors': { allow_origins: ['http://0.test'] },
+    grpc: { catalog: [] },
+  };
+  const documented = { ...telemetry, 'documentation/openapi': { serve: { path: '/api' } } };
+  const sets = [
+    [1, {}],
+    [2, {}],
+    [3, {}],
+    [4, telemetry],
+    [5, documented],
+  ] as const;
+  for (const [seed, components] of sets) {
+    const beside = Object.keys(components).join(', ');
+    it(`answers as one that is built from the ground up, whatever changes (${seed}) ${beside}`, async () => {
       const random = generator(seed);
       withPlugins = seed === 1;
+      always = components;
       let model: Model = { endpoints: [], service: {}, components: {} };
       for (let index = 0; index < 5; index++) change(model, random);
       model.components = {};

@@ -28,6 +28,16 @@ describe('a gateway that serves its document', () => {
     await validate(JSON.parse(body));
   });
 
+  it('answers the same however often it is asked', async () => {
+    const heads = [];
+    for (let index = 0; index < 3; index++) {
+      const { date: _date, ...headers } = (await gateway.inject('/docs')).headers;
+      heads.push(headers);
+    }
+    deepEqual(heads, [heads[0], heads[0], heads[0]]);
+    equal(typeof heads[0]!['x-gateway'], 'string');
+  });
+
   it('answers with a page on which every text is text, and that runs nothing', async () => {
     const { headers, body } = await gateway.inject('/docs');
     match(String(headers['content-security-policy']), /^default-src 'none'/);

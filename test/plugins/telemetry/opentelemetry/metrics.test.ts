@@ -1,4 +1,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { until } from '../../../support/conditions.ts';
 import { json } from '../../../support/gateway.ts';
 import { Stage } from './fixture.ts';
@@ -309,6 +312,53 @@ describe('telemetry/opentelemetry metrics', () => {
     await stage.gateway.reload(stage.config({}, { timeout: '3s' }));
     await stage.ask('/u/1');
     equal((await stage.scrape()).value('http_server_duration'), 2);
+  });
+
+  it('go on, of each endpoint, when another one has changed, and when a file of it has', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'otel-'));
+    const file = join(folder, 'script.lua');
+    const write = (version: number) => writeFileSync(file, `local version = ${version}`);
+    const scripted = { 'modifier/lua-proxy': { sources: [file], pre: 'local a = 1' } };
+    const endpoints = (timeout: string) => [
+      stage.endpoint({ endpoint: '/u/{id}', timeout }),
+      stage.endpoint({ endpoint: '/scripted', extra_config: scripted }, { url_pattern: '/x' }),
+      stage.endpoint({ endpoint: '/plain' }, { url_pattern: '/x' }),
+    ];
+    try {
+      write(1);
+      await stage.start({}, { endpoints: endpoints('5s') });
+      for (const [version, timeout] of [
+        [1, '5s'],
+        [1, '6s'],
+        [2, '6s'],
+      ] as const) {
+        write(version);
+        await stage.gateway.reload(stage.config({}, { endpoints: endpoints(timeout) }));
+        for (const path of ['/u/1', '/scripted', '/plain']) equal(await stage.ask(path), 200);
+      }
+      const { value } = await stage.scrape();
+      for (const route of ['/u/:id', '/scripted', '/plain']) {
+        equal(value('http_server_duration', { http_route: route }), 3, route);
+        equal(value('krakend_proxy_duration', { http_route: route }), 3, route);
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('of an endpoint go to the exporters that it names, when it comes by a reload', async () => {
+    const other = await stage.httpReceiver();
+    const exporters = {
+      otlp: [{ name: 'other', host: '127.0.0.1', port: other.port, use_http: true, disable_metrics: true }],
+    };
+    await stage.start({ exporters }, { endpoints: [stage.endpoint()] });
+    const named = { exporters_override: { metric_exporters: ['other'], metric_reporting_period: 1 } };
+    const own = { endpoint: '/own', extra_config: { 'telemetry/opentelemetry': named } };
+    const endpoints = [stage.endpoint(), stage.endpoint(own, { url_pattern: '/x' })];
+    await stage.gateway.reload(stage.config({ exporters }, { endpoints }));
+    await stage.ask('/own');
+    await until(() => other.last('http.server.duration') !== undefined);
+    equal((await stage.scrape()).value('http_server_duration', { http_route: '/own' }), 0);
   });
 
   it('of an endpoint go to the exporters that it names, one that takes none otherwise included', async () => {
