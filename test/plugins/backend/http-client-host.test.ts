@@ -29,7 +29,7 @@ describe('backend/http/client: another Host', () => {
       const reply = await gate.attached.protocol!.call(withHost(origin, host), new Call());
       equal(await textOf(reply), '');
     }
-    deepEqual(seen, ['host', 'v.example', 'host', new URL(origin).host]);
+    deepEqual(seen, ['Host', 'v.example', 'Host', new URL(origin).host]);
   });
 
   it('stays through redirects to the same address, and is no matter of another one', async () => {

@@ -43,7 +43,7 @@ describe('backend/http/client', () => {
       headers: ['User-Agent', 'x', 'X-Two', '1', 'X-Two', '2'],
     });
     deepEqual(seen, [
-      ...['GET', '/a%20b?c=1', 'host', origin.slice(7), 'connection', 'keep-alive'],
+      ...['GET', '/a%20b?c=1', 'Host', origin.slice(7), 'Connection', 'keep-alive'],
       ...['User-Agent', 'x', 'X-Two', '1', 'X-Two', '2', 'Accept-Encoding', 'gzip'],
     ]);
   });

@@ -1,5 +1,6 @@
-import { Socket } from 'node:net';
-import { buildConnector, errors } from 'undici';
+import { isIP, type OnReadOpts, connect as openTcp, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as openTls } from 'node:tls';
+import { errors } from 'undici';
 import { BackendError, type ConnectionTimes, type DeniedAddresses, timerMs } from '#contract';
 import type { TlsClient } from '../../../services/client-tls.ts';
 
@@ -22,53 +23,93 @@ export interface FreshMark {
   fresh: ConnectionTimes | null;
 }
 
+/** Where bytes of a connection go, past the stream that it is. */
+export interface Reading {
+  /** What they are read into. */
+  readonly buffer: Buffer;
+  /** They stand at the beginning of the buffer, until this returns. */
+  readonly read: (buffer: Buffer, length: number) => void;
+}
+
+/** Opens a connection. @param reading null for the stream. */
+export type Connect = (
+  reading: Reading | null,
+  callback: (error: Error | null, socket: Socket | null) => void,
+) => void;
+
 /**
- * Makes the connections of one pool: dial and handshake have limits of their own. One that came out at an address of the
- * gateway itself that is denied fails before anything is sent.
- * @param tls asked for at the first encrypted connection. @param offersHttp2 to servers that have a choice, over TLS.
+ * Makes the connections to one address: dial and handshake have limits of their own. One that came out at an address of the
+ * gateway itself that is denied fails before anything is sent. The name that is asked for, and that the certificate must
+ * have, is that of the address, whatever `Host` is sent.
+ * @param address as in `https://host:port`. @param tls asked for at the first encrypted connection.
+ * @param mark is set while the callback runs. @param offersHttp2 to servers that have a choice, over TLS.
  */
 export function connector(
+  address: string,
   dial: DialSettings,
   denied: DeniedAddresses,
   tls: () => TlsClient,
   mark: FreshMark,
   offersHttp2 = false,
-): buildConnector.connector {
+): Connect {
+  const { protocol, hostname, port } = new URL(address);
+  const secure = protocol === 'https:';
+  const host = hostname.replace(/^\[|\]$/g, '');
   const common = {
-    timeout: 0,
-    allowH2: offersHttp2,
-    preferH2: offersHttp2,
+    host,
+    port: Number(port) || (secure ? 443 : 80),
+    noDelay: true,
     keepAlive: dial.keepAliveMs >= 0,
     keepAliveInitialDelay: timerMs(Math.max(dial.keepAliveMs, 0)),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: timerMs(Math.max(dial.fallbackDelayMs, 10)),
   };
-  const plain = buildConnector(common);
-  let encrypted: buildConnector.connector | null = null;
-  return (options, callback) => {
-    const secure = options.protocol === 'https:';
-    if (secure) encrypted ??= buildConnector({ ...common, ...tls() });
-    const connect = secure ? encrypted! : plain;
-    const settled: buildConnector.Callback = (...result) => {
-      const [, socket] = result;
-      if (socket && denied.has(socket.remoteAddress ?? '', socket.remotePort ?? 0)) {
+  const ALPNProtocols = offersHttp2 ? ['h2', 'http/1.1'] : ['http/1.1'];
+  const encrypted = isIP(host) === 0 ? { ALPNProtocols, servername: host } : { ALPNProtocols };
+  /** What the next handshake can go on with. */
+  let session: Buffer | undefined;
+  const open = (onread: OnReadOpts | undefined): Socket => {
+    if (!secure) return openTcp({ ...common, ...(onread && { onread }) });
+    const options: ConnectionOptions = { ...common, ...encrypted, ...tls(), ...(session && { session }) };
+    const socket = openTls({ ...options, ...(onread && { onread }) });
+    return socket.on('session', (fresh: Buffer) => {
+      session = fresh;
+    });
+  };
+  return (reading, callback) => {
+    const start = performance.now();
+    const socket = open(reading ? onreadOf(reading) : undefined);
+    const times = timing(socket, start, secure);
+    let isSettled = false;
+    const settle = (error: Error | null) => {
+      if (isSettled) return;
+      isSettled = true;
+      if (error) return callback(error, null);
+      if (denied.has(socket.remoteAddress ?? '', socket.remotePort ?? 0)) {
         socket.destroy();
-        return callback(deniedError(options.hostname), null);
+        return callback(deniedError(hostname), null);
       }
       mark.fresh = times();
       try {
-        callback(...result);
+        callback(null, socket);
       } finally {
         mark.fresh = null;
       }
     };
-    let times = unknownTimes;
-    const start = performance.now();
-    // The name that is asked for, and that the certificate must have, is that of the address, whatever `Host` is sent.
-    const { servername: _, ...address } = options;
-    const socket: unknown = connect(address, settled);
-    if (socket instanceof Socket) times = timing(socket, start, secure);
-    if (socket instanceof Socket) limit(socket, dial.timeoutMs, secure, options.hostname);
+    socket.once(secure ? 'secureConnect' : 'connect', () => settle(null));
+    socket.on('error', settle);
+    socket.once('close', () => settle(new errors.SocketError('other side closed')));
+    limit(socket, dial.timeoutMs, secure, hostname);
+  };
+}
+
+function onreadOf({ buffer, read }: Reading): OnReadOpts {
+  return {
+    buffer,
+    callback: (length) => {
+      read(buffer, length);
+      return true;
+    },
   };
 }
 
@@ -95,8 +136,6 @@ function timing(socket: Socket, start: number, secure: boolean): () => Connectio
     return { dnsMs: match - start, connectMs: connected - match, tlsMs: now - connected };
   };
 }
-
-const unknownTimes = (): ConnectionTimes => ({ dnsMs: 0, connectMs: 0, tlsMs: 0 });
 
 function limit(socket: Socket, dialMs: number, secure: boolean, host: string): void {
   let timer: NodeJS.Timeout | undefined;

@@ -12,14 +12,15 @@ import {
   timerMs,
 } from '#contract';
 import { MAX_DISCARD_MS, MAX_DISCARDED_BYTES } from './discarding.ts';
-import { dispatchOptions } from './dispatch-options.ts';
+import { sending } from './dispatch-options.ts';
 import { bodyFailure, failureOf, isLostConnection, malformed } from './failure.ts';
-import { Incoming, Outgoing } from './headers.ts';
+import { incoming, Outgoing } from './headers.ts';
 import type { HttpClient } from './http-client.ts';
 import { UnprocessedError } from './http2-stream.ts';
 import { Inflater, takeGzip } from './inflate.ts';
 import { Observation } from './observe.ts';
-import type { Dispatching, OriginPool } from './origin-pool.ts';
+import { RoundTrip } from './http1/round-trip.ts';
+import type { OriginPool } from './origin-pool.ts';
 import type { Payload } from './payload.ts';
 import { isRedirect, type RedirectSource, redirectTo, repeatsBody } from './redirect.ts';
 import { signed } from './sign.ts';
@@ -94,7 +95,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, RedirectSource
       return;
     }
     this.#cancellation = this.#call.onCancel((reason) => this.giveUp(reason));
-    if (this.#state === WAITING) this.#attempt(this.#lane.dispatcher, this.#lane);
+    if (this.#state === WAITING) this.#attempt(this.#lane);
   }
 
   /** The call is aborted. */
@@ -140,9 +141,9 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, RedirectSource
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     if (isInterim(status) || this.#state !== WAITING) return;
     this.#disarm();
-    const { list, fault, allowsTrailers } = new Incoming(controller.rawHeaders as unknown as Buffer[]);
-    const isKnown = status >= 200 && status <= 599;
-    if (!isKnown || fault !== null) return this.#malformed(isKnown ? fault! : `status ${status}`);
+    if (status < 200 || status > 599) return this.#malformed(`status ${status}`);
+    const head = controller instanceof RoundTrip ? controller.head! : incoming(controller.rawHeaders as Buffer[]);
+    const { list, allowsTrailers } = head;
     const bag = new HeaderBag(list);
     if (this.#client.followsRedirects && isRedirect(status) && this.#redirected(status, bag)) return;
     this.#state = ANSWERING;
@@ -196,27 +197,27 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, RedirectSource
     this.#over(bodyFailed ? bodyFailure(error) : failureOf(error, this.origin, this.#lane?.proxied));
   }
 
-  /** Sends the request, signed anew. @returns a promise where signers are waited for. */
-  #attempt(dispatcher: Dispatching, lane: OriginPool): void | Promise<void> {
+  /** Sends the request, signed anew. @param isAnew on a new connection. */
+  #attempt(lane: OriginPool, isAnew = false): void {
     const { signers } = this.#client;
-    if (signers === null) return this.#dispatch(dispatcher, lane, this.headers);
-    return signed(this, signers, this.#payload, this.#call).then(
+    if (signers === null) return this.#dispatch(lane, this.headers, isAnew);
+    signed(this, signers, this.#payload, this.#call).then(
       (headers) => {
-        if (this.#state === WAITING) this.#dispatch(dispatcher, lane, headers);
+        if (this.#state === WAITING) this.#dispatch(lane, headers, isAnew);
       },
       (error: Error) => this.#over(failureOf(error, this.origin)),
     );
   }
 
-  #dispatch(dispatcher: Dispatching, lane: OriginPool, headers: HeaderBag): void {
+  #dispatch(lane: OriginPool, headers: HeaderBag, isAnew: boolean): void {
     const client = this.#client;
     const outgoing = new Outgoing(headers, client.asksGzip && this.method !== 'HEAD');
     this.#asksGzip = outgoing.asksGzip;
     this.#observation = client.observers && new Observation(client.observers, this.#request, this.#call);
-    const payload = this.#payload;
     // A connection is told to close when there are already as many as are worth keeping.
     const isLast = client.transport.crowded(lane);
-    dispatcher.dispatch(dispatchOptions(this, outgoing.list, payload, this.#request.body?.length, lane, isLast), this);
+    const attempt = sending(this, outgoing.list, this.#payload, this.#request.body?.length, isLast);
+    lane.dispatcher.dispatch(attempt, this, isAnew);
   }
 
   /** Goes where a redirect leads. @returns false when the redirect is itself the answer. */
@@ -252,14 +253,10 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, RedirectSource
   }
 
   #retry(): void {
-    const lane = this.#lane!;
     this.#retried = true;
     this.#controller = null;
     this.#disarm();
-    const single = lane.once();
-    const sent = this.#attempt(single ?? lane.dispatcher, lane);
-    if (sent) void sent.then(() => single?.close());
-    else void single?.close();
+    this.#attempt(this.#lane!, true);
   }
 
   /** Reads the rest of the answer for nobody, but not for long. */

@@ -39,6 +39,7 @@ export function failureOf(error: Error, origin: string, proxied = false): CallEr
       return make('CONNECT_TIMEOUT', 'connecting took too long');
     case 'UND_ERR_HEADERS_TIMEOUT':
       return make('HEADER_TIMEOUT', 'no response headers in time');
+    case 'HTTP1_ANSWER':
     case 'HTTP2_HEADERS':
       return malformed(origin, error.message, error);
     case 'UND_ERR_HEADERS_OVERFLOW':

@@ -43,77 +43,72 @@ export class Outgoing {
   }
 }
 
-/** An answer's headers as one flat list without those of the connection, names and values as they came. */
-export class Incoming {
+/** The headers of an answer as they come: those of the connection are set apart. */
+export class Fields {
+  /** Names and values in turn. */
+  list: string[] = [];
+  /** Every `Connection`, joined; null for none. */
+  connection: string | null = null;
+  /** Every `Transfer-Encoding`, joined; null for none. */
+  codings: string | null = null;
+  /** The last `Content-Length`, and how many there are. */
+  length = '';
+  lengths = 0;
+  keepAlive: string | null = null;
+
+  add(name: string, value: string): void {
+    if (isNoted(name)) {
+      const lower = name.toLowerCase();
+      this.#note(lower, value);
+      if (isHopByHop(lower)) return;
+    }
+    this.list.push(name, value);
+  }
+
+  /** All are there: what `Connection` names is not for the client. */
+  settle(): void {
+    const { connection } = this;
+    if (connection === null || connection === 'keep-alive' || connection === 'close') return;
+    this.list = without(this.list, connection);
+  }
+
+  #note(name: string, value: string): void {
+    if (name === 'connection') this.connection = joined(this.connection, value);
+    else if (name === 'transfer-encoding') this.codings = joined(this.codings, value);
+    else if (name === 'keep-alive') this.keepAlive = value;
+    else if (name === 'content-length') {
+      this.length = value;
+      this.lengths += 1;
+    }
+  }
+}
+
+function joined(before: string | null, value: string): string {
+  return before === null ? value : `${before},${value}`;
+}
+
+/** What the caller learns of an answer's head. */
+export interface Incoming {
+  /** Names and values in turn, without the headers of the connection. */
   readonly list: string[];
-  /** What HTTP/1.1 does not allow about the length of the body; null for nothing. */
-  readonly fault: string | null;
   /** More fields may come behind the body. */
   readonly allowsTrailers: boolean;
+}
 
-  /** @param raw names and values in turn: bytes over HTTP/1.1, texts over HTTP/2, which has checked them. */
-  constructor(raw: readonly Buffer[] | readonly string[]) {
-    if (isText(raw)) {
-      this.list = raw[0] === ':status' ? raw.slice(2) : [...raw];
-      this.allowsTrailers = true;
-      this.fault = null;
-      return;
-    }
-    const framing: Framing = { codings: null, fault: null };
-    this.list = raw.length === 0 ? [] : readHeaders(raw, framing);
-    const { codings, fault } = framing;
-    this.allowsTrailers = codings !== null;
-    this.fault = codings === null || codings.toLowerCase() === 'chunked' ? fault : 'unknown Transfer-Encoding';
-  }
+/**
+ * The head of an answer that another client has read.
+ * @param raw names and values in turn: bytes over HTTP/1.1, texts over HTTP/2.
+ */
+export function incoming(raw: readonly Buffer[] | readonly string[]): Incoming {
+  if (isText(raw)) return { list: raw[0] === ':status' ? raw.slice(2) : [...raw], allowsTrailers: true };
+  const fields = new Fields();
+  for (let at = 0; at < raw.length; at += 2) fields.add(raw[at]!.toString('latin1'), raw[at + 1]!.toString('latin1'));
+  fields.settle();
+  return { list: fields.list, allowsTrailers: fields.codings !== null };
 }
 
 function isText(raw: readonly Buffer[] | readonly string[]): raw is readonly string[] {
   return typeof raw[0] === 'string';
-}
-
-/** What the headers say of the body's length. */
-interface Framing {
-  /** Every `Transfer-Encoding`, joined. */
-  codings: string | null;
-  fault: string | null;
-}
-
-/** Digits of a length that can be counted to. */
-const MAX_LENGTH_DIGITS = 15;
-
-function readHeaders(raw: readonly Buffer[], framing: Framing): string[] {
-  const list: string[] = [];
-  const first = raw[0]!;
-  const last = raw[raw.length - 1]!;
-  const memory = first.buffer;
-  const start = first.byteOffset;
-  const end = last.byteOffset + last.length;
-  // Headers that came in one piece lie side by side: one decoding, then cuts from it, costs less than half.
-  const block = last.buffer === memory && end > start ? Buffer.from(memory, start, end - start).toString('latin1') : '';
-  let named: string | null = null;
-  for (let at = 0; at < raw.length; at += 2) {
-    const name = text(raw[at]!, memory, start, block);
-    const value = text(raw[at + 1]!, memory, start, block);
-    if (isNoted(name)) {
-      const lower = name.toLowerCase();
-      if (lower === 'connection') named = named === null ? value : `${named},${value}`;
-      else if (lower === 'transfer-encoding')
-        framing.codings = framing.codings === null ? value : `${framing.codings},${value}`;
-      else if (lower === 'content-length' && value.length > MAX_LENGTH_DIGITS)
-        framing.fault = 'Content-Length too large';
-      if (isHopByHop(lower)) continue;
-    }
-    list.push(name, value);
-  }
-  return named === null || named === 'keep-alive' || named === 'close' ? list : without(list, named);
-}
-
-function text(bytes: Buffer, memory: ArrayBufferLike, start: number, block: string): string {
-  if (block === '' || bytes.buffer !== memory) return bytes.toString('latin1');
-  const from = bytes.byteOffset - start;
-  return from >= 0 && from + bytes.length <= block.length
-    ? block.substring(from, from + bytes.length)
-    : bytes.toString('latin1');
 }
 
 /** Drops the headers that a `Connection` header names. */

@@ -1,4 +1,5 @@
-import { type Dispatcher, errors } from 'undici';
+import { errors } from 'undici';
+import type { Sending } from './dispatch-options.ts';
 
 /** Node checks none of these, and a backend that speaks HTTP/1.1 to others would pass them on as lines of their own. */
 const isName = /^[!#$%&'*+\-.^_`|~\da-z]+$/;
@@ -12,11 +13,10 @@ const AUTHORITY = 7;
  * The headers of a request as HTTP/2 has them, names and values in turn: where it goes first, then the others in lower case.
  * @throws InvalidArgumentError for what no wire can carry.
  */
-export function requestHeaders({ protocol, host }: URL, options: Dispatcher.DispatchOptions): string[] {
-  const { method, path, body } = options;
+export function requestHeaders({ protocol, host }: URL, sending: Sending): string[] {
+  const { method, path, body, headers: list } = sending;
   if (isNoPath.test(path)) throw new errors.InvalidArgumentError('invalid request path');
-  const headers = [':method', method as string, ':path', path, ':scheme', protocol.slice(0, -1), ':authority', host];
-  const list = options.headers as string[];
+  const headers = [':method', method, ':path', path, ':scheme', protocol.slice(0, -1), ':authority', host];
   for (let at = 0; at < list.length; at += 2) {
     const name = list[at]!.toLowerCase();
     const value = list[at + 1]!;

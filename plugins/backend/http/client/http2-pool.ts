@@ -1,10 +1,12 @@
 import { constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { type buildConnector, type Dispatcher, errors, type Pool } from 'undici';
+import { type Dispatcher, errors } from 'undici';
 import { timerMs } from '#contract';
 import { Connection } from '../../../services/http2/connection.ts';
-import type { FreshMark } from './connector.ts';
+import type { Connect, FreshMark } from './connector.ts';
+import type { Sending } from './dispatch-options.ts';
+import type { Http1Pool } from './http1/pool.ts';
 import { Http2Stream, StreamError, UnprocessedError } from './http2-stream.ts';
 
 /** Connections to one address: one where one is enough. */
@@ -15,7 +17,7 @@ const HTTP1_MS = 5 * 60_000;
 const STREAM_WINDOW_BYTES = 256 * 1024;
 
 interface Waiting {
-  readonly options: Dispatcher.DispatchOptions;
+  readonly sending: Sending;
   readonly handler: Dispatcher.DispatchHandler;
 }
 
@@ -25,9 +27,9 @@ interface Waiting {
  */
 export class Http2Pool {
   readonly #url: URL;
-  readonly #connect: buildConnector.connector;
+  readonly #connect: Connect;
   readonly #mark: FreshMark;
-  readonly #http1: Pool;
+  readonly #http1: Http1Pool;
   readonly #idleMs: number;
   readonly #connections = new Set<Connection>();
   #waiting: Waiting[] = [];
@@ -41,7 +43,7 @@ export class Http2Pool {
   #isClosed = false;
 
   /** @param mark is set while a new connection gets its first requests. @param http1 for a backend that chooses it. @param idleMs how long connections without calls are kept; 0 for ever. */
-  constructor(address: string, connect: buildConnector.connector, mark: FreshMark, http1: Pool, idleMs: number) {
+  constructor(address: string, connect: Connect, mark: FreshMark, http1: Http1Pool, idleMs: number) {
     this.#url = new URL(address);
     this.#connect = connect;
     this.#mark = mark;
@@ -51,20 +53,20 @@ export class Http2Pool {
 
   /** No connection is open. */
   get isUnused(): boolean {
-    return this.#connections.size === 0 && this.#http1.stats.connected === 0;
+    return this.#connections.size === 0 && this.#http1.isUnused;
   }
 
-  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+  dispatch(sending: Sending, handler: Dispatcher.DispatchHandler): void {
     if (this.#isClosed) return handler.onResponseError?.(null as never, new errors.ClientClosedError());
     if (performance.now() < this.#http1Until) {
-      this.#http1.dispatch(options, handler);
+      this.#http1.dispatch(sending, handler);
       return;
     }
     this.#calls += 1;
     clearTimeout(this.#idle);
     const connection = this.#waiting.length === 0 ? this.#free() : null;
-    if (connection) return this.#start(connection, { options, handler });
-    this.#waiting.push({ options, handler });
+    if (connection) return this.#start(connection, { sending, handler });
+    this.#waiting.push({ sending, handler });
     this.#open();
   }
 
@@ -93,8 +95,7 @@ export class Http2Pool {
   #open(): void {
     if (this.#isOpening) return;
     this.#isOpening = true;
-    const { hostname, host, protocol, port } = this.#url;
-    this.#connect({ hostname: hostname.replace(/^\[|\]$/g, ''), host, protocol, port } as never, (error, socket) => {
+    this.#connect(null, (error, socket) => {
       if (this.#isClosed) return socket?.destroy();
       if (socket && isHttp2(this.#url, socket)) return this.#adopt(socket);
       this.#isOpening = false;
@@ -137,8 +138,8 @@ export class Http2Pool {
     this.#http1Until = performance.now() + HTTP1_MS;
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const { options, handler } of waiting) {
-      this.#http1.dispatch(options, handler);
+    for (const { sending, handler } of waiting) {
+      this.#http1.dispatch(sending, handler);
       this.#leave();
     }
   }
@@ -160,7 +161,7 @@ export class Http2Pool {
     }
   }
 
-  #start(connection: Connection, { options, handler }: Waiting): void {
+  #start(connection: Connection, { sending, handler }: Waiting): void {
     const stream = new Http2Stream(connection, handler, (failure) => {
       if (failure instanceof UnprocessedError && failure.wantsHttp1 && this.#url.protocol === 'https:') {
         this.#http1Until = performance.now() + HTTP1_MS;
@@ -168,7 +169,7 @@ export class Http2Pool {
       this.#leave();
       if (this.#waiting.length > 0) this.#drain();
     });
-    stream.send(this.#url, options);
+    stream.send(this.#url, sending);
   }
 
   #leave(): void {

@@ -1,6 +1,7 @@
 import { type ClientHttp2Stream, constants } from 'node:http2';
 import { type Dispatcher, errors } from 'undici';
 import type { Connection } from '../../../services/http2/connection.ts';
+import type { Sending } from './dispatch-options.ts';
 import { requestHeaders } from './http2-headers.ts';
 import type { Payload } from './payload.ts';
 
@@ -64,13 +65,13 @@ export class Http2Stream implements Dispatcher.DispatchController {
   }
 
   /** @param url of the address. */
-  send(url: URL, options: Dispatcher.DispatchOptions): void {
+  send(url: URL, sending: Sending): void {
     this.#handler.onRequestStart?.(this, null);
     if (this.aborted) return this.#closed(null);
-    const body = options.body as Payload;
+    const { body } = sending;
     this.#bytesBefore = this.#connection.bytesRead;
     try {
-      this.#stream = this.#connection.open(requestHeaders(url, options), { endStream: body === null });
+      this.#stream = this.#connection.open(requestHeaders(url, sending), { endStream: body === null });
     } catch (error) {
       const failure = this.#unopened(error as NodeJS.ErrnoException);
       this.#closed(failure);

@@ -1,7 +1,9 @@
-import { Client, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { type Client, type Dispatcher, ProxyAgent } from 'undici';
 import { type ConnectionTimes, type DeniedAddresses, timerMs } from '#contract';
 import type { TlsClient } from '../../../services/client-tls.ts';
 import { connector, type DialSettings, type FreshMark } from './connector.ts';
+import { dispatchOptions, type Sending } from './dispatch-options.ts';
+import { Http1Pool } from './http1/pool.ts';
 import { Http2Pool } from './http2-pool.ts';
 import { environmentProxy, type ProxyEnvironment } from './proxy.ts';
 import { refusing } from './refusing.ts';
@@ -32,16 +34,19 @@ export interface TransportSettings {
   readonly denied: DeniedAddresses;
 }
 
-/** Bytes an answer's headers may have. */
+/** Bytes an answer's headers may have that comes through a proxy. */
 const MAX_HEADER_BYTES = 1024 * 1024;
 const CONNECT_VIA_PROXY_MS = 10_000;
 /** How long a connection may take that all requests wait for. */
 const HTTP2_DIAL_MS = 20_000;
 
 /** Sends requests. */
-export type Dispatching = Pick<Dispatcher, 'close'> & {
-  dispatch(...request: Parameters<Dispatcher['dispatch']>): unknown;
-};
+export interface Dispatching {
+  /** @param isAnew on a connection that has carried nothing, where connections are known. */
+  dispatch(sending: Sending, handler: Dispatcher.DispatchHandler, isAnew?: boolean): void;
+  /** Ends every connection, each after the answer it waits for. */
+  close(): Promise<void>;
+}
 
 /** The connections to one address. */
 export class OriginPool implements FreshMark {
@@ -54,59 +59,58 @@ export class OriginPool implements FreshMark {
   /** Calls on their way. */
   active = 0;
   fresh: ConnectionTimes | null = null;
-  #options: Client.Options;
 
   constructor(address: string, settings: TransportSettings) {
     this.address = address;
     this.serverName = address.startsWith('https:') ? new URL(address).hostname : undefined;
-    const keepAliveMs = timerMs(settings.idleMs > 0 ? settings.idleMs : Number.POSITIVE_INFINITY);
-    this.#options = {
-      pipelining: settings.keepAlive ? 1 : 0,
-      keepAliveTimeout: keepAliveMs,
-      keepAliveMaxTimeout: keepAliveMs,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      allowH2: false,
-    };
     const proxy = settings.proxy ?? environmentProxy(settings.environment, address);
     this.proxied = proxy !== undefined;
-    if (proxy === undefined) {
-      this.#options.connect = connector(settings.dial, settings.denied, settings.tls, this);
-      const connections = settings.own === undefined ? null : 1;
-      const pool = new Pool(address, { ...this.#options, connections });
-      this.dispatcher = settings.http2 ? this.#withHttp2(settings, pool) : pool;
-    } else {
-      this.dispatcher = proxied(proxy, this.#options, settings).compose(refusing(settings.denied, [proxy, address]));
-    }
-  }
-
-  /** A single new connection, to be closed by the caller; null where the dispatcher makes one by itself. */
-  once(): Client | null {
-    return this.proxied || this.dispatcher instanceof Http2Pool
-      ? null
-      : new Client(this.address, { ...this.#options, pipelining: 0 });
+    this.dispatcher = proxy === undefined ? this.#direct(settings) : this.#proxied(proxy, settings);
   }
 
   /** True when no call runs and no connection is open; of those through a proxy nobody can tell. */
   get unused(): boolean {
     const { dispatcher } = this;
     if (this.active > 0) return false;
-    return dispatcher instanceof Http2Pool
-      ? dispatcher.isUnused
-      : dispatcher instanceof Pool && dispatcher.stats.connected === 0;
+    return (dispatcher instanceof Http1Pool || dispatcher instanceof Http2Pool) && dispatcher.isUnused;
   }
 
-  #withHttp2({ dial, denied, tls, idleMs }: TransportSettings, http1: Pool): Http2Pool {
+  #direct({ dial, denied, tls, idleMs, keepAlive, own, http2 }: TransportSettings): Dispatching {
+    const { address } = this;
+    const http1 = new Http1Pool({
+      address,
+      connect: connector(address, dial, denied, tls, this),
+      idleMs,
+      keepAlive,
+      maxConnections: own === undefined ? Number.POSITIVE_INFINITY : 1,
+    });
+    if (!http2) return http1;
     const limited = { ...dial, timeoutMs: dial.timeoutMs || HTTP2_DIAL_MS };
-    const connect = connector(limited, denied, tls, this, true);
-    return new Http2Pool(this.address, connect, this, http1, idleMs);
+    return new Http2Pool(address, connector(address, limited, denied, tls, this, true), this, http1, idleMs);
+  }
+
+  #proxied(proxy: string, settings: TransportSettings): Dispatching {
+    const agent = proxyAgent(proxy, settings);
+    const careful = agent.compose(refusing(settings.denied, [proxy, this.address]));
+    return {
+      dispatch: (sending, handler) => void careful.dispatch(dispatchOptions(sending, this), handler),
+      close: () => agent.close(),
+    };
   }
 }
 
-function proxied(proxy: string, options: Client.Options, settings: TransportSettings): ProxyAgent {
+function proxyAgent(proxy: string, settings: TransportSettings): ProxyAgent {
   const tls = settings.tls();
-  const { connect: _, ...common } = options;
+  const keepAliveMs = timerMs(settings.idleMs > 0 ? settings.idleMs : Number.POSITIVE_INFINITY);
+  const common: Client.Options = {
+    pipelining: settings.keepAlive ? 1 : 0,
+    keepAliveTimeout: keepAliveMs,
+    keepAliveMaxTimeout: keepAliveMs,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    allowH2: false,
+  };
   return new ProxyAgent({
     ...common,
     uri: proxy,

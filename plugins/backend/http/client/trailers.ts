@@ -1,5 +1,5 @@
 import { HeaderBag, type Log } from '#contract';
-import { Incoming } from './headers.ts';
+import { incoming } from './headers.ts';
 
 /** Bytes that the fields behind a body may have; more than that is left out. */
 const MAX_TRAILER_BYTES = 16 * 1024;
@@ -10,7 +10,7 @@ export function readTrailers(raw: unknown, log: Log): HeaderBag | null {
   const fields = raw as readonly Buffer[] | readonly string[];
   let bytes = 0;
   for (const { length } of fields) bytes += length;
-  if (bytes <= MAX_TRAILER_BYTES) return new HeaderBag(new Incoming(fields).list);
+  if (bytes <= MAX_TRAILER_BYTES) return new HeaderBag(incoming(fields).list);
   log.warning(`trailers of the backend left out: ${bytes} bytes, of ${MAX_TRAILER_BYTES} at most`);
   return null;
 }

@@ -1,0 +1,136 @@
+import { AnswerError, readTrailerFields } from './answer-head.ts';
+
+const SIZE = 0;
+const EXTENSION = 1;
+const SIZE_END = 2;
+const DATA = 3;
+const DATA_CR = 4;
+const DATA_LF = 5;
+const TRAILERS = 6;
+
+const CR = 13;
+const LF = 10;
+const SEMICOLON = 59;
+
+/** Hexadecimal digits of the size of a chunk. */
+const MAX_DIGITS = 12;
+/** Bytes that the extensions of all chunks may have. */
+const MAX_EXTENSION_BYTES = 16 * 1024;
+/** Bytes that the lines behind the body may have. */
+const MAX_TRAILER_BYTES = 64 * 1024;
+
+/** A body in chunks, read as it comes. */
+export class ChunkedBody {
+  /** Up to which byte the last piece was read. */
+  at = 0;
+  isOver = false;
+  /** Names and values of the fields behind the body, in turn. */
+  trailers: string[] = [];
+  #state = SIZE;
+  /** Bytes that the chunk still has. */
+  #left = 0;
+  #digits = 0;
+  #extensionBytes = 0;
+  #trailerText = '';
+
+  /**
+   * Reads on, at most to the end of the body. @param from inclusive. @param to exclusive.
+   * @returns a copy of the data among the bytes; empty for none.
+   * @throws AnswerError
+   */
+  read(bytes: Buffer, from: number, to: number): Buffer {
+    let data: Buffer | null = null;
+    let used = 0;
+    let at = from;
+    while (at < to && !this.isOver) {
+      if (this.#state === DATA) {
+        const size = Math.min(this.#left, to - at);
+        data ??= Buffer.allocUnsafe(to - at);
+        bytes.copy(data, used, at, at + size);
+        used += size;
+        at += size;
+        this.#left -= size;
+        if (this.#left === 0) this.#state = DATA_CR;
+      } else if (this.#state === TRAILERS) {
+        at = this.#readTrailers(bytes, at, to);
+      } else {
+        this.#step(bytes[at]!);
+        at += 1;
+      }
+    }
+    this.at = at;
+    return data === null ? nothing : data.subarray(0, used);
+  }
+
+  /** Takes one byte of what stands around the data. */
+  #step(byte: number): void {
+    switch (this.#state) {
+      case SIZE:
+        return this.#readSize(byte);
+      case EXTENSION:
+        if (byte === CR) this.#state = SIZE_END;
+        else this.#extend(byte);
+        return;
+      case SIZE_END:
+        expect(byte, LF);
+        this.#digits = 0;
+        this.#state = this.#left === 0 ? TRAILERS : DATA;
+        return;
+      case DATA_CR:
+        expect(byte, CR);
+        this.#state = DATA_LF;
+        return;
+      default:
+        expect(byte, LF);
+        this.#state = SIZE;
+    }
+  }
+
+  #readSize(byte: number): void {
+    const digit = digitOf(byte);
+    if (digit >= 0) {
+      this.#digits += 1;
+      if (this.#digits > MAX_DIGITS) throw new AnswerError('a chunk too large');
+      this.#left = this.#left * 16 + digit;
+      return;
+    }
+    if (this.#digits === 0 || (byte !== CR && byte !== SEMICOLON)) throw new AnswerError('a chunk without a size');
+    this.#state = byte === CR ? SIZE_END : EXTENSION;
+  }
+
+  #extend(byte: number): void {
+    this.#extensionBytes += 1;
+    if (byte === LF || this.#extensionBytes > MAX_EXTENSION_BYTES) {
+      throw new AnswerError(byte === LF ? 'half a line end among chunks' : 'chunk extensions too large');
+    }
+  }
+
+  /** @returns the byte after the empty line that ends them, or `to`. */
+  #readTrailers(bytes: Buffer, from: number, to: number): number {
+    const before = this.#trailerText;
+    const text = before + bytes.toString('latin1', from, Math.min(to, from + MAX_TRAILER_BYTES));
+    const end = text.startsWith('\r\n') ? 0 : text.indexOf('\r\n\r\n', Math.max(0, before.length - 3));
+    if (end < 0) {
+      if (text.length > MAX_TRAILER_BYTES) throw new AnswerError('trailers too large');
+      this.#trailerText = text;
+      return Math.min(to, from + MAX_TRAILER_BYTES);
+    }
+    this.isOver = true;
+    if (end === 0) return from + 2 - before.length;
+    this.trailers = readTrailerFields(text.slice(0, end + 2));
+    return from + end + 4 - before.length;
+  }
+}
+
+const nothing = Buffer.alloc(0);
+
+function expect(byte: number, wanted: number): void {
+  if (byte !== wanted) throw new AnswerError('a chunk without its line end');
+}
+
+/** @returns a negative number for what is none. */
+function digitOf(byte: number): number {
+  if (byte >= 48 && byte <= 57) return byte - 48;
+  const letter = byte | 32;
+  return letter >= 97 && letter <= 102 ? letter - 87 : -1;
+}

@@ -1,0 +1,68 @@
+import type { Socket } from 'node:net';
+import type { Dispatcher } from 'undici';
+import type { Sending } from '../dispatch-options.ts';
+import { RoundTrip } from './round-trip.ts';
+
+/** Whose connection it is. */
+export interface ConnectionOwner {
+  /** As in `host:port`. */
+  readonly host: string;
+  /** It carries nothing now. @param keepAlive what the answer said about it; null for nothing. */
+  freed(connection: Connection, keepAlive: string | null): void;
+  /** It is closed. */
+  lost(connection: Connection): void;
+}
+
+/** One connection to a backend: one request at a time. */
+export class Connection {
+  readonly socket: Socket;
+  readonly host: string;
+  /** On the clock of `performance.now`; set by its owner. */
+  idleUntil = Number.POSITIVE_INFINITY;
+  readonly #owner: ConnectionOwner;
+  #trip: RoundTrip | null = null;
+  #error: Error | null = null;
+  #isClosed = false;
+
+  constructor(socket: Socket, owner: ConnectionOwner) {
+    this.socket = socket;
+    this.host = owner.host;
+    this.#owner = owner;
+    socket.on('drain', () => this.#trip?.drained());
+    socket.on('error', (error) => {
+      this.#error = error;
+    });
+    socket.once('end', () => {
+      this.#trip?.closed(null);
+      socket.destroy();
+    });
+    socket.once('close', () => this.#closed());
+  }
+
+  send(sending: Sending, handler: Dispatcher.DispatchHandler): void {
+    const trip = new RoundTrip(this, sending, handler);
+    this.#trip = trip;
+    trip.send();
+  }
+
+  /** @param bytes are another's after the call. */
+  read(bytes: Buffer, length: number): void {
+    // Nothing was asked for.
+    if (this.#trip === null) this.socket.destroy();
+    else this.#trip.read(bytes, length);
+  }
+
+  /** The answer is complete, or has failed. @param isReusable another request can follow. */
+  finished(isReusable: boolean, keepAlive: string | null): void {
+    this.#trip = null;
+    if (this.#isClosed) return;
+    if (isReusable && !this.socket.destroyed && this.socket.writable) this.#owner.freed(this, keepAlive);
+    else this.socket.destroy();
+  }
+
+  #closed(): void {
+    this.#isClosed = true;
+    this.#owner.lost(this);
+    this.#trip?.closed(this.#error);
+  }
+}

@@ -1,0 +1,177 @@
+import type { Socket } from 'node:net';
+import { type Dispatcher, errors } from 'undici';
+import { timerMs } from '#contract';
+import type { Connect } from '../connector.ts';
+import type { Sending } from '../dispatch-options.ts';
+import { AnswerError } from './answer-head.ts';
+import { Connection } from './connection.ts';
+
+/** How the connections of a pool are kept. */
+export interface PoolOptions {
+  /** As in `http://host:port`. */
+  readonly address: string;
+  readonly connect: Connect;
+  /** Longest life of an unused connection, in milliseconds; 0 for no limit. */
+  readonly idleMs: number;
+  /** False for one request per connection. */
+  readonly keepAlive: boolean;
+  /** Connections open at a time; requests beyond wait. */
+  readonly maxConnections: number;
+}
+
+interface Waiting {
+  readonly sending: Sending;
+  readonly handler: Dispatcher.DispatchHandler;
+}
+
+/** A server closes what it says it keeps so long; a request must not be on its way then. In milliseconds. */
+const KEEP_ALIVE_MARGIN_MS = 2000;
+
+/**
+ * What the connections of this process read into, one after another: bytes are read and handed over in one turn, and who
+ * keeps some takes a copy.
+ */
+const received = Buffer.allocUnsafeSlow(64 * 1024);
+
+/** Requests to one address over HTTP/1.1, one at a time on each connection. */
+export class Http1Pool {
+  readonly host: string;
+  readonly #options: PoolOptions;
+  /** The one used last at the end; it is taken first. */
+  readonly #idle: Connection[] = [];
+  readonly #open = new Set<Connection>();
+  readonly #waiting: Waiting[] = [];
+  #dialing = 0;
+  #sweep: NodeJS.Timeout | null = null;
+  #hint = { text: '', ms: Number.POSITIVE_INFINITY };
+  #isClosed = false;
+  #emptied: (() => void) | null = null;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.host = new URL(options.address).host;
+  }
+
+  /** No connection is open. */
+  get isUnused(): boolean {
+    return this.#open.size === 0 && this.#dialing === 0;
+  }
+
+  /** @param isAnew on a connection that has carried nothing. */
+  dispatch(sending: Sending, handler: Dispatcher.DispatchHandler, isAnew = false): void {
+    if (this.#isClosed) return handler.onResponseError?.(null as never, new errors.ClientClosedError());
+    const attempt = this.#options.keepAlive ? sending : { ...sending, isLast: true };
+    const connection = isAnew ? null : this.#take();
+    if (connection !== null) return connection.send(attempt, handler);
+    const waiting = { sending: attempt, handler };
+    if (this.#open.size + this.#dialing < this.#options.maxConnections) this.#dial(waiting);
+    else this.#waiting.push(waiting);
+  }
+
+  /** Closes every connection, each after the answer it waits for. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#sweep !== null) clearTimeout(this.#sweep);
+    for (const { socket } of this.#idle.splice(0)) socket.destroy();
+    if (this.isUnused) return;
+    await new Promise<void>((resolve) => {
+      this.#emptied = resolve;
+    });
+  }
+
+  freed(connection: Connection, keepAlive: string | null): void {
+    const next = this.#waiting.shift();
+    if (next) return connection.send(next.sending, next.handler);
+    const { idleMs } = this.#options;
+    const ms = Math.min(idleMs > 0 ? idleMs : Number.POSITIVE_INFINITY, this.#hinted(keepAlive));
+    if (this.#isClosed || ms <= 0) {
+      connection.socket.destroy();
+      return;
+    }
+    connection.idleUntil = ms === Number.POSITIVE_INFINITY ? ms : performance.now() + ms;
+    this.#idle.push(connection);
+    if (ms < Number.POSITIVE_INFINITY && this.#sweep === null) this.#sweepIn(ms);
+  }
+
+  lost(connection: Connection): void {
+    this.#open.delete(connection);
+    const at = this.#idle.indexOf(connection);
+    if (at >= 0) this.#idle.splice(at, 1);
+    this.#next();
+  }
+
+  #take(): Connection | null {
+    while (true) {
+      const connection = this.#idle.pop();
+      if (connection === undefined) return null;
+      if (connection.socket.destroyed) continue;
+      if (connection.idleUntil === Number.POSITIVE_INFINITY || connection.idleUntil > performance.now()) {
+        return connection;
+      }
+      connection.socket.destroy();
+    }
+  }
+
+  #dial(waiting: Waiting): void {
+    this.#dialing += 1;
+    let connection: Connection | null = null;
+    // A server that speaks before it is asked has nothing to say that can be used.
+    let isUnasked = false;
+    const read = (bytes: Buffer, length: number) => {
+      if (connection) connection.read(bytes, length);
+      else isUnasked = true;
+    };
+    this.#options.connect({ buffer: received, read }, (failure, socket) => {
+      this.#dialing -= 1;
+      const error = isUnasked ? new AnswerError('bytes before the request') : failure;
+      if (socket && !error) connection = this.#adopt(socket, waiting);
+      else {
+        socket?.destroy();
+        waiting.handler.onResponseError?.(null as never, error!);
+        this.#next();
+      }
+    });
+  }
+
+  #adopt(socket: Socket, { sending, handler }: Waiting): Connection {
+    const connection = new Connection(socket, this);
+    this.#open.add(connection);
+    connection.send(sending, handler);
+    return connection;
+  }
+
+  /** A place is free. */
+  #next(): void {
+    const next = this.#waiting.shift();
+    if (next) this.#dial(next);
+    else if (this.isUnused) this.#emptied?.();
+  }
+
+  /** @returns for how long the server keeps an unused connection, in milliseconds. */
+  #hinted(keepAlive: string | null): number {
+    if (keepAlive === null) return Number.POSITIVE_INFINITY;
+    if (keepAlive !== this.#hint.text) {
+      const seconds = /(?:^|[\s,;])timeout=(\d{1,9})/i.exec(keepAlive)?.[1];
+      const ms = seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds) * 1000 - KEEP_ALIVE_MARGIN_MS;
+      this.#hint = { text: keepAlive, ms };
+    }
+    return this.#hint.ms;
+  }
+
+  #sweepIn(ms: number): void {
+    this.#sweep = setTimeout(() => this.#closeIdle(), timerMs(ms));
+    this.#sweep.unref();
+  }
+
+  /** Closes what was not used for too long. */
+  #closeIdle(): void {
+    this.#sweep = null;
+    const now = performance.now();
+    let next = Number.POSITIVE_INFINITY;
+    for (const { idleUntil, socket } of this.#idle) {
+      if (idleUntil <= now) socket.destroy();
+      else next = Math.min(next, idleUntil);
+    }
+    if (next < Number.POSITIVE_INFINITY) this.#sweepIn(next - now);
+  }
+}

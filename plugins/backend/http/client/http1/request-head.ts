@@ -1,0 +1,37 @@
+import { errors } from 'undici';
+import type { Sending } from '../dispatch-options.ts';
+
+/** Methods that a server expects a body of; without one their length is said to be 0. */
+const withBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPATCH']);
+
+const isToken = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
+const isNoValue = /[^\t\x20-\x7e\x80-\xff]/;
+const isNoPath = /[^\x21-\xff]/;
+
+export function expectsBody(method: string): boolean {
+  return withBody.has(method);
+}
+
+/**
+ * The head of a request up to and with its last header, for the wire as Latin-1; the empty line that ends it is left out.
+ * @param host of the address, where the request has no `Host` of its own. @param keepsAlive another request may follow.
+ * @throws InvalidArgumentError for what no wire can carry.
+ */
+export function requestHead({ method, path, headers, body }: Sending, host: string, keepsAlive: boolean): string {
+  if (!isToken.test(method)) throw new errors.InvalidArgumentError('invalid request method');
+  if (isNoPath.test(path)) throw new errors.InvalidArgumentError('invalid request path');
+  let lines = '';
+  let ownHost = host;
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at]!;
+    const value = headers[at + 1]!;
+    if (!isToken.test(name)) throw new errors.InvalidArgumentError('invalid header name');
+    if (isNoValue.test(value)) throw new errors.InvalidArgumentError(`invalid ${name} header`);
+    if (name === 'Host') ownHost = value;
+    else lines += `${name}: ${value}\r\n`;
+  }
+  if (body instanceof Uint8Array) lines += `Content-Length: ${body.length}\r\n`;
+  else if (body === null && withBody.has(method)) lines += 'Content-Length: 0\r\n';
+  const connection = keepsAlive ? 'keep-alive' : 'close';
+  return `${method} ${path} HTTP/1.1\r\nHost: ${ownHost}\r\nConnection: ${connection}\r\n${lines}`;
+}

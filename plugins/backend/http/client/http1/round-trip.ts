@@ -1,0 +1,262 @@
+import type { Readable } from 'node:stream';
+import { type Dispatcher, errors } from 'undici';
+import type { Sending } from '../dispatch-options.ts';
+import { isInterim } from '../status.ts';
+import { AnswerError, AnswerHead, CHUNKED, isHopeless, UNTIL_CLOSE } from './answer-head.ts';
+import { ChunkedBody } from './chunks.ts';
+import type { Connection } from './connection.ts';
+import { expectsBody, requestHead } from './request-head.ts';
+import { StreamBody } from './stream-body.ts';
+
+/** Bytes an answer's head may have. */
+const MAX_HEAD_BYTES = 1024 * 1024;
+/** Answers before the one that counts. */
+const MAX_INTERIM = 32;
+/** Request bodies up to this size go into one piece with their head. */
+const MAX_JOINED_BYTES = 16 * 1024;
+
+const CR = 13;
+const LF = 10;
+const headEnd = Buffer.from('\r\n\r\n');
+
+/** One request and its answer on a connection. */
+export class RoundTrip implements Dispatcher.DispatchController {
+  /** Of the answer, once it has begun. */
+  head: AnswerHead | null = null;
+  rawTrailers: string[] | null = null;
+  aborted = false;
+  paused = false;
+  reason: Error | null = null;
+  readonly #connection: Connection;
+  readonly #handler: Dispatcher.DispatchHandler;
+  readonly #sending: Sending;
+  /** The beginning of a head whose end has not come yet. */
+  #held: Buffer | null = null;
+  #heldBytes = 0;
+  #interim = 0;
+  #hasStarted = false;
+  /** Bytes of the body that have not come, or `CHUNKED`, or `UNTIL_CLOSE`. */
+  #left = 0;
+  #chunks: ChunkedBody | null = null;
+  #body: StreamBody | null = null;
+  #isWritten = false;
+  #isSent = false;
+  #isLast: boolean;
+  #isOver = false;
+
+  constructor(connection: Connection, sending: Sending, handler: Dispatcher.DispatchHandler) {
+    this.#connection = connection;
+    this.#sending = sending;
+    this.#handler = handler;
+    const { method, body, isLast } = sending;
+    // A server may send a body after all, or read none: neither may become the beginning of something else.
+    this.#isLast = isLast || method === 'HEAD' || (body !== null && !expectsBody(method));
+  }
+
+  /** Sends the request. */
+  send(): void {
+    this.#handler.onRequestStart?.(this, null);
+    if (this.#isOver) return;
+    try {
+      this.#write();
+    } catch (error) {
+      this.#fail(error as Error);
+    }
+  }
+
+  pause(): void {
+    if (this.paused || this.#isOver) return;
+    this.paused = true;
+    this.#connection.socket.pause();
+  }
+
+  resume(): void {
+    if (!this.paused || this.#isOver) return;
+    this.paused = false;
+    this.#connection.socket.resume();
+  }
+
+  /** Ends the connection, if anything of the request was written. */
+  abort(reason: Error): void {
+    if (this.#isOver) return;
+    this.aborted = true;
+    this.reason = reason;
+    this.#fail(reason);
+  }
+
+  /** The socket takes more. */
+  drained(): void {
+    this.#body?.drained();
+  }
+
+  /** Takes bytes of the answer, and keeps none of them. */
+  read(bytes: Buffer, length: number): void {
+    if (this.#isOver) return;
+    try {
+      if (!this.#hasStarted) {
+        this.#hasStarted = true;
+        this.#handler.onResponseStarted?.();
+      }
+      if (this.head !== null) this.#readBody(bytes, 0, length);
+      else if (this.#held === null) this.#readHead(bytes, 0, length);
+      else this.#hold(bytes, 0, length);
+    } catch (error) {
+      this.#fail(error as Error);
+    }
+  }
+
+  /** The connection is closed. @param error null for an orderly end. */
+  closed(error: Error | null): void {
+    if (this.#isOver) return;
+    if (error === null && this.head !== null && this.#left === UNTIL_CLOSE) this.#end();
+    else this.#fail(error ?? new errors.SocketError('other side closed'));
+  }
+
+  #write(): void {
+    const { socket, host } = this.#connection;
+    const { body, length } = this.#sending;
+    const head = requestHead(this.#sending, host, !this.#isLast);
+    this.#isWritten = true;
+    if (body === null) {
+      socket.write(`${head}\r\n`, 'latin1');
+    } else if (!(body instanceof Uint8Array)) {
+      this.#stream(head, body, length);
+      return;
+    } else if (body.length <= MAX_JOINED_BYTES) {
+      const joined = Buffer.allocUnsafe(head.length + 2 + body.length);
+      joined.write(`${head}\r\n`, 'latin1');
+      joined.set(body, head.length + 2);
+      socket.write(joined);
+    } else {
+      socket.cork();
+      socket.write(`${head}\r\n`, 'latin1');
+      socket.write(body);
+      socket.uncork();
+    }
+    this.#sent();
+  }
+
+  #stream(head: string, body: Readable, length: number | undefined): void {
+    this.#body = new StreamBody(this.#connection.socket, head, body, length, (error) => {
+      if (error !== null) return this.abort(error);
+      this.#sent();
+    });
+  }
+
+  #sent(): void {
+    this.#isSent = true;
+    if (!this.#isOver) this.#handler.onRequestSent?.();
+  }
+
+  #readHead(bytes: Buffer, from: number, to: number): void {
+    let at = from;
+    while (true) {
+      // Some servers send a line end too many behind a body.
+      while (at < to && (bytes[at] === CR || bytes[at] === LF)) at += 1;
+      const end = bytes.subarray(0, to).indexOf(headEnd, at);
+      if (end < 0) return this.#hold(bytes, at, to);
+      if (end - at > MAX_HEAD_BYTES) throw new errors.HeadersOverflowError();
+      const head = new AnswerHead(bytes.toString('latin1', at, end + 2));
+      at = end + 4;
+      if (!isInterim(head.status)) return this.#begin(head, bytes, at, to);
+      this.#interim += 1;
+      if (this.#interim > MAX_INTERIM) throw new AnswerError('too many answers before the one that counts');
+      if (at === to) {
+        this.#held = null;
+        return;
+      }
+    }
+  }
+
+  /** Keeps what has come of a head. */
+  #hold(bytes: Buffer, from: number, to: number): void {
+    const size = to - from;
+    const known = this.#held ?? nothing;
+    const isOwn = bytes === known;
+    let held = known;
+    if (isOwn) {
+      held.copyWithin(0, from, to);
+      this.#heldBytes = size;
+      return;
+    }
+    const before = this.#held === null ? 0 : this.#heldBytes;
+    if (before + size > held.length) {
+      held = Buffer.allocUnsafe(Math.max(2 * held.length, before + size, 1024));
+      known.copy(held, 0, 0, before);
+    }
+    bytes.copy(held, before, from, to);
+    this.#held = held;
+    this.#heldBytes = before + size;
+    this.#readHeld(before);
+  }
+
+  #readHeld(before: number): void {
+    const held = this.#held!;
+    const length = this.#heldBytes;
+    if (held.subarray(0, length).indexOf(headEnd, Math.max(0, before - 3)) >= 0) return this.#readHead(held, 0, length);
+    if (length > MAX_HEAD_BYTES) throw new errors.HeadersOverflowError();
+    const from = before > 0 && held[before - 1] === CR ? before - 1 : before;
+    const recent = held.toString('latin1', from, length);
+    if (isHopeless(held.toString('latin1', 0, 7), recent)) throw new AnswerError('not HTTP/1.1');
+  }
+
+  #begin(head: AnswerHead, bytes: Buffer, from: number, to: number): void {
+    const { status } = head;
+    this.head = head;
+    this.#held = null;
+    const hasBody = this.#sending.method !== 'HEAD' && status !== 204 && status !== 304;
+    this.#left = hasBody ? head.length : 0;
+    this.#isLast ||= head.isLast || head.length === UNTIL_CLOSE || (status === 204 && head.length !== 0);
+    this.#handler.onResponseStart?.(this, status, {}, '');
+    if (this.#isOver) return;
+    if (this.#left === CHUNKED) this.#chunks = new ChunkedBody();
+    this.#readBody(bytes, from, to);
+  }
+
+  #readBody(bytes: Buffer, from: number, to: number): void {
+    if (this.#left === CHUNKED) return this.#readChunks(this.#chunks!, bytes, from, to);
+    const has = to - from;
+    const size = this.#left === UNTIL_CLOSE ? has : Math.min(this.#left, has);
+    if (this.#left !== UNTIL_CLOSE) this.#left -= size;
+    if (size > 0) {
+      const data = Buffer.allocUnsafe(size);
+      bytes.copy(data, 0, from, from + size);
+      this.#handler.onResponseData?.(this, data);
+      if (this.#isOver) return;
+    }
+    if (this.#left !== 0) return;
+    // What comes behind an answer that was not asked for ends its connection.
+    this.#isLast ||= size < has;
+    this.#end();
+  }
+
+  #readChunks(chunks: ChunkedBody, bytes: Buffer, from: number, to: number): void {
+    const data = chunks.read(bytes, from, to);
+    if (data.length > 0) this.#handler.onResponseData?.(this, data);
+    if (!chunks.isOver || this.#isOver) return;
+    this.rawTrailers = chunks.trailers;
+    this.#isLast ||= chunks.at < to;
+    this.#end();
+  }
+
+  #end(): void {
+    this.#finish();
+    this.#handler.onResponseEnd?.(this, {});
+  }
+
+  #fail(error: Error): void {
+    this.#isLast ||= this.#isWritten;
+    this.#finish();
+    this.#handler.onResponseError?.(this, error);
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    this.#held = null;
+    this.#body?.stop();
+    if (this.paused) this.#connection.socket.resume();
+    this.#connection.finished(!this.#isLast && this.#isSent === this.#isWritten, this.head?.keepAlive ?? null);
+  }
+}
+
+const nothing = Buffer.alloc(0);
