@@ -52,6 +52,7 @@ export type { Conversion } from './conversion.ts';
 export { discard } from './discard.ts';
 export type { Discovery, HostList } from './discovery.ts';
 export type { EachMessage, Encoded, Encoding, MessageReader, Messages, Passed, ShapeRules } from './encoding.ts';
+export { atEndOfTurn } from './end-of-turn.ts';
 export {
   BackendError,
   CallError,

@@ -38,6 +38,7 @@ const noErrors: Reply['errors'] = Object.freeze([]);
 export class Exchange implements InFlight, Stream, CallHost, Written {
   slot = 0;
   isLasting = false;
+  isAlone = false;
   bytesOut: number | undefined = undefined;
   #isUpgraded = false;
   readonly #context: ExchangeContext;
@@ -82,6 +83,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written {
 
   /** Answers the request where no middleware stands around it. Never throws. */
   serve(): void {
+    this.isAlone = true;
     const request = this.#received.client;
     const reply = this.#reply(request);
     if (reply instanceof Promise) void reply.then((settled) => this.#answerAlone(request, settled));

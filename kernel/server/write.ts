@@ -1,11 +1,13 @@
 import type { ServerResponse } from 'node:http';
-import { ByteStream, type Call, CancelledError, type Reply } from '#contract';
+import { atEndOfTurn, ByteStream, type Call, CancelledError, type Reply } from '#contract';
 import { DeadlineError } from '../contract/internal.ts';
 import type { RenderedReply } from '../pipeline/render.ts';
 import { announce, endWithTrailers, takesTrailers, trailerFields } from './trailers.ts';
 
 /** How much of an answer's body is written. */
 export interface Written {
+  /** Nobody who stands around looks at what has become of the answer: its write may wait for the end of the turn. */
+  readonly isAlone: boolean;
   /** Undefined before anything is. */
   bytesOut: number | undefined;
   /** What was held back cannot be written. */
@@ -40,7 +42,7 @@ export function writeReply(
     if (whole !== null && whole.length > 0) response.write(whole);
     endWithTrailers(response, fields, call?.log);
   } else {
-    writeWhole(response, status, headers, whole);
+    writeWhole(response, status, headers, whole, written.isAlone);
   }
   call?.finish();
   return null;
@@ -56,11 +58,17 @@ function writeWhole(
   status: number,
   headers: string[],
   body: string | Uint8Array | null,
+  isAlone: boolean,
 ): void {
   const length = body === null ? 0 : Buffer.byteLength(body);
   // The length a HEAD or a 304 tells is that of the body it does not have.
   if (status !== 204 && status !== 304 && (length > 0 || response.req.method !== 'HEAD')) setLength(headers, length);
   response.writeHead(status, headers);
+  if (isAlone) atEndOfTurn(() => endWhole(response, body));
+  else endWhole(response, body);
+}
+
+function endWhole(response: ServerResponse, body: string | Uint8Array | null): void {
   if (body === null) response.end();
   else if (typeof body !== 'string' && body.length <= ONE_WRITE_BYTES) response.end(asLatin1(body), 'latin1');
   else response.end(body);
@@ -157,7 +165,7 @@ function streamReply(
       if (held !== null) {
         clearTimeout(timer);
         const whole = Buffer.concat(held);
-        attempt(() => writeWhole(response, rendered.status, rendered.headers, whole));
+        attempt(() => writeWhole(response, rendered.status, rendered.headers, whole, written.isAlone));
       } else if (trailers) endWithTrailers(response, trailerFields(trailers, rendered.outcome, call?.log), call?.log);
       else response.end();
     },

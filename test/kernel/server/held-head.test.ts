@@ -26,7 +26,7 @@ function answer(headers: string[], method = 'GET') {
   const body = new ByteStream();
   const call = new Call();
   const failures: unknown[] = [];
-  const written = { bytesOut: undefined, failed: (error: unknown) => void failures.push(error) };
+  const written = { isAlone: true, bytesOut: undefined, failed: (error: unknown) => void failures.push(error) };
   const end = writeReply(response, { status: 200, headers, body, raw: true }, call, written);
   return { writes: connection.writes, response, body, call, failures, written, end };
 }
@@ -37,12 +37,13 @@ describe('the head of an answer whose body comes behind it', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
   afterEach(() => mock.reset());
 
-  it('waits for a short one and leaves with it in one write', () => {
+  it('waits for a short one and leaves with it in one write', async () => {
     const { writes, body, written } = answer(short());
     body.write(Buffer.from('ab'));
     deepEqual(writes, []);
     body.write(Buffer.from('cd'));
     body.end();
+    await turn();
     equal(writes.length, 1);
     match(writes[0]!, /^HTTP\/1\.1 200 OK\r\nContent-Length: 4\r\n(?:.*\r\n)*\r\nabcd$/);
     equal(written.bytesOut, 4);

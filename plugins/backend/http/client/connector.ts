@@ -27,15 +27,12 @@ export interface FreshMark {
 export interface Reading {
   /** What they are read into. */
   readonly buffer: Buffer;
-  /** They stand at the beginning of the buffer, until this returns. */
-  readonly read: (buffer: Buffer, length: number) => void;
+  /** They stand at the beginning of the buffer until this returns. */
+  read(length: number): void;
 }
 
 /** Opens a connection. @param reading null for the stream. */
-export type Connect = (
-  reading: Reading | null,
-  callback: (error: Error | null, socket: Socket | null) => void,
-) => void;
+export type Connect = (reading: Reading | null, callback: (error: Error | null, socket: Socket | null) => void) => void;
 
 /**
  * Makes the connections to one address: dial and handshake have limits of their own. One that came out at an address of the
@@ -80,10 +77,10 @@ export function connector(
     const start = performance.now();
     const socket = open(reading ? onreadOf(reading) : undefined);
     const times = timing(socket, start, secure);
-    let isSettled = false;
     const settle = (error: Error | null) => {
-      if (isSettled) return;
-      isSettled = true;
+      // Nothing on the socket knows the first request any more.
+      socket.off(opened, ready).off('error', settle).off('close', lost);
+      socket.on('error', unheard);
       if (error) return callback(error, null);
       if (denied.has(socket.remoteAddress ?? '', socket.remotePort ?? 0)) {
         socket.destroy();
@@ -96,22 +93,26 @@ export function connector(
         mark.fresh = null;
       }
     };
-    socket.once(secure ? 'secureConnect' : 'connect', () => settle(null));
-    socket.on('error', settle);
-    socket.once('close', () => settle(new errors.SocketError('other side closed')));
+    const opened = secure ? 'secureConnect' : 'connect';
+    const ready = () => settle(null);
+    const lost = () => settle(new errors.SocketError('other side closed'));
+    socket.on(opened, ready).on('error', settle).on('close', lost);
     limit(socket, dial.timeoutMs, secure, hostname);
   };
 }
 
-function onreadOf({ buffer, read }: Reading): OnReadOpts {
+function onreadOf(reading: Reading): OnReadOpts {
   return {
-    buffer,
+    buffer: reading.buffer,
     callback: (length) => {
-      read(buffer, length);
+      reading.read(length);
       return true;
     },
   };
 }
+
+/** Of a socket whose end is seen by itself. */
+const unheard = () => {};
 
 /** What a call fails with that would reach the gateway's own admin port. Code: `BACKEND_DENIED`. */
 export function deniedError(host: string): BackendError {

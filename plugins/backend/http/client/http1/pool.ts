@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { type Dispatcher, errors } from 'undici';
 import { timerMs } from '#contract';
-import type { Connect } from '../connector.ts';
+import type { Connect, Reading } from '../connector.ts';
 import type { Sending } from '../dispatch-options.ts';
 import { AnswerError } from './answer-head.ts';
 import { Connection } from './connection.ts';
@@ -32,6 +32,19 @@ const KEEP_ALIVE_MARGIN_MS = 2000;
  * keeps some takes a copy.
  */
 const received = Buffer.allocUnsafeSlow(64 * 1024);
+
+/** Hands on what one connection receives. */
+class Receiver implements Reading {
+  readonly buffer = received;
+  connection: Connection | null = null;
+  /** A server that speaks before it is asked has nothing to say that can be used. */
+  isUnasked = false;
+
+  read(length: number): void {
+    if (this.connection) this.connection.read(received, length);
+    else this.isUnasked = true;
+  }
+}
 
 /** Requests to one address over HTTP/1.1, one at a time on each connection. */
 export class Http1Pool {
@@ -114,17 +127,11 @@ export class Http1Pool {
 
   #dial(waiting: Waiting): void {
     this.#dialing += 1;
-    let connection: Connection | null = null;
-    // A server that speaks before it is asked has nothing to say that can be used.
-    let isUnasked = false;
-    const read = (bytes: Buffer, length: number) => {
-      if (connection) connection.read(bytes, length);
-      else isUnasked = true;
-    };
-    this.#options.connect({ buffer: received, read }, (failure, socket) => {
+    const receiver = new Receiver();
+    this.#options.connect(receiver, (failure, socket) => {
       this.#dialing -= 1;
-      const error = isUnasked ? new AnswerError('bytes before the request') : failure;
-      if (socket && !error) connection = this.#adopt(socket, waiting);
+      const error = receiver.isUnasked ? new AnswerError('bytes before the request') : failure;
+      if (socket && !error) this.#adopt(socket, receiver, waiting);
       else {
         socket?.destroy();
         waiting.handler.onResponseError?.(null as never, error!);
@@ -133,11 +140,11 @@ export class Http1Pool {
     });
   }
 
-  #adopt(socket: Socket, { sending, handler }: Waiting): Connection {
+  #adopt(socket: Socket, receiver: Receiver, { sending, handler }: Waiting): void {
     const connection = new Connection(socket, this);
+    receiver.connection = connection;
     this.#open.add(connection);
     connection.send(sending, handler);
-    return connection;
   }
 
   /** A place is free. */

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { type Dispatcher, errors } from 'undici';
+import { atEndOfTurn } from '#contract';
 import type { Sending } from '../dispatch-options.ts';
 import { isInterim } from '../status.ts';
 import { AnswerError, AnswerHead, CHUNKED, isHopeless, UNTIL_CLOSE } from './answer-head.ts';
@@ -113,15 +114,19 @@ export class RoundTrip implements Dispatcher.DispatchController {
   }
 
   #write(): void {
-    const { socket, host } = this.#connection;
     const { body, length } = this.#sending;
-    const head = requestHead(this.#sending, host, !this.#isLast);
+    const head = requestHead(this.#sending, this.#connection.host, !this.#isLast);
+    if (body !== null && !(body instanceof Uint8Array)) return this.#stream(head, body, length);
+    atEndOfTurn(() => {
+      if (!this.#isOver) this.#writeWhole(head, body);
+    });
+  }
+
+  #writeWhole(head: string, body: Uint8Array | null): void {
+    const { socket } = this.#connection;
     this.#isWritten = true;
     if (body === null) {
       socket.write(`${head}\r\n`, 'latin1');
-    } else if (!(body instanceof Uint8Array)) {
-      this.#stream(head, body, length);
-      return;
     } else if (body.length <= MAX_JOINED_BYTES) {
       const joined = Buffer.allocUnsafe(head.length + 2 + body.length);
       joined.write(`${head}\r\n`, 'latin1');
@@ -137,6 +142,7 @@ export class RoundTrip implements Dispatcher.DispatchController {
   }
 
   #stream(head: string, body: Readable, length: number | undefined): void {
+    this.#isWritten = true;
     this.#body = new StreamBody(this.#connection.socket, head, body, length, (error) => {
       if (error !== null) return this.abort(error);
       this.#sent();
