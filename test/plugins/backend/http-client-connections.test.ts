@@ -83,6 +83,21 @@ describe('backend/http/client: connections', () => {
     await until(() => closed);
   });
 
+  it('closes a connection that its server is about to close', async () => {
+    const closed: number[] = [];
+    const origin = await bench.serveRaw((socket, request) => {
+      const seconds = Number(request.match(/timeout-(\d+)/)![1]);
+      socket.once('close', () => closed.push(seconds));
+      socket.write(`HTTP/1.1 200 OK\r\nKeep-Alive: max=9, timeout=${seconds}\r\nContent-Length: 2\r\n\r\nok`);
+    });
+    const gate = await bench.client();
+    equal(await textOf(await send(gate, { origin, target: '/timeout-2' })), 'ok');
+    await until(() => closed.length === 1);
+    equal(await textOf(await send(gate, { origin, target: '/timeout-60' })), 'ok');
+    await connectionFree();
+    deepEqual(closed, [2]);
+  });
+
   it('asks once more when an unused connection dies before any byte of the answer', async () => {
     let connections = 0;
     const origin = await bench.serveRaw((socket) => {

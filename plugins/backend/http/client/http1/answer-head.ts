@@ -1,4 +1,5 @@
 import { Fields } from '../headers.ts';
+import { endOfName, endOfValue } from './characters.ts';
 
 /** What is no answer of HTTP/1.1. */
 export class AnswerError extends Error {
@@ -13,14 +14,14 @@ export const UNTIL_CLOSE = -2;
 /** Digits of a length that can be counted to. */
 const MAX_LENGTH_DIGITS = 15;
 
-/** Control characters, and halves of line ends. */
-const isFaulty = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n/;
-const isToken = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
-const isDigits = /^\d+$/;
-
+const HTTP_1 = 'HTTP/1.';
 const SPACE = 32;
 const TAB = 9;
 const CR = 13;
+const LF = 10;
+const COLON = 58;
+const ZERO = 48;
+const ONE = 49;
 
 /** The head of one answer. */
 export class AnswerHead {
@@ -36,14 +37,16 @@ export class AnswerHead {
   readonly allowsTrailers: boolean;
 
   /**
-   * @param text the status line and the headers, each with its line end.
+   * @param bytes of which those from `from` to `to` are the status line and the headers, each with its line end.
    * @throws AnswerError where HTTP/1.1 does not allow it; lengths must be beyond doubt.
    */
-  constructor(text: string) {
-    if (isFaulty.test(text)) throw new AnswerError('control characters in the headers');
+  constructor(bytes: Buffer, from: number, to: number) {
+    const text = bytes.toString('latin1', from, to);
     this.status = statusOf(text);
-    const isOld = text.charCodeAt(7) === 48;
-    const fields = readFields(text, text.indexOf('\r\n') + 2);
+    const isOld = text.charCodeAt(HTTP_1.length) === ZERO;
+    // What is between the status and the line end is for people.
+    const reason = endOfValue(bytes, from + STATUS_END);
+    const fields = readFields(bytes, afterLineEnd(bytes, reason), to, text, from);
     const { connection, codings } = fields;
     this.list = fields.list;
     this.keepAlive = fields.keepAlive;
@@ -53,37 +56,49 @@ export class AnswerHead {
   }
 }
 
-/** Reads header lines from a place of a text without faulty characters. @throws AnswerError */
-export function readFields(text: string, from: number): Fields {
+/** Where the status ends in the first line. */
+const STATUS_END = 12;
+
+/**
+ * Reads header lines. @param text the same bytes as Latin-1. @param start of the text in the bytes.
+ * @throws AnswerError
+ */
+function readFields(bytes: Buffer, from: number, to: number, text: string, start: number): Fields {
   const fields = new Fields();
-  for (let at = from; at < text.length; ) {
-    const end = text.indexOf('\r\n', at);
-    const colon = text.indexOf(':', at);
-    const name = colon < 0 || colon > end ? '' : text.substring(at, colon);
-    if (!isToken.test(name)) throw new AnswerError('a header line without a proper name');
+  for (let at = from; at < to; ) {
+    const colon = endOfName(bytes, at);
+    if (colon === at || bytes[colon] !== COLON) throw new AnswerError('a header line without a proper name');
     let first = colon + 1;
+    while (isBlank(bytes[first]!)) first += 1;
+    const end = endOfValue(bytes, first);
     let last = end;
-    while (first < last && isBlank(text.charCodeAt(first))) first += 1;
-    while (last > first && isBlank(text.charCodeAt(last - 1))) last -= 1;
-    fields.add(name, text.substring(first, last));
-    at = end + 2;
+    while (last > first && isBlank(bytes[last - 1]!)) last -= 1;
+    fields.add(text.substring(at - start, colon - start), text.substring(first - start, last - start));
+    at = afterLineEnd(bytes, end);
   }
   fields.settle();
   return fields;
 }
 
-/** Reads the lines behind a body in chunks. @throws AnswerError */
-export function readTrailerFields(text: string): string[] {
-  if (isFaulty.test(text)) throw new AnswerError('control characters in the trailers');
-  return readFields(text, 0).list;
+function afterLineEnd(bytes: Buffer, at: number): number {
+  if (bytes[at] !== CR || bytes[at + 1] !== LF) throw new AnswerError('control characters in the headers');
+  return at + 2;
 }
 
-/**
- * True for the beginning of what is no answer, before the end of its head is there.
- * @param start its first bytes. @param recent those that have come last, with the CR before them.
- */
-export function isHopeless(start: string, recent: string): boolean {
-  return !'HTTP/1.'.startsWith(start) || isFaulty.test(recent.endsWith('\r') ? recent.slice(0, -1) : recent);
+/** Reads the lines behind a body in chunks, each with its line end. @throws AnswerError */
+export function readTrailerFields(text: string): string[] {
+  const bytes = Buffer.from(text, 'latin1');
+  return readFields(bytes, 0, bytes.length, text, 0).list;
+}
+
+/** True for bytes, the first of an answer, that no answer can begin with. */
+export function isHopeless(bytes: Buffer): boolean {
+  if (!HTTP_1.startsWith(bytes.toString('latin1', 0, HTTP_1.length))) return true;
+  const end = bytes.length;
+  for (let at = endOfValue(bytes, 0); at < end; at = endOfValue(bytes, at + 2)) {
+    if (bytes[at] !== CR || (at + 1 < end && bytes[at + 1] !== LF)) return true;
+  }
+  return false;
 }
 
 function isBlank(code: number): boolean {
@@ -91,17 +106,22 @@ function isBlank(code: number): boolean {
 }
 
 function statusOf(text: string): number {
-  const minor = text.charCodeAt(7);
-  const after = text.charCodeAt(12);
-  const status = text.substring(9, 12);
+  const minor = text.charCodeAt(HTTP_1.length);
+  const after = text.charCodeAt(STATUS_END);
+  const status = digit(text, 9) * 100 + digit(text, 10) * 10 + digit(text, 11);
   const isProper =
-    text.startsWith('HTTP/1.') &&
-    (minor === 48 || minor === 49) &&
+    text.startsWith(HTTP_1) &&
+    (minor === ZERO || minor === ONE) &&
     text.charCodeAt(8) === SPACE &&
     (after === SPACE || after === CR) &&
-    isDigits.test(status);
+    Number.isInteger(status);
   if (!isProper) throw new AnswerError('not HTTP/1.1');
-  return Number(status);
+  return status;
+}
+
+function digit(text: string, at: number): number {
+  const value = text.charCodeAt(at) - ZERO;
+  return value >= 0 && value <= 9 ? value : Number.NaN;
 }
 
 function closes(connection: string, isOld: boolean): boolean {
@@ -119,7 +139,7 @@ function lengthOf({ codings, lengths, length }: Fields, isOld: boolean): number 
   }
   if (lengths === 0) return UNTIL_CLOSE;
   if (lengths > 1) throw new AnswerError('more than one Content-Length');
-  if (!isDigits.test(length)) throw new AnswerError('Content-Length is not a number');
+  if (!/^\d+$/.test(length)) throw new AnswerError('Content-Length is not a number');
   if (length.length > MAX_LENGTH_DIGITS) throw new AnswerError('Content-Length too large');
   return Number(length);
 }

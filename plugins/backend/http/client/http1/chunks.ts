@@ -10,7 +10,10 @@ const TRAILERS = 6;
 
 const CR = 13;
 const LF = 10;
+const TAB = 9;
+const SPACE = 32;
 const SEMICOLON = 59;
+const DELETE = 127;
 
 /** Hexadecimal digits of the size of a chunk. */
 const MAX_DIGITS = 12;
@@ -100,9 +103,8 @@ export class ChunkedBody {
 
   #extend(byte: number): void {
     this.#extensionBytes += 1;
-    if (byte === LF || this.#extensionBytes > MAX_EXTENSION_BYTES) {
-      throw new AnswerError(byte === LF ? 'half a line end among chunks' : 'chunk extensions too large');
-    }
+    if (this.#extensionBytes > MAX_EXTENSION_BYTES) throw new AnswerError('chunk extensions too large');
+    if ((byte < SPACE && byte !== TAB) || byte === DELETE) throw new AnswerError('control characters among chunks');
   }
 
   /** @returns the byte after the empty line that ends them, or `to`. */

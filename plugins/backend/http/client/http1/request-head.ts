@@ -1,12 +1,9 @@
 import { errors } from 'undici';
 import type { Sending } from '../dispatch-options.ts';
+import { isName, isPath, isValue } from './characters.ts';
 
 /** Methods that a server expects a body of; without one their length is said to be 0. */
 const withBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPATCH']);
-
-const isToken = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
-const isNoValue = /[^\t\x20-\x7e\x80-\xff]/;
-const isNoPath = /[^\x21-\xff]/;
 
 export function expectsBody(method: string): boolean {
   return withBody.has(method);
@@ -18,15 +15,15 @@ export function expectsBody(method: string): boolean {
  * @throws InvalidArgumentError for what no wire can carry.
  */
 export function requestHead({ method, path, headers, body }: Sending, host: string, keepsAlive: boolean): string {
-  if (!isToken.test(method)) throw new errors.InvalidArgumentError('invalid request method');
-  if (isNoPath.test(path)) throw new errors.InvalidArgumentError('invalid request path');
+  if (!isName(method)) throw new errors.InvalidArgumentError('invalid request method');
+  if (!isPath(path)) throw new errors.InvalidArgumentError('invalid request path');
   let lines = '';
   let ownHost = host;
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at]!;
     const value = headers[at + 1]!;
-    if (!isToken.test(name)) throw new errors.InvalidArgumentError('invalid header name');
-    if (isNoValue.test(value)) throw new errors.InvalidArgumentError(`invalid ${name} header`);
+    if (!isName(name)) throw new errors.InvalidArgumentError('invalid header name');
+    if (!isValue(value)) throw new errors.InvalidArgumentError(`invalid ${name} header`);
     if (name === 'Host') ownHost = value;
     else lines += `${name}: ${value}\r\n`;
   }

@@ -11,6 +11,8 @@ import { StreamBody } from './stream-body.ts';
 
 /** Bytes an answer's head may have. */
 const MAX_HEAD_BYTES = 1024 * 1024;
+/** The beginning of a head is looked at whenever more of it comes, up to this size. */
+const LOOKED_AT_BYTES = 1024;
 /** Answers before the one that counts. */
 const MAX_INTERIM = 32;
 /** Request bodies up to this size go into one piece with their head. */
@@ -34,6 +36,8 @@ export class RoundTrip implements Dispatcher.DispatchController {
   /** The beginning of a head whose end has not come yet. */
   #held: Buffer | null = null;
   #heldBytes = 0;
+  /** From how many on what has come of a head is looked at. */
+  #lookAtBytes = 0;
   #interim = 0;
   #hasStarted = false;
   /** Bytes of the body that have not come, or `CHUNKED`, or `UNTIL_CLOSE`. */
@@ -162,36 +166,31 @@ export class RoundTrip implements Dispatcher.DispatchController {
       const end = bytes.subarray(0, to).indexOf(headEnd, at);
       if (end < 0) return this.#hold(bytes, at, to);
       if (end - at > MAX_HEAD_BYTES) throw new errors.HeadersOverflowError();
-      const head = new AnswerHead(bytes.toString('latin1', at, end + 2));
+      const head = new AnswerHead(bytes, at, end + 2);
       at = end + 4;
       if (!isInterim(head.status)) return this.#begin(head, bytes, at, to);
       this.#interim += 1;
       if (this.#interim > MAX_INTERIM) throw new AnswerError('too many answers before the one that counts');
-      if (at === to) {
-        this.#held = null;
-        return;
-      }
     }
   }
 
   /** Keeps what has come of a head. */
   #hold(bytes: Buffer, from: number, to: number): void {
     const size = to - from;
-    const known = this.#held ?? nothing;
-    const isOwn = bytes === known;
-    let held = known;
-    if (isOwn) {
-      held.copyWithin(0, from, to);
+    if (this.#held === null || bytes === this.#held) {
+      // What was read before it counts no more.
+      this.#held = size === 0 ? null : Buffer.from(bytes.subarray(from, to));
       this.#heldBytes = size;
+      if (size > 0) this.#readHeld(0);
       return;
     }
-    const before = this.#held === null ? 0 : this.#heldBytes;
-    if (before + size > held.length) {
-      held = Buffer.allocUnsafe(Math.max(2 * held.length, before + size, 1024));
-      known.copy(held, 0, 0, before);
+    const before = this.#heldBytes;
+    if (before + size > this.#held.length) {
+      const larger = Buffer.allocUnsafe(Math.max(2 * this.#held.length, before + size, 1024));
+      this.#held.copy(larger, 0, 0, before);
+      this.#held = larger;
     }
-    bytes.copy(held, before, from, to);
-    this.#held = held;
+    bytes.copy(this.#held, before, from, to);
     this.#heldBytes = before + size;
     this.#readHeld(before);
   }
@@ -201,9 +200,10 @@ export class RoundTrip implements Dispatcher.DispatchController {
     const length = this.#heldBytes;
     if (held.subarray(0, length).indexOf(headEnd, Math.max(0, before - 3)) >= 0) return this.#readHead(held, 0, length);
     if (length > MAX_HEAD_BYTES) throw new errors.HeadersOverflowError();
-    const from = before > 0 && held[before - 1] === CR ? before - 1 : before;
-    const recent = held.toString('latin1', from, length);
-    if (isHopeless(held.toString('latin1', 0, 7), recent)) throw new AnswerError('not HTTP/1.1');
+    // A long one is looked at when there is twice as much of it, so that one that trickles in costs no more.
+    if (length < this.#lookAtBytes) return;
+    this.#lookAtBytes = length < LOOKED_AT_BYTES ? length + 1 : 2 * length;
+    if (isHopeless(held.subarray(0, length))) throw new AnswerError('not HTTP/1.1');
   }
 
   #begin(head: AnswerHead, bytes: Buffer, from: number, to: number): void {
@@ -212,7 +212,8 @@ export class RoundTrip implements Dispatcher.DispatchController {
     this.#held = null;
     const hasBody = this.#sending.method !== 'HEAD' && status !== 204 && status !== 304;
     this.#left = hasBody ? head.length : 0;
-    this.#isLast ||= head.isLast || head.length === UNTIL_CLOSE || (status === 204 && head.length !== 0);
+    // A 204 with a body is followed by what nobody waits for.
+    this.#isLast ||= head.isLast || this.#left === UNTIL_CLOSE || (status === 204 && head.length > 0);
     this.#handler.onResponseStart?.(this, status, {}, '');
     if (this.#isOver) return;
     if (this.#left === CHUNKED) this.#chunks = new ChunkedBody();
@@ -264,5 +265,3 @@ export class RoundTrip implements Dispatcher.DispatchController {
     this.#connection.finished(!this.#isLast && this.#isSent === this.#isWritten, this.head?.keepAlive ?? null);
   }
 }
-
-const nothing = Buffer.alloc(0);

@@ -1,0 +1,256 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { request as requestOfNode } from 'node:http';
+import { Duplex } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+import { RoundTrip } from '../../../plugins/backend/http/client/http1/round-trip.ts';
+
+/** What has become of an answer. */
+interface Outcome {
+  status: number;
+  headers: string[];
+  body: string;
+  trailers: string[];
+  /** Empty for an answer that is complete. */
+  error: string;
+  /** The connection can carry another request. */
+  isReusable: boolean;
+}
+
+/** Reads an answer, each piece at a time; the connection ends behind it where `ends`. */
+async function read(pieces: readonly Buffer[], method = 'GET', ends = false): Promise<Outcome> {
+  const outcome: Outcome = { status: 0, headers: [], body: '', trailers: [], error: 'unfinished', isReusable: false };
+  const socket = { write: () => true, cork() {}, uncork() {}, pause() {}, resume() {} };
+  const connection = {
+    socket,
+    host: 'a',
+    finished: (isReusable: boolean) => {
+      outcome.isReusable = isReusable;
+    },
+  };
+  const sending = { origin: 'http://a', path: '/', method, headers: [], body: null, length: undefined, isLast: false };
+  const trip: RoundTrip = new RoundTrip(connection as never, sending, {
+    onRequestStart() {},
+    onResponseStart: (_controller, status) => {
+      outcome.status = status;
+      outcome.headers = trip.head!.list;
+    },
+    onResponseData: (_controller, chunk) => {
+      outcome.body += chunk.toString('latin1');
+    },
+    onResponseEnd: () => {
+      outcome.error = '';
+      outcome.trailers = trip.rawTrailers ?? [];
+    },
+    onResponseError: (_controller, error) => {
+      outcome.error = error.message;
+    },
+  });
+  trip.send();
+  await turn();
+  const buffer = Buffer.alloc(64 * 1024, 'stale bytes of another connection\r\n\r\n');
+  for (const piece of pieces) {
+    piece.copy(buffer);
+    trip.read(buffer, piece.length);
+  }
+  if (ends) trip.closed(null);
+  return outcome;
+}
+
+/** What Node makes of the same answer; null where it refuses it; a word where it refuses what none of us reads. */
+function readByNode(text: string): Promise<{ status: number; body: string } | 'extensions' | null> {
+  return new Promise((resolve) => {
+    const socket = new Duplex({
+      read() {},
+      write(_chunk, _encoding, done) {
+        done();
+      },
+    });
+    const request = requestOfNode({ createConnection: () => socket, host: 'a' });
+    request.on('response', (response) => {
+      let body = '';
+      response.setEncoding('latin1').on('data', (chunk: string) => {
+        body += chunk;
+      });
+      response.on('end', () => response.complete && resolve({ status: response.statusCode ?? 0, body }));
+      response.on('close', () => setImmediate(resolve, null));
+      response.on('error', () => {});
+    });
+    request.on('error', (error) => resolve(/chunk extensions/.test(error.message) ? 'extensions' : null));
+    request.on('upgrade', () => resolve(null));
+    request.end(() => {
+      socket.push(Buffer.from(text, 'latin1'));
+      socket.push(null);
+    });
+  });
+}
+
+const bytes = (text: string) => Buffer.from(text, 'latin1');
+const whole = (text: string, method?: string, ends?: boolean) => read([bytes(text)], method, ends);
+
+/** Random numbers that are the same in every run. */
+function numbers(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+const answers = [
+  'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-A: b c\r\n\r\nhello',
+  'HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n',
+  'HTTP/1.1 404 Not Found\r\nX-Empty:\r\nX-Tab:\tx \t\r\ncontent-length:2\r\n\r\nno',
+  'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6;a=b\r\n world\r\n0\r\n\r\n',
+  'HTTP/1.1 200 OK\r\ntransfer-encoding: CHUNKED\r\n\r\n00a\r\n0123456789\r\n0\r\nX-T: 1\r\nX-U: 2\r\n\r\n',
+  'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx',
+  'HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 3\r\n\r\nold',
+  '\r\nHTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nend',
+  'HTTP/1.1 204 No Content\r\nX-A: b\r\n\r\n',
+  'HTTP/1.1 200 OK\r\nX-Bytes: \x80\xff\r\nContent-Length: 2\r\n\r\n\x00\xff',
+];
+
+describe('an answer of HTTP/1.1', () => {
+  it('is the same wherever it is cut', async () => {
+    for (const answer of answers) {
+      const expected = await whole(answer);
+      equal(expected.error, '', answer);
+      for (let at = 1; at < answer.length; at += 1) {
+        deepEqual(
+          await read([bytes(answer.slice(0, at)), bytes(answer.slice(at))]),
+          expected,
+          `cut at ${at}: ${answer}`,
+        );
+      }
+      deepEqual(await read([...answer].map(bytes)), expected, `byte by byte: ${answer}`);
+    }
+  });
+
+  it('is read as Node reads it, or refused, whatever was done to its bytes', async () => {
+    const random = numbers(17);
+    const odd = [
+      '\r',
+      '\n',
+      '\r\n',
+      '\0',
+      ' ',
+      '\t',
+      ':',
+      ';',
+      ',',
+      '0',
+      '9',
+      'f',
+      '\x7f',
+      '\xff',
+      'HTTP/1.1 200 OK\r\n',
+    ];
+    let accepted = 0;
+    for (let round = 0; round < 10_000; round += 1) {
+      let text = answers[random(answers.length)]!;
+      for (let change = random(3); change >= 0; change -= 1) {
+        const at = random(text.length);
+        text = text.slice(0, at) + odd[random(odd.length)] + text.slice(at + random(3));
+      }
+      const ours = await whole(text, 'GET', true);
+      if (ours.error !== '') continue;
+      const theirs = await readByNode(text);
+      // Another protocol, which whoever takes our answers refuses; and bytes behind an answer, of which Node makes an error.
+      if (
+        theirs === 'extensions' ||
+        ours.status === 101 ||
+        (theirs === null && !ours.isReusable && /Content-Length|chunked| 204 /i.test(text))
+      ) {
+        continue;
+      }
+      accepted += 1;
+      deepEqual({ status: ours.status, body: ours.body }, theirs, JSON.stringify(text));
+    }
+    ok(accepted > 500, `${accepted} accepted`);
+  });
+
+  for (const [what, answer] of [
+    ['ends with its lines half ended', 'HTTP/1.1 200 OK\nContent-Length: 2\n\nok'],
+    ['folds a header', 'HTTP/1.1 200 OK\r\nX-A: 1\r\n 2\r\nContent-Length: 2\r\n\r\nok'],
+    ['has a space before a colon', 'HTTP/1.1 200 OK\r\nContent-Length : 2\r\n\r\nok'],
+    ['has a header without a name', 'HTTP/1.1 200 OK\r\n: 1\r\nContent-Length: 2\r\n\r\nok'],
+    ['has a line without a colon', 'HTTP/1.1 200 OK\r\nX-A\r\nContent-Length: 2\r\n\r\nok'],
+    ['is of HTTP/2.0', 'HTTP/2.0 200 OK\r\nContent-Length: 2\r\n\r\nok'],
+    ['is of HTTP/1.2', 'HTTP/1.2 200 OK\r\nContent-Length: 2\r\n\r\nok'],
+    ['has a status of four digits', 'HTTP/1.1 2000 OK\r\nContent-Length: 2\r\n\r\nok'],
+    ['has a length with a sign', 'HTTP/1.1 200 OK\r\nContent-Length: +2\r\n\r\nok'],
+    ['has chunks in HTTP/1.0', 'HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['has a chunk with a negative size', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n'],
+    ['has a chunk without a size', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\r\n'],
+    ['has a chunk beyond counting', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffff\r\n'],
+    ['has a chunk longer than it says', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nokay\r\n0\r\n\r\n'],
+    [
+      'has half a line end among its chunks',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;a\nok\r\n0\r\n\r\n',
+    ],
+    [
+      'has half a line end in its trailers',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: b\nC: d\r\n\r\n',
+    ],
+    ['is a greeting of SSH', 'SSH-2.0-OpenSSH_9.2\r\n'],
+  ] as const) {
+    it(`that ${what} is refused, and its connection closed`, async () => {
+      const { error, isReusable } = await whole(answer);
+      ok(error !== '' && error !== 'unfinished', error);
+      equal(isReusable, false);
+    });
+  }
+
+  it('that is none is refused before its head ends', async () => {
+    match((await read([bytes('HTTP/1'), bytes('.1 200 OK\r'), bytes('\nX: a\0b')])).error, /not HTTP/);
+    match((await read([bytes('HT'), bytes('M')])).error, /not HTTP/);
+    equal((await read([bytes('HTTP/1.1 200 OK\r'), bytes('\nX: '), bytes('a\r')])).error, 'unfinished');
+  });
+
+  it('has bounds: its head, what comes before it, extensions, trailers', async () => {
+    const filler = bytes(`X: ${'a'.repeat(60_000)}\r\n`);
+    match((await read([bytes('HTTP/1.1 200 OK\r\n'), ...Array(20).fill(filler)])).error, /header/i);
+    match((await whole('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(40))).error, /too many/);
+    const chunked = bytes('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+    match((await read([chunked, bytes(`1;${'a'.repeat(20_000)}`)])).error, /extensions/);
+    match((await read([chunked, bytes('0\r\n'), filler, filler])).error, /trailers/);
+  });
+
+  it('has fields behind its chunks, without those of the connection', async () => {
+    const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const { trailers } = await whole(`${chunked}0\r\nX-T: 1\r\nTransfer-Encoding: chunked\r\nX-U:\r\n\r\n`);
+    deepEqual(trailers, ['X-T', '1', 'X-U', '']);
+  });
+
+  it('ends with its connection where it does not say otherwise', async () => {
+    const { body, error } = await whole('HTTP/1.1 200 OK\r\n\r\nall of it', 'GET', true);
+    deepEqual([body, error], ['all of it', '']);
+  });
+
+  for (const [what, answer, method, isReusable] of [
+    ['a length', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok', 'GET', true],
+    ['a length, in HTTP/1.0', 'HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok', 'GET', false],
+    [
+      'a length, in HTTP/1.0 that stays',
+      'HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 2\r\n\r\nok',
+      'GET',
+      true,
+    ],
+    [
+      'a length, and says it closes',
+      'HTTP/1.1 200 OK\r\nConnection: x, Close\r\nContent-Length: 2\r\n\r\nok',
+      'GET',
+      false,
+    ],
+    ['more than its length', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok!', 'GET', false],
+    ['more than its chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n!', 'GET', false],
+    ['no body', 'HTTP/1.1 204 No Content\r\n\r\n', 'GET', true],
+    ['a length it must not have', 'HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\n', 'GET', false],
+    ['the length of what was not asked for', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n', 'HEAD', false],
+    ['the length of what has not changed', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 2\r\n\r\n', 'GET', true],
+  ] as const) {
+    it(`that has ${what} ${isReusable ? 'leaves' : 'takes'} its connection`, async () => {
+      const outcome = await whole(answer, method);
+      deepEqual([outcome.error, outcome.isReusable], ['', isReusable]);
+    });
+  }
+});
