@@ -1,8 +1,8 @@
 import { isIP, type OnReadOpts, connect as openTcp, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as openTls } from 'node:tls';
-import { errors } from 'undici';
 import { BackendError, type ConnectionTimes, type DeniedAddresses, timerMs } from '#contract';
 import type { TlsClient } from '../../../services/client-tls.ts';
+import { connectionLost, TransportError } from './errors.ts';
 
 /** How connections are made. Times in milliseconds. */
 export interface DialSettings {
@@ -95,7 +95,7 @@ export function connector(
     };
     const opened = secure ? 'secureConnect' : 'connect';
     const ready = () => settle(null);
-    const lost = () => settle(new errors.SocketError('other side closed'));
+    const lost = () => settle(connectionLost());
     socket.on(opened, ready).on('error', settle).on('close', lost);
     limit(socket, dial.timeoutMs, secure, hostname);
   };
@@ -141,7 +141,7 @@ function timing(socket: Socket, start: number, secure: boolean): () => Connectio
 function limit(socket: Socket, dialMs: number, secure: boolean, host: string): void {
   let timer: NodeJS.Timeout | undefined;
   const arm = (ms: number, message: string) => {
-    timer = setTimeout(() => socket.destroy(new errors.ConnectTimeoutError(message)), timerMs(ms));
+    timer = setTimeout(() => socket.destroy(new TransportError('CONNECT_TIMEOUT', message)), timerMs(ms));
   };
   const disarm = () => clearTimeout(timer);
   if (dialMs > 0) arm(dialMs, `no connection to ${host} within ${dialMs} ms`);

@@ -1,4 +1,4 @@
-import { type Dispatcher, errors } from 'undici';
+import type { Dispatcher } from 'undici';
 import {
   BackendError,
   type ByteSource,
@@ -12,7 +12,7 @@ import {
   timerMs,
 } from '#contract';
 import { MAX_DISCARD_MS, MAX_DISCARDED_BYTES } from './discarding.ts';
-import { sending } from './dispatch-options.ts';
+import { aborted, TransportError } from './errors.ts';
 import { bodyFailure, failureOf, isLostConnection, malformed } from './failure.ts';
 import { incoming, Outgoing } from './headers.ts';
 import type { HttpClient } from './http-client.ts';
@@ -23,6 +23,7 @@ import { Observation } from './observe.ts';
 import type { OriginPool } from './origin-pool.ts';
 import type { Payload } from './payload.ts';
 import { isRedirect, type RedirectSource, redirectTo, repeatsBody } from './redirect.ts';
+import { sending } from './sending.ts';
 import { signed } from './sign.ts';
 import { idempotent, isBodiless, isInterim } from './status.ts';
 import { readTrailers } from './trailers.ts';
@@ -120,14 +121,14 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, RedirectSource
     this.#controller = controller;
     this.#reused = this.#lane!.fresh === null;
     if (this.#observation !== null) this.#observation.sent(this.#lane!, this.origin);
-    if (this.#state === DONE) controller.abort(this.#reason ?? new errors.RequestAbortedError());
+    if (this.#state === DONE) controller.abort(this.#reason ?? aborted());
   }
 
   onRequestSent(): void {
     const { headerTimeoutMs } = this.#client;
     if (headerTimeoutMs > 0 && this.#state === WAITING && this.#timer === null) {
       this.#timer = setTimeout(
-        () => this.#controller?.abort(new errors.HeadersTimeoutError()),
+        () => this.#controller?.abort(new TransportError('HEADERS_TIMEOUT', 'no response headers in time')),
         timerMs(headerTimeoutMs),
       );
     }
@@ -175,7 +176,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, RedirectSource
       if (!this.#sink.write(chunk)) controller.pause();
     } else {
       this.#discardedBytes += chunk.length;
-      if (this.#discardedBytes > MAX_DISCARDED_BYTES) controller.abort(new errors.RequestAbortedError());
+      if (this.#discardedBytes > MAX_DISCARDED_BYTES) controller.abort(aborted());
     }
   }
 
@@ -262,7 +263,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, RedirectSource
   /** Reads the rest of the answer for nobody, but not for long. */
   #discard(): void {
     this.#state = DISCARDING;
-    this.#timer = setTimeout(() => this.#controller?.abort(new errors.RequestAbortedError()), MAX_DISCARD_MS);
+    this.#timer = setTimeout(() => this.#controller?.abort(aborted()), MAX_DISCARD_MS);
   }
 
   /** The answer is none that HTTP/1.1 allows: waiting for its end would be waiting for the deadline. */

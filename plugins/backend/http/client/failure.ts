@@ -1,4 +1,3 @@
-import { errors } from 'undici';
 import { BackendError, CallError, CancelledError } from '#contract';
 
 /**
@@ -19,6 +18,7 @@ export function failureOf(error: Error, origin: string, proxied = false): CallEr
       return make('REFUSED', 'connection refused');
     case 'ECONNRESET':
     case 'EPIPE':
+    case 'CONNECTION_LOST':
     case 'UND_ERR_SOCKET':
       return make('RESET', 'connection closed before the answer was complete');
     case 'HTTP2_UNPROCESSED':
@@ -35,19 +35,24 @@ export function failureOf(error: Error, origin: string, proxied = false): CallEr
     case 'ENODATA':
       return make('DNS', 'host name cannot be resolved');
     case 'ETIMEDOUT':
+    case 'CONNECT_TIMEOUT':
     case 'UND_ERR_CONNECT_TIMEOUT':
       return make('CONNECT_TIMEOUT', 'connecting took too long');
-    case 'UND_ERR_HEADERS_TIMEOUT':
+    case 'HEADERS_TIMEOUT':
       return make('HEADER_TIMEOUT', 'no response headers in time');
-    case 'HTTP1_ANSWER':
+    case 'ANSWER_MALFORMED':
     case 'HTTP2_HEADERS':
       return malformed(origin, error.message, error);
+    case 'HEADERS_TOO_LARGE':
     case 'UND_ERR_HEADERS_OVERFLOW':
       return malformed(origin, 'headers too large', error);
     case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
       return malformed(origin, 'body without the announced length', error);
+    case 'LENGTH_MISMATCH':
     case 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH':
       return make('REQUEST_INVALID', 'request body does not have the announced length');
+    case 'REQUEST_INVALID':
+      return make('REQUEST_INVALID', `request cannot be sent: ${error.message}`);
     case 'UND_ERR_INVALID_ARG':
     case 'UND_ERR_NOT_SUPPORTED':
       return /proxy/i.test(error.message)
@@ -58,7 +63,7 @@ export function failureOf(error: Error, origin: string, proxied = false): CallEr
     case 'UND_ERR_ABORTED':
       return make('PROXY', 'no connection through the proxy');
   }
-  if (error instanceof errors.HTTPParserError) return malformed(origin, 'not HTTP/1.1', error);
+  if (error.name === 'HTTPParserError') return malformed(origin, 'not HTTP/1.1', error);
   if (code === 'ERR_HTTP2_ERROR') {
     return malformed(origin, /CONTINUATION/.test(error.message) ? 'headers too large' : 'not HTTP/2', error);
   }
@@ -71,7 +76,9 @@ export function failureOf(error: Error, origin: string, proxied = false): CallEr
 
 /** A connection was lost that had been there. */
 export function isLostConnection(error: Error): boolean {
-  return /^(?:UND_ERR_SOCKET|ECONNRESET|EPIPE|HTTP2_CLOSED)$/.test((error as NodeJS.ErrnoException).code ?? '');
+  return /^(?:CONNECTION_LOST|UND_ERR_SOCKET|ECONNRESET|EPIPE|HTTP2_CLOSED)$/.test(
+    (error as NodeJS.ErrnoException).code ?? '',
+  );
 }
 
 /** An answer that HTTP/1.1 does not allow. Code: `BACKEND_MALFORMED`. */
@@ -94,7 +101,9 @@ function codeOf(error: Error): string {
 }
 
 function isConnecting(code: string): boolean {
-  return /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/.test(code);
+  return /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|CONNECT_TIMEOUT|UND_ERR_CONNECT_TIMEOUT)$/.test(
+    code,
+  );
 }
 
 function isTls(code: string): boolean {

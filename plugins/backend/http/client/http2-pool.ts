@@ -1,13 +1,14 @@
 import { constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { type Dispatcher, errors } from 'undici';
+import type { Dispatcher } from 'undici';
 import { timerMs } from '#contract';
 import { Connection } from '../../../services/http2/connection.ts';
 import type { Connect, FreshMark } from './connector.ts';
-import type { Sending } from './dispatch-options.ts';
+import { clientClosed } from './errors.ts';
 import type { Http1Pool } from './http1/pool.ts';
 import { Http2Stream, StreamError, UnprocessedError } from './http2-stream.ts';
+import type { Sending } from './sending.ts';
 
 /** Connections to one address: one where one is enough. */
 const MAX_CONNECTIONS = 16;
@@ -57,7 +58,7 @@ export class Http2Pool {
   }
 
   dispatch(sending: Sending, handler: Dispatcher.DispatchHandler): void {
-    if (this.#isClosed) return handler.onResponseError?.(null as never, new errors.ClientClosedError());
+    if (this.#isClosed) return handler.onResponseError?.(null as never, clientClosed());
     if (performance.now() < this.#http1Until) {
       this.#http1.dispatch(sending, handler);
       return;
@@ -76,7 +77,7 @@ export class Http2Pool {
     clearTimeout(this.#idle);
     // Whoever still waits for a connection has been given up.
     this.#opening?.close();
-    this.#refuse(new errors.ClientClosedError());
+    this.#refuse(clientClosed());
     await this.#http1.close();
     if (this.#calls > 0) await new Promise<void>((resolve) => (this.#emptied = resolve));
     this.#closeConnections();

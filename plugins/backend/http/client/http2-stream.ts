@@ -1,9 +1,10 @@
 import { type ClientHttp2Stream, constants } from 'node:http2';
-import { type Dispatcher, errors } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { Connection } from '../../../services/http2/connection.ts';
-import type { Sending } from './dispatch-options.ts';
+import { aborted, invalidRequest, TransportError } from './errors.ts';
 import { requestHeaders } from './http2-headers.ts';
 import type { Payload } from './payload.ts';
+import type { Sending } from './sending.ts';
 
 const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_HTTP_1_1_REQUIRED, NGHTTP2_NO_ERROR } = constants;
 /** Type of the frames that headers go in. */
@@ -83,9 +84,9 @@ export class Http2Stream implements Dispatcher.DispatchController {
 
   /** Why there is no stream. */
   #unopened(error: NodeJS.ErrnoException): Error {
-    if (error instanceof errors.InvalidArgumentError) return error;
+    if (error instanceof TransportError) return error;
     if (!/^ERR_HTTP2_(?:INVALID|GOAWAY)_SESSION$/.test(error.code ?? '')) {
-      return new errors.InvalidArgumentError(error.message);
+      return invalidRequest(error.message);
     }
     this.#connection.close();
     return new UnprocessedError();
@@ -107,7 +108,8 @@ export class Http2Stream implements Dispatcher.DispatchController {
     this.aborted = true;
     this.reason = reason;
     const isLate =
-      (reason as NodeJS.ErrnoException).code === 'CALL_DEADLINE' || reason instanceof errors.HeadersTimeoutError;
+      (reason as NodeJS.ErrnoException).code === 'CALL_DEADLINE' ||
+      (reason instanceof TransportError && reason.code === 'HEADERS_TIMEOUT');
     if (isLate && this.#connection.bytesRead === this.#bytesBefore) this.#connection.suspect();
     this.#stream?.close(NGHTTP2_CANCEL);
     this.#fail(reason);
@@ -185,14 +187,14 @@ export class Http2Stream implements Dispatcher.DispatchController {
       stream.end(body);
       return;
     }
-    if (body.destroyed) return this.abort(body.errored ?? new errors.RequestAbortedError());
+    if (body.destroyed) return this.abort(body.errored ?? aborted());
     body.on('data', (chunk: Uint8Array) => {
       if (stream.writable && !stream.write(chunk)) body.pause();
     });
     stream.on('drain', () => body.resume());
     body.once('end', () => stream.end());
     body.on('error', (error) => this.abort(error));
-    body.once('close', () => body.readableEnded || this.abort(body.errored ?? new errors.RequestAbortedError()));
+    body.once('close', () => body.readableEnded || this.abort(body.errored ?? aborted()));
     stream.once('close', () => body.destroy());
   }
 }

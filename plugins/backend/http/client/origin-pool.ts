@@ -1,12 +1,12 @@
-import { type Client, type Dispatcher, ProxyAgent } from 'undici';
-import { type ConnectionTimes, type DeniedAddresses, timerMs } from '#contract';
+import type { Dispatcher } from 'undici';
+import type { ConnectionTimes, DeniedAddresses } from '#contract';
 import type { TlsClient } from '../../../services/client-tls.ts';
 import { connector, type DialSettings, type FreshMark } from './connector.ts';
-import { dispatchOptions, type Sending } from './dispatch-options.ts';
 import { Http1Pool } from './http1/pool.ts';
 import { Http2Pool } from './http2-pool.ts';
+import { ProxiedPool } from './proxied-pool.ts';
 import { environmentProxy, type ProxyEnvironment } from './proxy.ts';
-import { refusing } from './refusing.ts';
+import type { Sending } from './sending.ts';
 
 /** Everything a set of connections depends on. Two backends with equal settings share connections. */
 export interface TransportSettings {
@@ -34,9 +34,6 @@ export interface TransportSettings {
   readonly denied: DeniedAddresses;
 }
 
-/** Bytes an answer's headers may have that comes through a proxy. */
-const MAX_HEADER_BYTES = 1024 * 1024;
-const CONNECT_VIA_PROXY_MS = 10_000;
 /** How long a connection may take that all requests wait for. */
 const HTTP2_DIAL_MS = 20_000;
 
@@ -54,15 +51,12 @@ export class OriginPool implements FreshMark {
   readonly address: string;
   readonly dispatcher: Dispatching;
   readonly proxied: boolean;
-  /** The same for all requests, whatever `Host` they send: with another one the library would connect anew. */
-  readonly serverName: string | undefined;
   /** Calls on their way. */
   active = 0;
   fresh: ConnectionTimes | null = null;
 
   constructor(address: string, settings: TransportSettings) {
     this.address = address;
-    this.serverName = address.startsWith('https:') ? new URL(address).hostname : undefined;
     const proxy = settings.proxy ?? environmentProxy(settings.environment, address);
     this.proxied = proxy !== undefined;
     this.dispatcher = proxy === undefined ? this.#direct(settings) : this.#proxied(proxy, settings);
@@ -89,33 +83,8 @@ export class OriginPool implements FreshMark {
     return new Http2Pool(address, connector(address, limited, denied, tls, this, true), this, http1, idleMs);
   }
 
-  #proxied(proxy: string, settings: TransportSettings): Dispatching {
-    const agent = proxyAgent(proxy, settings);
-    const careful = agent.compose(refusing(settings.denied, [proxy, this.address]));
-    return {
-      dispatch: (sending, handler) => void careful.dispatch(dispatchOptions(sending, this), handler),
-      close: () => agent.close(),
-    };
+  #proxied(proxy: string, { dial, idleMs, keepAlive, tls, denied }: TransportSettings): Dispatching {
+    const { address } = this;
+    return new ProxiedPool({ address, proxy, connectMs: dial.timeoutMs, idleMs, keepAlive, tls: tls(), denied });
   }
-}
-
-function proxyAgent(proxy: string, settings: TransportSettings): ProxyAgent {
-  const tls = settings.tls();
-  const keepAliveMs = timerMs(settings.idleMs > 0 ? settings.idleMs : Number.POSITIVE_INFINITY);
-  const common: Client.Options = {
-    pipelining: settings.keepAlive ? 1 : 0,
-    keepAliveTimeout: keepAliveMs,
-    keepAliveMaxTimeout: keepAliveMs,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    maxHeaderSize: MAX_HEADER_BYTES,
-    allowH2: false,
-  };
-  return new ProxyAgent({
-    ...common,
-    uri: proxy,
-    connectTimeout: settings.dial.timeoutMs || CONNECT_VIA_PROXY_MS,
-    requestTls: tls as ProxyAgent.Options['requestTls'],
-    ...(proxy.startsWith('https:') && { proxyTls: tls as ProxyAgent.Options['proxyTls'] }),
-  });
 }

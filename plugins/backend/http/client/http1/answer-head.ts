@@ -1,10 +1,6 @@
+import { endOfName, endOfValue } from '../characters.ts';
+import { malformedAnswer } from '../errors.ts';
 import { Fields } from '../headers.ts';
-import { endOfName, endOfValue } from './characters.ts';
-
-/** What is no answer of HTTP/1.1. */
-export class AnswerError extends Error {
-  readonly code = 'HTTP1_ANSWER';
-}
 
 /** A body in chunks; any other length is a number of bytes. */
 export const CHUNKED = -1;
@@ -38,7 +34,7 @@ export class AnswerHead {
 
   /**
    * @param bytes of which those from `from` to `to` are the status line and the headers, each with its line end.
-   * @throws AnswerError where HTTP/1.1 does not allow it; lengths must be beyond doubt.
+   * @throws TransportError where HTTP/1.1 does not allow it; lengths must be beyond doubt.
    */
   constructor(bytes: Buffer, from: number, to: number) {
     const text = bytes.toString('latin1', from, to);
@@ -61,13 +57,13 @@ const STATUS_END = 12;
 
 /**
  * Reads header lines. @param text the same bytes as Latin-1. @param start of the text in the bytes.
- * @throws AnswerError
+ * @throws TransportError
  */
 function readFields(bytes: Buffer, from: number, to: number, text: string, start: number): Fields {
   const fields = new Fields();
   for (let at = from; at < to; ) {
     const colon = endOfName(bytes, at);
-    if (colon === at || bytes[colon] !== COLON) throw new AnswerError('a header line without a proper name');
+    if (colon === at || bytes[colon] !== COLON) throw malformedAnswer('a header line without a proper name');
     let first = colon + 1;
     while (isBlank(bytes[first]!)) first += 1;
     const end = endOfValue(bytes, first);
@@ -81,11 +77,11 @@ function readFields(bytes: Buffer, from: number, to: number, text: string, start
 }
 
 function afterLineEnd(bytes: Buffer, at: number): number {
-  if (bytes[at] !== CR || bytes[at + 1] !== LF) throw new AnswerError('control characters in the headers');
+  if (bytes[at] !== CR || bytes[at + 1] !== LF) throw malformedAnswer('control characters in the headers');
   return at + 2;
 }
 
-/** Reads the lines behind a body in chunks, each with its line end. @throws AnswerError */
+/** Reads the lines behind a body in chunks, each with its line end. @throws TransportError */
 export function readTrailerFields(text: string): string[] {
   const bytes = Buffer.from(text, 'latin1');
   return readFields(bytes, 0, bytes.length, text, 0).list;
@@ -115,7 +111,7 @@ function statusOf(text: string): number {
     text.charCodeAt(8) === SPACE &&
     (after === SPACE || after === CR) &&
     Number.isInteger(status);
-  if (!isProper) throw new AnswerError('not HTTP/1.1');
+  if (!isProper) throw malformedAnswer('not HTTP/1.1');
   return status;
 }
 
@@ -132,14 +128,14 @@ function closes(connection: string, isOld: boolean): boolean {
 
 function lengthOf({ codings, lengths, length }: Fields, isOld: boolean): number {
   if (codings !== null) {
-    if (codings.toLowerCase() !== 'chunked') throw new AnswerError('unknown Transfer-Encoding');
-    if (isOld) throw new AnswerError('Transfer-Encoding in an answer of HTTP/1.0');
-    if (lengths > 0) throw new AnswerError('Transfer-Encoding beside Content-Length');
+    if (codings.toLowerCase() !== 'chunked') throw malformedAnswer('unknown Transfer-Encoding');
+    if (isOld) throw malformedAnswer('Transfer-Encoding in an answer of HTTP/1.0');
+    if (lengths > 0) throw malformedAnswer('Transfer-Encoding beside Content-Length');
     return CHUNKED;
   }
   if (lengths === 0) return UNTIL_CLOSE;
-  if (lengths > 1) throw new AnswerError('more than one Content-Length');
-  if (!/^\d+$/.test(length)) throw new AnswerError('Content-Length is not a number');
-  if (length.length > MAX_LENGTH_DIGITS) throw new AnswerError('Content-Length too large');
+  if (lengths > 1) throw malformedAnswer('more than one Content-Length');
+  if (!/^\d+$/.test(length)) throw malformedAnswer('Content-Length is not a number');
+  if (length.length > MAX_LENGTH_DIGITS) throw malformedAnswer('Content-Length too large');
   return Number(length);
 }

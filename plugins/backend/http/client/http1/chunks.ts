@@ -1,4 +1,5 @@
-import { AnswerError, readTrailerFields } from './answer-head.ts';
+import { malformedAnswer } from '../errors.ts';
+import { readTrailerFields } from './answer-head.ts';
 
 const SIZE = 0;
 const EXTENSION = 1;
@@ -39,7 +40,7 @@ export class ChunkedBody {
   /**
    * Reads on, at most to the end of the body. @param from inclusive. @param to exclusive.
    * @returns a copy of the data among the bytes; empty for none.
-   * @throws AnswerError
+   * @throws TransportError
    */
   read(bytes: Buffer, from: number, to: number): Buffer {
     let data: Buffer | null = null;
@@ -93,18 +94,18 @@ export class ChunkedBody {
     const digit = digitOf(byte);
     if (digit >= 0) {
       this.#digits += 1;
-      if (this.#digits > MAX_DIGITS) throw new AnswerError('a chunk too large');
+      if (this.#digits > MAX_DIGITS) throw malformedAnswer('a chunk too large');
       this.#left = this.#left * 16 + digit;
       return;
     }
-    if (this.#digits === 0 || (byte !== CR && byte !== SEMICOLON)) throw new AnswerError('a chunk without a size');
+    if (this.#digits === 0 || (byte !== CR && byte !== SEMICOLON)) throw malformedAnswer('a chunk without a size');
     this.#state = byte === CR ? SIZE_END : EXTENSION;
   }
 
   #extend(byte: number): void {
     this.#extensionBytes += 1;
-    if (this.#extensionBytes > MAX_EXTENSION_BYTES) throw new AnswerError('chunk extensions too large');
-    if ((byte < SPACE && byte !== TAB) || byte === DELETE) throw new AnswerError('control characters among chunks');
+    if (this.#extensionBytes > MAX_EXTENSION_BYTES) throw malformedAnswer('chunk extensions too large');
+    if ((byte < SPACE && byte !== TAB) || byte === DELETE) throw malformedAnswer('control characters among chunks');
   }
 
   /** @returns the byte after the empty line that ends them, or `to`. */
@@ -113,7 +114,7 @@ export class ChunkedBody {
     const text = before + bytes.toString('latin1', from, Math.min(to, from + MAX_TRAILER_BYTES));
     const end = text.startsWith('\r\n') ? 0 : text.indexOf('\r\n\r\n', Math.max(0, before.length - 3));
     if (end < 0) {
-      if (text.length > MAX_TRAILER_BYTES) throw new AnswerError('trailers too large');
+      if (text.length > MAX_TRAILER_BYTES) throw malformedAnswer('trailers too large');
       this.#trailerText = text;
       return Math.min(to, from + MAX_TRAILER_BYTES);
     }
@@ -127,7 +128,7 @@ export class ChunkedBody {
 const nothing = Buffer.alloc(0);
 
 function expect(byte: number, wanted: number): void {
-  if (byte !== wanted) throw new AnswerError('a chunk without its line end');
+  if (byte !== wanted) throw malformedAnswer('a chunk without its line end');
 }
 
 /** @returns a negative number for what is none. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
-import type { Sending } from '../dispatch-options.ts';
-import { RoundTrip } from './round-trip.ts';
+import type { Sending } from '../sending.ts';
+import { type Carrier, RoundTrip } from './round-trip.ts';
 
 /** Whose connection it is. */
 export interface ConnectionOwner {
@@ -14,7 +14,7 @@ export interface ConnectionOwner {
 }
 
 /** One connection to a backend: one request at a time. */
-export class Connection {
+export class Connection implements Carrier {
   readonly socket: Socket;
   readonly host: string;
   /** On the clock of `performance.now`; set by its owner. */
@@ -52,7 +52,6 @@ export class Connection {
     else this.#trip.read(bytes, length);
   }
 
-  /** The answer is complete, or has failed. @param isReusable another request can follow. */
   finished(isReusable: boolean, keepAlive: string | null): void {
     this.#trip = null;
     if (this.#isClosed) return;

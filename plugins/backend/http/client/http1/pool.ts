@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
-import { type Dispatcher, errors } from 'undici';
+import type { Dispatcher } from 'undici';
 import { timerMs } from '#contract';
 import type { Connect, Reading } from '../connector.ts';
-import type { Sending } from '../dispatch-options.ts';
-import { AnswerError } from './answer-head.ts';
+import { clientClosed, malformedAnswer } from '../errors.ts';
+import type { Sending } from '../sending.ts';
 import { Connection } from './connection.ts';
 
 /** How the connections of a pool are kept. */
@@ -72,7 +72,7 @@ export class Http1Pool {
 
   /** @param isAnew on a connection that has carried nothing. */
   dispatch(sending: Sending, handler: Dispatcher.DispatchHandler, isAnew = false): void {
-    if (this.#isClosed) return handler.onResponseError?.(null as never, new errors.ClientClosedError());
+    if (this.#isClosed) return handler.onResponseError?.(null as never, clientClosed());
     const attempt = this.#options.keepAlive ? sending : { ...sending, isLast: true };
     const connection = isAnew ? null : this.#take();
     if (connection !== null) return connection.send(attempt, handler);
@@ -130,7 +130,7 @@ export class Http1Pool {
     const receiver = new Receiver();
     this.#options.connect(receiver, (failure, socket) => {
       this.#dialing -= 1;
-      const error = receiver.isUnasked ? new AnswerError('bytes before the request') : failure;
+      const error = receiver.isUnasked ? malformedAnswer('bytes before the request') : failure;
       if (socket && !error) this.#adopt(socket, receiver, waiting);
       else {
         socket?.destroy();

@@ -1,6 +1,6 @@
-import { errors } from 'undici';
-import type { Sending } from '../dispatch-options.ts';
-import { isName, isPath, isValue } from './characters.ts';
+import { isName, isPath, isValue } from '../characters.ts';
+import { invalidRequest } from '../errors.ts';
+import type { Sending } from '../sending.ts';
 
 /** Methods that a server expects a body of; without one their length is said to be 0. */
 const withBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPATCH']);
@@ -12,18 +12,18 @@ export function expectsBody(method: string): boolean {
 /**
  * The head of a request up to and with its last header, for the wire as Latin-1; the empty line that ends it is left out.
  * @param host of the address, where the request has no `Host` of its own. @param keepsAlive another request may follow.
- * @throws InvalidArgumentError for what no wire can carry.
+ * @throws TransportError for what no wire can carry.
  */
 export function requestHead({ method, path, headers, body }: Sending, host: string, keepsAlive: boolean): string {
-  if (!isName(method)) throw new errors.InvalidArgumentError('invalid request method');
-  if (!isPath(path)) throw new errors.InvalidArgumentError('invalid request path');
+  if (!isName(method)) throw invalidRequest('invalid request method');
+  if (!isPath(path)) throw invalidRequest('invalid request path');
   let lines = '';
   let ownHost = host;
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at]!;
     const value = headers[at + 1]!;
-    if (!isName(name)) throw new errors.InvalidArgumentError('invalid header name');
-    if (!isValue(value)) throw new errors.InvalidArgumentError(`invalid ${name} header`);
+    if (!isName(name)) throw invalidRequest('invalid header name');
+    if (!isValue(value)) throw invalidRequest(`invalid ${name} header`);
     if (name === 'Host') ownHost = value;
     else lines += `${name}: ${value}\r\n`;
   }

@@ -1,11 +1,12 @@
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import { type Dispatcher, errors } from 'undici';
+import type { Dispatcher } from 'undici';
 import { atEndOfTurn } from '#contract';
-import type { Sending } from '../dispatch-options.ts';
+import { connectionLost, headersTooLarge, malformedAnswer } from '../errors.ts';
+import type { Sending } from '../sending.ts';
 import { isInterim } from '../status.ts';
-import { AnswerError, AnswerHead, CHUNKED, isHopeless, UNTIL_CLOSE } from './answer-head.ts';
+import { AnswerHead, CHUNKED, isHopeless, UNTIL_CLOSE } from './answer-head.ts';
 import { ChunkedBody } from './chunks.ts';
-import type { Connection } from './connection.ts';
 import { expectsBody, requestHead } from './request-head.ts';
 import { StreamBody } from './stream-body.ts';
 
@@ -22,6 +23,15 @@ const CR = 13;
 const LF = 10;
 const headEnd = Buffer.from('\r\n\r\n');
 
+/** The connection that a request goes on. */
+export interface Carrier {
+  readonly socket: Socket;
+  /** As in `host:port`. */
+  readonly host: string;
+  /** The answer is complete, or has failed. @param isReusable another request can follow. @param keepAlive of the answer; null for none. */
+  finished(isReusable: boolean, keepAlive: string | null): void;
+}
+
 /** One request and its answer on a connection. */
 export class RoundTrip implements Dispatcher.DispatchController {
   /** Of the answer, once it has begun. */
@@ -30,7 +40,7 @@ export class RoundTrip implements Dispatcher.DispatchController {
   aborted = false;
   paused = false;
   reason: Error | null = null;
-  readonly #connection: Connection;
+  readonly #connection: Carrier;
   readonly #handler: Dispatcher.DispatchHandler;
   readonly #sending: Sending;
   /** The beginning of a head whose end has not come yet. */
@@ -49,7 +59,7 @@ export class RoundTrip implements Dispatcher.DispatchController {
   #isLast: boolean;
   #isOver = false;
 
-  constructor(connection: Connection, sending: Sending, handler: Dispatcher.DispatchHandler) {
+  constructor(connection: Carrier, sending: Sending, handler: Dispatcher.DispatchHandler) {
     this.#connection = connection;
     this.#sending = sending;
     this.#handler = handler;
@@ -114,7 +124,7 @@ export class RoundTrip implements Dispatcher.DispatchController {
   closed(error: Error | null): void {
     if (this.#isOver) return;
     if (error === null && this.head !== null && this.#left === UNTIL_CLOSE) this.#end();
-    else this.#fail(error ?? new errors.SocketError('other side closed'));
+    else this.#fail(error ?? connectionLost());
   }
 
   #write(): void {
@@ -165,12 +175,12 @@ export class RoundTrip implements Dispatcher.DispatchController {
       while (at < to && (bytes[at] === CR || bytes[at] === LF)) at += 1;
       const end = bytes.subarray(0, to).indexOf(headEnd, at);
       if (end < 0) return this.#hold(bytes, at, to);
-      if (end - at > MAX_HEAD_BYTES) throw new errors.HeadersOverflowError();
+      if (end - at > MAX_HEAD_BYTES) throw headersTooLarge();
       const head = new AnswerHead(bytes, at, end + 2);
       at = end + 4;
       if (!isInterim(head.status)) return this.#begin(head, bytes, at, to);
       this.#interim += 1;
-      if (this.#interim > MAX_INTERIM) throw new AnswerError('too many answers before the one that counts');
+      if (this.#interim > MAX_INTERIM) throw malformedAnswer('too many answers before the one that counts');
     }
   }
 
@@ -199,11 +209,11 @@ export class RoundTrip implements Dispatcher.DispatchController {
     const held = this.#held!;
     const length = this.#heldBytes;
     if (held.subarray(0, length).indexOf(headEnd, Math.max(0, before - 3)) >= 0) return this.#readHead(held, 0, length);
-    if (length > MAX_HEAD_BYTES) throw new errors.HeadersOverflowError();
+    if (length > MAX_HEAD_BYTES) throw headersTooLarge();
     // A long one is looked at when there is twice as much of it, so that one that trickles in costs no more.
     if (length < this.#lookAtBytes) return;
     this.#lookAtBytes = length < LOOKED_AT_BYTES ? length + 1 : 2 * length;
-    if (isHopeless(held.subarray(0, length))) throw new AnswerError('not HTTP/1.1');
+    if (isHopeless(held.subarray(0, length))) throw malformedAnswer('not HTTP/1.1');
   }
 
   #begin(head: AnswerHead, bytes: Buffer, from: number, to: number): void {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import { errors } from 'undici';
+import { aborted, lengthMismatch } from '../errors.ts';
 
 /** A request body that comes bit by bit, on its way to a socket. */
 export class StreamBody {
@@ -35,8 +35,8 @@ export class StreamBody {
     body.on('data', (chunk: Uint8Array) => this.#isOver || this.#send(chunk, over));
     body.once('end', () => this.#isOver || this.#end(over));
     body.on('error', over);
-    body.once('close', () => over(body.errored ?? new errors.RequestAbortedError()));
-    if (body.destroyed) over(body.errored ?? new errors.RequestAbortedError());
+    body.once('close', () => over(body.errored ?? aborted()));
+    if (body.destroyed) over(body.errored ?? aborted());
   }
 
   /** The socket takes more. */
@@ -54,7 +54,7 @@ export class StreamBody {
     if (chunk.length === 0) return;
     if (this.#left !== undefined) {
       this.#left -= chunk.length;
-      if (this.#left < 0) return over(new errors.RequestContentLengthMismatchError());
+      if (this.#left < 0) return over(lengthMismatch());
     }
     const socket = this.#socket;
     socket.cork();
@@ -68,7 +68,7 @@ export class StreamBody {
   }
 
   #end(over: (error: Error | null) => void): void {
-    if (this.#left !== undefined && this.#left > 0) return over(new errors.RequestContentLengthMismatchError());
+    if (this.#left !== undefined && this.#left > 0) return over(lengthMismatch());
     const rest = this.#takeHead() + (this.#left === undefined ? '0\r\n\r\n' : '');
     if (rest !== '') this.#socket.write(rest, 'latin1');
     over(null);

@@ -1,6 +1,3 @@
-import type { Dispatcher } from 'undici';
-import { headerRecord } from './headers.ts';
-import type { OriginPool } from './origin-pool.ts';
 import type { Payload } from './payload.ts';
 import type { RedirectSource } from './redirect.ts';
 
@@ -30,22 +27,4 @@ export function sending(
   if (isStream && length !== undefined) list.push('Content-Length', String(length));
   if (host !== null) list.push('Host', host);
   return { origin, path: target, method, headers: list, body: payload, length: isStream ? length : undefined, isLast };
-}
-
-/** The same for the client that speaks to proxies. */
-export function dispatchOptions(
-  { origin, path, method, headers, body, isLast }: Sending,
-  lane: OriginPool,
-): Dispatcher.DispatchOptions {
-  return {
-    origin,
-    path,
-    method,
-    headers: headerRecord(headers),
-    body,
-    servername: lane.serverName,
-    reset: isLast ? true : undefined,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  } as Dispatcher.DispatchOptions;
 }
