@@ -24,6 +24,7 @@ import {
   type WorkerSettings,
 } from './messages.ts';
 import { changedText } from './text-change.ts';
+import { serveFromYoungGeneration } from './young-generation.ts';
 
 /** Time between two heartbeats, in milliseconds. */
 const HEARTBEAT_MS = 1_000;
@@ -56,6 +57,7 @@ export class Worker {
   #document: Document | null = null;
   /** What it gets ready for; another order, or giving it up, takes its place. */
   #wanted: PrepareOrder | ChangeOrder | null = null;
+  #listens = false;
   /** The revision that serves; 0 before the first. */
   #serving = 0;
   #pulseAt = performance.now();
@@ -78,7 +80,7 @@ export class Worker {
       commit: (revision: number) => this.#commit(revision),
       abort: () => this.#abort(),
       mirror: ({ id, change }: MirrorMessage) => this.#engine.mirrors.receive(id, change),
-      listen: (known: number | null) => this.#engine.generations.listen(known),
+      listen: (known: number | null) => this.#listen(known),
       inFlight: () => this.#engine.generations.inFlight,
       closing: (closing: boolean) => this.#engine.generations.setClosing(closing),
       deny: (all: readonly ListenAddress[]) => this.#engine.denied.replace(all),
@@ -120,6 +122,12 @@ export class Worker {
     const { change } = order;
     if (change.of === this.#serving && this.#document) return changedText(this.#document.text, change);
     throw new GatewayError(TEXT_UNKNOWN, `revision ${change.of} does not serve here`);
+  }
+
+  #listen(known: number | null): ReturnType<Engine['generations']['listen']> {
+    if (!this.#listens) void this.stopped.then(serveFromYoungGeneration());
+    this.#listens = true;
+    return this.#engine.generations.listen(known);
   }
 
   /** Changes over to a revision, if that is the one it got ready for. */
