@@ -1,16 +1,27 @@
 // Messages a second and µs of CPU for each, through the components and with the bare client library:
-// `node scripts/bench/messages.ts [nats] [kafka] [amqp]`. The brokers are those of the tests.
+// `node scripts/bench/messages.ts [nats] [kafka] [amqp] [sqs]`. The brokers are those of the tests.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  CreateQueueCommand,
+  DeleteMessageCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
 import { Consumer, Producer } from '@platformatic/kafka';
 import { Reply } from '../../kernel/contract/index.ts';
 import { openHarness } from '../../kernel/testing/index.ts';
 import { plugin as amqpAgent } from '../../plugins/async/amqp.ts';
 import { plugin as amqpConsumer } from '../../plugins/backend/amqp/consumer.ts';
 import { plugin as amqpProducer } from '../../plugins/backend/amqp/producer.ts';
-import { plugin as natsPublisher } from '../../plugins/backend/pubsub/publisher/index.ts';
+import { plugin as publisherPlugin } from '../../plugins/backend/pubsub/publisher/index.ts';
 import { plugin as kafkaPublisher } from '../../plugins/backend/pubsub/publisher/kafka.ts';
-import { plugin as natsSubscriber } from '../../plugins/backend/pubsub/subscriber/index.ts';
+import { plugin as subscriberPlugin } from '../../plugins/backend/pubsub/subscriber/index.ts';
 import { plugin as kafkaSubscriber } from '../../plugins/backend/pubsub/subscriber/kafka.ts';
 import { plugin as json } from '../../plugins/encoding/json.ts';
+import { freePort, until } from '../../test/support/conditions.ts';
+import { startGateway } from '../../test/support/gateway.ts';
 import { startKafka } from '../../test/support/kafka.ts';
 import { startNats } from '../../test/support/nats.ts';
 import { startRabbit } from '../../test/support/rabbitmq.ts';
@@ -55,9 +66,9 @@ async function benchNats(): Promise<void> {
     await client.flush();
   };
   await measure('NATS, bare: publish and flush', publish);
-  const publisher = await openHarness(natsPublisher, 'backend', { topic_url: 'bench' }, around);
+  const publisher = await openHarness(publisherPlugin, 'backend', { topic_url: 'bench' }, around);
   await measure('NATS, backend/pubsub/publisher', () => publisher.send({ method: 'POST', body }));
-  const subscriber = await openHarness(natsSubscriber, 'backend', { subscription_url: 'bench' }, around);
+  const subscriber = await openHarness(subscriberPlugin, 'backend', { subscription_url: 'bench' }, around);
   // One message for each request, so that none is dropped.
   await measure('NATS, bare publish and backend/pubsub/subscriber', async () => {
     const reply = subscriber.send('GET /');
@@ -170,6 +181,61 @@ async function benchAmqp(): Promise<void> {
   await server.close();
 }
 
-const benches = { nats: benchNats, kafka: benchKafka, amqp: benchAmqp };
+async function benchSqs(): Promise<void> {
+  const port = await freePort();
+  const endpoint = `http://127.0.0.1:${port}`;
+  // In a process of its own, whose CPU is not counted.
+  const env = { ...process.env, FAUXQS_PORT: String(port), FAUXQS_LOGGER: 'false' };
+  const server = spawn(process.execPath, ['node_modules/fauxqs/dist/server.js'], { env, stdio: 'ignore' });
+  await until(() =>
+    fetch(endpoint).then(
+      () => true,
+      () => false,
+    ),
+  );
+  const account = {
+    AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
+    AWS_SECRET_ACCESS_KEY: 's3cret',
+    AWS_EC2_METADATA_DISABLED: 'true',
+  };
+  Object.assign(process.env, account);
+  const client = new SQSClient({ region: 'us-east-1', endpoint });
+  const { QueueUrl = '' } = await client.send(new CreateQueueCommand({ QueueName: 'bench' }));
+  const send = () => client.send(new SendMessageCommand({ QueueUrl, MessageBody: body }));
+  await measure('SQS, bare: send', send, COUNT / 10);
+  const { host, pathname } = new URL(QueueUrl);
+  const place = `${host}${pathname}?region=us-east-1&endpoint=${endpoint}`;
+  // What HTTP carries has no harness: these go through a whole gateway.
+  const endpointOf = (path: string, method: string, extra_config: object) => ({
+    endpoint: path,
+    method,
+    timeout: '5s',
+    backend: [{ host: ['awssqs://'], disable_host_sanitize: true, url_pattern: '/', extra_config }],
+  });
+  const gateway = await startGateway({
+    endpoints: [
+      endpointOf('/send', 'POST', { 'backend/pubsub/publisher': { topic_url: place } }),
+      endpointOf('/take', 'GET', { 'backend/pubsub/subscriber': { subscription_url: place } }),
+    ],
+  });
+  const ask = async (method: 'GET' | 'POST', url: string, payload?: string) => {
+    const { statusCode } = await gateway.inject({ method, url, ...(payload && { payload }) });
+    if (statusCode !== 200) throw new Error(`${method} ${url}: ${statusCode}`);
+  };
+  await measure('SQS, gateway with backend/pubsub/publisher', () => ask('POST', '/send', body), COUNT / 10);
+  const receive = async () => {
+    const { Messages: [message] = [] } = await client.send(new ReceiveMessageCommand({ QueueUrl }));
+    await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: message!.ReceiptHandle }));
+  };
+  await measure('SQS, bare: receive and delete', receive, COUNT / 10);
+  await measure('SQS, gateway with backend/pubsub/subscriber', () => ask('GET', '/take'), COUNT / 10);
+  await gateway.close();
+  client.destroy();
+  const ended = once(server, 'exit');
+  server.kill();
+  await ended;
+}
+
+const benches = { nats: benchNats, kafka: benchKafka, amqp: benchAmqp, sqs: benchSqs };
 const wanted = process.argv.slice(2);
 for (const [name, bench] of Object.entries(benches)) if (wanted.length === 0 || wanted.includes(name)) await bench();

@@ -1,11 +1,13 @@
 // What becomes of messages while the gateway is reloaded and the broker restarted under traffic:
-// `node scripts/bench/restarts.ts [nats] [kafka] [--reloads 100] [--restarts 10]`. The brokers are those of the tests.
+// `node scripts/bench/restarts.ts [nats] [kafka] [amqp] [agent-nats] [agent-kafka] [agent-amqp] [--reloads 100] [--restarts 10]`.
+// The brokers are those of the tests; for an agent, arrived is what its backend got.
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { silentSinks } from '../../kernel/testing/index.ts';
-import { startGateway } from '../../test/support/gateway.ts';
+import { startBackend, startGateway } from '../../test/support/gateway.ts';
 import { startKafka } from '../../test/support/kafka.ts';
 import { startNats } from '../../test/support/nats.ts';
+import { startRabbit } from '../../test/support/rabbitmq.ts';
 
 const { values, positionals } = parseArgs({
   options: { reloads: { type: 'string', default: '100' }, restarts: { type: 'string', default: '10' } },
@@ -15,8 +17,11 @@ const { values, positionals } = parseArgs({
 type Fields = Readonly<Record<string, unknown>>;
 
 interface Broker {
+  /** By which a backend publishes. */
   readonly write: Fields;
+  /** By which a backend takes a message; or the driver of an agent, with its topic. */
   readonly read: Fields;
+  readonly agent: { readonly topic: string; readonly driver: Fields };
   readonly around: Fields;
   stop(): Promise<void>;
   start(): Promise<void>;
@@ -31,6 +36,7 @@ async function nats(): Promise<Broker> {
     around: { host: ['nats://'], disable_host_sanitize: true },
     write: { 'backend/pubsub/publisher': { topic_url: 'messages' } },
     read: { 'backend/pubsub/subscriber': { subscription_url: 'messages' } },
+    agent: { topic: 'messages', driver: { 'async/nats': { host: server.address } } },
   };
 }
 
@@ -42,10 +48,43 @@ async function kafka(): Promise<Broker> {
     around: {},
     write: { 'backend/pubsub/publisher/kafka': { writer: { topic: 'messages', cluster, producer: { retry_max: 0 } } } },
     read: { 'backend/pubsub/subscriber/kafka': { reader: { topics: ['messages'], cluster, group: { id: 'g' } } } },
+    agent: { topic: 'messages', driver: { 'async/kafka': { cluster, group: { id: 'g' } } } },
   };
 }
 
-async function run(name: string, broker: Broker, reloads: number, restarts: number): Promise<void> {
+async function amqp(): Promise<Broker> {
+  const rabbit = await startRabbit();
+  const queue = { name: 'messages', exchange: 'messages', durable: true, backoff_strategy: 'linear' };
+  const { backoff_strategy: _, ...consumed } = queue;
+  const published = { routing_key: 'k', static_routing_key: true, persistent: true, mandatory: true };
+  return {
+    ...rabbit,
+    around: { host: [rabbit.url], disable_host_sanitize: true },
+    write: { 'backend/amqp/producer': { ...queue, ...published } },
+    read: { 'backend/amqp/consumer': { ...queue, routing_key: ['#'] } },
+    agent: { topic: '#', driver: { 'async/amqp': { ...consumed, host: rabbit.url } } },
+  };
+}
+
+async function run(name: string, broker: Broker, reloads: number, restarts: number, byAgent: boolean): Promise<void> {
+  const received = new Map<number, number>();
+  let lastAt = performance.now();
+  let isReady = false;
+  const arrived = (id: number) => {
+    lastAt = performance.now();
+    if (id < 0) isReady = true;
+    else received.set(id, (received.get(id) ?? 0) + 1);
+  };
+  const backend = await startBackend(({ body }, response) => {
+    arrived(JSON.parse(String(body)).id);
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
+  });
+  const agent = {
+    name: 'messages',
+    consumer: { topic: broker.agent.topic, workers: 4, timeout: '2s' },
+    backend: [{ host: [backend.url], url_pattern: '/', method: 'POST' }],
+    extra_config: broker.agent.driver,
+  };
   const config = (round: number) => ({
     version: 3,
     endpoints: [
@@ -55,17 +94,21 @@ async function run(name: string, broker: Broker, reloads: number, restarts: numb
         timeout: '2s',
         backend: [{ url_pattern: '/', extra_config: broker.write, ...broker.around }],
       },
-      {
-        endpoint: '/read',
-        timeout: '2s',
-        backend: [{ url_pattern: '/', extra_config: broker.read, ...broker.around }],
-      },
+      ...(byAgent
+        ? []
+        : [
+            {
+              endpoint: '/read',
+              timeout: '2s',
+              backend: [{ url_pattern: '/', extra_config: broker.read, ...broker.around }],
+            },
+          ]),
       { endpoint: `/round/${round}`, backend: [{ host: ['http://127.0.0.1:1'], url_pattern: '/' }] },
     ],
+    async_agent: byAgent ? [agent] : [],
   });
   const gateway = await startGateway(config(0), { sinks: silentSinks });
   const published = new Set<number>();
-  const received = new Map<number, number>();
   let refused = 0;
   let isWriting = true;
   let isReading = true;
@@ -79,8 +122,6 @@ async function run(name: string, broker: Broker, reloads: number, restarts: numb
       await delay(2);
     }
   };
-  let lastAt = performance.now();
-  let isReady = false;
   const read = async () => {
     while (isReading) {
       const { statusCode, body } = await gateway.inject('/read');
@@ -88,13 +129,10 @@ async function run(name: string, broker: Broker, reloads: number, restarts: numb
         await delay(5);
         continue;
       }
-      const { id } = JSON.parse(body);
-      lastAt = performance.now();
-      if (id < 0) isReady = true;
-      else received.set(id, (received.get(id) ?? 0) + 1);
+      arrived(JSON.parse(body).id);
     }
   };
-  const readers = [read(), read(), read(), read()];
+  const readers = byAgent ? [] : [read(), read(), read(), read()];
   // A message that is written before anybody listens is nobody's.
   while (!isReady) {
     await gateway.inject({ method: 'POST', url: '/write', payload: '{"id":-1}' });
@@ -119,6 +157,7 @@ async function run(name: string, broker: Broker, reloads: number, restarts: numb
   isReading = false;
   await Promise.all(readers);
   await gateway.close();
+  await backend.close();
   await broker.close();
   const lost = [...published].filter((id) => !received.has(id)).length;
   const doubled = [...received.values()].filter((count) => count > 1).length;
@@ -128,9 +167,12 @@ async function run(name: string, broker: Broker, reloads: number, restarts: numb
   );
 }
 
-const brokers = { nats, kafka };
+const brokers = { nats, kafka, amqp };
 for (const [name, open] of Object.entries(brokers)) {
-  if (positionals.length > 0 && !positionals.includes(name)) continue;
-  await run(name, await open(), Number(values.reloads), 0);
-  await run(name, await open(), Number(values.reloads), Number(values.restarts));
+  for (const byAgent of [false, true]) {
+    const title = byAgent ? `agent-${name}` : name;
+    if (positionals.length > 0 && !positionals.includes(title)) continue;
+    await run(title, await open(), Number(values.reloads), 0, byAgent);
+    await run(title, await open(), Number(values.reloads), Number(values.restarts), byAgent);
+  }
 }
