@@ -46,10 +46,11 @@ export async function renormalize(
 ): Promise<Normalized | null> {
   const partial = await normalizeCooperatively(document, { ...options, isPartial: true });
   if (partial.errors.length > 0 || !partial.isPlain || !isSameService(before.config, partial.config)) return null;
+  const scheduler = new YieldScheduler();
+  await scheduler.yield();
   const config = joined(before.config, partial.config, positions);
   const report = createReport();
   const { known = nothingKnown } = options;
-  const scheduler = new YieldScheduler();
   for (const _ of checkTogether(config, known, report, haveSamePaths(before.config, config, positions))) {
     if (scheduler.due) await scheduler.yield();
   }

@@ -169,6 +169,7 @@ export class Generations {
     try {
       await nextTurn();
       const serving = await createServingContext(runtime, this.#options, before);
+      await nextTurn();
       const port = await this.#port.prepare(runtime, normalized.origin);
       return {
         runtime,

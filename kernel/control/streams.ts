@@ -2,6 +2,7 @@ import { timerMs } from '#contract';
 import type { Route } from '../pipeline/route.ts';
 import type { StreamLease } from '../pipeline/stream-lease.ts';
 import { endpointId, endpointPrint } from '../runtime/endpoint-prints.ts';
+import { difference } from '../values/difference.ts';
 
 interface Held {
   readonly id: string;
@@ -19,12 +20,11 @@ export class Streams {
 
   /** Takes the streams of a replaced configuration and looks at all of them again. @param drainMs how long changed ones go on. */
   follow(replaced: readonly Route[], serving: readonly Route[], drainMs: number): void {
-    const streaming = replaced.filter(({ hold }) => hold.streams > 0 && !this.#held.has(hold));
     // An endpoint that has not changed is the same in both, with its streams.
-    const own = streaming.length > 0 ? new Set(serving.map(({ hold }) => hold)) : null;
-    for (const { hold, endpoint } of streaming) {
-      if (!own?.has(hold))
-        this.#held.set(hold, { id: endpointId(endpoint), meaning: endpointPrint(endpoint), ending: null });
+    const [gone] = difference(replaced, serving);
+    for (const { hold, endpoint } of gone) {
+      if (hold.streams === 0 || this.#held.has(hold)) continue;
+      this.#held.set(hold, { id: endpointId(endpoint), meaning: endpointPrint(endpoint), ending: null });
     }
     this.#forgetEnded();
     if (this.#held.size === 0) return;

@@ -57,6 +57,8 @@ export class ConfigBuild {
   upstreams: NamedUpstream[] | null = null;
   /** What the configuration before acquired and this one goes on with. */
   readonly #adopted: Holding[] = [];
+  /** Those of all that have registered something, or still may; most that are gone on with have not. */
+  readonly #registering: Holding[] = [];
 
   /** @param service what the service of the configuration before acquired, to go on with; null to acquire it anew. */
   constructor(
@@ -73,6 +75,7 @@ export class ConfigBuild {
     this.scope = service ?? new Holding();
     this.faultMeter = service?.builder?.faultMeter ?? { faults: null };
     if (service) this.#goOnWith(service);
+    else this.#registering.push(this.scope);
   }
 
   /** Goes on with what an endpoint, or an agent, of the configuration before acquired. */
@@ -84,7 +87,9 @@ export class ConfigBuild {
   #goOnWith(holding: Holding): void {
     holding.adopt();
     this.#adopted.push(holding);
-    for (const [address, owned] of holding.registered?.ports ?? []) this.ports.set(address, owned);
+    if (holding.registered === null) return;
+    this.#registering.push(holding);
+    for (const [address, owned] of holding.registered.ports) this.ports.set(address, owned);
   }
 
   /** It serves: what it went on with belongs to it from now on, and nothing leads to the one before any more. */
@@ -105,7 +110,7 @@ export class ConfigBuild {
   }
 
   get warnings(): readonly ConfigError[] {
-    const all = [...listed(this.#holdings, 'warnings'), ...this.noticed];
+    const all = [...listed(this.#registering, 'warnings'), ...this.noticed];
     return [...this.normalized.warnings, ...all.map(this.#place)];
   }
 
@@ -117,26 +122,24 @@ export class ConfigBuild {
   /** What the runtime takes over. */
   get acquired(): Acquired {
     const { scope, holds, dispatcher } = this;
-    return { scope, holds, dispatcher, takeOver: () => this.takeOver() };
+    const registering = this.#registering.filter(({ registered }) => registered !== null);
+    return { scope, holds, registering, dispatcher, takeOver: () => this.takeOver() };
   }
 
   /** What the health endpoint shows of its components. */
   get health(): ReadonlyMap<string, () => Data> {
-    return joined(this.#holdings, 'health');
+    return joined(this.#registering, 'health');
   }
 
   /** Handlers of plugins from files, where configurations of other plugins name them. */
   get handlerUses(): readonly HandlerUse[] {
-    return listed(this.#holdings, 'handlerUses');
-  }
-
-  get #holdings(): readonly Holding[] {
-    return [this.scope, ...this.holds];
+    return listed(this.#registering, 'handlerUses');
   }
 
   newHold(): EndpointLease {
     const hold = new EndpointLease();
     this.holds.push(hold);
+    this.#registering.push(hold);
     return hold;
   }
 
@@ -151,6 +154,8 @@ export class ConfigBuild {
 
 /** What a configuration has acquired besides its functions. */
 export type Acquired = Pick<ConfigBuild, 'scope' | 'holds' | 'dispatcher'> & {
+  /** Those of them that have registered something. */
+  readonly registering: readonly Holding[];
   /** To be called when it begins to serve. */
   readonly takeOver: () => void;
 };

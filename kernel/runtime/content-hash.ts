@@ -14,6 +14,7 @@ export async function contentHashInSlices(bytes: Uint8Array): Promise<string> {
   if (bytes.length <= CHUNK) return contentHash(bytes);
   const sum = createHash('sha256');
   const scheduler = new YieldScheduler();
+  await scheduler.yield();
   for (let at = 0; at < bytes.length; at += CHUNK) {
     sum.update(bytes.subarray(at, at + CHUNK));
     if (scheduler.due) await scheduler.yield();

@@ -39,6 +39,7 @@ export class Runtime {
   readonly #takeOver: () => void;
   readonly #scope: Holding;
   readonly #holds: readonly EndpointLease[];
+  readonly #registering: readonly Holding[];
   /**
    * An array in which each call knows its slot, not a `Set`: the tables that a busy `Set` leaves behind keep finished calls
    * alive past their youth, which costs a tenth of the CPU time of a request.
@@ -56,7 +57,7 @@ export class Runtime {
   #retired = false;
 
   constructor(options: RuntimeOptions) {
-    const { id, config, registry, compiled, tls, files, dispatcher, scope, holds, takeOver } = options;
+    const { id, config, registry, compiled, tls, files, dispatcher, scope, holds, registering, takeOver } = options;
     this.id = id;
     this.config = config;
     this.registry = registry;
@@ -68,6 +69,7 @@ export class Runtime {
     this.#takeOver = takeOver;
     this.#scope = scope;
     this.#holds = holds;
+    this.#registering = registering;
   }
 
   /** What the service itself acquired. */
@@ -80,25 +82,21 @@ export class Runtime {
     return this.#holds.slice(this.compiled.routes.length);
   }
 
-  get #holdings(): readonly Holding[] {
-    return [this.#scope, ...this.#holds];
-  }
-
   /** What other processes may ask of the values it shares, by their ids. */
   get shared(): Registered['shared'] {
-    this.#shared ??= joined(this.#holdings, 'shared');
+    this.#shared ??= joined(this.#registering, 'shared');
     return this.#shared;
   }
 
   /** What empties its caches, by their names. */
   get caches(): ReadonlyMap<string, readonly (() => void)[]> {
-    const caches = Map.groupBy(listed(this.#holdings, 'caches'), ([name]) => name);
+    const caches = Map.groupBy(listed(this.#registering, 'caches'), ([name]) => name);
     return new Map([...caches].map(([name, all]) => [name, all.map(([, empty]) => empty)]));
   }
 
   /** What its plugins from files were handed. */
   get sites(): Registered['sites'] {
-    return listed(this.#holdings, 'sites');
+    return listed(this.#registering, 'sites');
   }
 
   /** Fingerprint of the configuration and of every file it names, whatever their layout; made when first asked for. */
@@ -127,12 +125,12 @@ export class Runtime {
   start(log: Log): void {
     this.#serves = true;
     this.#takeOver();
-    for (const holding of this.#holdings) holding.serve(log);
+    for (const holding of this.#registering) holding.serve(log);
   }
 
   /** Resolves when nothing of it holds up the port any more. */
   async ready(): Promise<void> {
-    for (const holding of this.#holdings) await holding.ready();
+    for (const holding of this.#registering) await holding.ready();
   }
 
   /** Calls in flight; streams do not count. */
@@ -213,7 +211,7 @@ export class Runtime {
   async retire(onError: (error: unknown) => void, drainMs = Number.POSITIVE_INFINITY): Promise<string[]> {
     const aborted: string[] = [];
     this.#retired = true;
-    if (this.#serves) for (const holding of this.#holdings) holding.rest();
+    if (this.#serves) for (const holding of this.#registering) holding.rest();
     if (!this.#idle) {
       const abort = () => {
         for (const call of [...this.#inFlight]) aborted.push(call.abort());

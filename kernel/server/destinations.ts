@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { ClientRequest, OwnRoute, RouterOptions, ServiceConfig, VirtualHosts } from '#contract';
 import { VIRTUAL, virtualName } from '../contract/internal.ts';
 import type { Compiled } from '../pipeline/compile.ts';
+import type { Route } from '../pipeline/route.ts';
 import { type Outcome, Router } from './router.ts';
 import { cleanPath } from './target.ts';
 
@@ -113,8 +114,10 @@ export async function destinationsOf(
   before: Destinations | null = null,
 ): Promise<{ readonly router: Router; readonly destinations: Destinations }> {
   const { router: options } = config;
-  const groups = Map.groupBy(routes, ({ endpoint }) => virtualName(endpoint.endpoint));
-  const router = await Router.build(config, groups.get(undefined) ?? [], '', before?.router);
+  const hasVirtual = routes.some(({ endpoint }) => endpoint.endpoint.startsWith(VIRTUAL));
+  const groups = hasVirtual ? Map.groupBy(routes, ({ endpoint }) => virtualName(endpoint.endpoint)) : noGroups;
+  const plain = hasVirtual ? (groups.get(undefined) ?? []) : routes;
+  const router = await Router.build(config, plain, '', before?.router);
   const routers = new Map<string, Router>();
   for (const [name, group] of groups) {
     if (name === undefined) continue;
@@ -128,6 +131,8 @@ export async function destinationsOf(
   );
   return { router, destinations: new Destinations(router, virtual, ownRoutes, options) };
 }
+
+const noGroups: ReadonlyMap<string | undefined, Route[]> = new Map();
 
 /** The paths that plugins answer themselves. They stand before declared endpoints. */
 export class OwnRoutes {

@@ -118,7 +118,9 @@ export class Router {
   #treeFor(config: ServiceConfig, routes: readonly Route[]): RouteTree | null {
     const own = this.#routes;
     if (this.#config.router !== config.router || this.#config.disable_rest !== config.disable_rest) return null;
-    const isSame = ({ endpoint }: Route, at: number): boolean => {
+    const isSame = (route: Route, at: number): boolean => {
+      if (own[at] === route) return true;
+      const { endpoint } = route;
       const known = own[at]!.endpoint;
       return known === endpoint || (known.endpoint === endpoint.endpoint && known.method === endpoint.method);
     };

@@ -2,10 +2,12 @@
  * What reloads cost the requests that are served meanwhile, by number of endpoints.
  *
  *   node scripts/bench/reload.ts [--endpoints 100,10000] [--seconds 8] [--rounds 3] [--every 1000] [--connections 8] [--workers 1]
+ *     [--change service|endpoint]
  *
  * In every round the same load runs twice: while nothing changes, and while the configuration is saved anew and reloaded by
- * signal every `--every` milliseconds. Each saved configuration differs in every endpoint. Medians of the rounds, and the
- * ratio of the two; answers that were wrong are counted in both.
+ * signal every `--every` milliseconds. Each saved configuration differs in a field of the service, and so in every endpoint, or
+ * in one endpoint alone, another one each time and not the one that is called. Medians of the
+ * rounds, and the ratio of the two; answers that were wrong are counted in both.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,6 +33,7 @@ const { values } = parseArgs({
     every: { ...text, default: '1000' },
     connections: { ...text, default: '8' },
     workers: { ...text, default: '1' },
+    change: { ...text, default: 'service' },
   },
 });
 const seconds = positive('seconds', values.seconds, false);
@@ -50,8 +53,9 @@ async function measure(size: number, { folder, upstream }: Stage, generator: Gen
   const configFile = join(folder, `reload-${size}.json`);
   const { endpoints, path } = manyEndpoints(size);
   const save = (revision: number): void => {
-    const config = configWith(endpoints, upstream, port) as Record<string, unknown>;
-    writeFileSync(`${configFile}.new`, JSON.stringify({ ...config, timeout: `${10_000 + revision}ms` }));
+    const config = configWith(changed(endpoints, revision), upstream, port) as Record<string, unknown>;
+    const service = values.change === 'service' ? { timeout: `${10_000 + revision}ms` } : {};
+    writeFileSync(`${configFile}.new`, JSON.stringify({ ...config, ...service }));
     renameSync(`${configFile}.new`, configFile);
   };
   save(0);
@@ -91,9 +95,16 @@ async function measure(size: number, { folder, upstream }: Stage, generator: Gen
   }
 }
 
+/** With another timeout for one of them, unless the service is what changes. The last one is the one that is called. */
+function changed(endpoints: readonly object[], revision: number): readonly object[] {
+  if (values.change === 'service' || revision === 0) return endpoints;
+  const at = (revision * 7919) % (endpoints.length - 1);
+  return endpoints.with(at, { ...endpoints[at], timeout: `${5_000 + revision}ms` });
+}
+
 /** Configurations that came after the first, by the log. */
 function served(child: Child): number {
-  return child.output().match(/configuration \d+ serves/g)?.length ?? 0;
+  return child.output().match(/now serving revision \d+/g)?.length ?? 0;
 }
 
 async function main(): Promise<void> {

@@ -96,9 +96,12 @@ export async function decodeInSlices(bytes: Uint8Array, file: string): Promise<s
       if (scheduler.due) await scheduler.yield();
     }
     texts.push(decoder.decode());
+    if (bytes.length <= CHUNK) return texts.join('');
     await scheduler.yield();
     // One flat text: that of a sum would be made by whoever first looks into it.
-    return texts.join('');
+    const text = texts.join('');
+    await scheduler.yield();
+    return text;
   } catch {
     return decodeText(bytes, file);
   }
