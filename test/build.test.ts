@@ -10,7 +10,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -124,14 +123,5 @@ describe('the code of the package', function () {
       }));
     `);
     deepEqual(loaded, { ajv: [], checks: true, fetch: false });
-  });
-
-  it('has of undici the very parts that its users get', async () => {
-    const parts = await import('../scripts/build/undici.js' as string);
-    const whole = createRequire(import.meta.url)('undici');
-    deepEqual(
-      Object.keys(parts).filter((name) => parts[name] !== whole[name]),
-      [],
-    );
   });
 });

@@ -38,7 +38,7 @@ export async function bundle(folder: string): Promise<void> {
     platform: 'node',
     target: 'node22',
     packages: 'external',
-    plugins: [ownPlaces, partsOfUndici, builtins, withChecks(await makeChecks(), folder)],
+    plugins: [ownPlaces, builtins, withChecks(await makeChecks(), folder)],
     logLevel: 'warning',
   });
   for (const path of entries) {
@@ -64,13 +64,5 @@ const ownPlaces: Plugin = {
       const own = `new URL(${JSON.stringify(`../${place}`)}, import.meta.url).href`;
       return { contents: text.replaceAll('import.meta.url', own), loader: 'ts' };
     });
-  },
-};
-
-/** Of undici only what is used is loaded: 27 files of 110. */
-const partsOfUndici: Plugin = {
-  name: 'parts-of-undici',
-  setup({ onResolve }) {
-    onResolve({ filter: /^undici$/ }, () => ({ path: resolve('scripts/build/undici.js') }));
   },
 };

@@ -17,7 +17,7 @@ interface Outcome {
 }
 
 /** Reads an answer, each piece at a time; the connection ends behind it where `ends`. */
-async function read(pieces: readonly Buffer[], method = 'GET', ends = false): Promise<Outcome> {
+async function read(pieces: readonly Buffer[], method = 'GET', ends = false, isEarly = false): Promise<Outcome> {
   const outcome: Outcome = { status: 0, headers: [], body: '', trailers: [], error: 'unfinished', isReusable: false };
   const socket = { write: () => true, cork() {}, uncork() {}, pause() {}, resume() {} };
   const connection = {
@@ -46,7 +46,7 @@ async function read(pieces: readonly Buffer[], method = 'GET', ends = false): Pr
     },
   });
   trip.send();
-  await turn();
+  if (!isEarly) await turn();
   const buffer = Buffer.alloc(64 * 1024, 'stale bytes of another connection\r\n\r\n');
   for (const piece of pieces) {
     piece.copy(buffer);
@@ -219,6 +219,12 @@ describe('an answer of HTTP/1.1', () => {
     const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
     const { trailers } = await whole(`${chunked}0\r\nX-T: 1\r\nTransfer-Encoding: chunked\r\nX-U:\r\n\r\n`);
     deepEqual(trailers, ['X-T', '1', 'X-U', '']);
+  });
+
+  it('that comes before the request has left is none', async () => {
+    const outcome = await read([bytes(answers[0]!)], 'GET', false, true);
+    deepEqual([outcome.status, outcome.isReusable], [0, false]);
+    match(outcome.error, /closed/);
   });
 
   it('ends with its connection where it does not say otherwise', async () => {

@@ -107,6 +107,11 @@ export class RoundTrip implements Dispatcher.DispatchController {
   /** Takes bytes of the answer, and keeps none of them. */
   read(bytes: Buffer, length: number): void {
     if (this.#isOver) return;
+    if (!this.#isWritten) {
+      // No answer to this request, which has not left yet: it can be sent elsewhere.
+      this.#isLast = true;
+      return this.#fail(connectionLost());
+    }
     try {
       if (!this.#hasStarted) {
         this.#hasStarted = true;
