@@ -3,6 +3,7 @@ import {
   type AtEndpoint,
   type AttachmentTraits,
   after,
+  type BackendConfig,
   ConfigError,
   type Encoding,
   type EndpointConfig,
@@ -194,7 +195,7 @@ function gather(
     .debug(() => `Backends: ${steps.length}, merger: ${merger}, combiner: ${combine?.name || 'default'}`);
   const gathered = custom ? custom.over(steps) : parallel(steps, combine, endpoint.timeout, joined);
   const whole = demanding(
-    compileDemands(backends.filter(({ condition }) => !condition).map(({ backend }) => backend)),
+    backends.filter(({ condition }) => !condition).map(({ backend }) => backend),
     gathered,
   );
   return fold(
@@ -216,9 +217,16 @@ function withoutBytes(step: Step<PipeRequest>): Step<PipeRequest> {
 }
 
 /** Refuses a request that lacks what any of several backends needs before one of them is called. */
-function demanding(meets: ReturnType<typeof compileDemands>, next: Step<PipeRequest>): Step<PipeRequest> {
-  if (!meets) return next;
-  return (request, call) => (meets(request, call) ? next(request, call) : Reply.failed(missingValue()));
+function demanding(backends: readonly BackendConfig[], next: Step<PipeRequest>): Step<PipeRequest> {
+  if (!backends.some(({ url_pattern: pattern, host }) => [pattern, ...host].some((text) => text.includes('{')))) {
+    return next;
+  }
+  /** Compiled at the first request, as the pipes of backends are. */
+  let meets: ReturnType<typeof compileDemands> | undefined;
+  return (request, call) => {
+    if (meets === undefined) meets = compileDemands(backends);
+    return !meets || meets(request, call) ? next(request, call) : Reply.failed(missingValue());
+  };
 }
 
 function smallestLimit(limits: readonly number[]): number {

@@ -26,7 +26,9 @@ export class Reads implements Readonly<Record<Kind, readonly string[]>> {
   }
 
   note(kind: Kind, name: string): void {
-    if (!this[kind].includes(name)) this[kind] = this[kind].concat(name);
+    // What is known here is known around it.
+    if (this[kind].includes(name)) return;
+    this[kind] = inConfiguration.has(kind) ? this[kind].concat(name) : withName(this[kind], name);
     this.#around?.note(kind, name);
   }
 
@@ -40,4 +42,25 @@ export class Reads implements Readonly<Record<Kind, readonly string[]>> {
     this.gateway = true;
     this.#around?.noteGateway();
   }
+}
+
+/** Whose names may be any that a configuration says. */
+const inConfiguration: ReadonlySet<Kind> = new Set(['files', 'encodings']);
+
+/** Of each list the lists with one name more. Thousands of attachments ask for the same few names, which stand in the code. */
+const longer = new WeakMap<readonly string[], Map<string, readonly string[]>>();
+
+/** One and the same list for the same names in the same order. */
+function withName(names: readonly string[], name: string): readonly string[] {
+  let known = longer.get(names);
+  if (!known) {
+    known = new Map();
+    longer.set(names, known);
+  }
+  let list = known.get(name);
+  if (!list) {
+    list = Object.freeze([...names, name]);
+    known.set(name, list);
+  }
+  return list;
 }
