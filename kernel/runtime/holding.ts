@@ -49,6 +49,9 @@ export interface Registered {
   readonly sites: { readonly plugin: FilePlugin; readonly ref: WeakRef<object> }[];
 }
 
+/** Never written to. */
+const none = new Map<string, never>();
+
 /**
  * What one place of a configuration acquired: the service, or one endpoint. Configurations after the one that it was built
  * for go on with it where nothing of it has changed; it works for as long as one of them serves, and is released when the
@@ -70,15 +73,22 @@ export class Holding extends Scope {
   get registers(): Registered {
     this.#registered ??= {
       starts: [],
-      health: new Map(),
+      health: none,
       caches: [],
-      shared: new Map(),
-      ports: new Map(),
+      shared: none,
+      ports: none,
       handlerUses: [],
       warnings: [],
       sites: [],
     };
     return this.#registered;
+  }
+
+  /** What is registered under names, to add to it: of most kinds most places have nothing. */
+  names<K extends 'health' | 'shared' | 'ports'>(kind: K): Registered[K] {
+    const registers = this.registers as { -readonly [Kind in keyof Registered]: Registered[Kind] };
+    if (registers[kind] === none) registers[kind] = new Map() as Registered[K];
+    return registers[kind];
   }
 
   get registered(): Registered | null {

@@ -140,7 +140,7 @@ export class ScopedBuild implements Build {
     if (ask) return (asked) => ask(this.#whole.revision, id, asked);
     const value = this.keep(owner, key, open, close);
     const run = (asked: Asked) => use(value, asked);
-    this.holding.registers.shared.set(id, run);
+    this.holding.names('shared').set(id, run);
     return run;
   }
 
@@ -191,7 +191,7 @@ export class ScopedBuild implements Build {
       (opened) => opened.close(),
     );
     this.#whole.ports.set(address, { owner, port });
-    this.holding.registers.ports.set(address, { owner, port });
+    this.holding.names('ports').set(address, { owner, port });
     this.warmups.push(() =>
       port.open().catch((error: Error) => {
         const message = `cannot listen on ${address}: ${bindTrouble(error)}`;
@@ -209,7 +209,7 @@ export class ScopedBuild implements Build {
   }
 
   health(name: string, check: () => Data): void {
-    this.holding.registers.health.set(name, check);
+    this.holding.names('health').set(name, check);
   }
 
   cache(name: string, empty: () => void): void {

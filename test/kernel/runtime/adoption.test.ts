@@ -1,8 +1,10 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stringify as toml } from 'smol-toml';
+import { stringify as yaml } from 'yaml';
 import { atEndpoint, atService, before, definePlugin, definePort, HeaderBag, offer, Reply, refuse } from '#contract';
-import type { Operations } from '#kernel';
+import { ConfigText, type Operations } from '#kernel';
 import { until } from '../../support/conditions.ts';
 import { partsOf } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
@@ -100,6 +102,21 @@ describe('an endpoint that has not changed', () => {
     const health = JSON.parse((await gateway.inject('/__health')).body);
     deepEqual(health.agents, { 'watched /a': 'well', 'watched /b': 'well' });
   });
+
+  for (const [format, print] of [
+    ['yaml', yaml],
+    ['toml', toml],
+  ] as const) {
+    it(`goes on as it is where the configuration is written in ${format.toUpperCase()}`, async () => {
+      const source = (document: object) => new ConfigText(print(document), format);
+      await start(config([endpoint('/a')]));
+      await gateway.reload(source(config([endpoint('/a'), endpoint('/b')])));
+      told.length = 0;
+      await gateway.reload(source(config([endpoint('/a'), endpoint('/b', {}, { timeout: '7s' }), endpoint('/c')])));
+      await settled();
+      deepEqual(told.filter((line) => line.startsWith('attach')).sort(), ['attach /b', 'attach /c']);
+    });
+  }
 
   it('ends once, after many reloads, when it is taken out', async () => {
     await start(config([endpoint('/a'), endpoint('/b')]));
