@@ -35,6 +35,8 @@ export class TestServiceBus {
   isSilent = false;
   /** Does not say that there are no more messages: the library then closes its link, and settles by another one. */
   ignoresDrain = false;
+  /** The locks that are to be renewed are over. */
+  refusesRenewals = false;
   /** Refuses every token. */
   refusesTokens = false;
   #server: Server | null = null;
@@ -162,6 +164,10 @@ export class TestServiceBus {
   #manage(connection: Connection, address: string, subscription: Subscription, request: Message): void {
     const operation = request.application_properties?.['operation'];
     let body: unknown;
+    if (operation === 'com.microsoft:renew-lock' && this.refusesRenewals) {
+      for (const token of request.body['lock-tokens'] as Buffer[]) this.#finish(subscription, tagOf(token), false);
+      return reply(connection, address, request, { statusCode: 410, statusDescription: 'the lock is over' });
+    }
     if (operation === 'com.microsoft:renew-lock') {
       body = { expirations: types.wrap_array([Date.now() + 30_000], 0x83, undefined) };
     } else if (operation === 'com.microsoft:update-disposition') {

@@ -71,6 +71,11 @@ export class Inbox<D extends Delivery = Delivery> {
     return false;
   }
 
+  /** Drops messages that are none of ours any more, such as those that the broker hands over again. */
+  retain(isOurs: (delivery: D) => boolean): void {
+    this.#messages = this.#messages.filter(isOurs);
+  }
+
   /** Takes everything that waits for a request. */
   empty(): readonly D[] {
     const messages = this.#messages;

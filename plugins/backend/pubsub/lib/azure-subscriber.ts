@@ -14,11 +14,17 @@ const SETTLE_MS = 5000;
 /** How often the locks of messages that wait are renewed, in milliseconds. Azure gives them 5 seconds at least, mostly 60. */
 const RENEWAL_MS = 15_000;
 
+interface HeldMessage {
+  readonly message: ServiceBusReceivedMessage;
+  /** It is with the gateway no more: the server may hand over another one. */
+  readonly release: () => void;
+}
+
 /** Has messages of a subscription handed over and locked, and gives them to requests. */
 export class AzureSubscriber implements Subscriber {
   readonly #inbox = new Inbox(Number.POSITIVE_INFINITY);
   /** Messages that wait for a request. */
-  readonly #held = new Map<Delivery, ServiceBusReceivedMessage>();
+  readonly #held = new Map<Delivery, HeldMessage>();
   readonly #kept: KeptLink<ReceiverLink>;
   /** What the server is being told. */
   readonly #settling = new Set<Promise<void>>();
@@ -28,8 +34,14 @@ export class AzureSubscriber implements Subscriber {
   #log: Log | null = null;
   #isStopped = false;
 
-  constructor(connection: string, topic: string, subscription: string, denied: DeniedAddresses) {
-    this.#timer = setInterval(() => this.#renew(), RENEWAL_MS).unref();
+  constructor(
+    connection: string,
+    topic: string,
+    subscription: string,
+    denied: DeniedAddresses,
+    renewalMs: number = RENEWAL_MS,
+  ) {
+    this.#timer = setInterval(() => this.#renew(), renewalMs).unref();
     this.#kept = new KeptLink({
       name: `Service Bus, ${topic}, ${subscription}`,
       connect: (onLost, signal) => {
@@ -92,7 +104,7 @@ export class AzureSubscriber implements Subscriber {
       accept: () => settle('completeMessage'),
       giveBack: () => settle('abandonMessage'),
     };
-    this.#held.set(delivery, message);
+    this.#held.set(delivery, { message, release: resolve });
     if (this.#isStopped) delivery.giveBack!();
     else this.#inbox.put(delivery);
     return Promise.race([settled, this.#forgotten.promise]);
@@ -111,8 +123,12 @@ export class AzureSubscriber implements Subscriber {
   #renew(): void {
     const receiver = this.#kept.opened?.receiver;
     if (!receiver) return;
-    for (const [delivery, message] of this.#held) {
-      receiver.renewMessageLock(message).catch(() => this.#held.delete(delivery));
+    for (const [delivery, { message, release }] of this.#held) {
+      receiver.renewMessageLock(message).catch(() => {
+        if (!this.#held.delete(delivery)) return;
+        this.#inbox.retain((one) => one !== delivery);
+        release();
+      });
     }
   }
 

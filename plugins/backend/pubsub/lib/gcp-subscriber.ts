@@ -79,6 +79,8 @@ export class GcpSubscriber implements Subscriber {
   }
 
   #receive(messages: readonly ReceivedMessage[]): void {
+    // Those whose leases are over come again, and would leave no room for themselves.
+    this.#inbox.retain(({ ackId }) => this.#leases.isHeld(ackId));
     for (const { ackId, message } of messages) {
       if (!ackId) continue;
       this.#leases.add(ackId);

@@ -1,7 +1,10 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { DeniedAddresses } from '#contract';
 import type { Operations } from '#kernel';
 import type { ConfigErrors } from '../../../../kernel/contract/internal.ts';
+import { silentLog } from '../../../../kernel/contract/log.ts';
+import { AzureSubscriber } from '../../../../plugins/backend/pubsub/lib/azure-subscriber.ts';
 import { until } from '../../../support/conditions.ts';
 import { setEnvironment } from '../../../support/environment.ts';
 import { rememberingSinks, startGateway } from '../../../support/gateway.ts';
@@ -116,6 +119,22 @@ describe('Azure Service Bus behind a backend', function () {
     await gateway!.close();
     gateway = undefined;
     deepEqual([subscription.locked.size, subscription.ready.length], [0, 249]);
+  });
+
+  it('has others handed over in the place of messages whose locks are over', async () => {
+    const subscription = server.create('orders', 'gate');
+    const nowhere = { has: () => false, hasPort: () => false } as unknown as DeniedAddresses;
+    const subscriber = new AzureSubscriber(server.connection, 'orders', 'gate', nowhere, 20);
+    subscriber.open(silentLog);
+    server.publish('orders', ...Array.from({ length: 100 }, (_, n) => `{"n":${n}}`));
+    await until(() => subscription.locked.size === 100);
+    const before = [...subscription.locked.keys()];
+    server.refusesRenewals = true;
+    await until(() => before.every((tag) => !subscription.locked.has(tag)));
+    server.refusesRenewals = false;
+    await until(() => subscription.locked.size === 100);
+    await subscriber.close();
+    deepEqual([subscription.locked.size, subscription.ready.length], [0, 100]);
   });
 
   it('gives messages back though their link is closed', async () => {

@@ -1,8 +1,10 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { mock } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import type { Operations } from '#kernel';
 import type { ConfigErrors } from '../../../../kernel/contract/internal.ts';
+import { Inbox } from '../../../../plugins/services/broker/inbox.ts';
 import { until } from '../../../support/conditions.ts';
 import { setEnvironment } from '../../../support/environment.ts';
 import { rememberingSinks, startGateway } from '../../../support/gateway.ts';
@@ -140,6 +142,27 @@ describe('Google Cloud Pub/Sub behind a backend', function () {
     await gateway!.close();
     gateway = undefined;
     deepEqual([subscription.outstanding.size, subscription.ready.length], [0, 249]);
+  });
+
+  it('has room for messages that come again, once their leases are over', async () => {
+    const topic = name();
+    const subscription = server.create('shop', topic);
+    const kept = mock.method(Inbox.prototype, 'put').mock;
+    const now = performance.now.bind(performance);
+    try {
+      await start(take(`shop/${topic}`));
+      server.publish(`projects/shop/topics/${topic}`, ...Array.from({ length: 100 }, (_, n) => `{"n":${n}}`));
+      await until(() => kept.callCount() === 100);
+      const handedOver = mock.method(subscription.outstanding, 'set').mock;
+      mock.method(performance, 'now', () => now() + 61_000);
+      server.expire();
+      await until(() => kept.callCount() === 200);
+      equal((await receive()).statusCode, 200);
+      await until(() => subscription.acknowledged.length === 1);
+      equal(handedOver.callCount(), 100);
+    } finally {
+      mock.reset();
+    }
   });
 
   it('fails with the name that the server gives the trouble', async () => {
