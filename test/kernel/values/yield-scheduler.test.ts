@@ -10,9 +10,9 @@ describe('long work in slices', () => {
   });
   afterEach(() => mock.reset());
 
-  it('has its stretch over after four milliseconds, and a new one after the turn of the others', async () => {
+  it('has its stretch over after two milliseconds, and a new one after the turn of the others', async () => {
     const scheduler = new YieldScheduler();
-    now += 4;
+    now += 2;
     equal(scheduler.due, false);
     now += 1;
     equal(scheduler.due, true);
