@@ -114,6 +114,11 @@ export class TokenStore {
       if (held.failure !== '') throw new Error(held.failure);
       if (held.token) return held.token;
     }
+    // Leave that was asked for before another process ended comes after its token, which is then known here.
+    if (news.count !== heard && held.token && this.#now() < held.token.usableUntil) {
+      this.#ended();
+      return held.token;
+    }
     try {
       const { authorization, lifeMs } = await this.#server.issue(signal);
       const now = this.#now();
@@ -128,8 +133,12 @@ export class TokenStore {
       this.#mirror.change({ failed: (error as Error).message });
       throw error;
     } finally {
-      void Promise.resolve(this.#ask('end')).catch(() => {});
+      this.#ended();
     }
+  }
+
+  #ended(): void {
+    void Promise.resolve(this.#ask('end')).catch(() => {});
   }
 
   async #mayAsk(): Promise<boolean> {

@@ -68,8 +68,11 @@ describe('the event loop of a process with plugins from files', function () {
   });
 
   it('is told with the line where it was held for more than 100 ms', async () => {
-    await gateway.inject('/a?act=block&ms=600');
-    await until(() => blocking().longestMs >= 500);
+    // Where the machine is busy, the thread that watches may itself be late for one of them.
+    await until(async () => {
+      await gateway.inject('/a?act=block&ms=600');
+      return blocking().longestMs >= 500;
+    });
     ok(
       blocking()
         .ranges.slice(3)

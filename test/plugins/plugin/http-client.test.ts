@@ -348,7 +348,7 @@ describe('HTTP clients of modules', () => {
     let sent = 0;
     const chunk = Buffer.alloc(64 * 1024);
     await start(
-      to({}, raw),
+      to({}, { ...raw, timeout: '30s' }),
       () =>
         new Response(
           new ReadableStream({
