@@ -14,7 +14,7 @@ import {
 import { MAX_DISCARD_MS, MAX_DISCARDED_BYTES } from './discarding.ts';
 import { aborted, TransportError } from './errors.ts';
 import { bodyFailure, failureOf, isLostConnection, malformed } from './failure.ts';
-import { incoming, Outgoing } from './headers.ts';
+import { type Incoming, incoming, Outgoing } from './headers.ts';
 import type { HttpClient } from './http-client.ts';
 import { RoundTrip } from './http1/round-trip.ts';
 import { UnprocessedError } from './http2-stream.ts';
@@ -143,8 +143,10 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, RedirectSource
     if (isInterim(status) || this.#state !== WAITING) return;
     this.#disarm();
     if (status < 200 || status > 599) return this.#malformed(`status ${status}`);
-    const head = controller instanceof RoundTrip ? controller.head! : incoming(controller.rawHeaders as Buffer[]);
-    const { list, allowsTrailers } = head;
+    const head: Incoming =
+      controller instanceof RoundTrip ? controller.head! : incoming(controller.rawHeaders as Buffer[]);
+    const { list, allowsTrailers, fault } = head;
+    if (fault !== undefined) return this.#malformed(fault);
     const bag = new HeaderBag(list);
     if (this.#client.followsRedirects && isRedirect(status) && this.#redirected(status, bag)) return;
     this.#state = ANSWERING;

@@ -93,7 +93,12 @@ export interface Incoming {
   readonly list: string[];
   /** More fields may come behind the body. */
   readonly allowsTrailers: boolean;
+  /** What HTTP/1.1 does not allow about the length of the body, where nobody has looked at it before. */
+  readonly fault?: string | undefined;
 }
+
+/** Digits of a length that can be counted to. */
+export const MAX_LENGTH_DIGITS = 15;
 
 /**
  * The head of an answer that another client has read.
@@ -104,7 +109,13 @@ export function incoming(raw: readonly Buffer[] | readonly string[]): Incoming {
   const fields = new Fields();
   for (let at = 0; at < raw.length; at += 2) fields.add(raw[at]!.toString('latin1'), raw[at + 1]!.toString('latin1'));
   fields.settle();
-  return { list: fields.list, allowsTrailers: fields.codings !== null };
+  const { list, codings, length } = fields;
+  return { list, allowsTrailers: codings !== null, fault: faultOf(codings, length) };
+}
+
+function faultOf(codings: string | null, length: string): string | undefined {
+  if (codings !== null && codings.toLowerCase() !== 'chunked') return 'unknown Transfer-Encoding';
+  return length.length > MAX_LENGTH_DIGITS ? 'Content-Length too large' : undefined;
 }
 
 function isText(raw: readonly Buffer[] | readonly string[]): raw is readonly string[] {

@@ -1,14 +1,11 @@
 import { endOfName, endOfValue } from '../characters.ts';
 import { malformedAnswer } from '../errors.ts';
-import { Fields } from '../headers.ts';
+import { Fields, MAX_LENGTH_DIGITS } from '../headers.ts';
 
 /** A body in chunks; any other length is a number of bytes. */
 export const CHUNKED = -1;
 /** A body that ends with its connection. */
 export const UNTIL_CLOSE = -2;
-
-/** Digits of a length that can be counted to. */
-const MAX_LENGTH_DIGITS = 15;
 
 const HTTP_1 = 'HTTP/1.';
 const SPACE = 32;
