@@ -1,5 +1,6 @@
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { CallError } from './errors.ts';
+import { Pieces } from './pieces.ts';
 
 /** A request body over the payload limit: 413. */
 export class PayloadTooLarge extends CallError {
@@ -103,14 +104,12 @@ export class RequestBody {
 
   async #collect(): Promise<Uint8Array> {
     const stream = this.#open();
-    const chunks: Uint8Array[] = [];
-    let length = 0;
+    const pieces = new Pieces();
     for await (const chunk of stream as AsyncIterable<Uint8Array>) {
-      length += chunk.length;
-      if (this.#limitBytes > 0 && length > this.#limitBytes) throw new PayloadTooLarge(this.#limitBytes);
-      chunks.push(chunk);
+      pieces.add(chunk);
+      if (this.#limitBytes > 0 && pieces.length > this.#limitBytes) throw new PayloadTooLarge(this.#limitBytes);
     }
-    const bytes = Buffer.concat(chunks, length);
+    const bytes = pieces.join();
     this.#bytes = bytes;
     return bytes;
   }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { brand } from '../values/brand.ts';
 import { CallError } from './errors.ts';
+import { Pieces } from './pieces.ts';
 import { type ByteTap, Taps } from './taps.ts';
 
 /** Takes the bytes of a stream. `write` answers false when it wants no more until `ByteStream.resume` is called. */
@@ -151,20 +152,18 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
       if (this.#taps) this.#showArrived(this.#taps);
       return join(this.#waiting, this.#waitingBytes);
     }
-    const chunks: Uint8Array[] = [];
-    let length = 0;
+    const pieces = new Pieces();
     return new Promise((resolve, reject) => {
       this.flow({
         write: (chunk) => {
-          length += chunk.length;
-          chunks.push(chunk);
-          if (length <= limitBytes) return true;
+          pieces.add(chunk);
+          if (pieces.length <= limitBytes) return true;
           const error = new CallError('BODY_TOO_LARGE', `body larger than ${limitBytes} bytes`);
           this.cancel(error);
           reject(error);
           return false;
         },
-        end: () => resolve(join(chunks, length)),
+        end: () => resolve(pieces.join()),
         fail: reject,
       });
     });

@@ -3,8 +3,6 @@ import { gunzip } from 'node:zlib';
 import { BackendError } from './errors.ts';
 import type { HeaderBag } from './headers.ts';
 
-const gunzipAll = promisify(gunzip);
-
 /**
  * The plain bytes of a whole body, as they are where its headers do not say that they are gzip.
  * @param limit longest body, in bytes.
@@ -13,7 +11,7 @@ const gunzipAll = promisify(gunzip);
 export function gunzipBody(bytes: Uint8Array, headers: HeaderBag, limit: number): Uint8Array | Promise<Uint8Array> {
   const encoding = headers.get('content-encoding')?.toLowerCase();
   if (bytes.length === 0 || (encoding !== 'gzip' && encoding !== 'x-gzip')) return bytes;
-  return gunzipAll(bytes, { maxOutputLength: limit }).catch((cause: Error) => {
+  return promisify(gunzip)(bytes, { maxOutputLength: limit }).catch((cause: Error) => {
     throw new BackendError('BACKEND_GZIP', `backend: body is not valid gzip: ${cause.message}`, { cause });
   });
 }

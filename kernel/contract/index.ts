@@ -100,6 +100,7 @@ export {
 } from './meter.ts';
 export type { Http2Endpoint, Http2Endpoints, OwnRoute, PipeTraits } from './own-endpoints.ts';
 export { type Pattern, PatternLimit, type Patterns } from './pattern.ts';
+export { Pieces } from './pieces.ts';
 export { endpointPipeSchema, pipeSchema } from './pipe.ts';
 export * from './plugin.ts';
 export { definePort, type Offer, offer, type Port } from './port.ts';

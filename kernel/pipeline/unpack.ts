@@ -3,10 +3,10 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { BackendError, ByteStream } from '#contract';
 
 const unpackers: Readonly<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
+  gzip: () => createGunzip(),
+  'x-gzip': () => createGunzip(),
+  deflate: () => createInflate(),
+  br: () => createBrotliDecompress(),
 };
 
 /**

@@ -127,7 +127,15 @@ class AmqpDriver implements AgentDriver {
       };
       const declaration = { name, exchange, routingKeys: [this.#topic], durable, delete: isDeleted, exclusive };
       const queue = await declareQueue(channel, declaration);
-      const options = { queue, isExclusive: exclusive, autoAck, prefetch: this.#config.prefetch_count, log, discarded };
+      const options = {
+        queue,
+        isExclusive: exclusive,
+        isAutoDelete: isDeleted,
+        autoAck,
+        prefetch: this.#config.prefetch_count,
+        log,
+        discarded,
+      };
       const subscription: Subscription = await subscribe(channel, options, (each) => void take(each), onEnded);
       return { ended, stop: () => subscription.cancel(), close: () => closeWith(link, channel) };
     } catch (error) {

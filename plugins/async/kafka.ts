@@ -1,6 +1,7 @@
 import { type AgentMessage, type AgentSite, atAgent, definePlugin, type Infer, meters, type Schema } from '#contract';
 import { KafkaTroubles } from '../services/kafka/client.ts';
 import { giveBack, type KafkaDelivery, Membership, newProgress, type Reading } from '../services/kafka/consumer.ts';
+import { Room } from '../services/kafka/room.ts';
 import { clusterSchema, groupSchema } from '../services/kafka/schema.ts';
 import { isTopic, type KafkaSettings, readCluster, readGroup } from '../services/kafka/settings.ts';
 import type { AgentDriver, AgentSession, Consuming } from './lib/driver.ts';
@@ -76,18 +77,18 @@ class KafkaDriver implements AgentDriver {
     this.#keyHeader = keyHeader;
   }
 
-  async connect({ handle, signal }: Consuming): Promise<AgentSession> {
+  async connect({ handle, discarded, signal, log }: Consuming): Promise<AgentSession> {
     const { bufferSize } = this.#settings;
     const troubles = new KafkaTroubles();
     const { promise: ended, resolve: onEnded } = Promise.withResolvers<Error>();
-    let held = 0;
+    const room = new Room(bufferSize);
     const take = async (delivery: KafkaDelivery) => {
-      held++;
+      room.enter(delivery);
       const outcome = await handle(messageOf(delivery, this.#keyHeader));
-      held--;
+      room.leave(delivery);
       if (outcome === 'returned') giveBack(this.#progress, delivery);
       else delivery.accept();
-      if (held <= bufferSize / 2) membership.resume();
+      if (room.isHalfEmpty) membership.resume();
     };
     const membership = new Membership(
       this.#settings,
@@ -96,7 +97,11 @@ class KafkaDriver implements AgentDriver {
       {
         receive(delivery) {
           void take(delivery);
-          return held < bufferSize;
+          return !room.isFull;
+        },
+        unreadable(where, why) {
+          log.error(`records of ${where} cannot be read, and are discarded: ${why}`);
+          discarded();
         },
         forget: () => [],
       },

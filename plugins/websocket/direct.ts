@@ -103,14 +103,19 @@ export class DirectConnection implements Upgrade {
       } else if (this.#waiting.length < this.#settings.maxWaiting) {
         // A copy: what came may be a small piece of a large chunk.
         this.#waiting.push({ data: Buffer.copyBytesFrom(data), isBinary });
-      } else if (this.#settings.reportsErrors && this.#client!.waiting < this.#settings.maxWaiting) {
-        this.#client!.send(NOT_CONNECTED, false);
+      } else {
+        this.#settings.measures.dropped();
+        const { reportsErrors, maxWaiting } = this.#settings;
+        if (reportsErrors && this.#client!.waiting < maxWaiting) this.#client!.send(NOT_CONNECTED, false);
       }
     },
     drained: () => this.#backend?.resume(),
     closed: (code, reason, error) => {
       const { measures, log } = this.#settings;
-      if (error) log.debug(() => `client: ${error.message}`);
+      if (error) {
+        log.debug(() => `client: ${error.message}`);
+        measures.failed('client', error);
+      }
       this.#over.abort();
       this.#backend?.close(code, reason);
       measures.closed();
@@ -125,6 +130,7 @@ export class DirectConnection implements Upgrade {
       this.#closedEarly = () => this.#backendClosed(code, reason, error);
       return;
     }
+    if (error) this.#settings.measures.failed('backend', error);
     if (isTooBig(error)) client.close(TOO_BIG);
     else if (isLoss(code) || error) void this.#reconnect(error);
     else client.close(code, reason);

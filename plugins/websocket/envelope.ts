@@ -1,4 +1,5 @@
 import { isObject } from '#contract';
+import { bytesOfBase64 } from '../services/base64.ts';
 
 /** What a client is known by at the backend, `uuid` first. */
 export type Session = ReadonlyMap<string, string>;
@@ -31,7 +32,6 @@ export class Envelopes {
 }
 
 const OPENING_BRACE = 0x7b;
-const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
  * Reads what the backend sent. What is no envelope is for everybody, as it is.
@@ -48,7 +48,7 @@ export function readEnvelope(data: Buffer): Delivery | null {
   }
   if (!isObject(read)) return everybody;
   const { body = null, url = null, session = null } = read;
-  const payload = typeof body === 'string' && base64.test(body) ? Buffer.from(body, 'base64') : null;
+  const payload = typeof body === 'string' ? bytesOfBase64(body) : null;
   if (url === null && session === null) return payload ? { payload, url: null, session: [] } : everybody;
   const filters = session === null ? [] : isObject(session) ? Object.entries(session) : null;
   const areTexts = filters?.every((filter): filter is [string, string] => typeof filter[1] === 'string');

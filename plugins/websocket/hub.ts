@@ -56,7 +56,8 @@ export class Hub {
         this.#isCongested = false;
         this.#flush();
       },
-      lost: () => {
+      lost: (error: Error | null) => {
+        if (error) this.#around.measures.failed('backend', error);
         // Nobody waits for a backend that is away: what does not fit into the buffers is dropped.
         for (const member of this.#members.values()) member.resume();
       },
@@ -127,14 +128,18 @@ export class Hub {
         member.waiting.push(Buffer.copyBytesFrom(data));
         this.#waiting.add(member);
         if (isReady && member.waiting.length >= maxWaiting) member.pause();
-      } else if (reportsErrors) {
-        member.report(NOT_CONNECTED);
+      } else {
+        this.#around.measures.dropped();
+        if (reportsErrors) member.report(NOT_CONNECTED);
       }
     },
     left: (member, error) => {
       const { measures, log } = this.#around;
       measures.closed();
-      if (error) log.debug(() => `client: ${error.message}`);
+      if (error) {
+        log.debug(() => `client: ${error.message}`);
+        measures.failed('client', error);
+      }
       this.#members.delete(member.session.get('uuid')!);
       this.#waiting.delete(member);
       const { isReady } = this.#uplink;
@@ -179,14 +184,20 @@ export class Hub {
   #deliver(data: Buffer): void {
     const { measures, log } = this.#around;
     const delivery = readEnvelope(data);
-    if (!delivery) return log.warning('backend: an envelope that cannot be delivered is dropped');
+    if (!delivery) {
+      measures.dropped();
+      return log.warning('backend: an envelope that cannot be delivered is dropped');
+    }
     const isBinary = !isUtf8(delivery.payload);
     let isAddressed = false;
     for (const member of this.#addressed(delivery)) {
       isAddressed = true;
       if (member.deliver(delivery.payload, isBinary)) measures.sent();
+      else measures.dropped();
     }
-    if (!isAddressed) log.debug('backend: a message for nobody who is there is dropped');
+    if (isAddressed) return;
+    measures.dropped();
+    log.debug('backend: a message for nobody who is there is dropped');
   }
 
   *#addressed({ url, session }: Delivery): Iterable<Member> {

@@ -1,4 +1,5 @@
 import { type EndpointSite, meterOf } from '#contract';
+import { isTooBig, OutOfTime } from './peer.ts';
 import type { WebsocketConfig } from './schema.ts';
 
 /** Counts what goes on at one endpoint. Nothing of it waits or throws. */
@@ -11,9 +12,21 @@ export interface Measures {
   sent(): void;
   /** The connection to the backend was made again. */
   reconnected(): void;
+  /** A message is not delivered: nobody it is for, no room, too long, or an envelope that is none. */
+  dropped(): void;
+  /** A connection ended with an error. */
+  failed(side: 'client' | 'backend', error: Error): void;
 }
 
-const unmeasured: Measures = { opened() {}, closed() {}, received() {}, sent() {}, reconnected() {} };
+const unmeasured: Measures = {
+  opened() {},
+  closed() {},
+  received() {},
+  sent() {},
+  reconnected() {},
+  dropped() {},
+  failed() {},
+};
 
 /** What is measured where somebody exports it. */
 export function measuresOf(site: EndpointSite<WebsocketConfig>): Measures {
@@ -25,6 +38,10 @@ export function measuresOf(site: EndpointSite<WebsocketConfig>): Measures {
   const reconnections = meter.counter('websocket.reconnections', {
     description: 'Connections to backends that were made again.',
   });
+  const dropped = meter.counter('websocket.dropped', { description: 'Messages that were not delivered.' });
+  const failures = meter.counter('websocket.failures', {
+    description: 'Connections that ended with an error, of clients and of backends.',
+  });
   const incoming = { ...endpoint, direction: 'in' };
   const outgoing = { ...endpoint, direction: 'out' };
   return {
@@ -33,5 +50,14 @@ export function measuresOf(site: EndpointSite<WebsocketConfig>): Measures {
     received: () => messages.add(1, incoming),
     sent: () => messages.add(1, outgoing),
     reconnected: () => reconnections.add(1, endpoint),
+    dropped: () => dropped.add(1, endpoint),
+    failed: (side, error) => failures.add(1, { ...endpoint, side, reason: reasonOf(error) }),
   };
+}
+
+/** One of a few words, whatever the error says. */
+function reasonOf(error: Error): 'size' | 'protocol' | 'time' | 'connection' {
+  if (isTooBig(error)) return 'size';
+  if (error instanceof OutOfTime) return 'time';
+  return (error as NodeJS.ErrnoException).code?.startsWith('WS_ERR_') ? 'protocol' : 'connection';
 }

@@ -40,6 +40,9 @@ export function isTooBig(error: Error | null): boolean {
   return (error as NodeJS.ErrnoException | null)?.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
 }
 
+/** A peer was silent, or did not take what it was sent, for too long. */
+export class OutOfTime extends Error {}
+
 /** A connection ended without a close frame. */
 export function isLoss(code: number): boolean {
   return code === ABNORMAL;
@@ -138,7 +141,7 @@ export class Peer {
   };
 
   readonly #onSlowWrite = (): void => {
-    if (this.#writes > 0) this.cut(new Error(`a write took longer than ${this.#limits.writeMs} ms`));
+    if (this.#writes > 0) this.cut(new OutOfTime(`a write took longer than ${this.#limits.writeMs} ms`));
   };
 
   readonly #onSilence = (): void => {
@@ -150,7 +153,7 @@ export class Peer {
   readonly #judgeSilence = (): void => {
     if (!this.#isSuspect || this.#isOver) return;
     if (this.#socket.isPaused) this.#onLife();
-    else this.cut(new Error(`nothing came for ${this.#limits.silenceMs} ms`));
+    else this.cut(new OutOfTime(`nothing came for ${this.#limits.silenceMs} ms`));
   };
 
   readonly #ping = (): void => {

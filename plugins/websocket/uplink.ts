@@ -18,7 +18,7 @@ export interface UplinkEvents {
   /** After a `send` that said no. */
   drained(): void;
   /** The backend is away, and is connected to again. */
-  lost(): void;
+  lost(error: Error | null): void;
   /** It is not tried any more. */
   gaveUp(): void;
 }
@@ -187,7 +187,7 @@ export class Uplink {
     this.#peer = null;
     if (this.#over.signal.aborted) return;
     this.#log.warning(`backend lost: ${error?.message ?? 'the connection ended'}`);
-    this.#events.lost();
+    this.#events.lost(error);
     void this.#retry();
   }
 }

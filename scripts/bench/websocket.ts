@@ -1,19 +1,24 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { WebSocket, WebSocketServer } from 'ws';
 import { createGateway } from '../../kernel/sluice.ts';
 import { silentSinks } from '../../kernel/testing/index.ts';
+import { runWorker } from '../../kernel/workers/worker.ts';
+import { catalogue } from '../../plugins/index.ts';
 
 /**
  * Memory of a connection and CPU of a message, through the gateway in both modes and through the plainest proxy that can be
- * written with `ws`. Each of them is a process of its own; backend and clients are in this one.
+ * written with `ws`. Each of them is a process of its own, `workers` with two workers besides, in direct mode; backend and clients
+ * are in this one.
  *
  *     node --expose-gc scripts/bench/websocket.ts [connections] [messages]
  */
 const [connections = 1000, messages = 40_000] = process.argv.slice(2).map(Number);
-const subjects = ['ws', 'direct', 'shared'] as const;
+const subjects = ['ws', 'direct', 'shared', 'workers'] as const;
+const WORKERS = 2;
 type Subject = (typeof subjects)[number];
 
 /** What a subject has used up to now. */
@@ -22,7 +27,8 @@ interface Usage {
   readonly rssBytes: number;
 }
 
-if (process.send) await serve(process.argv[2] as Subject, process.argv[3]!);
+if (process.argv[2] === 'worker') await runWorker(catalogue, JSON.parse(process.argv.at(-1)!), silentSinks);
+else if (process.send) await serve(process.argv[2] as Subject, process.argv[3]!);
 else await measure();
 
 /** The process under test. */
@@ -30,10 +36,30 @@ async function serve(subject: Subject, backend: string): Promise<void> {
   const port = subject === 'ws' ? await plainProxy(backend) : await gateway(subject, backend);
   process.on('message', () => {
     globalThis.gc?.();
-    const { user, system } = process.cpuUsage();
-    process.send!({ cpuUs: user + system, rssBytes: process.memoryUsage().rss } satisfies Usage);
+    process.send!([process.pid, ...childrenOf(process.pid)].map(usageOf).reduce(sum));
   });
   process.send!(port);
+}
+
+function childrenOf(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return children === '' ? [] : children.split(' ').map(Number);
+}
+
+/** The clock of Linux, in microseconds. */
+const TICK_US = 10_000;
+
+function usageOf(pid: number): Usage {
+  // What follows the name of the program, which is in brackets.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return { cpuUs: (Number(fields[11]) + Number(fields[12])) * TICK_US, rssBytes: Number(kilobytes) * 1024 };
+}
+
+function sum(one: Usage, other: Usage): Usage {
+  return { cpuUs: one.cpuUs + other.cpuUs, rssBytes: one.rssBytes + other.rssBytes };
 }
 
 async function plainProxy(backend: string): Promise<number> {
@@ -53,13 +79,22 @@ async function plainProxy(backend: string): Promise<number> {
 }
 
 async function gateway(subject: Subject, backend: string): Promise<number> {
-  const websocket = { enable_direct_communication: subject === 'direct', ping_period: '1h', pong_wait: '2h' };
+  const websocket = { enable_direct_communication: subject !== 'shared', ping_period: '1h', pong_wait: '2h' };
   const endpoint = {
     endpoint: '/echo',
     extra_config: { websocket },
     backend: [{ host: [backend], disable_host_sanitize: true, url_pattern: '/' }],
   };
-  const running = await createGateway({ version: 3, endpoints: [endpoint] }, { port: 0, sinks: silentSinks });
+  const running = await createGateway(
+    { version: 3, endpoints: [endpoint] },
+    {
+      port: 0,
+      sinks: silentSinks,
+      ...(subject === 'workers' && {
+        workers: { count: WORKERS, program: fileURLToPath(import.meta.url), args: ['worker'] },
+      }),
+    },
+  );
   return (await running.listen()).port;
 }
 

@@ -1,13 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { type ChannelModel, connect } from 'amqplib';
 import { freePort, until } from './conditions.ts';
 import { isInstalled } from './debian.ts';
 
 const SERVER = '/usr/lib/rabbitmq/bin/rabbitmq-server';
+const CONTROL = '/usr/lib/rabbitmq/bin/rabbitmqctl';
+const run = promisify(execFile);
 
 /** What a suite that is skipped says in its title. */
 export const withoutRabbit = isInstalled(SERVER, 'rabbitmq-server') ? null : 'apt-get install rabbitmq-server';
@@ -24,6 +27,8 @@ export interface TestRabbit {
   readonly tlsUrl: string;
   /** A connection of the test's own; closed with the broker at the latest. */
   connect(): Promise<ChannelModel>;
+  /** Messages that a queue drops go to another one from now on, whatever its declaration says. */
+  deadLetter(from: string, to: string): Promise<void>;
   /** The process goes on, and does nothing. */
   pause(): void;
   resume(): void;
@@ -77,6 +82,8 @@ export async function startRabbit(tls?: {
     RABBITMQ_CONFIG_FILE: at('rabbitmq.conf'),
     RABBITMQ_ENABLED_PLUGINS_FILE: at('plugins'),
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+S 1:1 +sbwt none',
+    // One that crashes writes no dump into the working directory.
+    ERL_CRASH_DUMP_SECONDS: '0',
     ERL_EPMD_PORT: String(epmdPort),
     ERL_EPMD_ADDRESS: '127.0.0.1',
   };
@@ -102,6 +109,10 @@ export async function startRabbit(tls?: {
     url,
     tlsUrl: tls ? `amqps://guest:guest@127.0.0.1:${tlsPort}/` : '',
     connect: open,
+    async deadLetter(from, to) {
+      const definition = JSON.stringify({ 'dead-letter-exchange': '', 'dead-letter-routing-key': to });
+      await run(CONTROL, ['set_policy', from, `^${from}$`, definition, '--apply-to', 'queues'], { env });
+    },
     pause: () => signal('SIGSTOP'),
     resume: () => signal('SIGCONT'),
     async stop() {

@@ -11,12 +11,12 @@ import {
   type Schema,
   toCallError,
 } from '#contract';
-import { AmqpChannel } from '../../services/amqp/channel.ts';
+import { keptChannel } from '../../services/amqp/channel.ts';
+import { openMailbox } from '../../services/amqp/mailbox.ts';
 import type { Delivery } from '../../services/amqp/subscription.ts';
 import { declarationFields, declareQueue } from '../../services/amqp/topology.ts';
 import { AmqpTrouble } from '../../services/amqp/trouble.ts';
 import { atBroker, type BackendBroker, reconnectionFields } from './lib/broker.ts';
-import { openMailbox } from './lib/mailbox.ts';
 
 const schema = {
   type: 'object',
@@ -100,23 +100,19 @@ function consuming(site: BackendSite<Config>, { connection, key, reconnection }:
   const channel = site.keep(
     keptKey,
     () =>
-      new AmqpChannel(
-        connection,
-        {
-          async open(opened, _link, lost) {
-            const queue = await declareQueue(opened, declaration);
-            const options = { queue, isExclusive: exclusive, autoAck, prefetch, log };
-            return openMailbox(opened, { ...options, discarded: () => counting.discarded() }, lost);
-          },
-          close: (mailbox) => mailbox.close(),
+      keptChannel(connection, {
+        async open(opened, _link, lost) {
+          const queue = await declareQueue(opened, declaration);
+          const options = { queue, isExclusive: exclusive, isAutoDelete: isDeleted, autoAck, prefetch, log };
+          return openMailbox(opened, { ...options, discarded: () => counting.discarded() }, lost);
         },
-        log,
-      ),
+        close: (mailbox) => mailbox.close(),
+      }),
     (kept) => kept.close(),
   );
   const begin = () => {
     counting.discarded = () => discarded?.add(1);
-    channel.start(reconnection, log);
+    channel.open(log, reconnection);
   };
   start(begin, { in: 'each' });
   const encoding = site.encoding(backend.encoding);
@@ -149,7 +145,7 @@ function consuming(site: BackendSite<Config>, { connection, key, reconnection }:
       hostless: true,
       async call(_request, call) {
         try {
-          const mailbox = channel.current ?? (await channel.ready(call));
+          const { value: mailbox } = channel.opened ?? (await channel.current(call));
           const delivery = await mailbox.take(call);
           if (!call.reason) return replyWith(delivery);
           mailbox.putBack(delivery);

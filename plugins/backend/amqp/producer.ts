@@ -1,5 +1,5 @@
 import { type AtBackend, atBackend, type BackendSite, definePlugin, Reply, toCallError } from '#contract';
-import { AmqpChannel } from '../../services/amqp/channel.ts';
+import { keptChannel } from '../../services/amqp/channel.ts';
 import { Publisher } from '../../services/amqp/publisher.ts';
 import { declareExchange } from '../../services/amqp/topology.ts';
 import { atBroker, type BackendBroker } from './lib/broker.ts';
@@ -28,19 +28,15 @@ function publishing(site: BackendSite<ProducerConfig>, { connection, key, reconn
   const channel = site.keep(
     JSON.stringify(['publisher', key, exchange, mandatory, durable, isDeleted]),
     () =>
-      new AmqpChannel(
-        connection,
-        {
-          async open(opened, link) {
-            await declareExchange(opened, exchange, config);
-            return new Publisher(opened, link, exchange, mandatory);
-          },
+      keptChannel(connection, {
+        async open(opened, link) {
+          await declareExchange(opened, exchange, config);
+          return new Publisher(opened, link, exchange, mandatory);
         },
-        log,
-      ),
+      }),
     (kept) => kept.close(),
   );
-  start(() => channel.start(reconnection, log), { in: 'each' });
+  start(() => channel.open(log, reconnection), { in: 'each' });
   const messageOf = compileMessage(site);
   return {
     protocol: {
@@ -49,7 +45,7 @@ function publishing(site: BackendSite<ProducerConfig>, { connection, key, reconn
       async call(request, call) {
         try {
           const content = (await request.body?.bytes()) ?? new Uint8Array();
-          const publisher = channel.current ?? (await channel.ready(call));
+          const { value: publisher } = channel.opened ?? (await channel.current(call));
           await publisher.publish(messageOf(request, content), call);
           return Reply.data({});
         } catch (error) {

@@ -1,5 +1,5 @@
 import { discard, type Reply, RequestBody } from '#contract';
-import { bytesOfBase64 } from '../../services/templates/base64.ts';
+import { bytesOfBase64 } from '../../services/base64.ts';
 import { checkValue } from './fields.ts';
 import { kind, type Place, scope, scopeOf } from './modifier.ts';
 import { replyWithRange } from './range.ts';
@@ -72,7 +72,7 @@ function whole(reply: Reply, bytes: Uint8Array): void {
 
 /** @throws ConfigError for what is no base64. */
 function bytesOf(text: string, place: Place): Uint8Array {
-  const bytes = bytesOfBase64(text);
+  const bytes = bytesOfBase64(text.replace(/[\r\n]/g, ''));
   if (bytes) return bytes;
   throw place.fault('/body', 'the body is no base64', { hint: 'the output of `base64`, with its padding' });
 }

@@ -1,4 +1,4 @@
-import { ByteStream, type Reply } from '#contract';
+import { ByteStream, Pieces, type Reply } from '#contract';
 
 /** Where the room for bodies on their way is counted. */
 export interface Room {
@@ -21,7 +21,7 @@ export function keepBody(
     done(body === null || body.length <= limitBytes ? joined([body ?? empty], body?.length ?? 0) : null, null);
     return body;
   }
-  const chunks: Uint8Array[] = [];
+  let pieces: Pieces | null = new Pieces();
   let length = 0;
   let keeps = true;
   const settle = (whole: Uint8Array | null, error: Error | null): void => {
@@ -42,9 +42,9 @@ export function keepBody(
       if (keeps) {
         length += chunk.length;
         room.pendingBytes += chunk.length;
-        chunks.push(chunk);
+        pieces?.add(chunk);
         if (length > limitBytes || room.pendingBytes > limitBytes) {
-          chunks.length = 0;
+          pieces = null;
           settle(null, null);
         }
       }
@@ -52,7 +52,7 @@ export function keepBody(
       return keeps || isWanted;
     },
     end() {
-      if (keeps) settle(joined(chunks, length), null);
+      if (keeps) settle(joined([pieces!.join()], length), null);
       onward.end();
     },
     fail(error) {

@@ -1,7 +1,7 @@
 import type { Site } from '#contract';
 import { prepareSharedTls, standardTls } from '../client-tls.ts';
 import { type AmqpAddress, readAmqpAddress } from './address.ts';
-import { type AmqpSettings, type Link, openLink } from './link.ts';
+import { type AmqpLink, type AmqpSettings, openLink } from './link.ts';
 
 /**
  * A connection to a broker that several channels share. It opens when a channel needs it and is kept over reloads; which
@@ -11,7 +11,7 @@ export class AmqpConnection {
   readonly name: string;
   readonly #settings: AmqpSettings;
   readonly #closing = new AbortController();
-  #link: Promise<Link> | null = null;
+  #link: Promise<AmqpLink> | null = null;
 
   constructor(settings: AmqpSettings) {
     this.name = settings.address.name;
@@ -19,7 +19,7 @@ export class AmqpConnection {
   }
 
   /** The open connection, or the one attempt that is being made for all. @throws Error with the reason. */
-  link(): Promise<Link> {
+  link(): Promise<AmqpLink> {
     if (this.#link) return this.#link;
     const opening = openLink(this.#settings, this.#closing.signal);
     this.#link = opening;

@@ -16,7 +16,7 @@ export interface AmqpSettings {
 }
 
 /** An open connection. */
-export interface Link {
+export interface AmqpLink {
   readonly model: ChannelModel;
   /** Why the broker takes no messages at the moment, as when its memory is full; null when it does. */
   readonly blocked: string | null;
@@ -37,7 +37,7 @@ const FRAME_BYTES = 131_072;
  * @param signal gives it up.
  * @throws Error with the reason, after `connectMs` of the address at the latest.
  */
-export async function openLink({ address, tls, denied }: AmqpSettings, signal: AbortSignal): Promise<Link> {
+export async function openLink({ address, tls, denied }: AmqpSettings, signal: AbortSignal): Promise<AmqpLink> {
   const { host, port, username, password, vhost, heartbeatS: heartbeat, connectMs } = address;
   const ending = new AbortController();
   const giveUp = () => ending.abort();
@@ -80,7 +80,7 @@ export async function openLink({ address, tls, denied }: AmqpSettings, signal: A
  * Ends a connection with its one channel. What the library has to say for a channel, acknowledgements too, waits in a queue
  * that the end of the connection would overtake.
  */
-export async function closeWith(link: Link, channel: Channel): Promise<void> {
+export async function closeWith(link: AmqpLink, channel: Channel): Promise<void> {
   const ended = channel.close().catch(() => {});
   await Promise.race([ended, link.closed, pause(GOODBYE_MS, undefined, { ref: false })]);
   await link.close();
@@ -94,7 +94,7 @@ async function demandAllowed(denied: DeniedAddresses, host: string, port: number
   }
 }
 
-function watched(model: ChannelModel, ending: AbortController): Link {
+function watched(model: ChannelModel, ending: AbortController): AmqpLink {
   let blocked: string | null = null;
   let trouble: Error | null = null;
   const { promise: closed, resolve: onClosed } = Promise.withResolvers<Error>();

@@ -1,6 +1,6 @@
 import type { ConfirmChannel, Message, Options } from 'amqplib';
 import type { Call } from '#contract';
-import type { Link } from './link.ts';
+import type { AmqpLink } from './link.ts';
 import { AmqpTrouble, reasonOf } from './trouble.ts';
 
 /** Messages, and their bytes, that a channel has not got confirmed yet; one more fails at once. */
@@ -26,14 +26,14 @@ interface Pending {
  */
 export class Publisher {
   readonly #channel: ConfirmChannel;
-  readonly #link: Link;
+  readonly #link: AmqpLink;
   readonly #exchange: string;
   readonly #isMandatory: boolean;
   /** In the order in which they were sent. */
   readonly #pending = new Set<Pending>();
   #bytes = 0;
 
-  constructor(channel: ConfirmChannel, link: Link, exchange: string, isMandatory: boolean) {
+  constructor(channel: ConfirmChannel, link: AmqpLink, exchange: string, isMandatory: boolean) {
     this.#channel = channel;
     this.#link = link;
     this.#exchange = exchange;

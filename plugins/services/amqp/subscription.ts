@@ -19,6 +19,8 @@ export interface Delivery {
 export interface SubscriptionOptions {
   readonly queue: string;
   readonly isExclusive: boolean;
+  /** The queue goes with its last consumer, which therefore is never held back: with `autoAck` what is too much is dropped. */
+  readonly isAutoDelete: boolean;
   /** A message is done for the broker as soon as it is sent: whether it is acknowledged makes no difference there. */
   readonly autoAck: boolean;
   /** Messages that are handed over and not done; 0 for as many as there is room for. */
@@ -33,10 +35,12 @@ const ROOM = 1000;
 
 /**
  * Messages that the broker hands over whatever is done with them are held back from so many on that are not done here, until
- * there are so few.
+ * there are so few; and all messages from so many bytes on.
  */
 const FULL = ROOM;
 const LOW = 100;
+const FULL_BYTES = 64 * 1024 * 1024;
+const LOW_BYTES = 16 * 1024 * 1024;
 
 /** Longest wait for the broker to end a consumer, in milliseconds. */
 const CANCEL_MS = 1000;
@@ -48,7 +52,8 @@ export interface Subscription {
 }
 
 /**
- * Consumes a queue. A message longer than 64 MiB is dropped, or dead-lettered, and logged.
+ * Consumes a queue. A message longer than 64 MiB is dropped, or dead-lettered, and logged. Of messages that are to be done no
+ * more than 64 MiB and one message are held: the broker gets others back, and hands over fewer at a time from then on.
  * @param lost called when the broker ends the consumer, as when the queue is deleted.
  */
 export async function subscribe(
@@ -58,18 +63,25 @@ export async function subscribe(
   lost: (error: Error) => void,
 ): Promise<Subscription> {
   const { queue, isExclusive: exclusive, autoAck: noAck, log } = options;
-  if (!noAck) await channel.prefetch(options.prefetch || ROOM);
+  let prefetch = options.prefetch || ROOM;
   const onMessage = (message: ConsumeMessage | null): void => {
     if (!message) return lost(new Error(`the broker has ended the consumer of "${queue}"`));
     const length = tooLong(message);
-    if (noAck) hold();
-    const delivery = deliveryOf(channel, message, noAck ? release : null);
+    if (noAck && options.isAutoDelete && held >= FULL) return options.discarded?.();
+    const bytes = message.content.length;
+    const delivery = deliveryOf(channel, message, noAck, () => release(bytes));
+    const isTooMuch = !noAck && isHeldBack && heldBytes > FULL_BYTES;
+    hold(bytes);
+    if (isTooMuch) return delivery.nack(true);
     if (length === undefined) return take(delivery);
     log.error(`[AMQP] a message of ${length} bytes in "${queue}" is too long, and discarded`);
     options.discarded?.();
     delivery.nack(false);
   };
-  const begin = () => channel.consume(queue, onMessage, { exclusive, noAck });
+  const begin = async () => {
+    if (!noAck) await channel.prefetch(prefetch);
+    return channel.consume(queue, onMessage, { exclusive, noAck });
+  };
   let consumerTag: string | null = null;
   const resume = async () => {
     consumerTag ??= (await begin()).consumerTag;
@@ -86,17 +98,23 @@ export async function subscribe(
     return changed;
   };
   let held = 0;
+  let heldBytes = 0;
   let isHeldBack = false;
   let isOver = false;
-  const hold = () => {
+  const hold = (bytes: number) => {
     held++;
-    if (held < FULL || isHeldBack) return;
+    heldBytes += bytes;
+    const isFull = heldBytes > FULL_BYTES || (noAck && held >= FULL);
+    if (!isFull || isHeldBack || options.isAutoDelete) return;
     isHeldBack = true;
+    prefetch = Math.min(prefetch, held);
     change(cancel).catch(() => {});
   };
-  const release = () => {
+  const release = (bytes: number) => {
     held--;
-    if (held > LOW || !isHeldBack || isOver) return;
+    heldBytes -= bytes;
+    const isLow = heldBytes <= LOW_BYTES && (!noAck || held <= LOW);
+    if (!isLow || !isHeldBack || isOver) return;
     isHeldBack = false;
     change(resume).catch(() => {});
   };
@@ -109,13 +127,13 @@ export async function subscribe(
   };
 }
 
-/** @param release takes the place of what the broker is told, where it wants to know nothing. */
-function deliveryOf(channel: Channel, message: ConsumeMessage, release: (() => void) | null): Delivery {
+/** @param noAck the broker wants to know nothing. @param release called once it is done. */
+function deliveryOf(channel: Channel, message: ConsumeMessage, noAck: boolean, release: () => void): Delivery {
   const { content, properties, fields } = message;
   const say = (what: () => void) => {
-    if (release) return release();
+    release();
     try {
-      what();
+      if (!noAck) what();
     } catch {
       // The channel is gone, and the broker will hand the message over again.
     }

@@ -1,4 +1,4 @@
-import type { Call } from '#contract';
+import { type Call, timerMs } from '#contract';
 
 /** What a promise brings, or the reason of the call when that ends first: whoever waits never waits longer. */
 export function during<T>(call: Call, promise: Promise<T>): Promise<T> {
@@ -14,5 +14,27 @@ export function during<T>(call: Call, promise: Promise<T>): Promise<T> {
         reject(error);
       },
     );
+  });
+}
+
+/** The other side owes a response for longer than it may. */
+export class Silence extends Error {}
+
+/** What a promise brings in time. @throws Silence after that time; Error when the signal is aborted. */
+export function within<T>(ms: number, promise: Promise<T>, signal?: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const settle = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    };
+    const fail = (error: Error) => {
+      settle();
+      reject(error);
+    };
+    const abort = () => fail(new Error('given up'));
+    const timer = setTimeout(() => fail(new Silence(`no response within ${ms}ms`)), timerMs(ms));
+    signal?.addEventListener('abort', abort, { once: true });
+    if (signal?.aborted) abort();
+    promise.finally(settle).then(resolve, reject);
   });
 }

@@ -3,18 +3,20 @@ import type { Delivery } from './message.ts';
 
 interface Waiting<D> {
   readonly resolve: (delivery: D) => void;
-  readonly cancellation: Cancellation | null;
+  readonly reject: (reason: Error) => void;
+  readonly cancellation: Cancellation;
 }
 
 /** Messages that wait for a request, and requests that wait for a message: the oldest of both come first. */
-export class Inbox<D extends Delivery = Delivery> {
+export class Inbox<D = Delivery> {
   readonly capacity: number;
-  readonly #taken: () => void;
+  readonly #taken: (delivery: D) => void;
   #messages: D[] = [];
   readonly #waiting = new Set<Waiting<D>>();
+  #closed: Error | null = null;
 
   /** @param capacity messages that are kept. @param taken called when a message that was kept has been taken. */
-  constructor(capacity: number, taken: () => void = () => {}) {
+  constructor(capacity = Number.POSITIVE_INFINITY, taken: (delivery: D) => void = () => {}) {
     this.capacity = capacity;
     this.#taken = taken;
   }
@@ -29,29 +31,37 @@ export class Inbox<D extends Delivery = Delivery> {
     return this.#waiting.size;
   }
 
-  /** Hands a message to whoever has waited longest, or keeps it. @returns the oldest message, dropped for want of room. */
+  /**
+   * Hands a message to whoever has waited longest, or keeps it. @returns what nobody will take: the oldest message for want of
+   * room, or this one once it is closed.
+   */
   put(delivery: D): D | undefined {
+    if (this.#closed) return delivery;
     if (this.#hand(delivery)) return undefined;
     this.#messages.push(delivery);
     return this.#messages.length > this.capacity ? this.#messages.shift() : undefined;
   }
 
-  /** The message that was taken last, by a request that could not use it, comes first again. */
-  putBack(delivery: D): void {
+  /** The message that was taken last, by a request that could not use it, comes first again. @returns it once it is closed. */
+  putBack(delivery: D): D | undefined {
+    if (this.#closed) return delivery;
     if (!this.#hand(delivery)) this.#messages.unshift(delivery);
+    return undefined;
   }
 
-  /** The oldest message. Rejects with the reason of the call when that ends before there is one. */
+  /** The oldest message. Rejects with the reason of the call, or that of `close`, when that comes before there is one. */
   take(call: Call): D | Promise<D> {
-    if (call.reason) return Promise.reject(call.reason);
+    const over = call.reason ?? this.#closed;
+    if (over) return Promise.reject(over);
     const delivery = this.#messages.shift();
     if (delivery) {
-      this.#taken();
+      this.#taken(delivery);
       return delivery;
     }
     return new Promise((resolve, reject) => {
       const waiting: Waiting<D> = {
         resolve,
+        reject,
         cancellation: call.onCancel((reason) => {
           this.#waiting.delete(waiting);
           reject(reason);
@@ -64,7 +74,7 @@ export class Inbox<D extends Delivery = Delivery> {
   #hand(delivery: D): boolean {
     for (const waiting of this.#waiting) {
       this.#waiting.delete(waiting);
-      waiting.cancellation?.off();
+      waiting.cancellation.off();
       waiting.resolve(delivery);
       return true;
     }
@@ -81,5 +91,16 @@ export class Inbox<D extends Delivery = Delivery> {
     const messages = this.#messages;
     this.#messages = [];
     return messages;
+  }
+
+  /** Requests that wait fail, and whoever comes later, with a reason. @returns everything that waits for a request. */
+  close(reason: Error): readonly D[] {
+    this.#closed = reason;
+    for (const { cancellation, reject } of this.#waiting) {
+      cancellation.off();
+      reject(reason);
+    }
+    this.#waiting.clear();
+    return this.empty();
   }
 }

@@ -2,75 +2,91 @@ import { BackendError, type Call, type Log } from '#contract';
 import { type BackoffStrategy, backOff } from '../backoff.ts';
 import { during } from './during.ts';
 
-/** An open connection. */
+/** An open connection, or a channel of one. */
 export interface Link {
   /** Gives everything back; whatever waits fails. */
   close(): void | Promise<void>;
 }
 
-/** How a connection is made. */
+/** How often and when a link is made again. */
+export interface Reconnection {
+  /** Attempts in a row, until somebody asks again; 0 or less for no limit. */
+  readonly maxRetries: number;
+  /** Pauses before each attempt but the very first. */
+  readonly strategy: BackoffStrategy;
+}
+
+/** How a link is made. */
 export interface LinkOptions<L extends Link> {
   /** What logs and errors call it; never with a password. */
   readonly name: string;
   /**
    * Connects, in a time of its own.
-   * @param onLost to be called when the open connection is lost; not by `close`. @param signal gives the attempt up.
-   * @throws the reason why there is no connection.
+   * @param onLost to be called when the open link is lost; not by `close`. @param signal gives the attempt up.
+   * @throws the reason why there is no link.
    */
   readonly connect: (onLost: (error: Error) => void, signal: AbortSignal) => Promise<L>;
-  /** Pauses between attempts. Default: one second. */
-  readonly backoff?: BackoffStrategy;
   /** What has gone wrong, in one line for people. Default: messages of the error and its causes. */
   readonly reasonOf?: (error: unknown) => string;
+  /** Attempts at first, whatever is said of later ones. Default: no limit. */
+  readonly firstAttempts?: number;
+  /** What whoever asks in vain gets. Default: BROKER_NOT_CONNECTED with the name and what has gone wrong. */
+  readonly failure?: () => Error;
 }
 
-/** A connection that was open for less, in milliseconds, is not made again at once. */
+/** A link that was open for less, in milliseconds, has not worked: the pauses go on growing. */
 const SETTLED_MS = 5000;
 
+/** Reasons of one outage that are reported; more are for who looks closely. */
+const MAX_REASONS = 10;
+
 /**
- * A connection to a broker, made again whenever it is lost. Nobody waits for it but for the first attempt: without it whoever
- * asks fails at once.
+ * A link to a broker, made again whenever it is lost. Nobody waits for it but for the very first attempt: without it whoever
+ * asks fails at once, and begins another series of attempts where the last has ended.
  */
 export class KeptLink<L extends Link> {
   readonly name: string;
   readonly #options: LinkOptions<L>;
   readonly #closing = new AbortController();
   #log: Log | null = null;
+  /** Null: at once where a link has worked, and every second after that. */
+  #reconnection: Reconnection | null = null;
   #link: L | null = null;
-  /** Attempts to connect that are going on; settled when they have succeeded or are given up. */
-  #connecting: Promise<void> | null = null;
-  /** The first attempt. */
+  /** Settled when a link is open, or no further attempt is made. */
+  #series: Promise<void> | null = null;
+  /** The very first attempt. */
   #first: Promise<void> | null = null;
+  /** Attempts in a row that did not lead to a link that worked. */
+  #attempts = 0;
   #trouble = 'not connected yet';
+  /** What has gone wrong since the link was open, and need not be said again. */
+  readonly #reported = new Set<string>();
 
   constructor(options: LinkOptions<L>) {
     this.name = options.name;
     this.#options = options;
   }
 
-  /** Connects, unless that is done. Never waits. @param log of the configuration that serves. */
-  open(log: Log): void {
+  /** Connects, unless that is done. Never waits. @param log of the configuration that serves, as is the reconnection. */
+  open(log: Log, reconnection: Reconnection | null = null): void {
     this.#log = log;
-    if (this.#connecting || this.#link || this.#closing.signal.aborted) return;
-    let over = () => {};
-    const first = new Promise<void>((resolve) => {
-      over = resolve;
-    });
-    this.#first = first;
-    this.#connecting = this.#connect(0, () => {
+    this.#reconnection = reconnection;
+    if (this.#series || this.#link || this.#closing.signal.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#first = promise;
+    this.#begin(this.#options.firstAttempts, 'fallback', () => {
       this.#first = null;
-      over();
+      resolve();
     });
   }
 
-  /** The open connection; the first attempt is waited for. @throws BackendError BROKER_NOT_CONNECTED */
+  /** The open link; the first attempt is waited for. @throws the failure of the options; the reason of the call. */
   current(call: Call): L | Promise<L> {
     if (this.#link) return this.#link;
-    if (this.#first) return during(call, this.#first).then(() => this.#link ?? this.#missing());
-    return Promise.reject(this.#error());
+    return during(call, this.#first ?? Promise.resolve()).then(() => this.#link ?? this.#missing());
   }
 
-  /** The open connection, if there is one. */
+  /** The open link, if there is one. */
   get opened(): L | null {
     return this.#link;
   }
@@ -81,72 +97,90 @@ export class KeptLink<L extends Link> {
     this.#trouble = 'closed';
     const link = this.#link;
     this.#link = null;
-    await Promise.all([link?.close(), this.#connecting]);
-  }
-
-  #reasonOf(error: unknown): string {
-    return (this.#options.reasonOf ?? reasonOf)(error);
+    await Promise.all([link?.close(), this.#series]);
   }
 
   #missing(): never {
-    throw this.#error();
+    if (!this.#series && !this.#closing.signal.aborted) this.#again();
+    throw this.#options.failure?.() ?? new BackendError('BROKER_NOT_CONNECTED', `${this.name}: ${this.#trouble}`);
   }
 
-  #error(): BackendError {
-    return new BackendError('BROKER_NOT_CONNECTED', `${this.name}: ${this.#trouble}`);
+  #again(): void {
+    const { maxRetries = 0, strategy } = this.#reconnection ?? {};
+    this.#begin(maxRetries > 0 ? maxRetries : undefined, strategy);
   }
 
-  /** @param attempts made before. @param onFirst called when the first attempt is over. */
-  async #connect(attempts: number, onFirst: () => void): Promise<void> {
+  #begin(limit?: number, strategy?: BackoffStrategy, onFirst?: () => void): void {
+    const series = this.#try(limit, strategy, onFirst).then(() => {
+      // A link that was lost at once has begun another.
+      if (this.#series === series) this.#series = null;
+    });
+    this.#series = series;
+  }
+
+  /** @param onFirst makes the first attempt at once, and is called when it is over. */
+  async #try(limit = Number.POSITIVE_INFINITY, strategy?: BackoffStrategy, onFirst?: () => void): Promise<void> {
     const { signal } = this.#closing;
-    const { backoff = 'fallback' } = this.#options;
-    let isReported = false;
-    for (let attempt = attempts; !signal.aborted; attempt++) {
-      if (attempt > 0) await backOff(backoff, attempt, signal);
+    for (let made = 0; made < limit; made++) {
+      const isAtOnce = made === 0 && (onFirst || (!strategy && this.#attempts === 0));
+      if (!isAtOnce) await backOff(strategy ?? 'fallback', this.#attempts, signal);
       if (signal.aborted) break;
-      try {
-        await this.#attempt();
-        if (isReported || attempts > 0) this.#log?.info(`${this.name} is connected`);
-        break;
-      } catch (error) {
-        this.#trouble = `not connected: ${this.#reasonOf(error)}`;
-        if (!isReported && !signal.aborted) this.#log?.error(`${this.name} ${this.#trouble}`);
-        isReported = true;
-        onFirst();
-      }
+      this.#attempts++;
+      const isOpen = await this.#attempt();
+      onFirst?.();
+      if (isOpen || signal.aborted) return;
     }
-    this.#connecting = null;
-    onFirst();
+    onFirst?.();
+    if (signal.aborted) return;
+    this.#attempts = 0;
+    this.#log?.error(`${this.name}: not connected after ${limit} attempts`);
   }
 
-  async #attempt(): Promise<void> {
+  async #attempt(): Promise<boolean> {
+    const { signal } = this.#closing;
     let link: L | null = null;
     let loss: Error | null = null;
     const startedAt = performance.now();
-    const opened = await this.#options.connect((error) => {
-      loss ??= error;
-      if (link) this.#lost(link, error, performance.now() - startedAt);
-    }, this.#closing.signal);
-    if (this.#closing.signal.aborted || loss) {
-      await opened.close();
-      throw loss ?? new Error('closed');
+    try {
+      const opened = await this.#options.connect((error) => {
+        loss ??= error;
+        if (link) this.#lost(link, error, performance.now() - startedAt);
+      }, signal);
+      if (signal.aborted || loss) {
+        await close(opened);
+        throw loss ?? new Error('closed');
+      }
+      link = opened;
+      this.#link = opened;
+      this.#log?.info(`${this.name} is connected`);
+      this.#reported.clear();
+      return true;
+    } catch (error) {
+      if (!signal.aborted) this.#say('not connected', error);
+      return false;
     }
-    link = opened;
-    this.#link = opened;
   }
 
   #lost(link: L, error: Error, afterMs: number): void {
     if (this.#link !== link) return;
     this.#link = null;
-    this.#trouble = `connection lost: ${this.#reasonOf(error)}`;
-    this.#log?.error(`${this.name} ${this.#trouble}`);
-    const attempts = afterMs >= SETTLED_MS ? 0 : 1;
+    if (afterMs >= SETTLED_MS) this.#attempts = 0;
+    this.#say('connection lost', error);
     void close(link);
-    this.#connecting = this.#connect(attempts, () => {});
+    this.#again();
+  }
+
+  #say(what: string, error: unknown): void {
+    const reason = (this.#options.reasonOf ?? reasonOf)(error);
+    this.#trouble = `${what}: ${reason}`;
+    const line = `${this.name} ${this.#trouble}`;
+    if (this.#reported.has(line) || this.#reported.size >= MAX_REASONS) return this.#log?.debug(line);
+    this.#reported.add(line);
+    this.#log?.error(line);
   }
 }
 
-/** Of a lost link nothing is expected any more. */
+/** Of a link that is given up nothing is expected any more. */
 async function close(link: Link): Promise<void> {
   try {
     await link.close();

@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { channel } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
-import { type DeniedAddresses, timerMs } from '#contract';
+import type { DeniedAddresses } from '#contract';
+import { within } from './during.ts';
 
 const owners = new AsyncLocalStorage<OwnSockets>();
 
@@ -62,7 +63,7 @@ export class OwnSockets {
   /** Says good-bye in some time; whatever is open then is closed. Never throws. */
   async end(timeoutMs: number, close: () => Promise<unknown>): Promise<void> {
     try {
-      await within(timeoutMs, this.run(close), new AbortController().signal);
+      await within(timeoutMs, this.run(close));
     } catch {
       // It is closed all the same.
     } finally {
@@ -73,23 +74,4 @@ export class OwnSockets {
   destroy(): void {
     for (const socket of this.#sockets) socket.destroy(this.#reason);
   }
-}
-
-/** What a promise brings in time. @throws Error after that time, or when the signal is aborted. */
-function within<T>(ms: number, promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const settle = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', abort);
-    };
-    const fail = (reason: string) => {
-      settle();
-      reject(new Error(reason));
-    };
-    const abort = () => fail('given up');
-    const timer = setTimeout(() => fail(`no response within ${ms}ms`), timerMs(ms));
-    signal.addEventListener('abort', abort, { once: true });
-    if (signal.aborted) abort();
-    promise.finally(settle).then(resolve, reject);
-  });
 }

@@ -1,3 +1,5 @@
+import { Pieces } from '#contract';
+
 /** Bytes before each message: whether it is compressed, and its length. */
 const PREFIX_BYTES = 5;
 
@@ -31,8 +33,8 @@ export class FrameError extends Error {
 export class FrameReader {
   readonly #limitBytes: number;
   readonly #each: (frame: Frame) => void;
-  #chunks: Uint8Array[] = [];
-  #bytes = 0;
+  /** What has come and is not yet a message. */
+  #pieces = new Pieces();
   /** Bytes to wait for before anything can be said. */
   #wanted = PREFIX_BYTES;
 
@@ -44,18 +46,15 @@ export class FrameReader {
 
   /** @throws FrameError for a message that is too large, and for a flag that does not exist. */
   write(chunk: Uint8Array): void {
-    this.#bytes += chunk.length;
-    if (this.#bytes < this.#wanted) {
-      this.#chunks.push(chunk);
-      return;
-    }
-    let bytes = this.#chunks.length === 0 ? chunk : Buffer.concat([...this.#chunks, chunk], this.#bytes);
-    this.#chunks = [];
+    this.#pieces.add(chunk);
+    if (this.#pieces.length < this.#wanted) return;
+    let bytes = this.#pieces.join();
+    this.#pieces = new Pieces();
     while (bytes.length >= PREFIX_BYTES) {
       const length = this.#lengthOf(bytes);
       if (bytes.length < PREFIX_BYTES + length) {
         this.#wanted = PREFIX_BYTES + length;
-        this.#keep(bytes);
+        this.#pieces.add(bytes);
         return;
       }
       const rest = bytes.subarray(PREFIX_BYTES + length);
@@ -63,17 +62,12 @@ export class FrameReader {
       bytes = rest;
     }
     this.#wanted = PREFIX_BYTES;
-    this.#keep(bytes);
+    if (bytes.length > 0) this.#pieces.add(bytes);
   }
 
   /** All bytes have come. @throws FrameError where a message broke off. */
   end(): void {
-    if (this.#bytes > 0) throw new FrameError('a message broke off');
-  }
-
-  #keep(bytes: Uint8Array): void {
-    this.#bytes = bytes.length;
-    if (bytes.length > 0) this.#chunks.push(bytes);
+    if (this.#pieces.length > 0) throw new FrameError('a message broke off');
   }
 
   #lengthOf(bytes: Uint8Array): number {

@@ -1,10 +1,18 @@
 import { isIP } from 'node:net';
-import type { Base, BaseOptions, ConnectionPool, SASLOptions } from '@platformatic/kafka';
+import type { BaseOptions, ConnectionPool, SASLOptions } from '@platformatic/kafka';
+import { boundDecompression } from './decompression.ts';
+import { guard } from './guard.ts';
 import type { KafkaSettings, KafkaUser } from './settings.ts';
 
+let loading: Promise<typeof import('@platformatic/kafka')> | undefined;
+
 /** The library, loaded at first use. */
-export function loadKafka() {
-  return import('@platformatic/kafka');
+export function loadKafka(): Promise<typeof import('@platformatic/kafka')> {
+  loading ??= import('@platformatic/kafka').then((kafka) => {
+    boundDecompression(kafka);
+    return kafka;
+  });
+  return loading;
 }
 
 /** What any client is made with. */
@@ -42,11 +50,22 @@ function saslOptions({ mechanism, user, password, authorizationId }: KafkaUser):
 export class KafkaTroubles {
   /** Connections that have begun to authenticate, and did not get through. */
   #authenticating = 0;
+  /** What a broker has sent that is no response. */
+  #refused: Error | null = null;
 
-  /** Follows the connections of a client, whose errors have listeners from now on. */
-  follow(pool: ConnectionPool): void {
+  /**
+   * Follows the connections of a client, whose errors have listeners from now on.
+   * @param askedBytes of records in one response. @param lost called where the client may wait for a response in vain.
+   */
+  follow(pool: ConnectionPool, askedBytes: number, lost: (error: Error) => void): void {
+    this.#authenticating = 0;
+    this.#refused = null;
     pool.on('connecting', ({ connection }) => {
       connection.on('error', () => {});
+      guard(connection, askedBytes, (error) => {
+        this.#refused = error;
+        lost(error);
+      });
       connection.once('sasl:handshake', () => {
         this.#authenticating++;
       });
@@ -58,7 +77,7 @@ export class KafkaTroubles {
 
   /** What has gone wrong, in one line for people. */
   reasonOf(error: unknown): string {
-    const known = [...errorsIn(error)];
+    const known = [...errorsIn(this.#refused ?? error)];
     const authentication = known.find(({ code }) => code === 'PLT_KFK_AUTHENTICATION');
     const protocol = known.find(({ apiId }) => apiId !== undefined);
     if (protocol?.apiId === 'UNSUPPORTED_SASL_MECHANISM') return 'the broker does not know this SASL mechanism';
@@ -82,16 +101,9 @@ interface KafkaError extends Error {
 }
 
 /** An error with all that has led to it, outermost first; as many as people read. */
-function* errorsIn(error: unknown, depth = 0): Generator<KafkaError> {
+export function* errorsIn(error: unknown, depth = 0): Generator<KafkaError> {
   if (!(error instanceof Error) || depth > 8) return;
   yield error;
   for (const part of error instanceof AggregateError ? error.errors.slice(0, 8) : []) yield* errorsIn(part, depth + 1);
   yield* errorsIn(error.cause, depth + 1);
 }
-
-/** True for an error after which nothing of this client is of use any more. */
-export function isConnectionTrouble(error: unknown): boolean {
-  return [...errorsIn(error)].some(({ code }) => code === 'PLT_KFK_NETWORK' || code === 'PLT_KFK_TIMEOUT');
-}
-
-export type KafkaClient = Base;

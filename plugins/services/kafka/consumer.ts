@@ -1,12 +1,12 @@
 import type { Consumer, Message as KafkaRecord, MessagesStream } from '@platformatic/kafka';
 import type { Log } from '#contract';
-import type { BackoffStrategy } from '../backoff.ts';
 import { KeptLink, type Link } from '../broker/kept-link.ts';
 import type { Delivery } from '../broker/message.ts';
 import { OwnSockets } from '../broker/own-sockets.ts';
 import { rangeAssigner } from './assigner.ts';
 import { clientOptions, KafkaTroubles, loadKafka } from './client.ts';
 import { Commits } from './commits.ts';
+import { UNREADABLE } from './decompression.ts';
 import { Positions } from './positions.ts';
 import type { GroupSettings, KafkaSettings } from './settings.ts';
 
@@ -18,6 +18,8 @@ type Stream = MessagesStream<Buffer, Buffer, Buffer, Buffer>;
 export interface Receiver {
   /** @returns false where there is no room for more: then `resume` asks for them. */
   receive(delivery: KafkaDelivery): boolean;
+  /** Records cannot be read, and are discarded. @param where as in `orders:0 from 17 on`. */
+  unreadable(where: string, why: string): void;
   /** Whatever was received and not begun is forgotten: it will come again. @returns it. */
   forget(): readonly KafkaDelivery[];
 }
@@ -33,7 +35,6 @@ export interface KafkaDelivery extends Delivery {
 export interface Reading {
   readonly topics: readonly string[];
   readonly group: GroupSettings;
-  readonly backoff?: BackoffStrategy;
 }
 
 /** Longest wait for the end of a client that leaves its group, in milliseconds. */
@@ -52,7 +53,6 @@ export class KafkaConsumer {
     const troubles = new KafkaTroubles();
     this.#kept = new KeptLink({
       name: `Kafka at ${settings.brokers.join(', ')}, group "${reading.group.id}"`,
-      ...(reading.backoff && { backoff: reading.backoff }),
       reasonOf: (error) => troubles.reasonOf(error),
       connect: async (onLost, signal) => {
         for (const delivery of receiver.forget()) giveBack(progress, delivery);
@@ -130,18 +130,20 @@ export class Membership implements Link {
   async open(onLost: (error: Error) => void, signal: AbortSignal): Promise<void> {
     const { connectMs, responseMs, brokers } = this.#settings;
     const { rebalanceMs } = this.#reading.group;
+    const broken = new AbortController();
     const lost = (error: Error) => {
       if (this.#isClosing) return;
       this.#isClosing = true;
+      broken.abort(error);
       onLost(error);
     };
     try {
       // A group gives out its partitions once all members have joined.
       const longestMs = connectMs * brokers.length + responseMs + rebalanceMs;
-      await this.#sockets.connect(longestMs, signal, () => this.#join(lost));
+      await this.#sockets.connect(longestMs, AbortSignal.any([signal, broken.signal]), () => this.#join(lost));
     } catch (error) {
       await this.close();
-      throw error;
+      throw broken.signal.reason ?? error;
     }
   }
 
@@ -175,6 +177,7 @@ export class Membership implements Link {
       ...(group.instanceId !== undefined && { groupInstanceId: group.instanceId }),
       sessionTimeout: group.sessionMs,
       heartbeatInterval: group.heartbeatMs,
+      heartbeatStallTimeout: group.sessionMs,
       rebalanceTimeout: group.rebalanceMs,
       protocols: [{ name: group.strategy, version: 1 }],
       ...(isRange && { partitionAssigner: rangeAssigner }),
@@ -189,7 +192,13 @@ export class Membership implements Link {
       highWaterMark: this.#settings.bufferSize,
     });
     this.#client = client;
-    this.#troubles.follow(client.connections);
+    this.#troubles.follow(client.connections, group.fetchBytes, lost);
+    // When the group gives out its partitions anew, and this member cannot join: the library leaves it at that.
+    client.on('error', lost);
+    client.on('consumer:heartbeat:stalled', ({ lastError }) => {
+      const why = lastError ? `: ${this.#troubles.reasonOf(lastError)}` : '';
+      lost(new Error(`no sign of life gets through${why}`));
+    });
     // Brokers that are not there are not asked again and again before anybody is told.
     await client.metadata({ topics: [], retries: 0 });
     const stream: Stream = await client.consume({
@@ -197,7 +206,7 @@ export class Membership implements Link {
       mode: kafka.MessagesStreamModes.COMMITTED,
       fallbackMode: group.from === 'oldest' ? 'earliest' : 'latest',
     });
-    this.#troubles.follow(stream.connections);
+    this.#troubles.follow(stream.connections, group.fetchBytes, lost);
     this.#stream = stream;
     stream.on('error', lost);
     stream.on('close', () => lost(new Error('the consumer has ended')));
@@ -218,6 +227,15 @@ export class Membership implements Link {
     const { positions, commits } = this.#progress;
     const place = `${topic}:${partition}`;
     if (!positions.take(place, offset, timestamp)) return;
+    const accept = () => {
+      const upTo = positions.done(place, offset);
+      if (upTo !== undefined) commits.commit(topic, partition, upTo);
+    };
+    const [first] = headerEntries;
+    if (first?.[0] === UNREADABLE) {
+      this.#receiver.unreadable(`${place} from ${offset} on`, String(first[1]));
+      return accept();
+    }
     const hasRoom = this.#receiver.receive({
       topic,
       partition,
@@ -225,10 +243,7 @@ export class Membership implements Link {
       payload: value ?? nothing,
       headers: headerEntries.map(([name, text]): [string, string] => [String(name ?? ''), String(text ?? '')]),
       key: key ? String(key) : undefined,
-      accept: () => {
-        const upTo = positions.done(place, offset);
-        if (upTo !== undefined) commits.commit(topic, partition, upTo);
-      },
+      accept,
     });
     if (!hasRoom) this.#stream?.pause();
   }

@@ -3,23 +3,32 @@ import { randomInt } from 'node:crypto';
 /** How the partition of a record is chosen. */
 export type Partitioner = 'standard' | 'sarama' | 'random' | 'roundrobin';
 
-/** Any whole number; the client takes it modulo the number of partitions. */
-type Choose = (message: unknown, key: Buffer | undefined) => number;
+/** Whole numbers from 0 on for records that are written together; a partition is one of them modulo the number of partitions. */
+type Choose = (keys: readonly (Buffer | undefined)[]) => number[];
 
 /** @param murmur2 hash of keys, as the Java client has it. */
 export function partitionerOf(partitioner: Partitioner, murmur2: (key: Buffer) => number): Choose {
   const random = () => randomInt(2 ** 31);
   let next = 0;
   const choices: Readonly<Record<Partitioner, Choose>> = {
-    standard: (_message, key) => (key ? murmur2(key) & 0x7fff_ffff : random()),
-    sarama: (_message, key) => (key ? Math.abs(fnv1a(key)) : random()),
-    random,
-    roundrobin: () => {
-      next = (next + 1) % 2 ** 31;
-      return next;
-    },
+    standard: byKey((key) => murmur2(key) & 0x7fff_ffff, random),
+    sarama: byKey((key) => Math.abs(fnv1a(key)), random),
+    random: (keys) => keys.map(random),
+    roundrobin: (keys) =>
+      keys.map(() => {
+        next = (next + 1) % 2 ** 31;
+        return next;
+      }),
   };
   return choices[partitioner];
+}
+
+/** Records without a key that are written together stay together, as with the Java client. */
+function byKey(hash: (key: Buffer) => number, random: () => number): Choose {
+  return (keys) => {
+    const anywhere = random();
+    return keys.map((key) => (key ? hash(key) : anywhere));
+  };
 }
 
 /** FNV-1a of 32 bits, signed. */

@@ -5,6 +5,7 @@ import { KeptLink, type Link } from '../broker/kept-link.ts';
 import type { Message } from '../broker/message.ts';
 import { OwnSockets } from '../broker/own-sockets.ts';
 import { clientOptions, KafkaTroubles, loadKafka } from './client.ts';
+import { type Outcome, writePartitioned } from './partitioned-write.ts';
 import { type Partitioner, partitionerOf } from './partitioner.ts';
 import type { KafkaSettings } from './settings.ts';
 
@@ -45,7 +46,7 @@ const OVERHEAD_BYTES = 64;
 const GOODBYE_MS = 2000;
 
 interface ProducerLink extends Link {
-  write(topic: string, batch: readonly Message[]): Promise<void>;
+  write(topic: string, batch: readonly Message[]): Promise<readonly Outcome[]>;
 }
 
 interface Waiting {
@@ -68,7 +69,7 @@ export class KafkaProducer {
     this.#maxBytes = producer.maxBytes;
     this.#kept = new KeptLink({
       name: `Kafka at ${settings.brokers.join(', ')}`,
-      connect: (_onLost, signal) => openProducer(settings, producer, this.#troubles, signal),
+      connect: (onLost, signal) => openProducer(settings, producer, this.#troubles, onLost, signal),
       reasonOf: (error) => this.#troubles.reasonOf(error),
     });
   }
@@ -97,31 +98,35 @@ export class KafkaProducer {
     await queue.add(message, bytes, call);
   }
 
-  async #write(topic: string, batch: readonly Message[]): Promise<void> {
+  async #write(topic: string, batch: readonly Message[]): Promise<readonly Outcome[]> {
     const { opened } = this.#kept;
     if (!opened) throw new BackendError('BROKER_NOT_CONNECTED', `${this.#kept.name}: closed`);
-    try {
-      await opened.write(topic, batch);
-      if (this.#isFailing) this.#log?.info(`${this.#kept.name} takes records again`);
-      this.#isFailing = false;
-    } catch (error) {
+    const outcomes = await opened.write(topic, batch).catch((error): Outcome[] => batch.map(() => ({ error })));
+    for (const outcome of outcomes) {
+      const { error } = outcome;
+      if (error === undefined) continue;
       const reason = this.#troubles.reasonOf(error);
       if (!this.#isFailing) this.#log?.error(`${this.#kept.name}: topic "${topic}": ${reason}`);
       this.#isFailing = true;
-      throw new BackendError('KAFKA_FAILED', `${this.#kept.name}: ${reason}`, { cause: error });
+      outcome.error = new BackendError('KAFKA_FAILED', `${this.#kept.name}: ${reason}`, { cause: error });
     }
+    if (this.#isFailing && outcomes.every(({ error }) => error === undefined)) {
+      this.#log?.info(`${this.#kept.name} takes records again`);
+      this.#isFailing = false;
+    }
+    return outcomes;
   }
 }
 
 /** Records for one topic, written one batch after another. */
 class TopicQueue {
-  readonly #write: (batch: readonly Message[]) => Promise<void>;
+  readonly #write: (batch: readonly Message[]) => Promise<readonly Outcome[]>;
   readonly #maxBytes: number;
   #waiting: Waiting[] = [];
   #bytes = 0;
   #isWriting = false;
 
-  constructor(write: (batch: readonly Message[]) => Promise<void>, maxBytes: number) {
+  constructor(write: (batch: readonly Message[]) => Promise<readonly Outcome[]>, maxBytes: number) {
     this.#write = write;
     this.#maxBytes = maxBytes;
   }
@@ -147,8 +152,8 @@ class TopicQueue {
       const batch = this.#next();
       if (batch.length === 0) continue;
       try {
-        await this.#write(batch.map(({ message }) => message));
-        for (const { settle } of batch) settle();
+        const outcomes = await this.#write(batch.map(({ message }) => message));
+        for (const [at, { settle }] of batch.entries()) settle(outcomes[at]?.error);
       } catch (error) {
         for (const { settle } of batch) settle(error);
       }
@@ -185,6 +190,7 @@ async function openProducer(
   settings: KafkaSettings,
   producer: ProducerSettings,
   troubles: KafkaTroubles,
+  onLost: (error: Error) => void,
   signal: AbortSignal,
 ): Promise<ProducerLink> {
   const kafka = await loadKafka();
@@ -196,19 +202,25 @@ async function openProducer(
     timeout: producer.acksMs,
     retries: producer.isIdempotent ? Math.max(producer.retries, 1) : producer.retries,
     retryDelay: (_client, operation) => (operation === 'produce' ? producer.retryMs : settings.metadataBackoffMs),
-    partitioner: partitionerOf(producer.partitioner, kafka.murmur2),
     idempotent: producer.isIdempotent,
     autocreateTopics: false,
   });
-  troubles.follow(client.connections);
+  const broken = new AbortController();
+  troubles.follow(client.connections, 0, (error) => {
+    broken.abort(error);
+    onLost(error);
+  });
+  const choose = partitionerOf(producer.partitioner, kafka.murmur2);
   const close = () => client.close(true);
   try {
     // As many attempts as there are brokers to be asked, each of which may be silent.
     const longestMs = settings.connectMs * settings.brokers.length + settings.responseMs;
-    await sockets.connect(longestMs, signal, () => client.metadata({ topics: [], retries: 0 }));
+    await sockets.connect(longestMs, AbortSignal.any([signal, broken.signal]), () =>
+      client.metadata({ topics: [], retries: 0 }),
+    );
   } catch (error) {
     await sockets.end(GOODBYE_MS, close);
-    throw error;
+    throw broken.signal.reason ?? error;
   }
   return {
     async write(topic, batch) {
@@ -218,8 +230,16 @@ async function openProducer(
         ...(key !== undefined && { key: Buffer.from(key) }),
         headers: new Map(headers.map(([name, value]) => [Buffer.from(name), Buffer.from(value)])),
       }));
-      const { unwritableNodes = [] } = await sockets.run(() => client.send({ messages, ...options }));
-      if (unwritableNodes.length > 0) throw new Error('the records were not written');
+      const { topics } = await sockets.run(() => client.metadata({ topics: [topic] }));
+      const count = topics.get(topic)!.partitionsCount;
+      const partitions = choose(messages.map(({ key }) => key)).map((chosen) => chosen % count);
+      const write = async (some: readonly (typeof messages)[number][], partition: number) => {
+        const placed = some.map((message) => ({ ...message, partition }));
+        const { unwritableNodes = [] } = await sockets.run(() => client.send({ messages: placed, ...options }));
+        if (unwritableNodes.length > 0) throw new Error('the records were not written');
+      };
+      // The library counts what an idempotent producer writes, for all partitions together.
+      return writePartitioned(messages, partitions, write, producer.isIdempotent);
     },
     close: () => sockets.end(GOODBYE_MS, close),
   };

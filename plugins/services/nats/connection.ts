@@ -1,6 +1,5 @@
 import type { NatsConnection as Client, Msg, SubscriptionOptions, TlsOptions } from '@nats-io/transport-node';
 import { BackendError, type Call, type Log } from '#contract';
-import type { BackoffStrategy } from '../backoff.ts';
 import { during } from '../broker/during.ts';
 import { KeptLink, type Link, reasonOf } from '../broker/kept-link.ts';
 import type { Message } from '../broker/message.ts';
@@ -43,10 +42,9 @@ export class NatsConnection {
   readonly #subscriptions = new Set<NatsSubscription>();
   #unconfirmedBytes = 0;
 
-  constructor(settings: NatsSettings, name: string, backoff?: BackoffStrategy) {
+  constructor(settings: NatsSettings, name: string) {
     this.#kept = new KeptLink({
       name,
-      ...(backoff && { backoff }),
       connect: async (onLost, signal) => {
         const link = await openNats(settings, onLost, signal);
         for (const subscription of this.#subscriptions) listen(link.client, subscription);

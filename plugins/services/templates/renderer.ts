@@ -1,5 +1,5 @@
 import { copyData, type Data, type DataObject, isObject, type Site, type Template } from '#contract';
-import { bytesOfBase64 } from './base64.ts';
+import { bytesOfBase64 } from '../base64.ts';
 import { type Fields, reachable } from './fields.ts';
 
 /** How a template is configured: by its file or, in base64, in place. */
@@ -97,7 +97,7 @@ function printable(_key: string, value: unknown): unknown {
 }
 
 function textOf(site: Site<TemplateConfig>, encoded: string): string {
-  const bytes = bytesOfBase64(encoded);
+  const bytes = bytesOfBase64(encoded.replace(/[\r\n]/g, ''));
   if (bytes) return bytes.toString();
   throw site.fault('TEMPLATE_BASE64', '/template', 'the template is no base64', {
     hint: 'the output of `base64`, with its padding; a file is named by path',

@@ -1,28 +1,25 @@
-import { ByteStream, type Reply } from '#contract';
+import { ByteStream, Pieces, type Reply } from '#contract';
 
 /** Longest body that is reported, in bytes. */
 export const MAX_BODY_BYTES = 256 * 1024;
 
 /** The bytes of a body as they passed; nothing once they are too many. */
 export class Capture {
-  #chunks: Uint8Array[] | null = [];
-  #length = 0;
+  #pieces: Pieces | null = new Pieces();
 
   readonly add = (chunk: Uint8Array): void => {
-    if (this.#chunks === null) return;
-    this.#length += chunk.length;
-    if (this.#length > MAX_BODY_BYTES) this.drop();
-    else this.#chunks.push(chunk);
+    this.#pieces?.add(chunk);
+    if (this.#pieces && this.#pieces.length > MAX_BODY_BYTES) this.drop();
   };
 
   /** The bytes are not reported. */
   drop(): void {
-    this.#chunks = null;
+    this.#pieces = null;
   }
 
   /** Null for a body that is too long or did not come to its end. */
   get bytes(): Uint8Array | null {
-    return this.#chunks && Buffer.concat(this.#chunks, this.#length);
+    return this.#pieces?.join() ?? null;
   }
 }
 

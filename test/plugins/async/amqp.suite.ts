@@ -126,6 +126,18 @@ export function agentSuite(broker: () => Broker): void {
       deepEqual(bodies(), ['two']);
     });
 
+    it('has the broker put what it discards where its policy says', async () => {
+      const dead = `dead-${queue}`;
+      await admin.assertQueue(dead);
+      await start([agent({ nack_discard: true })]);
+      await broker().rabbit.deadLetter(queue, dead);
+      respond = () => ({ status: 500, body: '' });
+      publish('one');
+      await until(async () => (await admin.checkQueue(dead)).messageCount === 1);
+      equal(await leftOver(), 0);
+      deepEqual(bodies(), ['one']);
+    });
+
     it('drops a message that is too long without running it, counts it, and runs the next one', async () => {
       const { counts, offers } = countingMeter();
       const ran: string[] = [];

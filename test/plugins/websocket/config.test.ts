@@ -131,7 +131,7 @@ describe('the configuration of a websocket', () => {
     await gate.close();
   });
 
-  it('measures connections, messages both ways and reconnections by endpoint, unless it is told not to', async () => {
+  it('measures connections, messages both ways, what goes wrong and reconnections by endpoint, unless it is told not to', async () => {
     const { meter, totals } = addingMeter();
     const measuring = definePlugin({
       name: 'test/measuring',
@@ -162,6 +162,14 @@ describe('the configuration of a websocket', () => {
     await until(() => totals.get('websocket.connections /chat/{room}') === 0);
     equal(totals.get('websocket.messages /chat/{room} in'), 1);
     equal(totals.get('websocket.messages /chat/{room} out'), 2);
+    const again = await server.next();
+    again.send('{"body":"eA==","session":{"uuid":"none"}}');
+    again.send('{"body":"%","session":{"uuid":"none"}}');
+    await until(() => totals.get('websocket.dropped /chat/{room}') === 2);
+    const long = await openSocket(`ws://127.0.0.1:${port}/chat/red`);
+    long.send('x'.repeat(600));
+    await until(() => totals.get('websocket.failures /chat/{room} client size') === 1);
+    equal((await long.over()).code, 1009);
     await gateway.reload(config(true));
     totals.clear();
     const unmeasured = await openSocket(`ws://127.0.0.1:${port}/chat/red`);

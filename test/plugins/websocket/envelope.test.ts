@@ -42,6 +42,12 @@ describe('an envelope of a websocket', () => {
     deepEqual(read('{"body":"eA==","url":null,"session":null}'), everybody('x'));
   });
 
+  it('may be as long as any message', () => {
+    const body = 'eHh4'.repeat(8_000_000);
+    equal(read(`{"body":"${body}"}`)!.payload.length, 24_000_000);
+    equal(read(`{"body":"${body}=="}`)!.payload[0], 0x7b);
+  });
+
   it('is for those with this address and all of these values', () => {
     deepEqual(read('{"body":"eA==","url":"/a","session":{"Room":"red","__proto__":"y"}}'), {
       payload: Buffer.from('x'),

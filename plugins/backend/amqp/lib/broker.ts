@@ -1,8 +1,8 @@
 import { type AtBackend, type BackendSite, Reply, type Schema } from '#contract';
-import type { Reconnection } from '../../../services/amqp/channel.ts';
 import { type AmqpConnection, keepConnection, readSettings } from '../../../services/amqp/connection.ts';
 import { AmqpTrouble } from '../../../services/amqp/trouble.ts';
 import { backoffField } from '../../../services/backoff.ts';
+import type { Reconnection } from '../../../services/broker/kept-link.ts';
 
 /** Fields of both components by which they come back after a loss. */
 export const reconnectionFields = {

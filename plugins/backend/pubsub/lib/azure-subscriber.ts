@@ -22,7 +22,7 @@ interface HeldMessage {
 
 /** Has messages of a subscription handed over and locked, and gives them to requests. */
 export class AzureSubscriber implements Subscriber {
-  readonly #inbox = new Inbox(Number.POSITIVE_INFINITY);
+  readonly #inbox = new Inbox();
   /** Messages that wait for a request. */
   readonly #held = new Map<Delivery, HeldMessage>();
   readonly #kept: KeptLink<ReceiverLink>;

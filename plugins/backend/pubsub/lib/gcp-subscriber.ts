@@ -30,7 +30,7 @@ interface GcpDelivery extends Delivery {
 
 /** Has messages of a subscription streamed, and hands them to requests. */
 export class GcpSubscriber implements Subscriber {
-  readonly #inbox = new Inbox<GcpDelivery>(Number.POSITIVE_INFINITY);
+  readonly #inbox = new Inbox<GcpDelivery>();
   readonly #leases = new Leases(() => this.#log);
   readonly #kept: KeptLink<PullLink>;
   #log: Log | null = null;

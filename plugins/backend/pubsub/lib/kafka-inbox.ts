@@ -2,29 +2,48 @@ import type { Call, Log } from '#contract';
 import { Inbox } from '../../../services/broker/inbox.ts';
 import type { Delivery, Subscriber } from '../../../services/broker/message.ts';
 import { KafkaConsumer, type KafkaDelivery, type Reading } from '../../../services/kafka/consumer.ts';
+import { Room } from '../../../services/kafka/room.ts';
 import type { KafkaSettings } from '../../../services/kafka/settings.ts';
 
 /** Reads records ahead, and hands them to requests. */
 export class KafkaSubscriber implements Subscriber {
   readonly #consumer: KafkaConsumer;
   readonly #inbox: Inbox<KafkaDelivery>;
+  readonly #room: Room;
   #wasConnected = false;
+  #log: Log | null = null;
+  #discarded = () => {};
 
   constructor(settings: KafkaSettings, reading: Reading) {
-    const inbox = new Inbox<KafkaDelivery>(Number.POSITIVE_INFINITY, () => {
-      if (inbox.size <= settings.bufferSize / 2) this.#consumer.resume();
+    const room = new Room(settings.bufferSize);
+    const inbox = new Inbox<KafkaDelivery>(undefined, (delivery) => {
+      room.leave(delivery);
+      if (room.isHalfEmpty) this.#consumer.resume();
     });
     this.#inbox = inbox;
+    this.#room = room;
     this.#consumer = new KafkaConsumer(settings, reading, {
       receive(delivery) {
+        if (inbox.waiting === 0) room.enter(delivery);
         inbox.put(delivery);
-        return inbox.size < settings.bufferSize;
+        return !room.isFull;
       },
-      forget: () => inbox.empty(),
+      unreadable: (where, why) => {
+        this.#log?.error(`records of ${where} cannot be read, and are discarded: ${why}`);
+        this.#discarded();
+      },
+      forget() {
+        const forgotten = inbox.empty();
+        for (const delivery of forgotten) room.leave(delivery);
+        return forgotten;
+      },
     });
   }
 
-  open(log: Log): void {
+  /** @param discarded counts what cannot be read. */
+  open(log: Log, discarded: () => void): void {
+    this.#log = log;
+    this.#discarded = discarded;
     this.#consumer.open(log);
   }
 
@@ -36,6 +55,7 @@ export class KafkaSubscriber implements Subscriber {
   }
 
   putBack(delivery: Delivery): void {
+    if (this.#inbox.waiting === 0) this.#room.enter(delivery as KafkaDelivery);
     this.#inbox.putBack(delivery as KafkaDelivery);
   }
 

@@ -58,7 +58,7 @@ export const kafka: Driver = {
       readsUncommitted: false,
       from,
     };
-    return (said) => keepSubscriber(site, clusterOf(opening, said), topics, group);
+    return (said) => keepSubscriber(opening, clusterOf(opening, said), topics, group);
   },
 };
 
@@ -79,7 +79,7 @@ export function keepProducer(
 
 /** One member of the group for all backends that read the same. */
 export function keepSubscriber(
-  site: Opening['site'],
+  { site, discarded }: Pick<Opening, 'site' | 'discarded'>,
   { settings, key }: Known<KafkaSettings>,
   topics: readonly string[],
   group: GroupSettings,
@@ -89,7 +89,7 @@ export function keepSubscriber(
     () => new KafkaSubscriber(settings, { topics, group }),
     (old) => old.close(),
   );
-  site.start(() => kept.open(site.use('log').at('[PubSub]')), { in: 'each' });
+  site.start(() => kept.open(site.use('log').at('[PubSub]'), discarded), { in: 'each' });
   return kept;
 }
 

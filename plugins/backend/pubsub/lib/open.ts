@@ -18,10 +18,15 @@ export function openSubscriber(site: BackendSite<{ readonly subscription_url: st
 } {
   const { driver, opening } = driverFor(site, 'subscription_url', site.config.subscription_url);
   if (!driver.subscriber) throw noDirection(opening, driver, 'subscribed to');
-  const counter = meterOf(site)?.counter('pubsub.discarded', { description: 'Messages that were dropped unread.' });
-  const open = driver.subscriber({ ...opening, discarded: () => counter?.add(1) });
+  const open = driver.subscriber({ ...opening, discarded: countDiscarded(site) });
   const subscriber = openWith(opening, driver, open, (error) => ({ next: () => Promise.reject(error) }));
   return { subscriber, log: opening.log };
+}
+
+/** Counts messages that are dropped unread; the plugin names `meters` in `takes`. */
+export function countDiscarded(site: BackendSite<unknown>): () => void {
+  const counter = meterOf(site)?.counter('pubsub.discarded', { description: 'Messages that were dropped unread.' });
+  return () => counter?.add(1);
 }
 
 function driverFor(site: BackendSite<unknown>, field: string, rest: string): { driver: Driver; opening: Opening } {

@@ -1,9 +1,10 @@
 import type { Call } from '#contract';
-import { AmqpChannel, type Reconnection } from '../../../services/amqp/channel.ts';
+import { keptChannel } from '../../../services/amqp/channel.ts';
 import { type KnownSettings, keepConnection, readSettings } from '../../../services/amqp/connection.ts';
+import { openMailbox } from '../../../services/amqp/mailbox.ts';
 import { Publisher as AmqpPublisher } from '../../../services/amqp/publisher.ts';
+import type { Reconnection } from '../../../services/broker/kept-link.ts';
 import type { Delivery, Message, Publisher, Subscriber } from '../../../services/broker/message.ts';
-import { type Mailbox, openMailbox } from '../../amqp/lib/mailbox.ts';
 import { onlyParams } from './address.ts';
 import { BadVariable, type Driver, type Opening } from './driver.ts';
 
@@ -45,22 +46,18 @@ function keepPublisher({ site, log }: Opening, known: KnownSettings, exchange: s
   const channel = site.keep(
     ['publisher', known.key, exchange],
     () =>
-      new AmqpChannel(
-        connection,
-        {
-          async open(opened, link) {
-            await opened.checkExchange(exchange);
-            return new AmqpPublisher(opened, link, exchange, true);
-          },
+      keptChannel(connection, {
+        async open(opened, link) {
+          await opened.checkExchange(exchange);
+          return new AmqpPublisher(opened, link, exchange, true);
         },
-        log,
-      ),
+      }),
     (kept) => kept.close(),
   );
-  site.start(() => channel.start(reconnection, log), { in: 'each' });
+  site.start(() => channel.open(log, reconnection), { in: 'each' });
   return {
     async send(message, call) {
-      const publisher = channel.current ?? (await channel.ready(call));
+      const { value: publisher } = channel.opened ?? (await channel.current(call));
       const properties = { headers: tableOf(message) };
       await publisher.publish({ routingKey: '', content: message.payload, properties }, call);
     },
@@ -71,29 +68,25 @@ function keepSubscriber({ site, log, discarded }: Opening, known: KnownSettings,
   const connection = keepConnection(site, known, 'consume');
   // The channel outlives this configuration, which counts while it serves.
   const counting = site.keep(['discarded', known.key, queue], () => ({ discarded: () => {} }));
-  const settings = { queue, isExclusive: false, autoAck: false, prefetch: CAPACITY, log };
+  const settings = { queue, isExclusive: false, isAutoDelete: false, autoAck: false, prefetch: CAPACITY, log };
   const options = { ...settings, discarded: () => counting.discarded() };
   const channel = site.keep(
     ['subscriber', known.key, queue],
     () =>
-      new AmqpChannel<Mailbox>(
-        connection,
-        {
-          open: (opened, _link, lost) => openMailbox(opened, options, lost),
-          close: (mailbox) => mailbox.close(),
-        },
-        log,
-      ),
+      keptChannel(connection, {
+        open: (opened, _link, lost) => openMailbox(opened, options, lost),
+        close: (mailbox) => mailbox.close(),
+      }),
     (kept) => kept.close(),
   );
   const start = () => {
     counting.discarded = discarded;
-    channel.start(reconnection, log);
+    channel.open(log, reconnection);
   };
   site.start(start, { in: 'each' });
   return {
     async next(call: Call): Promise<Delivery> {
-      const mailbox = channel.current ?? (await channel.ready(call));
+      const { value: mailbox } = channel.opened ?? (await channel.current(call));
       const { content, ack, nack } = await mailbox.take(call);
       return { payload: content, headers: [], accept: ack, giveBack: () => nack(true) };
     },

@@ -2,6 +2,7 @@ import { atBackend, definePlugin, meters, type Schema } from '#contract';
 import { clusterSchema, groupSchema } from '../../../services/kafka/schema.ts';
 import { readCluster, readGroup } from '../../../services/kafka/settings.ts';
 import { checkTopic, keepSubscriber } from '../lib/kafka.ts';
+import { countDiscarded } from '../lib/open.ts';
 import { taking } from '../lib/take.ts';
 
 const schema = {
@@ -67,7 +68,7 @@ export const plugin = definePlugin({
       for (const [index, topic] of topics.entries()) checkTopic(site, topic, `/reader/topics/${index}`);
       const known = readCluster(site, cluster, '/reader/cluster');
       const groupSettings = readGroup(site, group, '/reader/group', known.settings.clientId);
-      const subscriber = keepSubscriber(site, known, topics, groupSettings);
+      const subscriber = keepSubscriber({ site, discarded: countDiscarded(site) }, known, topics, groupSettings);
       const log = site.use('log').at(`[BACKEND: kafka://${groupSettings.id}?topic=${topics.join('&topic=')}][PubSub]`);
       return { protocol: taking(site, { subscriber, log, keyHeader }) };
     }),

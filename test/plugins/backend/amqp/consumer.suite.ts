@@ -164,6 +164,23 @@ export function consumerSuite(broker: () => Broker): void {
       deepEqual(await leftOver(), []);
     });
 
+    it('has the broker put what it discards where its policy says', async () => {
+      const dead = `dead-${queue}`;
+      await admin.assertQueue(dead);
+      await start([backend({ nack_discard: true })]);
+      await broker().rabbit.deadLetter(queue, dead);
+      publish('not json');
+      equal((await next()).status, 500);
+      let letter: GetMessage | false = false;
+      await until(async () => {
+        letter = await admin.get(dead, { noAck: true });
+        return letter !== false;
+      });
+      const { content, properties } = letter as unknown as GetMessage;
+      deepEqual([String(content), properties.headers!['x-first-death-reason']], ['not json', 'rejected']);
+      deepEqual(await leftOver(), []);
+    });
+
     it('reads in the encoding of its backend, collections too, and nothing as nothing', async () => {
       await start([backend({}, { encoding: 'string' })]);
       publish('hello');

@@ -18,6 +18,18 @@ describe('Azure Service Bus behind a backend', function () {
   let restore: () => void;
   let sinks: ReturnType<typeof rememberingSinks>;
 
+  /** Timers that keep the process. */
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  let timersBefore = 0;
+  before(() => {
+    timersBefore = timers();
+  });
+  // The client waits up to a minute for the end of links whose connection was lost while they were being closed.
+  after(function () {
+    this.timeout(90_000);
+    return until(() => timers() <= timersBefore);
+  });
+
   beforeEach(async () => {
     server = new TestServiceBus();
     await server.start();

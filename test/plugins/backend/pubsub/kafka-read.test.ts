@@ -1,4 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { EventEmitter } from 'node:events';
+import { loadKafka } from '../../../../plugins/services/kafka/client.ts';
 import { until } from '../../../support/conditions.ts';
 import { startGateway } from '../../../support/gateway.ts';
 import { describeKafka } from './kafka-stage.ts';
@@ -111,6 +114,46 @@ describeKafka((stage) => {
     deepEqual((await read()).json(), { n: 2 });
     await stage.gateway.reload(config('/c'));
     deepEqual((await read()).json(), { n: 3 });
+  });
+
+  it('discards records that are too long once decompressed, says so, counts them, and goes on', async () => {
+    const topic = fresh('one');
+    await start(reader(topic, { group: { id: 'g9' } }));
+    await joined(topic);
+    const { Producer } = await loadKafka();
+    const writer = new Producer({ clientId: 'w', bootstrapBrokers: [stage.broker.address] });
+    const value = (text: Buffer | string) => ({ topic, value: Buffer.from(text) });
+    await writer.send({ messages: [value(Buffer.alloc(70 * 1024 * 1024))], compression: 'gzip', acks: 1 });
+    await writer.send({ messages: [value('{"n":1}'), value('{"n":2}')], compression: 'lz4', acks: 1 });
+    await writer.close();
+    deepEqual((await read()).json(), { n: 1 });
+    deepEqual((await read()).json(), { n: 2 });
+    equal(lines(`records of ${topic}:0 from`).length, 1);
+    equal(lines('not connected').length, 0);
+  });
+
+  it('comes back where the group gives out its partitions anew, and it cannot join', async () => {
+    const topic = fresh('one');
+    const consumers: EventEmitter[] = [];
+    const watch = (message: unknown) => {
+      const { type, instance } = message as { type: string; instance: EventEmitter };
+      if (type === 'consumer') consumers.push(instance);
+    };
+    subscribe('plt:kafka:instances', watch);
+    try {
+      await start(reader(topic, { group: { id: 'g10' } }));
+      await joined(topic);
+      // As the library does, which leaves it at that.
+      consumers.at(-1)!.emit('error', new Error('cannot join'));
+      await until(() => consumers.length === 2);
+      consumers.at(-1)!.emit('consumer:heartbeat:stalled', { lastError: new Error('silence') });
+      await until(() => consumers.length === 3);
+      await stage.broker.produce(topic, '{"n":1}');
+      deepEqual((await read()).json(), { n: 1 });
+      deepEqual([lines('cannot join').length, lines('no sign of life').length], [1, 1]);
+    } finally {
+      unsubscribe('plt:kafka:instances', watch);
+    }
   });
 
   it('reads no more than its buffer takes until requests come', async () => {

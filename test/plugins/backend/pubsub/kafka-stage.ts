@@ -26,7 +26,7 @@ function stand() {
 
   before(async () => {
     const topics = Array.from({ length: 40 }, (_, at) => `t${at}:3,one${at}:1`).join(',');
-    broker = await startKafka(['-topics', topics]);
+    broker = await startKafka(['-topics', topics, '-max-bytes', '90000']);
   });
   after(() => broker.close());
   beforeEach(() => {

@@ -102,6 +102,22 @@ describeKafka((stage) => {
     deepEqual([values.length, new Set(values).size], [300, 300]);
   });
 
+  for (const idempotent of [false, true])
+    it(`writes all that comes together with a record that the broker refuses, ${idempotent ? 'idempotent' : 'as it is'}`, async () => {
+      const topic = fresh('t');
+      await start(writer(topic, { key_meta: 'X-Key', producer: { idempotent } }));
+      await write('warm');
+      const small = Array.from({ length: 60 }, (_, at) => write(`${at}`, at % 2 ? { 'X-Key': `${at}` } : {}));
+      // Taken by the gateway, and not by the broker.
+      const large = write('x'.repeat(99_000));
+      const more = Array.from({ length: 60 }, (_, at) => write(`m${at}`));
+      const refused = await large;
+      deepEqual([refused.statusCode, /TOO_LARGE/.test(refused.body)], [500, true]);
+      for (const { statusCode } of await Promise.all([...small, ...more])) equal(statusCode, 200);
+      const values = (await stage.broker.records(topic)).map(({ value }) => value);
+      deepEqual([values.length, new Set(values).size], [121, 121]);
+    });
+
   it('does not send a record that is too large, nor one whose topic there is not', async () => {
     const topic = fresh('t');
     await start(

@@ -6,13 +6,14 @@ import { Call } from '#contract';
 import { silentLog } from '../../../../kernel/contract/log.ts';
 import { DeniedAddresses } from '../../../../kernel/net/denied-addresses.ts';
 import { readAmqpAddress } from '../../../../plugins/services/amqp/address.ts';
-import { AmqpChannel, type ChannelUse } from '../../../../plugins/services/amqp/channel.ts';
+import { type ChannelUse, keptChannel, type OpenChannel } from '../../../../plugins/services/amqp/channel.ts';
 import { AmqpConnection } from '../../../../plugins/services/amqp/connection.ts';
 import { openLink } from '../../../../plugins/services/amqp/link.ts';
 import { limitMessages, tooLong } from '../../../../plugins/services/amqp/message-limit.ts';
 import { Publisher } from '../../../../plugins/services/amqp/publisher.ts';
-import { type Delivery, subscribe } from '../../../../plugins/services/amqp/subscription.ts';
+import { type Delivery, type SubscriptionOptions, subscribe } from '../../../../plugins/services/amqp/subscription.ts';
 import { declareExchange, declareQueue } from '../../../../plugins/services/amqp/topology.ts';
+import type { KeptLink } from '../../../../plugins/services/broker/kept-link.ts';
 import { until } from '../../../support/conditions.ts';
 import type { Broker } from './broker.test.ts';
 
@@ -25,7 +26,7 @@ export function channelSuite(broker: () => Broker): void {
     let own: ChannelModel;
     let admin: Channel;
     let call: Call;
-    let channels: AmqpChannel<unknown>[];
+    let channels: KeptLink<OpenChannel<unknown>>[];
     let lines: string[];
 
     const settings = (url = broker().rabbit.url, tls: object | null = null) => ({
@@ -35,14 +36,36 @@ export function channelSuite(broker: () => Broker): void {
     });
     const { signal } = new AbortController();
     const note = (line: string | (() => string)) => void lines.push(String(line));
-    const start = <T>(use: ChannelUse<T>, maxRetries = 0): AmqpChannel<T> => {
+    const start = <T>(use: ChannelUse<T>, maxRetries = 0): KeptLink<OpenChannel<T>> => {
       const log = { ...silentLog, error: note, info: note } as typeof silentLog;
       const reconnection = { maxRetries, strategy: 'linear' } as const;
-      const channel = new AmqpChannel(connection, use, log);
+      const channel = keptChannel(connection, use);
       channels.push(channel);
-      channel.start(reconnection, log);
+      channel.open(log, reconnection);
       return channel;
     };
+    /** @param declared of the queue, which has the name of its exchange. */
+    const consume = (
+      name: string,
+      taken: Delivery[],
+      options: Partial<SubscriptionOptions> = {},
+      declared: object = {},
+    ) =>
+      start({
+        async open(channel, _link, lost) {
+          const declaration = { ...flags, ...declared, name, exchange: `ex-${name}`, routingKeys: ['#'] };
+          const queue = await declareQueue(channel, declaration);
+          const standard = {
+            queue,
+            isExclusive: false,
+            isAutoDelete: false,
+            autoAck: false,
+            prefetch: 0,
+            log: silentLog,
+          };
+          return subscribe(channel, { ...standard, ...options }, (delivery) => taken.push(delivery), lost);
+        },
+      });
     const publishTo = (exchange: string, isMandatory = false) =>
       start({
         async open(channel, link) {
@@ -50,8 +73,8 @@ export function channelSuite(broker: () => Broker): void {
           return new Publisher(channel, link, exchange, isMandatory);
         },
       });
-    const send = async (channel: AmqpChannel<Publisher>, routingKey: string, text: string) => {
-      const publisher = await channel.ready(call);
+    const send = async (channel: KeptLink<OpenChannel<Publisher>>, routingKey: string, text: string) => {
+      const { value: publisher } = await channel.current(call);
       return publisher.publish({ routingKey, content: Buffer.from(text), properties: {} }, call);
     };
 
@@ -74,7 +97,7 @@ export function channelSuite(broker: () => Broker): void {
     it('publishes, and is done once the broker has confirmed', async () => {
       await admin.assertQueue('c1');
       const publisher = publishTo('ex-c1');
-      await publisher.ready(call);
+      await publisher.current(call);
       await admin.bindQueue('c1', 'ex-c1', 'a.*');
       await send(publisher, 'a.b', 'hello');
       equal(((await admin.get('c1', { noAck: true })) as { content: Buffer }).content.toString(), 'hello');
@@ -82,7 +105,7 @@ export function channelSuite(broker: () => Broker): void {
 
     it('knows which of many messages no queue takes', async () => {
       const publisher = publishTo('ex-c2', true);
-      await publisher.ready(call);
+      await publisher.current(call);
       await admin.assertQueue('c2');
       await admin.bindQueue('c2', 'ex-c2', 'good');
       const sent = Array.from({ length: 50 }, (_, index) => send(publisher, index % 3 === 0 ? 'bad' : 'good', 'same'));
@@ -102,15 +125,8 @@ export function channelSuite(broker: () => Broker): void {
 
     it('consumes, and a message that was not done comes again', async () => {
       const taken: Delivery[] = [];
-      const consumer = start({
-        async open(channel, _link, lost) {
-          const declaration = { ...flags, name: 'c4', exchange: 'ex-c4', routingKeys: ['#'] };
-          const queue = await declareQueue(channel, declaration);
-          const options = { queue, isExclusive: false, autoAck: false, prefetch: 2, log: silentLog };
-          return subscribe(channel, options, (delivery) => taken.push(delivery), lost);
-        },
-      });
-      await consumer.ready(call);
+      const consumer = consume('c4', taken, { prefetch: 2 });
+      await consumer.current(call);
       for (const text of ['a', 'b', 'c']) admin.publish('ex-c4', 'k', Buffer.from(text), { contentType: 'text/plain' });
       await until(() => taken.length === 2);
       deepEqual(
@@ -134,33 +150,27 @@ export function channelSuite(broker: () => Broker): void {
 
     it('is opened again when the broker closes it, and nothing else is disturbed', async () => {
       const other = publishTo('ex-c5');
-      await other.ready(call);
-      const before = other.current;
-      const consumer = start({
-        async open(channel, _link, lost) {
-          const queue = await declareQueue(channel, { ...flags, name: 'c5', exchange: 'ex-c5', routingKeys: [] });
-          const options = { queue, isExclusive: false, autoAck: false, prefetch: 0, log: silentLog };
-          return subscribe(channel, options, () => {}, lost);
-        },
-      });
-      const first = await consumer.ready(call);
+      await other.current(call);
+      const before = other.opened?.value;
+      const consumer = consume('c5', []);
+      const { value: first } = await consumer.current(call);
       await admin.deleteQueue('c5');
-      await until(() => consumer.current !== null && consumer.current !== first);
+      await until(() => consumer.opened !== null && consumer.opened.value !== first);
       equal((await admin.checkQueue('c5')).consumerCount, 1);
-      equal(other.current, before);
+      equal(other.opened?.value, before);
       ok(lines.some((line) => line.includes('the broker has ended the consumer of "c5"')));
     });
 
     it('says which declaration the broker refuses, and needs no other connection for it', async () => {
       await admin.assertExchange('ex-c6', 'fanout', { durable: false });
       const other = publishTo('ex-c5');
-      await other.ready(call);
+      await other.current(call);
       const publisher = publishTo('ex-c6');
-      await rejects(publisher.ready(call), /connection not available, trying to reconnect/);
+      await rejects(async () => publisher.current(call), /connection not available, trying to reconnect/);
       match(lines.join('\n'), /declaration of exchange "ex-c6" failed: .*PRECONDITION_FAILED/);
-      ok(other.current);
+      ok(other.opened);
       await admin.deleteExchange('ex-c6');
-      await until(() => publisher.current !== null);
+      await until(() => publisher.opened !== null);
     });
 
     it('says that a password is wrong, and not what it is', async () => {
@@ -202,16 +212,46 @@ export function channelSuite(broker: () => Broker): void {
       await link.close();
     });
 
+    it('holds no more than 64 MiB and a message, and each message is done once', async () => {
+      const taken: Delivery[] = [];
+      const consumer = consume('c9', taken);
+      await consumer.current(call);
+      const body = (at: number) => Buffer.alloc(8 * 1024 * 1024, at + 1);
+      for (let at = 0; at < 20; at++) admin.sendToQueue('c9', body(at));
+      await until(async () => (await admin.checkQueue('c9')).messageCount === 11);
+      equal((await admin.checkQueue('c9')).consumerCount, 0);
+      equal(taken.length, 9);
+      const done = new Set<number>();
+      for (let count = 0; count < 20; count++) {
+        await until(() => taken.length > 0);
+        const delivery = taken.shift()!;
+        done.add(delivery.content[0]!);
+        delivery.ack();
+      }
+      equal(done.size, 20);
+      await until(async () => (await admin.checkQueue('c9')).messageCount === 0);
+      equal(taken.length, 0);
+    });
+
+    it('drops what is too much of a queue that goes with its consumer, and counts it', async () => {
+      const taken: Delivery[] = [];
+      let discarded = 0;
+      const dropping = { isAutoDelete: true, autoAck: true, discarded: () => void discarded++ };
+      const consumer = consume('c10', taken, dropping, { delete: true });
+      const { value } = await consumer.current(call);
+      for (let count = 0; count < 1010; count++) admin.sendToQueue('c10', Buffer.from('x'));
+      await until(() => discarded === 10);
+      equal(taken.length, 1000);
+      taken[0]!.ack();
+      admin.sendToQueue('c10', Buffer.from('last'));
+      await until(() => taken.at(-1)!.content.toString() === 'last');
+      equal(consumer.opened?.value, value);
+    });
+
     it('has the broker hold back what is done as soon as it is sent', async () => {
       const taken: Delivery[] = [];
-      const consumer = start({
-        async open(channel, _link, lost) {
-          const queue = await declareQueue(channel, { ...flags, name: 'c8', exchange: 'ex-c8', routingKeys: [] });
-          const options = { queue, isExclusive: false, autoAck: true, prefetch: 0, log: silentLog };
-          return subscribe(channel, options, (delivery) => taken.push(delivery), lost);
-        },
-      });
-      const subscription = await consumer.ready(call);
+      const consumer = consume('c8', taken, { autoAck: true });
+      const { value: subscription } = await consumer.current(call);
       const consumers = async () => (await admin.checkQueue('c8')).consumerCount;
       for (let count = 0; count < 1000; count++) admin.sendToQueue('c8', Buffer.from('x'));
       await until(async () => (await consumers()) === 0);

@@ -4,7 +4,7 @@ import { Call } from '#contract';
 import { silentLog } from '../../../../kernel/contract/log.ts';
 import { DeniedAddresses } from '../../../../kernel/net/denied-addresses.ts';
 import { readAmqpAddress } from '../../../../plugins/services/amqp/address.ts';
-import { AmqpChannel } from '../../../../plugins/services/amqp/channel.ts';
+import { keptChannel } from '../../../../plugins/services/amqp/channel.ts';
 import { AmqpConnection } from '../../../../plugins/services/amqp/connection.ts';
 import { openLink } from '../../../../plugins/services/amqp/link.ts';
 import { until } from '../../../support/conditions.ts';
@@ -102,14 +102,14 @@ describe('a broker that does not work', () => {
     const log = { ...silentLog, error: note } as typeof silentLog;
     const connection = new AmqpConnection(settings('connection_timeout=300'));
     const reconnection = { maxRetries: 1, strategy: 'linear' } as const;
-    const channel = new AmqpChannel(connection, { open: async () => 'open' }, log);
-    channel.start(reconnection, log);
+    const channel = keptChannel(connection, { open: async () => 'open' });
+    channel.open(log, reconnection);
     const impatient = new Call(silentLog, 50);
-    await rejects(channel.ready(impatient), /deadline/);
+    await rejects(async () => channel.current(impatient), /deadline/);
     const patient = new Call(silentLog, 5000);
-    await rejects(channel.ready(patient), /connection not available, trying to reconnect/);
+    await rejects(async () => channel.current(patient), /connection not available, trying to reconnect/);
     const began = performance.now();
-    await rejects(channel.ready(patient), /connection not available/);
+    await rejects(async () => channel.current(patient), /connection not available/);
     ok(performance.now() - began < 50);
     match(lines[0]!, /no connection within 300ms/);
     ok(!lines.join().includes('s3cret'));
@@ -120,8 +120,8 @@ describe('a broker that does not work', () => {
 
   it('is not waited for by who closes a channel of it', async () => {
     const connection = new AmqpConnection(settings('connection_timeout=60000'));
-    const channel = new AmqpChannel(connection, { open: async () => 'open' }, silentLog);
-    channel.start({ maxRetries: 0, strategy: 'linear' }, silentLog);
+    const channel = keptChannel(connection, { open: async () => 'open' });
+    channel.open(silentLog, { maxRetries: 0, strategy: 'linear' });
     await until(() => sockets.size === 1);
     const began = performance.now();
     await channel.close();
