@@ -16,6 +16,8 @@ import { withPlugins } from '../../../kernel/index.ts';
 import { Registry } from '../../../kernel/registry/registry.ts';
 import { examine } from '../../../kernel/runtime/build.ts';
 import { catalogue } from '../../../plugins/index.ts';
+import { setEnvironment } from '../../support/environment.ts';
+import { SHOP } from '../../support/grpc/server.ts';
 import { startWith } from '../../support/plugged.ts';
 
 const none = { type: 'object', properties: {} } as const;
@@ -63,6 +65,7 @@ const silent = definePlugin({
 });
 
 const host = ['http://a.test', 'http://b.test'];
+const amqp = { name: 'q', exchange: 'e', routing_key: ['k'] };
 const config = (backend: DataObject = {}, extra_config: DataObject = {}): Data => ({
   version: 3,
   extra_config,
@@ -80,7 +83,105 @@ async function named(data: Data, ...plugins: Plugin[]): Promise<string[]> {
 const of = (...addresses: string[]) =>
   addresses.map((address, index) => `/endpoints/0/backend/0/host/${index} ${address}`);
 
+/** Environment, backend, and what is named of it. */
+const protocols: readonly [string, Record<string, string>, DataObject, string[]][] = [
+  ['backend/amqp/consumer', {}, broker('amqps://u:p@q.test', 'backend/amqp/consumer', amqp), ['amqps://u:p@q.test']],
+  [
+    'backend/amqp/producer',
+    {},
+    broker('amqp://q.test', 'backend/amqp/producer', { ...amqp, routing_key: 'k' }),
+    ['amqp://q.test'],
+  ],
+  ['rabbit://', { RABBIT_SERVER_URL: 'amqp://r.test/' }, subscriber('rabbit://', 'q'), ['amqp://r.test/']],
+  ['nats://', { NATS_SERVER_URL: 'nats://n.test:1' }, subscriber('nats://', 's'), ['n.test:1']],
+  ['kafka://', { KAFKA_BROKERS: 'k.test:1,l.test:2' }, subscriber('kafka://', 'g?topic=t'), ['k.test:1', 'l.test:2']],
+  [
+    'backend/pubsub/subscriber/kafka',
+    {},
+    {
+      extra_config: {
+        'backend/pubsub/subscriber/kafka': { reader: { topics: ['t'], cluster: { brokers: ['k.test:1'] } } },
+      },
+    },
+    ['k.test:1'],
+  ],
+  [
+    'backend/pubsub/publisher/kafka',
+    {},
+    {
+      extra_config: {
+        'backend/pubsub/publisher/kafka': { writer: { topic: 't', cluster: { brokers: ['k.test:1'] } } },
+      },
+    },
+    ['k.test:1'],
+  ],
+  [
+    'awssqs://',
+    {},
+    subscriber('awssqs://', 'sqs.eu-west-1.amazonaws.com/123456789012/q?region=eu-west-1'),
+    ['https://sqs.eu-west-1.amazonaws.com'],
+  ],
+  [
+    'awssns:///',
+    {},
+    publisher('awssns:///', 'arn:aws:sns:eu-west-1:123456789012:t?region=eu-west-1'),
+    ['https://sns.eu-west-1.amazonaws.com'],
+  ],
+  ['gcppubsub://', {}, publisher('gcppubsub://', 'projects/proj/topics/top'), ['pubsub.googleapis.com:443']],
+  [
+    'azuresb://',
+    { SERVICEBUS_CONNECTION_STRING: 'Endpoint=sb://b.test/;SharedAccessKeyName=n;SharedAccessKey=k' },
+    subscriber('azuresb://', 't?subscription=s'),
+    ['b.test'],
+  ],
+  [
+    'backend/soap',
+    {},
+    { host: ['http://s.test'], extra_config: { 'backend/soap': { template: 'PGEvPg==' } } },
+    ['http://s.test'],
+  ],
+  ['backend/static-filesystem', {}, { extra_config: { 'backend/static-filesystem': { path: '.' } } }, []],
+];
+
+function broker(at: string, name: string, fields: DataObject): DataObject {
+  return { host: [at], disable_host_sanitize: true, extra_config: { [name]: fields } };
+}
+
+function subscriber(scheme: string, url: string): DataObject {
+  return broker(scheme, 'backend/pubsub/subscriber', { subscription_url: url });
+}
+
+function publisher(scheme: string, url: string): DataObject {
+  return broker(scheme, 'backend/pubsub/publisher', { topic_url: url });
+}
+
 describe('servers that plugins name', () => {
+  for (const [what, variables, backend, addresses] of protocols) {
+    it(`are those of ${what}`, async () => {
+      const restore = setEnvironment(variables);
+      try {
+        const found = await named(config(backend));
+        deepEqual(
+          found.map((line) => line.split(' ')[1]),
+          addresses,
+        );
+      } finally {
+        restore();
+      }
+    });
+  }
+
+  it('are those of backend/grpc', async () => {
+    const backend = { url_pattern: '/shop.Shop/Find', host: ['g.test:5000'], extra_config: { 'backend/grpc': {} } };
+    deepEqual(await named(config(backend, { grpc: { catalog: [SHOP] } })), of('http://g.test:5000'));
+  });
+
+  it('are those of a websocket', async () => {
+    const backend = { url_pattern: '/', host: ['wss://w.test'], disable_host_sanitize: true };
+    const endpoint = { endpoint: '/w', backend: [backend], extra_config: { websocket: {} } };
+    deepEqual(await named({ version: 3, endpoints: [endpoint] }), ['/endpoints/0/backend/0/host/0 wss://w.test']);
+  });
+
   it('are those of HTTP backends without a word of theirs', async () => {
     deepEqual(await named(config()), of('http://a.test', 'http://b.test'));
   });

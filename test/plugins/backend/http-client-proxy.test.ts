@@ -28,6 +28,20 @@ describe('backend/http/client: proxies', () => {
     deepEqual(seen, [['http://far.invalid:81/a?b', 'far.invalid:81', 'X-Two', '1', 'X-Two', '2']]);
   });
 
+  for (const [what, head] of [
+    ['a Transfer-Encoding nobody knows', 'Transfer-Encoding: gzip'],
+    ['a coding around its chunks', 'Transfer-Encoding: chunked, x'],
+    ['a length beyond counting', 'Content-Length: 99999999999999999999'],
+    ['two lengths', 'Content-Length: 2\r\nContent-Length: 3'],
+  ] as const) {
+    it(`refuses an answer that has ${what}`, async () => {
+      const proxy = await bench.serveRaw((socket) => socket.write(`HTTP/1.1 200 OK\r\n${head}\r\n\r\nok`));
+      const gate = await bench.client({ proxy_address: proxy });
+      const reply = await send(gate, { origin: 'http://far.invalid:81' });
+      equal(errorOf(reply).code, 'BACKEND_MALFORMED');
+    });
+  }
+
   it('speaks SOCKS5 too', async () => {
     const origin = await bench.serve((_request, response) => response.end('behind socks'));
     const proxy = await bench.listen(

@@ -30,6 +30,8 @@ async function read(pieces: readonly Buffer[], method = 'GET', ends = false, isE
   const sending = { origin: 'http://a', path: '/', method, headers: [], body: null, length: undefined, isLast: false };
   const trip: RoundTrip = new RoundTrip(connection as never, sending, {
     onRequestStart() {},
+    onRequestSent() {},
+    onResponseStarted() {},
     onResponseStart: (_controller, status) => {
       outcome.status = status;
       outcome.headers = trip.head!.list;

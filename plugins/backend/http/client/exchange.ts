@@ -1,4 +1,3 @@
-import type { Dispatcher } from 'undici';
 import {
   BackendError,
   type ByteSource,
@@ -11,6 +10,7 @@ import {
   Reply,
   timerMs,
 } from '#contract';
+import type { AnswerHandler, Attempt } from './answer-handler.ts';
 import { MAX_DISCARD_MS, MAX_DISCARDED_BYTES } from './discarding.ts';
 import { aborted, TransportError } from './errors.ts';
 import { bodyFailure, failureOf, isLostConnection, malformed } from './failure.ts';
@@ -46,7 +46,7 @@ export function exchange(client: HttpClient, request: PipeRequest, call: Call, p
 }
 
 /** One request on its way and its answer: the client library's handler and the source of the body in one object. */
-class Exchange implements Dispatcher.DispatchHandler, ByteSource, RedirectSource {
+class Exchange implements AnswerHandler, ByteSource, RedirectSource {
   method: string;
   headers: HeaderBag;
   redirects = 0;
@@ -60,7 +60,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, RedirectSource
   #payload: Payload;
   #resolve: (reply: Reply) => void;
   #lane: OriginPool | null = null;
-  #controller: Dispatcher.DispatchController | null = null;
+  #controller: Attempt | null = null;
   #cancellation: Cancellation | null = null;
   #sink: ByteStream | Inflater | null = null;
   #state = WAITING;
@@ -117,7 +117,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, RedirectSource
     this.giveUp(reason);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: Attempt): void {
     this.#controller = controller;
     this.#reused = this.#lane!.fresh === null;
     if (this.#observation !== null) this.#observation.sent(this.#lane!, this.origin);
@@ -139,7 +139,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, RedirectSource
     if (this.#observation !== null) this.#observation.answered();
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
+  onResponseStart(controller: Attempt, status: number): void {
     if (isInterim(status) || this.#state !== WAITING) return;
     this.#disarm();
     if (status < 200 || status > 599) return this.#malformed(`status ${status}`);
@@ -171,7 +171,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, RedirectSource
     if (status === 205) this.#discard();
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Attempt, chunk: Buffer): void {
     // After a pause the parser may come with nothing; a pause for that would be answered by nothing again, for ever.
     if (chunk.length === 0) return;
     if (this.#sink !== null) {
@@ -182,14 +182,14 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource, RedirectSource
     }
   }
 
-  onResponseEnd(controller: Dispatcher.DispatchController): void {
+  onResponseEnd(controller: Attempt): void {
     if (this.#state === DONE) return;
     this.#trailers = readTrailers(controller?.rawTrailers, this.#call.log);
     this.#finish();
     this.#sink?.end();
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+  onResponseError(_controller: Attempt | null, error: Error): void {
     if (this.#state === DONE) return;
     if (this.#retriable(error)) {
       this.#retry();

@@ -1,9 +1,9 @@
 import { constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { Dispatcher } from 'undici';
 import { timerMs } from '#contract';
 import { Connection } from '../../../services/http2/connection.ts';
+import type { AnswerHandler } from './answer-handler.ts';
 import type { Connect, FreshMark } from './connector.ts';
 import { clientClosed } from './errors.ts';
 import type { Http1Pool } from './http1/pool.ts';
@@ -19,7 +19,7 @@ const STREAM_WINDOW_BYTES = 256 * 1024;
 
 interface Waiting {
   readonly sending: Sending;
-  readonly handler: Dispatcher.DispatchHandler;
+  readonly handler: AnswerHandler;
 }
 
 /**
@@ -57,8 +57,8 @@ export class Http2Pool {
     return this.#connections.size === 0 && this.#http1.isUnused;
   }
 
-  dispatch(sending: Sending, handler: Dispatcher.DispatchHandler): void {
-    if (this.#isClosed) return handler.onResponseError?.(null as never, clientClosed());
+  dispatch(sending: Sending, handler: AnswerHandler): void {
+    if (this.#isClosed) return handler.onResponseError(null, clientClosed());
     if (performance.now() < this.#http1Until) {
       this.#http1.dispatch(sending, handler);
       return;
@@ -150,7 +150,7 @@ export class Http2Pool {
     this.#waiting = [];
     for (const { handler } of waiting) {
       this.#leave();
-      handler.onResponseError?.(null as never, error);
+      handler.onResponseError(null, error);
     }
   }
 

@@ -1,12 +1,11 @@
 import { type ClientHttp2Stream, constants } from 'node:http2';
-import type { Dispatcher } from 'undici';
 import type { Connection } from '../../../services/http2/connection.ts';
+import type { AnswerHandler, Attempt } from './answer-handler.ts';
 import { aborted, invalidRequest, TransportError } from './errors.ts';
 import { requestHeaders } from './http2-headers.ts';
 import type { Payload } from './payload.ts';
 import type { Sending } from './sending.ts';
 
-const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_HTTP_1_1_REQUIRED, NGHTTP2_NO_ERROR } = constants;
 /** Type of the frames that headers go in. */
 const HEADERS_FRAME = 1;
 
@@ -37,19 +36,20 @@ export class StreamError extends Error {
 
   /** @param code of HTTP/2. */
   constructor(code: number) {
-    super(code === NGHTTP2_NO_ERROR ? 'stream ended without an answer' : `stream reset (HTTP/2 code ${code})`);
+    super(
+      code === constants.NGHTTP2_NO_ERROR ? 'stream ended without an answer' : `stream reset (HTTP/2 code ${code})`,
+    );
   }
 }
 
 /** One request and its answer on a stream of a connection, for a handler as the client library's connections have them. */
-export class Http2Stream implements Dispatcher.DispatchController {
+export class Http2Stream implements Attempt {
   rawHeaders: string[] | null = null;
   rawTrailers: string[] | null = null;
   aborted = false;
   paused = false;
-  reason: Error | null = null;
   readonly #connection: Connection;
-  readonly #handler: Dispatcher.DispatchHandler;
+  readonly #handler: AnswerHandler;
   readonly #closed: (failure: Error | null) => void;
   #stream: ClientHttp2Stream | null = null;
   #bytesBefore = 0;
@@ -59,7 +59,7 @@ export class Http2Stream implements Dispatcher.DispatchController {
   #isOver = false;
 
   /** @param closed told once: the stream is there no more. */
-  constructor(connection: Connection, handler: Dispatcher.DispatchHandler, closed: (failure: Error | null) => void) {
+  constructor(connection: Connection, handler: AnswerHandler, closed: (failure: Error | null) => void) {
     this.#connection = connection;
     this.#handler = handler;
     this.#closed = closed;
@@ -67,7 +67,7 @@ export class Http2Stream implements Dispatcher.DispatchController {
 
   /** @param url of the address. */
   send(url: URL, sending: Sending): void {
-    this.#handler.onRequestStart?.(this, null);
+    this.#handler.onRequestStart(this);
     if (this.aborted) return this.#closed(null);
     const { body } = sending;
     this.#bytesBefore = this.#connection.bytesRead;
@@ -106,12 +106,11 @@ export class Http2Stream implements Dispatcher.DispatchController {
   abort(reason: Error): void {
     if (this.#isOver) return;
     this.aborted = true;
-    this.reason = reason;
     const isLate =
       (reason as NodeJS.ErrnoException).code === 'CALL_DEADLINE' ||
       (reason instanceof TransportError && reason.code === 'HEADERS_TIMEOUT');
     if (isLate && this.#connection.bytesRead === this.#bytesBefore) this.#connection.suspect();
-    this.#stream?.close(NGHTTP2_CANCEL);
+    this.#stream?.close(constants.NGHTTP2_CANCEL);
     this.#fail(reason);
   }
 
@@ -139,10 +138,10 @@ export class Http2Stream implements Dispatcher.DispatchController {
     if (this.#isOver) return;
     this.#hasAnswer = true;
     this.rawHeaders = raw;
-    this.#handler.onResponseStarted?.();
-    this.#handler.onResponseStart?.(this, status, {}, '');
+    this.#handler.onResponseStarted();
+    this.#handler.onResponseStart(this, status);
     stream.on('data', (chunk: Buffer) => {
-      if (!this.#isOver) this.#handler.onResponseData?.(this, chunk);
+      if (!this.#isOver) this.#handler.onResponseData(this, chunk);
     });
     if (this.paused) stream.pause();
   }
@@ -153,34 +152,36 @@ export class Http2Stream implements Dispatcher.DispatchController {
     if (stream.rstCode) return;
     this.#isOver = true;
     // An answer that does not wait for the whole request: the rest of it is of no interest.
-    if (!stream.writableFinished) stream.close(NGHTTP2_CANCEL);
-    this.#handler.onResponseEnd?.(this, {});
+    if (!stream.writableFinished) stream.close(constants.NGHTTP2_CANCEL);
+    this.#handler.onResponseEnd(this);
   }
 
   #trouble(stream: ClientHttp2Stream): Error {
-    const { rstCode = NGHTTP2_NO_ERROR } = stream;
+    const { rstCode = constants.NGHTTP2_NO_ERROR } = stream;
     if (!this.#hasAnswer) {
       if (this.#isUnsent || this.#connection.hasLeftOut(stream)) return new UnprocessedError();
-      if (rstCode === NGHTTP2_HTTP_1_1_REQUIRED) return new UnprocessedError(true);
-      if (rstCode === NGHTTP2_ENHANCE_YOUR_CALM) {
+      if (rstCode === constants.NGHTTP2_HTTP_1_1_REQUIRED) return new UnprocessedError(true);
+      if (rstCode === constants.NGHTTP2_ENHANCE_YOUR_CALM) {
         // The library ends a connection over what is left of them.
         this.#connection.close();
         return new HeadersError();
       }
     }
     return (
-      this.#connection.failure ?? (rstCode === NGHTTP2_NO_ERROR ? this.#failure : null) ?? new StreamError(rstCode)
+      this.#connection.failure ??
+      (rstCode === constants.NGHTTP2_NO_ERROR ? this.#failure : null) ??
+      new StreamError(rstCode)
     );
   }
 
   #fail(failure: Error): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#handler.onResponseError?.(this, failure);
+    this.#handler.onResponseError(this, failure);
   }
 
   #write(stream: ClientHttp2Stream, body: Payload): void {
-    const sent = () => this.#handler.onRequestSent?.();
+    const sent = () => this.#handler.onRequestSent();
     if (body === null) return sent();
     stream.once('finish', sent);
     if (body instanceof Uint8Array) {

@@ -1,6 +1,6 @@
-import type { Dispatcher } from 'undici';
 import type { ConnectionTimes, DeniedAddresses } from '#contract';
 import type { TlsClient } from '../../../services/client-tls.ts';
+import type { AnswerHandler } from './answer-handler.ts';
 import { connector, type DialSettings, type FreshMark } from './connector.ts';
 import { Http1Pool } from './http1/pool.ts';
 import { Http2Pool } from './http2-pool.ts';
@@ -40,7 +40,7 @@ const HTTP2_DIAL_MS = 20_000;
 /** Sends requests. */
 export interface Dispatching {
   /** @param isAnew on a connection that has carried nothing, where connections are known. */
-  dispatch(sending: Sending, handler: Dispatcher.DispatchHandler, isAnew?: boolean): void;
+  dispatch(sending: Sending, handler: AnswerHandler, isAnew?: boolean): void;
   /** Ends every connection, each after the answer it waits for. */
   close(): Promise<void>;
 }

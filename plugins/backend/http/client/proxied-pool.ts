@@ -1,6 +1,7 @@
 import type { Dispatcher, ProxyAgent } from 'undici';
 import { type DeniedAddresses, timerMs } from '#contract';
 import type { TlsClient } from '../../../services/client-tls.ts';
+import type { AnswerHandler } from './answer-handler.ts';
 import { headerRecord } from './headers.ts';
 import { refusing } from './refusing.ts';
 import type { Sending } from './sending.ts';
@@ -42,11 +43,11 @@ export class ProxiedPool {
     this.#serverName = options.address.startsWith('https:') ? new URL(options.address).hostname : undefined;
   }
 
-  dispatch(sending: Sending, handler: Dispatcher.DispatchHandler): void {
+  dispatch(sending: Sending, handler: AnswerHandler): void {
     this.#opened ??= open(this.#options);
     this.#opened
       .then(({ careful }) => careful.dispatch(this.#translate(sending), handler))
-      .catch((error: Error) => handler.onResponseError?.(null as never, error));
+      .catch((error: Error) => handler.onResponseError(null, error));
   }
 
   async close(): Promise<void> {

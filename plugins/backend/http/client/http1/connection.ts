@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Dispatcher } from 'undici';
+import type { AnswerHandler } from '../answer-handler.ts';
 import type { Sending } from '../sending.ts';
 import { type Carrier, RoundTrip } from './round-trip.ts';
 
@@ -22,6 +22,7 @@ export class Connection implements Carrier {
   readonly #owner: ConnectionOwner;
   #trip: RoundTrip | null = null;
   #error: Error | null = null;
+  #isStarting = false;
   #isClosed = false;
 
   constructor(socket: Socket, owner: ConnectionOwner) {
@@ -39,10 +40,17 @@ export class Connection implements Carrier {
     socket.once('close', () => this.#closed());
   }
 
-  send(sending: Sending, handler: Dispatcher.DispatchHandler): void {
+  /** @returns false where the request was given up before it was sent: the connection can carry another one. */
+  send(sending: Sending, handler: AnswerHandler): boolean {
     const trip = new RoundTrip(this, sending, handler);
     this.#trip = trip;
-    trip.send();
+    this.#isStarting = true;
+    try {
+      trip.send();
+    } finally {
+      this.#isStarting = false;
+    }
+    return this.#trip !== null || this.#isClosed || this.socket.destroyed;
   }
 
   /** @param bytes are another's after the call. */
@@ -55,8 +63,8 @@ export class Connection implements Carrier {
   finished(isReusable: boolean, keepAlive: string | null): void {
     this.#trip = null;
     if (this.#isClosed) return;
-    if (isReusable && !this.socket.destroyed && this.socket.writable) this.#owner.freed(this, keepAlive);
-    else this.socket.destroy();
+    if (!isReusable || this.socket.destroyed || !this.socket.writable) this.socket.destroy();
+    else if (!this.#isStarting) this.#owner.freed(this, keepAlive);
   }
 
   #closed(): void {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import type { Dispatcher } from 'undici';
 import { timerMs } from '#contract';
+import type { AnswerHandler } from '../answer-handler.ts';
 import type { Connect, Reading } from '../connector.ts';
 import { clientClosed, malformedAnswer } from '../errors.ts';
 import type { Sending } from '../sending.ts';
@@ -21,7 +21,7 @@ export interface PoolOptions {
 
 interface Waiting {
   readonly sending: Sending;
-  readonly handler: Dispatcher.DispatchHandler;
+  readonly handler: AnswerHandler;
 }
 
 /** A server closes what it says it keeps so long; a request must not be on its way then. In milliseconds. */
@@ -71,12 +71,12 @@ export class Http1Pool {
   }
 
   /** @param isAnew on a connection that has carried nothing. */
-  dispatch(sending: Sending, handler: Dispatcher.DispatchHandler, isAnew = false): void {
-    if (this.#isClosed) return handler.onResponseError?.(null as never, clientClosed());
+  dispatch(sending: Sending, handler: AnswerHandler, isAnew = false): void {
+    if (this.#isClosed) return handler.onResponseError(null, clientClosed());
     const attempt = this.#options.keepAlive ? sending : { ...sending, isLast: true };
     const connection = isAnew ? null : this.#take();
-    if (connection !== null) return connection.send(attempt, handler);
     const waiting = { sending: attempt, handler };
+    if (connection !== null) return this.#hand(connection, waiting, null);
     if (this.#open.size + this.#dialing < this.#options.maxConnections) this.#dial(waiting);
     else this.#waiting.push(waiting);
   }
@@ -93,8 +93,12 @@ export class Http1Pool {
   }
 
   freed(connection: Connection, keepAlive: string | null): void {
-    const next = this.#waiting.shift();
-    if (next) return connection.send(next.sending, next.handler);
+    this.#hand(connection, this.#waiting.shift(), keepAlive);
+  }
+
+  /** Has a connection carry the first request that has not been given up meanwhile, or keeps it. */
+  #hand(connection: Connection, first: Waiting | undefined, keepAlive: string | null): void {
+    for (let next = first; next; next = this.#waiting.shift()) if (connection.send(next.sending, next.handler)) return;
     const { idleMs } = this.#options;
     const ms = Math.min(idleMs > 0 ? idleMs : Number.POSITIVE_INFINITY, this.#hinted(keepAlive));
     if (this.#isClosed || ms <= 0) {
@@ -134,17 +138,17 @@ export class Http1Pool {
       if (socket && !error) this.#adopt(socket, receiver, waiting);
       else {
         socket?.destroy();
-        waiting.handler.onResponseError?.(null as never, error!);
+        waiting.handler.onResponseError(null, error!);
         this.#next();
       }
     });
   }
 
-  #adopt(socket: Socket, receiver: Receiver, { sending, handler }: Waiting): void {
+  #adopt(socket: Socket, receiver: Receiver, waiting: Waiting): void {
     const connection = new Connection(socket, this);
     receiver.connection = connection;
     this.#open.add(connection);
-    connection.send(sending, handler);
+    this.#hand(connection, waiting, null);
   }
 
   /** A place is free. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import type { Dispatcher } from 'undici';
 import { atEndOfTurn } from '#contract';
+import type { AnswerHandler, Attempt } from '../answer-handler.ts';
 import { connectionLost, headersTooLarge, malformedAnswer } from '../errors.ts';
 import type { Sending } from '../sending.ts';
 import { isInterim } from '../status.ts';
@@ -33,15 +33,13 @@ export interface Carrier {
 }
 
 /** One request and its answer on a connection. */
-export class RoundTrip implements Dispatcher.DispatchController {
+export class RoundTrip implements Attempt {
   /** Of the answer, once it has begun. */
   head: AnswerHead | null = null;
   rawTrailers: string[] | null = null;
-  aborted = false;
   paused = false;
-  reason: Error | null = null;
   readonly #connection: Carrier;
-  readonly #handler: Dispatcher.DispatchHandler;
+  readonly #handler: AnswerHandler;
   readonly #sending: Sending;
   /** The beginning of a head whose end has not come yet. */
   #held: Buffer | null = null;
@@ -59,7 +57,7 @@ export class RoundTrip implements Dispatcher.DispatchController {
   #isLast: boolean;
   #isOver = false;
 
-  constructor(connection: Carrier, sending: Sending, handler: Dispatcher.DispatchHandler) {
+  constructor(connection: Carrier, sending: Sending, handler: AnswerHandler) {
     this.#connection = connection;
     this.#sending = sending;
     this.#handler = handler;
@@ -70,7 +68,7 @@ export class RoundTrip implements Dispatcher.DispatchController {
 
   /** Sends the request. */
   send(): void {
-    this.#handler.onRequestStart?.(this, null);
+    this.#handler.onRequestStart(this);
     if (this.#isOver) return;
     try {
       this.#write();
@@ -94,8 +92,6 @@ export class RoundTrip implements Dispatcher.DispatchController {
   /** Ends the connection, if anything of the request was written. */
   abort(reason: Error): void {
     if (this.#isOver) return;
-    this.aborted = true;
-    this.reason = reason;
     this.#fail(reason);
   }
 
@@ -115,7 +111,7 @@ export class RoundTrip implements Dispatcher.DispatchController {
     try {
       if (!this.#hasStarted) {
         this.#hasStarted = true;
-        this.#handler.onResponseStarted?.();
+        this.#handler.onResponseStarted();
       }
       if (this.head !== null) this.#readBody(bytes, 0, length);
       else if (this.#held === null) this.#readHead(bytes, 0, length);
@@ -170,7 +166,7 @@ export class RoundTrip implements Dispatcher.DispatchController {
 
   #sent(): void {
     this.#isSent = true;
-    if (!this.#isOver) this.#handler.onRequestSent?.();
+    if (!this.#isOver) this.#handler.onRequestSent();
   }
 
   #readHead(bytes: Buffer, from: number, to: number): void {
@@ -229,7 +225,7 @@ export class RoundTrip implements Dispatcher.DispatchController {
     this.#left = hasBody ? head.length : 0;
     // A 204 with a body is followed by what nobody waits for.
     this.#isLast ||= head.isLast || this.#left === UNTIL_CLOSE || (status === 204 && head.length > 0);
-    this.#handler.onResponseStart?.(this, status, {}, '');
+    this.#handler.onResponseStart(this, status);
     if (this.#isOver) return;
     if (this.#left === CHUNKED) this.#chunks = new ChunkedBody();
     this.#readBody(bytes, from, to);
@@ -243,7 +239,7 @@ export class RoundTrip implements Dispatcher.DispatchController {
     if (size > 0) {
       const data = Buffer.allocUnsafe(size);
       bytes.copy(data, 0, from, from + size);
-      this.#handler.onResponseData?.(this, data);
+      this.#handler.onResponseData(this, data);
       if (this.#isOver) return;
     }
     if (this.#left !== 0) return;
@@ -254,7 +250,7 @@ export class RoundTrip implements Dispatcher.DispatchController {
 
   #readChunks(chunks: ChunkedBody, bytes: Buffer, from: number, to: number): void {
     const data = chunks.read(bytes, from, to);
-    if (data.length > 0) this.#handler.onResponseData?.(this, data);
+    if (data.length > 0) this.#handler.onResponseData(this, data);
     if (!chunks.isOver || this.#isOver) return;
     this.rawTrailers = chunks.trailers;
     this.#isLast ||= chunks.at < to;
@@ -263,13 +259,13 @@ export class RoundTrip implements Dispatcher.DispatchController {
 
   #end(): void {
     this.#finish();
-    this.#handler.onResponseEnd?.(this, {});
+    this.#handler.onResponseEnd(this);
   }
 
   #fail(error: Error): void {
     this.#isLast ||= this.#isWritten;
     this.#finish();
-    this.#handler.onResponseError?.(this, error);
+    this.#handler.onResponseError(this, error);
   }
 
   #finish(): void {
