@@ -1,20 +1,12 @@
-import { deepEqual, equal, match } from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { bundle } from '../scripts/build/bundle.ts';
-import { imports } from '../scripts/build/imports.ts';
+import { installBuilt } from './support/built-package.ts';
+import { makeCertificates } from './support/certificates.ts';
+import { freePort, until } from './support/conditions.ts';
 
 const run = promisify(execFile);
 
@@ -23,24 +15,16 @@ describe('the code of the package', function () {
   let home: string;
   let dist: string;
 
-  /** What `npm install` leaves, but for the types. */
   before(async () => {
-    home = mkdtempSync(join(tmpdir(), 'sluice-built-'));
-    const installed = join(home, 'node_modules/sluice');
-    dist = join(installed, 'dist');
-    mkdirSync(dist, { recursive: true });
-    await bundle(dist);
-    writeFileSync(join(dist, 'package.json'), JSON.stringify({ type: 'module', imports }));
-    copyFileSync('package.json', join(installed, 'package.json'));
-    writeFileSync(join(home, 'package.json'), JSON.stringify({ type: 'module' }));
-    const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
-    for (const name of Object.keys(dependencies)) {
-      const link = join(home, 'node_modules', name);
-      mkdirSync(dirname(link), { recursive: true });
-      symlinkSync(resolve('node_modules', name), link);
-    }
+    home = await installBuilt();
+    dist = join(home, 'node_modules/sluice/dist');
   });
   after(() => rmSync(home, { recursive: true }));
+
+  let end = async (): Promise<unknown[]> => [];
+  afterEach(async () => {
+    await end();
+  });
 
   /** The last line that a program beside the installed package prints, as JSON. */
   const outcomeOf = async (source: string): Promise<unknown> => {
@@ -49,8 +33,9 @@ describe('the code of the package', function () {
     return JSON.parse(stdout.trim().split('\n').at(-1)!);
   };
 
+  const command = (...args: string[]) => run(process.execPath, [join(dist, 'kernel/bin.js'), ...args], { cwd: home });
+
   it('is a command that knows its version and its plugins', async () => {
-    const command = (...args: string[]) => run(process.execPath, [join(dist, 'kernel/bin.js'), ...args], { cwd: home });
     match((await command('version')).stdout, /^Sluice Version: \d/);
     const config = { version: 3, endpoints: [{ endpoint: '/a', backend: [{ host: ['http://a'], url_pattern: '/' }] }] };
     writeFileSync(join(home, 'gateway.json'), JSON.stringify(config));
@@ -99,13 +84,174 @@ describe('the code of the package', function () {
     deepEqual(outcome, [200, { short: true }]);
   });
 
+  it('reads long YAML on a thread while it serves', async () => {
+    const outcome = await outcomeOf(`
+      import { writeFileSync } from 'node:fs';
+      import { createGateway } from 'sluice';
+      const write = (path) => writeFileSync('gateway.yaml', [
+        'version: 3',
+        'endpoints:',
+        ...Array.from({ length: 300 }, (_, at) => [
+          '- endpoint: /' + path + at,
+          '  backend:',
+          '  - host: ["http://127.0.0.1:9"]',
+          '    url_pattern: /',
+          '  extra_config: {proxy: {static: {strategy: always, data: {at: ' + at + '}}}}',
+        ].join('\\n')),
+      ].join('\\n') + '\\n');
+      write('a');
+      const gateway = await createGateway('gateway.yaml');
+      write('b');
+      const { result } = await gateway.reload();
+      const threads = process.getActiveResourcesInfo().filter((name) => name === 'Worker').length;
+      await gateway.close();
+      process.stdout.write(JSON.stringify([result, threads]) + '\\n');
+      process.exit();
+    `);
+    deepEqual(outcome, ['applied', 0]);
+  });
+
+  it('prints its schema, and runs the tests of a new plugin', async () => {
+    match((await command('schema')).stdout, /"\$schema"/);
+    await command('plugin', 'new', 'acme/fresh');
+    match((await command('plugin', 'test', 'plugins')).stdout, /pass 1/);
+  });
+
+  it('serves with workers, a plugin in TypeScript beside them and the admin API', async () => {
+    const port = await freePort();
+    const admin = `127.0.0.1:${await freePort()}`;
+    mkdirSync(join(home, 'workers/plugins'), { recursive: true });
+    writeFileSync(
+      join(home, 'workers/plugins/greeting.ts'),
+      `import { atEndpoint, definePlugin, ConfigError } from 'sluice/plugin';
+       export const plugin = definePlugin({
+         name: 'acme/greeting', contract: 1, description: 'Greets.',
+         places: [atEndpoint({ type: 'object' }, (site) => {
+           const isOwn: boolean = site.fault('ACME', '', 'no') instanceof ConfigError;
+           return { endpoint: () => () => { throw new Error(\`its own: \${isOwn}\`); } };
+         })],
+       });`,
+    );
+    const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
+    const config = {
+      ...{ version: 3, port, listen_ip: '127.0.0.1', plugin: { folder: './plugins/' } },
+      endpoints: [{ endpoint: '/a', backend, extra_config: { 'acme/greeting': {} } }],
+    };
+    writeFileSync(join(home, 'workers/gateway.json'), JSON.stringify(config));
+    const child = spawn(
+      process.execPath,
+      [join(dist, 'kernel/bin.js'), 'run', '-c', 'gateway.json', '--workers', '2'],
+      {
+        cwd: join(home, 'workers'),
+        env: { ...process.env, GATEWAY_ADMIN_LISTEN: admin, GATEWAY_ADMIN_TOKEN: 'sesame', GATEWAY_STATE_DIR: home },
+      },
+    );
+    let printed = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text) => (printed += text));
+    const statusOf = (url: string, headers = {}) =>
+      fetch(url, { headers }).then(
+        ({ status }) => status,
+        () => 0,
+      );
+    const isServing = async () => (await statusOf(`http://127.0.0.1:${port}/__health`)) === 200;
+    end = async () => {
+      end = async () => [];
+      child.kill('SIGTERM');
+      return once(child, 'exit');
+    };
+    await until(isServing);
+    equal(await statusOf(`http://127.0.0.1:${port}/a`), 500);
+    await until(() => /its own: true/.test(printed));
+    match(printed, /greeting\.ts:6:/);
+    await until(async () => (await statusOf(`http://${admin}/v1/status`, { authorization: 'Bearer sesame' })) === 200);
+    const [code] = await end();
+    equal(code, 0);
+  });
+
+  it('has source maps, with which traces name the source', async () => {
+    writeFileSync(
+      join(home, 'wrong.js'),
+      `import { atEndpoint, definePlugin } from 'sluice/plugin';
+       import { openHarness } from 'sluice/testing';
+       const attach = () => { console.log(new Error().stack); process.exit(); };
+       const place = atEndpoint({ type: 'object' }, attach);
+       await openHarness(definePlugin({ name: 'acme/x', contract: 1, description: 'X.', places: [place] }), 'endpoint', {});`,
+    );
+    const { stdout } = await run(process.execPath, ['--enable-source-maps', 'wrong.js'], { cwd: home });
+    match(stdout, /kernel\/[\w/-]+\.ts:\d+/);
+  });
+
+  it('names the licence of every package that is in it, none of which it looks for', () => {
+    const text = readFileSync(join(dist, 'lib/THIRD-PARTY.txt'), 'utf8');
+    for (const name of [
+      'awilix',
+      'chokidar',
+      'find-my-way',
+      'jsonc-parser',
+      'koa',
+      'lru-cache',
+      'winston',
+      'mime-db',
+    ]) {
+      match(text, new RegExp(`^${name} \\d[\\d.]+ \\([\\w.-]+\\)$`, 'm'));
+      for (const file of filesOf('.js')) ok(!file.text.includes(`from "${name}`), `${file.name} imports ${name}`);
+    }
+  });
+
+  it('is ASCII', () => {
+    deepEqual(
+      filesOf('.js').filter(({ text }) => /[^\0-\x7f]/.test(text)),
+      [],
+    );
+  });
+
+  it('loads few files to serve, and next to nothing to know its version', async () => {
+    const loaded = `
+      import { registerHooks } from 'node:module';
+      let files = 0;
+      registerHooks({ load: (url, context, next) => { if (url.startsWith('file:')) files += 1; return next(url, context); } });
+      const listing = () => console.log(JSON.stringify(files));
+    `;
+    const serving = await outcomeOf(`${loaded}
+      const { createGateway } = await import('sluice');
+      const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
+      const gateway = await createGateway({ version: 3, endpoints: [{ endpoint: '/a', backend }] });
+      await gateway.listen();
+      await gateway.close();
+      listing();
+    `);
+    ok(Number(serving) < 40, String(serving));
+    const version = await outcomeOf(`${loaded}
+      process.argv[2] = 'version';
+      process.on('exit', listing);
+      await import('./node_modules/sluice/dist/kernel/bin.js');
+    `);
+    ok(Number(version) < 12, String(version));
+  });
+
   it('leads from every path that is started to a file that is there', () => {
-    const programs = ['containment/watchdog-thread', 'registry/isolation/program', 'cli/plugin/test-hook'];
+    const programs = [
+      'config/syntax/parse-thread',
+      'containment/watchdog-thread',
+      'registry/isolation/program',
+      'cli/plugin/test-hook',
+    ];
     for (const path of [...programs.map((name) => `kernel/${name}`), 'plugins/auth/basic/comparison-thread']) {
       const [, target] = /from '(.*)'/.exec(readFileSync(join(dist, `${path}.js`), 'utf8'))!;
       equal(readdirSync(join(dist, 'lib')).includes(target!.split('/').at(-1)!), true, path);
     }
   });
+
+  it('has programs of threads that load nothing of the gateway', () => {
+    for (const { name, text } of filesOf('-thread.js')) ok(!text.includes('from "./'), name);
+    ok(filesOf('-thread.js').length > 0);
+  });
+
+  const filesOf = (end: string) =>
+    readdirSync(join(dist, 'lib'))
+      .filter((name) => name.endsWith(end))
+      .map((name) => ({ name, text: readFileSync(join(dist, 'lib', name), 'utf8') }));
 
   it('starts without ajv, and without what Node.js loads when somebody reads all of its exports', async () => {
     const loaded = await outcomeOf(`
@@ -120,8 +266,45 @@ describe('the code of the package', function () {
         ajv: Object.keys(cache).filter((file) => /[\\/]ajv[\\/]/.test(file) && !file.includes('ucs2length')),
         checks: Object.keys(cache).some((file) => /checks[\\/]\\w+.cjs$/.test(file)),
         fetch: process.moduleLoadList.includes('NativeModule internal/deps/undici/undici'),
+        unused: ['http2', 'https', 'inspector', 'zlib'].filter((name) => process.moduleLoadList.includes('NativeModule ' + name)),
       }));
     `);
-    deepEqual(loaded, { ajv: [], checks: true, fetch: false });
+    deepEqual(loaded, { ajv: [], checks: true, fetch: false, unused: [] });
+  });
+
+  it('has what it loads when it is needed: TLS, HTTP/2, gzip both ways', async () => {
+    const certificates = makeCertificates();
+    const { certificatePem, privateKeyPem } = certificates.issue('server', certificates.authority('authority'));
+    certificates.remove();
+    writeFileSync(join(home, 'cert.pem'), certificatePem);
+    writeFileSync(join(home, 'key.pem'), privateKeyPem);
+    const outcome = await outcomeOf(`
+      import { once } from 'node:events';
+      import { createServer } from 'node:http';
+      import { connect } from 'node:http2';
+      import { gunzipSync, gzipSync } from 'node:zlib';
+      import { createGateway } from 'sluice';
+      const packed = gzipSync(JSON.stringify({ text: 'long '.repeat(1000) }));
+      const head = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+      const backend = createServer((_, response) => response.writeHead(200, head).end(packed)).listen(0, '127.0.0.1');
+      await once(backend, 'listening');
+      const host = ['http://127.0.0.1:' + backend.address().port];
+      const gateway = await createGateway({
+        version: 3, port: ${await freePort()}, listen_ip: '127.0.0.1',
+        tls: { keys: [{ public_key: './cert.pem', private_key: './key.pem' }] },
+        endpoints: [{ endpoint: '/a', backend: [{ host, url_pattern: '/', group: 'g' }] }],
+      });
+      const { port } = await gateway.listen();
+      const session = connect('https://127.0.0.1:' + port, { rejectUnauthorized: false });
+      const stream = session.request({ ':path': '/a', 'accept-encoding': 'gzip' });
+      const [headers] = await once(stream, 'response');
+      const chunks = await stream.toArray();
+      const { g } = JSON.parse(gunzipSync(Buffer.concat(chunks)));
+      session.close();
+      await gateway.close();
+      backend.close();
+      console.log(JSON.stringify([headers[':status'], headers['content-encoding'], g.text.length]));
+    `);
+    deepEqual(outcome, [200, 'gzip', 5000]);
   });
 });

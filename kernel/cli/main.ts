@@ -1,7 +1,6 @@
 import { UsageError, unknownWord } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { commandHelp, overview, usageLine } from './help.ts';
-import { pluginCommands } from './plugin-commands.ts';
 import { guardOutput } from './terminal.ts';
 
 /** Loaded when it is asked for: what serves need not hold what checks and audits. */
@@ -48,11 +47,11 @@ async function runCommand([first = 'help', ...rest]: readonly string[], context:
   const isTopic = first === 'help' || first === '-h' || first === '--help';
   const [asked, ...others] = isTopic ? rest : [first, ...rest];
   if (asked === undefined) {
-    stdout.write(overview({ ...(await pluginCommands(context.catalogue)), ...(await loadAll()) }));
+    stdout.write(overview({ ...(await loadBrought(context)), ...(await loadAll()) }));
     return 0;
   }
   const word = Object.hasOwn(aliases, asked) ? aliases[asked]! : asked;
-  const brought = isOwn(word) ? {} : await pluginCommands(context.catalogue);
+  const brought = isOwn(word) ? {} : await loadBrought(context);
   const outer = await commandOf(word, brought);
   const inner = outer?.commands && Object.hasOwn(outer.commands, others[0] ?? '') ? outer.commands[others[0]!]! : null;
   const command = inner ?? outer;
@@ -83,6 +82,11 @@ async function commandOf(name: string, brought: Readonly<Record<string, Command>
   const own = [hidden, commands].find((known) => Object.hasOwn(known, name));
   if (own) return own[name]!();
   return Object.hasOwn(brought, name) ? brought[name] : undefined;
+}
+
+/** What plugins bring, and with it the gateway that they may start. */
+async function loadBrought({ catalogue }: CommandContext): Promise<Record<string, Command>> {
+  return (await import('./plugin-commands.ts')).pluginCommands(catalogue);
 }
 
 async function loadAll(): Promise<Record<string, Command>> {

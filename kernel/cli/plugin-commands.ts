@@ -6,9 +6,10 @@ import { readArguments, UsageError } from './arguments.ts';
 import { awaitEnd } from './await-end.ts';
 import type { Command, CommandContext } from './command.ts';
 
-/** The commands that plugins bring, by name. Loads every plugin. */
-export async function pluginCommands({ plugins }: Catalogue): Promise<Record<string, Command>> {
-  const loaded = await Promise.all(Object.values(plugins).map(async (load) => (await load()).plugin));
+/** The commands that plugins bring, by name. Loads those that may bring some. */
+export async function pluginCommands({ plugins, commands }: Catalogue): Promise<Record<string, Command>> {
+  const namespaces = commands ?? Object.keys(plugins);
+  const loaded = await Promise.all(namespaces.map(async (name) => (await plugins[name]!()).plugin));
   const brought = loaded.flatMap(({ commands = {} }) => Object.entries(commands));
   const named = brought.map(([name, command]) => [name, asCommand(command)] as const);
   const aliases = brought.flatMap(([, command]) =>

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { Flags } from '#contract';
 import { ConfigErrors, GatewayError } from '../contract/internal.ts';
 import { type Operations, type RunningAdmin, startGateway, version, type WorkerOptions } from '../index.ts';
-import { serveFromYoungGeneration } from '../workers/young-generation.ts';
+import { loadIntoYoungGeneration, serveFromYoungGeneration } from '../workers/young-generation.ts';
 import { configFlag, pluginsFlag, requireFile } from './accepted-file.ts';
 import { parseCount, readArguments, UsageError } from './arguments.ts';
 import { awaitEnd } from './await-end.ts';
@@ -73,6 +73,7 @@ export const run: Command = {
     let gateway: Operations | null = null;
     let admin: RunningAdmin | null = null;
     let endServing = () => {};
+    const endLoading = loadIntoYoungGeneration(file);
     try {
       gateway = await startGateway(catalogue, file, {
         ...(sinks && { sinks }),
@@ -87,6 +88,7 @@ export const run: Command = {
       stderr.write(showRendering(gateway.serving.snapshot.document?.rendering));
       logMissingLogging(gateway);
       const ending = awaitEnd(gateway, context);
+      endLoading();
       endServing = serveFromYoungGeneration();
       await gateway.listen();
       const opened = startAdmin?.(gateway, {
@@ -114,6 +116,7 @@ export const run: Command = {
       // What they hold must not keep the process alive. While requests end, the admin port tells that it is so.
       await gateway?.close();
       await admin?.close();
+      endLoading();
       endServing();
     }
   },

@@ -19,6 +19,8 @@ export interface Catalogue {
   readonly describe?: () => Promise<{ readonly describeApi: DescribeApi }>;
   /** Plugins that are attached to every service, without a namespace in its configuration. */
   readonly always?: readonly Namespace[];
+  /** Plugins that bring commands: no other is loaded to know the commands there are. Default: any may. */
+  readonly commands?: readonly Namespace[];
   /** Makes a plugin of a module that was written for another gateway's extension points. */
   readonly adapt?: () => Promise<{ readonly adapt: AdaptModule; readonly isolation?: Isolation }>;
   /** The plugin whose protocol serves backends that no other protocol claims. */

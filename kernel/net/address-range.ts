@@ -22,7 +22,8 @@ export function addressMatcher(ranges: readonly string[]): (address: string) => 
   const list = new BlockList();
   for (const range of ranges) {
     const [address, bits] = range.split('/') as [string, string?];
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    // Asked for an IPv6 address, `isIP` compiles a pattern, which takes milliseconds of every start.
+    const family = address.includes(':') ? 'ipv6' : 'ipv4';
     if (bits === undefined) list.addAddress(address, family);
     else list.addSubnet(address, Number(bits), family);
   }

@@ -26,6 +26,8 @@ export class Registry implements KnownPlugins {
   isWhole = true;
   readonly #container: Container;
   readonly #loaded = new Map<Namespace, Plugin>();
+  /** Those asked for, by their names. */
+  readonly #encodings = new Map<string, Encoding>();
   /** Those that it has beside those of the one that it goes on from. */
   #given: readonly Plugin[] = [];
 
@@ -130,7 +132,12 @@ export class Registry implements KnownPlugins {
 
   /** The encoding of a loaded `encoding/<name>` plugin. */
   encoding(name: string): Encoding | undefined {
-    return this.#loaded.get(`encoding/${name}`)?.encodings?.find((encoding) => encoding.name === name);
+    // Asked for each backend, several times.
+    const known = this.#encodings.get(name);
+    if (known) return known;
+    const encoding = this.#loaded.get(`encoding/${name}`)?.encodings?.find((each) => each.name === name);
+    if (encoding) this.#encodings.set(name, encoding);
+    return encoding;
   }
 
   /** The discovery of a loaded `discovery/<name>` plugin. */
@@ -148,10 +155,12 @@ export class Registry implements KnownPlugins {
 export function withPlugins(catalogue: Catalogue, plugins: readonly Plugin[]): Catalogue {
   const added = plugins.map((plugin) => [plugin.name, async () => ({ plugin })] as const);
   const always = plugins.filter((plugin) => plugin.always).map(({ name }) => name);
+  const withCommands = plugins.filter(({ commands }) => commands).map(({ name }) => name);
   return {
     ...catalogue,
     plugins: { ...catalogue.plugins, ...Object.fromEntries(added) },
     always: [...(catalogue.always ?? []), ...always],
+    ...(catalogue.commands && { commands: [...catalogue.commands, ...withCommands] }),
   };
 }
 

@@ -17,8 +17,6 @@ const streamTypes = /^(?:text\/event-stream|application\/(?:x-ndjson|vnd\.amazon
 const packedTypes =
   /^(?:image\/(?!svg|bmp|x-ms-bmp)|audio\/|video\/|font\/woff|application\/(?:zip|gzip|x-7z|x-bzip|zstd|vnd\.rar|java-archive))/i;
 
-const gzipWhole = promisify(gzip);
-
 /**
  * True when a response may and should be compressed for a client that wants it. What comes as a stream without a length is
  * never held back by it.
@@ -73,7 +71,7 @@ export async function compress(rendered: RenderedReply): Promise<RenderedReply> 
 
 /** All bytes of a body, compressed off the event loop. */
 export function compressBytes(body: string | Uint8Array): Promise<Buffer> {
-  return gzipWhole(body, { level: LEVEL });
+  return promisify(gzip)(body, { level: LEVEL });
 }
 
 /** Compressed as it is taken; a body that breaks off breaks it off, and so does a reader that has enough. */

@@ -107,21 +107,24 @@ class VirtualRouters {
 /**
  * The destinations of a compiled configuration, and the router of its endpoints for all hosts.
  * @param before those of the configuration before: what leads to the same routes is taken from them.
+ * @param isAsked false where nothing may ever ask for them, and they are to take no room until something does.
  */
 export async function destinationsOf(
   config: ServiceConfig,
   { own, routes, service }: Compiled,
   before: Destinations | null = null,
+  isAsked = true,
 ): Promise<{ readonly router: Router; readonly destinations: Destinations }> {
   const { router: options } = config;
   const hasVirtual = routes.some(({ endpoint }) => endpoint.endpoint.startsWith(VIRTUAL));
   const groups = hasVirtual ? Map.groupBy(routes, ({ endpoint }) => virtualName(endpoint.endpoint)) : noGroups;
   const plain = hasVirtual ? (groups.get(undefined) ?? []) : routes;
-  const router = await Router.build(config, plain, '', before?.router);
+  const build = isAsked ? Router.build : Router.later;
+  const router = await build(config, plain, '', before?.router);
   const routers = new Map<string, Router>();
   for (const [name, group] of groups) {
     if (name === undefined) continue;
-    routers.set(name, await Router.build(config, group, VIRTUAL + name, before?.virtual?.routers.get(name) ?? null));
+    routers.set(name, await build(config, group, VIRTUAL + name, before?.virtual?.routers.get(name) ?? null));
   }
   const hosts = service.find(({ at }) => at.virtualHosts)?.at.virtualHosts;
   const virtual = routers.size > 0 || hosts ? new VirtualRouters(routers, hosts) : null;

@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
 import { createServer, type Server, type Socket } from 'node:net';
+import { extname } from 'node:path';
 import type { Log, ServiceConfig } from '#contract';
 import type { ServerTls } from '../runtime/tls.ts';
 import { asksForHttp2, detectProtocol, upgrade } from './h2c.ts';
 import { createHttp1, type Http1 } from './http1.ts';
-import { createHttp2 } from './http2.ts';
+import type { createHttp2, Http2 } from './http2.ts';
 import { decideUpgrades, handConnection, watchTimeouts } from './internals.ts';
 import { createHandshakes, type Handshakes } from './tls.ts';
 import { protocolOf, SwitchingResponse } from './upgrade.ts';
@@ -43,6 +45,11 @@ export interface Serving {
   readonly serveHttp2: (message: IncomingMessage, response: ServerResponse) => void;
 }
 
+/** Loaded for ports that speak HTTP/2: with what it needs of Node.js it takes more than ten milliseconds. */
+function http2Module(): { readonly createHttp2: typeof createHttp2 } {
+  return createRequire(import.meta.url)(`./http2${extname(import.meta.url)}`);
+}
+
 export function createProtocols(settings: PortSettings, serving: Serving, log: Log): Protocols {
   return new Dispatch(settings, serving, log);
 }
@@ -56,7 +63,8 @@ class Dispatch implements Protocols {
   #http2Type: string | null;
   #handshakes: Handshakes | null;
   #http1: Http1;
-  readonly #http2: ReturnType<typeof createHttp2>;
+  /** Null until the port speaks HTTP/2 for the first time. */
+  #http2: Http2 | null = null;
   /** HTTP/1 servers whose connections are to end. */
   readonly #retired = new Set<Http1>();
   /** Plain connections whose protocol is not known yet. */
@@ -70,7 +78,7 @@ class Dispatch implements Protocols {
     this.#serving = serving;
     this.#log = log;
     this.#handshakes = tls && this.#shakeHands(tls);
-    this.#http2 = createHttp2(config, onlyType(settings), serving.serveHttp2);
+    this.#openHttp2(onlyType(settings));
     this.#http1 = this.#createHttp1();
     this.listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
       // Node takes its own listener off what it hands out, and a reset can come at any moment.
@@ -94,7 +102,7 @@ class Dispatch implements Protocols {
   }
 
   #hand(socket: Socket, isHttp2: boolean): void {
-    if (isHttp2) this.#http2.take(socket);
+    if (isHttp2) this.#http2!.take(socket);
     else handConnection(this.#http1.server, socket);
   }
 
@@ -121,7 +129,7 @@ class Dispatch implements Protocols {
       const known = this.#wait(socket);
       upgrade(message, socket, head, this.#headMs, () => {
         known();
-        this.#http2.take(socket);
+        this.#http2!.take(socket);
       });
     });
     watchTimeouts(server);
@@ -161,15 +169,21 @@ class Dispatch implements Protocols {
     this.#upgrades = upgrades;
     this.#http2Type = http2Type;
     this.#http1.adjust(config);
-    this.#http2.adjust(config, onlyType(settings));
+    this.#http2?.adjust(config, onlyType(settings));
     if ((tls === null) !== (old === null)) {
       this.drain();
       this.#retire();
     } else if (spokeHttp2 && !this.#speaksHttp2 && tls === null) {
-      this.#http2.drain();
+      this.#http2?.drain();
     }
     // A handshake that has begun ends as it began.
     if (tls?.fingerprint !== old?.fingerprint) this.#handshakes = tls && this.#shakeHands(tls);
+    this.#openHttp2(onlyType(settings));
+  }
+
+  #openHttp2(type: string | null): void {
+    if (!this.#handshakes && !this.#speaksHttp2) return;
+    this.#http2 ??= http2Module().createHttp2(this.#config, type, this.#serving.serveHttp2);
   }
 
   #retire(): void {
@@ -188,12 +202,12 @@ class Dispatch implements Protocols {
     // The port is not its own: closing only stops the watch over timeouts.
     this.#http1.server.close();
     this.#http1.drain();
-    this.#http2.drain();
+    this.#http2?.drain();
   }
 
   cut(): void {
     for (const http1 of [this.#http1, ...this.#retired]) http1.cut();
-    this.#http2.cut();
+    this.#http2?.cut();
   }
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Koa from 'koa';
-import type { ClientRequest, FindEndpoint, Log, LogLevel, LogSinks, Step } from '#contract';
+import type { ClientRequest, FindEndpoint, Log, LogLevel, LogSinks, Role, Step } from '#contract';
 import { createAccessWriter, type JoinedLogging, joinLogging, type RecordWriter, together } from '../logging/index.ts';
 import type { Compiled } from '../pipeline/compile.ts';
 import { createRendering } from '../pipeline/render.ts';
@@ -35,6 +35,8 @@ export interface ServingOptions {
   readonly version: string;
   readonly log: Log;
   readonly sinks: LogSinks;
+  /** The owner of workers serves no clients: it finds endpoints for those who look into its configuration alone. */
+  readonly role: Role;
   /** Level of the application log where no component names one. Default INFO. */
   readonly defaultLevel?: LogLevel | undefined;
 }
@@ -46,13 +48,13 @@ export interface ServingOptions {
  */
 export async function createServingContext(
   runtime: Runtime,
-  { version, log, sinks, defaultLevel }: ServingOptions,
+  { version, log, sinks, defaultLevel, role }: ServingOptions,
   before: ServingContext | null = null,
 ): Promise<ServingContext> {
   const { config, compiled } = runtime;
   const rendering = createRendering(config.router, version);
   const attached = compiled.service.map(({ at }) => at);
-  const { router, destinations } = await destinationsOf(config, compiled, before?.destinations);
+  const { router, destinations } = await destinationsOf(config, compiled, before?.destinations, role !== 'owner');
   const middleware = attached.map(({ middleware: layer }) => layer).filter((layer) => layer !== undefined);
   const context: ExchangeContext = {
     destinations,

@@ -1,52 +1,100 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { build, type Plugin } from 'esbuild';
+import { type OutputOptions, type Plugin, rolldown } from 'rolldown';
 import { builtins } from './builtins.ts';
 import { makeChecks, withChecks } from './checks.ts';
+import { licencesOf } from './licences.ts';
+import { packages } from './packages.ts';
 
 /** Folder of the files that hold the code, below the one that is built. */
 const CODE = 'lib';
 
-/** What is started or imported by its path: the command, what authors import, programs of threads. */
+/** What is started or imported by its path: the command, what authors import, what holds their code. */
 const entries = [
   'kernel/bin',
   'kernel/sluice',
   'kernel/contract/index',
   'kernel/testing/index',
   'kernel/cli/plugin/test-hook',
-  'kernel/containment/watchdog-thread',
   'kernel/registry/isolation/program',
-  'plugins/auth/basic/comparison-thread',
+  'kernel/server/http2',
   'plugins/plugin/isolated/guest',
+];
+
+/** Programs of threads that share nothing with others: each is whole in its file, or the thread would load the gateway. */
+const threads = [
+  'kernel/config/syntax/parse-thread',
+  'kernel/containment/watchdog-thread',
+  'plugins/auth/basic/comparison-thread',
+];
+
+/** What is in one file, with all that it imports and no earlier one has: a file for each would take longer to load. */
+const groups = [
+  { name: 'contract', test: /\/kernel\/contract\/(index|internal)\.ts$/ },
+  { name: 'config', test: /\/kernel\/config\/index\.ts$/ },
+  {
+    name: 'isolation',
+    test: /\/kernel\/registry\/(loading\/(module-graph|source-error)|isolation\/(port-line|sent-error|served-files|thread-start))\.ts$/,
+  },
+  { name: 'command', test: /\/(kernel\/(cli\/main|version)|plugins\/index)\.ts$/ },
+  {
+    name: 'start',
+    test: /\/(kernel\/(cli\/run|index)|plugins\/(backend\/http\/client\/index|discovery\/static|encoding\/(json|no-op)|server\/(debug|echo|health)))\.ts$/,
+  },
 ];
 
 /**
  * Joins all modules into few files, which are loaded several times as fast as one for each. A component that no configuration
  * names stays in files of its own, and what several need stands in one place: whoever imports a part gets the one that
- * everybody has. Packages are no part of it: they stay what is installed.
+ * everybody has. Of packages only those are joined that every start loads (`packages.ts`).
  *
  * At the path of each entry stands a file that leads to it. What a configuration is checked with is generated (`checks.ts`).
  */
 export async function bundle(folder: string): Promise<void> {
-  await build({
-    entryPoints: Object.fromEntries(entries.map((path) => [nameOf(path), `${path}.ts`])),
-    outdir: join(folder, CODE),
-    chunkNames: '[name]-[hash]',
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node22',
-    packages: 'external',
-    plugins: [ownPlaces, builtins, withChecks(await makeChecks(), folder)],
-    logLevel: 'warning',
-  });
-  for (const path of entries) {
+  const plugin = withChecks(await makeChecks(), folder);
+  const modules = await Promise.all([
+    write(entries, plugin, folder, {
+      groups: groups.map((group, index) => ({ ...group, priority: groups.length - index })),
+    }),
+    ...threads.map((path) => write([path], plugin, folder, false)),
+  ]);
+  writeFileSync(join(folder, CODE, 'THIRD-PARTY.txt'), licencesOf(modules.flat()));
+  for (const path of [...entries, ...threads]) {
     const file = join(folder, `${path}.js`);
     const target = relative(dirname(file), join(folder, CODE, `${nameOf(path)}.js`));
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, `${path === 'kernel/bin' ? '#!/usr/bin/env node\n' : ''}export * from '${target}';\n`);
   }
+}
+
+/** @returns the paths of the modules that are in it. */
+async function write(
+  paths: readonly string[],
+  plugin: Plugin,
+  folder: string,
+  codeSplitting: OutputOptions['codeSplitting'],
+): Promise<readonly string[]> {
+  const build = await rolldown({
+    input: Object.fromEntries(paths.map((path) => [nameOf(path), `${path}.ts`])),
+    platform: 'node',
+    plugins: [builtins, packages, ownPlaces, plugin],
+    // A package that is joined calls it to make functions that say they are deprecated.
+    checks: { eval: false },
+    logLevel: 'warn',
+  });
+  const { output } = await build.write({
+    dir: join(folder, CODE),
+    format: 'esm',
+    chunkFileNames: '[name]-[hash].js',
+    codeSplitting,
+    comments: false,
+    sourcemap: true,
+    sourcemapExcludeSources: true,
+  });
+  await build.close();
+  const chunks = output.filter((file) => file.type === 'chunk');
+  for (const { fileName, code } of chunks) writeFileSync(join(folder, CODE, fileName), ascii(code));
+  return chunks.flatMap(({ modules }) => Object.keys(modules));
 }
 
 function nameOf(path: string): string {
@@ -56,13 +104,17 @@ function nameOf(path: string): string {
 /** Lets every module know itself by the path that it has in the source, below the folder that is built. */
 const ownPlaces: Plugin = {
   name: 'own-places',
-  setup({ onLoad }) {
-    onLoad({ filter: /\.ts$/ }, ({ path }) => {
-      const text = readFileSync(path, 'utf8');
-      if (!text.includes('import.meta.url')) return undefined;
-      const place = relative(resolve('.'), path).replace(/\.ts$/, '.js');
-      const own = `new URL(${JSON.stringify(`../${place}`)}, import.meta.url).href`;
-      return { contents: text.replaceAll('import.meta.url', own), loader: 'ts' };
-    });
+  load(path) {
+    if (!path.endsWith('.ts')) return null;
+    const text = readFileSync(path, 'utf8');
+    if (!text.includes('import.meta.url')) return null;
+    const place = relative(resolve('.'), path).replace(/\.ts$/, '.js');
+    const own = `new URL(${JSON.stringify(`../${place}`)}, import.meta.url).href`;
+    return { code: text.replaceAll('import.meta.url', own), moduleType: 'ts' };
   },
 };
+
+/** V8 keeps a text of ASCII in half the memory that one with a single other character takes. */
+function ascii(code: string): string {
+  return code.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AnySchemaObject, SchemaObjCxt } from 'ajv';
 import { _Code } from 'ajv/dist/compile/codegen/code.js';
 import standalone from 'ajv/dist/standalone/index.js';
-import type { Plugin } from 'esbuild';
+import type { Plugin } from 'rolldown';
 import { toolServices } from '../../kernel/cli/tools.ts';
 import { innerSchemas } from '../../kernel/config/index.ts';
 import { createAjv } from '../../kernel/config/schema/ajv-check.ts';
@@ -36,10 +36,9 @@ export function withChecks(checks: ReadonlyMap<string, string>, folder: string):
   for (const [digest, code] of checks) writeFileSync(join(target, `${digest}.cjs`), code);
   return {
     name: 'checks',
-    setup({ onLoad }) {
-      onLoad({ filter: /\/config\/schema\/built-checks\.ts$/ }, () => ({
-        contents: `export const builtChecks = new Set(${JSON.stringify([...checks.keys()])});`,
-      }));
+    load(path) {
+      if (!/\/config\/schema\/built-checks\.ts$/.test(path)) return null;
+      return `export const builtChecks = new Set(${JSON.stringify([...checks.keys()])});`;
     },
   };
 }

@@ -128,6 +128,13 @@ function examplesOf(schema: Schema): readonly unknown[] {
   return schema.examples ?? [];
 }
 
+describe('the list of plugins that bring commands', () => {
+  it('has those, and no others: only they are loaded for a list of the commands', () => {
+    const bringing = plugins.filter(({ plugin }) => plugin.commands).map(({ namespace }) => namespace);
+    deepEqual(catalogue.commands?.toSorted(), bringing.toSorted());
+  });
+});
+
 describe('the table of the order', () => {
   const known = new Set([...Object.keys(catalogue.plugins), ...catalogue.compatibility!.namespaces]);
   for (const [phase, names] of Object.entries(catalogue.order)) {

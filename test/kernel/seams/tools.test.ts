@@ -2,9 +2,10 @@ import { deepEqual, equal, match } from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { atEndpoint, type Catalogue, definePlugin } from '#contract';
+import { atEndpoint, definePlugin } from '#contract';
 import { main } from '../../../kernel/cli/main.ts';
 import type { FilePosition } from '../../../kernel/inspect/index.ts';
+import { withPlugins } from '../../../kernel/registry/registry.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { createFolder, type Folder } from '../cli/command.ts';
 
@@ -72,10 +73,7 @@ const locks = definePlugin({
   },
 });
 
-const plugged: Catalogue = {
-  ...catalogue,
-  plugins: { ...catalogue.plugins, 'test/locks': async () => ({ plugin: locks }) },
-};
+const plugged = withPlugins(catalogue, [locks]);
 
 async function sluice(...args: string[]) {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];

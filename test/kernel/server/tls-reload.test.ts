@@ -115,6 +115,13 @@ describe('TLS over a reload', () => {
     match(received, /Connection: close\r\n[\s\S]*\{"held":true\}/i);
   });
 
+  it('speaks clear-text HTTP/2 on the same port once it is on', async () => {
+    const { gateway, port } = await secure.listen({});
+    await gateway.reload({ version: 3, use_h2c: true });
+    const session = secure.session(port, 'http');
+    equal((await ask(session, { ':path': '/__health' })).headers[':status'], 200);
+  });
+
   it('ends connections of clear-text HTTP/2 once it is off', async () => {
     const { gateway, port } = await secure.listen({ use_h2c: true });
     const session = secure.session(port, 'http');

@@ -1,0 +1,51 @@
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import type { Plugin } from 'rolldown';
+
+/** Packages that every start loads, and where they begin if not where they say. All others stay what is installed. */
+const joined: Readonly<Record<string, string | null>> = {
+  awilix: null,
+  chokidar: null,
+  'find-my-way': null,
+  // What it gives to `require()` hides from bundlers what it consists of.
+  'jsonc-parser': 'lib/esm/main.js',
+  koa: null,
+  'lru-cache': null,
+  winston: null,
+};
+
+/** Of these, in the packages joined: loaded when they are called. They hold tables that a start has no use for. */
+const onDemand = ['mime-types'];
+
+const ON_DEMAND = '\0on-demand:';
+const require = createRequire(import.meta.url);
+
+/** Joins the packages that every start loads, with what they need, and leaves all others to be found at run time. */
+export const packages: Plugin = {
+  name: 'packages',
+  async resolveId(id, importer, { kind }) {
+    if (importer === undefined || /^[./#\0]/.test(id)) return null;
+    if (importer.startsWith(ON_DEMAND)) return null;
+    if (!importer.includes('/node_modules/')) {
+      const name = /^(?:@[^/]+\/)?[^/]+/.exec(id)![0];
+      if (!Object.hasOwn(joined, name)) return { id, external: true };
+      const start = joined[name];
+      return start ? resolve('node_modules', name, start) : null;
+    }
+    if (kind !== 'require-call' || !onDemand.includes(id)) return null;
+    return ON_DEMAND + (await this.resolve(id, importer))!.id;
+  },
+  load(id) {
+    return id.startsWith(ON_DEMAND) ? standIn(id.slice(ON_DEMAND.length)) : null;
+  },
+};
+
+/** A module with the exports of another, which is loaded when a function is called or something else is read. */
+function standIn(file: string): string {
+  const members = Object.entries(require(file)).map(([name, value]) =>
+    typeof value === 'function'
+      ? `${name}: (...args) => load().${name}(...args)`
+      : `get ${name}() { return load().${name}; }`,
+  );
+  return `const load = () => require(${JSON.stringify(file)});\nmodule.exports = { ${members.join(', ')} };`;
+}

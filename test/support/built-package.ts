@@ -1,0 +1,24 @@
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { bundle } from '../../scripts/build/bundle.ts';
+import { imports } from '../../scripts/build/imports.ts';
+
+/** Makes a folder with what `npm install` leaves of the package, but for the types. The caller removes it. */
+export async function installBuilt(): Promise<string> {
+  const home = mkdtempSync(join(tmpdir(), 'sluice-built-'));
+  const installed = join(home, 'node_modules/sluice');
+  const dist = join(installed, 'dist');
+  mkdirSync(dist, { recursive: true });
+  await bundle(dist);
+  writeFileSync(join(dist, 'package.json'), JSON.stringify({ type: 'module', imports }));
+  copyFileSync('package.json', join(installed, 'package.json'));
+  writeFileSync(join(home, 'package.json'), JSON.stringify({ type: 'module' }));
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+  for (const name of Object.keys(dependencies)) {
+    const link = join(home, 'node_modules', name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(resolve('node_modules', name), link);
+  }
+  return home;
+}
