@@ -28,6 +28,7 @@ export {
   normalizeCooperatively as normalizeInSlices,
   notReported,
 } from './normalize.ts';
+export { normalizeInBatches } from './normalize-in-batches.ts';
 export { type PathSegment, parseSegment, readSegment } from './path-segment.ts';
 export { completePipe, mayHoldPipes, type NestedPipe, pipesIn } from './pipes.ts';
 export { canonicalJson, cloneData, deepFreeze } from './plain-data.ts';

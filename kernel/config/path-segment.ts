@@ -6,9 +6,24 @@ export interface PathSegment {
   readonly names: readonly string[];
 }
 
+const noNames: readonly string[] = Object.freeze([]);
+
+/** Segments with variables, parsed: thousands of paths have a few between them. Some 300 KiB at most. */
+const parsed = new Map<string, PathSegment>();
+const MOST_PARSED = 1000;
+
 export function parseSegment(segment: string): PathSegment {
+  if (!segment.includes('{')) return { texts: [segment], names: noNames };
+  const known = parsed.get(segment);
+  if (known) return known;
   const pieces = segment.split(/\{([^{}]*)\}/);
-  return { texts: pieces.filter((_piece, at) => at % 2 === 0), names: pieces.filter((_piece, at) => at % 2 === 1) };
+  const result = {
+    texts: pieces.filter((_piece, at) => at % 2 === 0),
+    names: pieces.filter((_piece, at) => at % 2 === 1),
+  };
+  if (parsed.size >= MOST_PARSED) parsed.clear();
+  parsed.set(segment, result);
+  return result;
 }
 
 /**

@@ -4,6 +4,7 @@ import { ConfigError } from '#contract';
 import { ConfigErrors } from '../contract/internal.ts';
 import { fileTrouble } from '../values/file-trouble.ts';
 import { type Document, decodeInSlices, parseDocument } from './syntax/load.ts';
+import { parseAside } from './syntax/parse-aside.ts';
 import { reparseDocument } from './syntax/reparse.ts';
 
 /** Variables that have a file rendered, or filled in. */
@@ -41,11 +42,12 @@ export async function readDocument(
 }
 
 /**
- * Parses a text as `parseDocument` does.
- * @param before another document, of which only what has changed is parsed where that is possible; null for none.
+ * Parses a text as `parseDocument` does; what serves goes on serving.
+ * @param before what serves: only what has changed is parsed where that is possible. Null for nothing.
  */
 export async function parseAfter(before: Document | null, text: string, file: string): Promise<Document> {
-  return (before && (await reparseDocument(before, text, file))) ?? parseDocument(text, file);
+  if (!before) return parseDocument(text, file);
+  return (await reparseDocument(before, text, file)) ?? parseAside(text, file);
 }
 
 /** Whether the environment or the working directory says that configurations are templates. */

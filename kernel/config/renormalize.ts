@@ -56,7 +56,7 @@ export async function renormalize(
   }
   const kept = before.warnings.filter(({ pointer }) => pointer.startsWith('/endpoints/'));
   const warnings = [
-    ...moved(partial.warnings, (at) => positions.changed[at]),
+    ...movedTo(partial.warnings, (at) => positions.changed[at]),
     ...movedAfter(kept, positions),
     ...report.warnings,
   ];
@@ -111,7 +111,8 @@ function haveSamePaths(before: ServiceConfig, config: ServiceConfig, positions: 
   return come.size === positions.changed.length && gone.size === come.size && come.isSubsetOf(gone);
 }
 
-function moved(warnings: readonly ConfigError[], to: (at: number) => number | undefined): ConfigError[] {
+/** Warnings of endpoints that stand at other positions in another document. */
+export function movedTo(warnings: readonly ConfigError[], to: (at: number) => number | undefined): ConfigError[] {
   const place = (pointer: string) =>
     pointer.replace(/^\/endpoints\/(\d+)/, (_, at: string) => `/endpoints/${to(Number(at)) ?? at}`);
   return warnings.map((warning) => warning.at(place(warning.pointer), warning.related.map(place)));
@@ -123,7 +124,7 @@ function movedAfter(warnings: readonly ConfigError[], { before }: Positions): Co
   const now = new Map(before.map((then, at) => [then, at]));
   const positionOf = (pointer: string) => now.get(Number(pointer.split('/')[2]));
   const kept = warnings.filter(({ pointer }) => positionOf(pointer) !== undefined);
-  return moved(kept, (at) => now.get(at));
+  return movedTo(kept, (at) => now.get(at));
 }
 
 function isShifted({ before }: Positions): boolean {

@@ -29,6 +29,11 @@ export interface Protocol {
   readonly addresses?: (next: () => string | undefined) => void;
   /** The backend carries its own address: `host` is not needed and not used. Default false. */
   readonly hostless?: true;
+  /**
+   * It depends on nothing of its endpoint and its backend but the hosts, and keeps nothing for them: attached without a
+   * configuration of its own it may serve other backends with the same hosts, too. Default false.
+   */
+  readonly shareable?: true;
   /** What the addresses of backends begin with, as in `http`. Default: anything. */
   readonly schemes?: readonly string[];
 }

@@ -1,5 +1,5 @@
 import { quantile, type TrafficWindow } from '../pipeline/traffic-window.ts';
-import { systemTimers, type Timers } from '../runtime/watch/index.ts';
+import { systemTimers, type Timers } from '../runtime/watch/timers.ts';
 
 /** What counts as worse than before. */
 export interface GuardThresholds {

@@ -18,7 +18,14 @@ import { containedEncoding } from '../containment/contained-value.ts';
 import { sortByOrder } from '../registry/order.ts';
 import type { Registry } from '../registry/registry.ts';
 import { type Attached, attach, collecting, isUnread, onlyClaim, reportHidden } from './attach.ts';
-import { type BackendOptions, compileAtFirstCall, compileBackend } from './backend.ts';
+import {
+  type BackendOptions,
+  type BackendPlace,
+  type CountBackend,
+  compileAtFirstCall,
+  compileBackend,
+  logPrefix,
+} from './backend.ts';
 import { balance } from './balance.ts';
 import { attachContained, guardsAt } from './guards.ts';
 import { openHosts } from './hosts.ts';
@@ -44,7 +51,7 @@ export interface EndpointContext {
   /** Compiles the pipes that components hold. */
   readonly compilePipe: CompilePipe;
   /** Counts what the backend at an index answers. Default: nobody does. */
-  readonly counting?: ((index: number, next: Step<PipeRequest>) => Step<PipeRequest>) | undefined;
+  readonly counting?: CountBackend | undefined;
 }
 
 /** Attaches what an endpoint declares, and what the service attaches to every endpoint. */
@@ -82,14 +89,21 @@ export interface AttachedBackend {
   readonly attached: readonly Attached<AtBackend>[];
   readonly shadow: AtBackend['shadow'];
   readonly condition: AtBackend['condition'];
-  readonly backend: BackendConfig;
+  /** Other backends without components may have the same attachment, if they say the same of what it depends on. */
+  readonly isShareable: boolean;
   /** Its answers are bytes, though the client is written data. */
   readonly unreadable: boolean;
   readonly stages: BackendStages;
   /** Nothing in its pipe but a protocol that heeds its call. */
   readonly heedsCall: boolean;
   /** @param outerHooks what sees the messages of a stream after the backend's own hooks. */
-  compile(output: Encoding, unread: boolean, alone: boolean, outerHooks: readonly MessageHook[]): Step<PipeRequest>;
+  compile(
+    place: BackendPlace,
+    output: Encoding,
+    unread: boolean,
+    alone: boolean,
+    outerHooks: readonly MessageHook[],
+  ): Step<PipeRequest>;
 }
 
 /** Attaches what a backend declares, finds its protocol and its encoding. */
@@ -146,8 +160,8 @@ export function attachBackend(
     );
   }
   const hosts = openHosts(context, backend, isRefused ? undefined : protocol, { ...stance, pointer });
-  const pickHost = hosts && balance(hosts);
-  if (pickHost) protocol?.addresses?.(pickHost);
+  const picked = hosts && protocol?.addresses ? balance(hosts) : null;
+  if (picked) protocol!.addresses!(picked);
   // Bytes pass undecoded, whatever is named: but not by a name that nothing has.
   const passes = output?.raw && registry.encoding(backend.encoding) !== undefined;
   const encoding = passes
@@ -182,19 +196,21 @@ export function attachBackend(
     attached,
     shadow: onlyClaim(build, attached, 'shadow', 'make a backend a shadow'),
     condition: onlyClaim(build, attached, 'condition', 'decide whether a backend is called'),
-    backend,
+    isShareable:
+      attached.length === 0 &&
+      protocol?.shareable === true &&
+      protocol.addresses === undefined &&
+      (hosts === null || (hosts.fixed === true && hosts.current === backend.host)),
     heedsCall: backendPhase.length === 0 && transportPhase.length === 0 && protocol?.heedsCall === true,
     unreadable: encoding?.raw === true && output?.raw !== true,
-    compile: (clientEncoding, unread, alone, outerHooks) => {
+    compile: (place, clientEncoding, unread, alone, outerHooks) => {
       const options: BackendOptions = {
-        endpoint,
-        backend,
-        log,
+        ...place,
         backendWraps: backendPhase.map(({ at }) => at.backend!),
         transportWraps: transportPhase.map(({ at }) => at.transport!),
         protocol: protocol!,
-        counting: countingOf(context, index),
-        pickHost,
+        // Each backend goes round its hosts by itself.
+        pickHost: picked ?? (hosts && balance(hosts)),
         messageHooks: [...messageHooks(attached, registry, 'backend'), ...outerHooks],
         customShape,
         encoding: encoding!,
@@ -206,16 +222,6 @@ export function attachBackend(
       return attached.length === 0 ? compileAtFirstCall(options) : compileBackend(options);
     },
   };
-}
-
-/** Joined: a template would be kept as the tree of its parts, of several times that size. */
-function logPrefix(endpoint: EndpointConfig, backend: BackendConfig): string {
-  const { method, endpoint: path } = endpoint;
-  return ['[BACKEND: ', method, ' ', path, ' -> ', backend.method, ' ', backend.url_pattern, '][Client]'].join('');
-}
-
-function countingOf({ counting }: EndpointContext, index: number): BackendOptions['counting'] {
-  return counting && ((next) => counting(index, next));
 }
 
 /** What sees the messages of a stream, in the order in which wraps of a phase see a reply: innermost first. */

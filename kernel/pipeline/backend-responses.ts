@@ -4,17 +4,20 @@ import { mapReply } from './map-reply.ts';
 /** What the backends of an endpoint answered, by their names. Those that no configuration has any more are forgotten. */
 export class BackendResponses {
   #byName: Map<string, StatusCounts> | null = null;
-  #configured: readonly (readonly string[])[] = [];
+  #configured: readonly (readonly NamedBackend[])[] = none;
 
-  /** Knows the backends of a configuration. @returns gives them back. */
-  hold(names: readonly string[]): () => void {
-    this.#configured = this.#configured.concat([names]);
-    return () => {
-      this.#configured = this.#configured.filter((held) => held !== names);
-      for (const name of this.#byName?.keys() ?? []) {
-        if (!this.#configured.some((held) => held.includes(name))) this.#byName!.delete(name);
-      }
-    };
+  /** Knows the backends of a configuration, until they are let go. */
+  hold(backends: readonly NamedBackend[]): void {
+    // A list of one is made as such: one that has grown has room for many.
+    this.#configured = this.#configured.length === 0 ? [backends] : [...this.#configured, backends];
+  }
+
+  letGo(backends: readonly NamedBackend[]): void {
+    const at = this.#configured.indexOf(backends);
+    this.#configured = this.#configured.toSpliced(at, 1);
+    if (!this.#byName) return;
+    const names = new Set(this.#configured.flatMap(backendNames));
+    for (const name of this.#byName.keys()) if (!names.has(name)) this.#byName.delete(name);
   }
 
   of(name: string): StatusCounts {
@@ -33,10 +36,13 @@ export class BackendResponses {
   }
 }
 
+const none: readonly never[] = Object.freeze([]);
 const noResponses: ReadonlyMap<string, StatusCounts> = new Map();
 
+type NamedBackend = Pick<BackendConfig, 'method' | 'url_pattern'>;
+
 /** What each backend is called among those of its endpoint, as in `GET /users/{id}`; a second of that name gets `#2`. */
-export function backendNames(backends: readonly BackendConfig[]): string[] {
+export function backendNames(backends: readonly NamedBackend[]): string[] {
   const taken = new Map<string, number>();
   return backends.map(({ method, url_pattern }) => {
     const name = `${method} ${url_pattern}`;
@@ -65,17 +71,17 @@ const CLIENT_LEFT = 499;
 /** How many answers there were of each of `statusClasses`. */
 export class StatusCounts {
   #counts: number[] | null = null;
-  #told: readonly number[] = none;
+  #told: readonly number[] = noCounts;
 
   /** @param status 0 for no answer. */
   record(status: number): void {
-    this.#counts ??= [...none];
+    this.#counts ??= [...noCounts];
     this.#counts[status === CLIENT_LEFT ? statusClasses.length - 1 : Math.trunc(status / 100)]!++;
   }
 
   /** Up to now, in the order of `statusClasses`. */
   snapshot(): readonly number[] {
-    return this.#counts ? [...this.#counts] : none;
+    return this.#counts ? [...this.#counts] : noCounts;
   }
 
   /** Those since the last time it was asked. For one asker only. */
@@ -88,9 +94,9 @@ export class StatusCounts {
 
   /** Adds what another process has counted. */
   merge(delta: readonly number[]): void {
-    this.#counts ??= [...none];
+    this.#counts ??= [...noCounts];
     for (const [at, count] of delta.entries()) this.#counts[at]! += count;
   }
 }
 
-const none: readonly number[] = statusClasses.map(() => 0);
+const noCounts: readonly number[] = statusClasses.map(() => 0);

@@ -24,17 +24,44 @@ import { compileBackendFilter } from './request.ts';
 import { compileShape } from './shape.ts';
 import { withTimeout } from './with-timeout.ts';
 
-/** Everything one backend's pipe is made of. */
-export interface BackendOptions {
+/** Counts what the backend at an index answers. */
+export type CountBackend = (index: number, next: Step<PipeRequest>) => Step<PipeRequest>;
+
+/** Whose pipe is folded. */
+export interface BackendPlace {
   readonly endpoint: EndpointConfig;
   readonly backend: BackendConfig;
   readonly log: Log;
+  /** Stands between the transport wraps and the protocol. */
+  readonly counting?: Wrap<PipeRequest> | undefined;
+}
+
+/** Where a pipe is folded for one backend of an endpoint. */
+export function placeOf(
+  { log, counting }: { readonly log: Log; readonly counting?: CountBackend | undefined },
+  endpoint: EndpointConfig,
+  index: number,
+): BackendPlace {
+  const backend = endpoint.backend[index]!;
+  return {
+    endpoint,
+    backend,
+    log: log.at(logPrefix(endpoint, backend)),
+    counting: counting && ((next) => counting(index, next)),
+  };
+}
+
+/** Joined: a template would be kept as the tree of its parts, of several times that size. */
+export function logPrefix({ method, endpoint: path }: EndpointConfig, backend: BackendConfig): string {
+  return ['[BACKEND: ', method, ' ', path, ' -> ', backend.method, ' ', backend.url_pattern, '][Client]'].join('');
+}
+
+/** Everything one backend's pipe is made of. */
+export interface BackendOptions extends BackendPlace {
   /** Attachments in order, outermost first, for each phase. */
   readonly backendWraps: readonly Wrap<PipeRequest>[];
   readonly transportWraps: readonly Wrap<PipeRequest>[];
   readonly protocol: NonNullable<AtBackend['protocol']>;
-  /** Stands between the transport wraps and the protocol. */
-  readonly counting?: Wrap<PipeRequest> | undefined;
   /** Gives the backend's addresses one after another; null for a protocol that carries its own. */
   readonly pickHost: (() => string | undefined) | null;
   readonly customShape: AtBackend['shape'];

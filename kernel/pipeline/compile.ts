@@ -2,6 +2,7 @@ import {
   type AtService,
   type ClientRequest,
   ConfigError,
+  type EndpointConfig,
   type OwnRoute,
   type Phase,
   type Plugin,
@@ -13,10 +14,12 @@ import { sortByOrder } from '../registry/order.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { CompiledAgent } from './agent.ts';
 import type { Attached } from './attach.ts';
+import type { EndpointContext } from './attachments.ts';
 import { compileEndpoint } from './endpoint.ts';
 import type { HandlerUse } from './guards.ts';
 import type { Http2Routes } from './http2-routes.ts';
 import type { NestedPipe } from './nested.ts';
+import { PlainEndpoints } from './plain-endpoints.ts';
 import type { Route } from './route.ts';
 import { attachService, compileRest, type Earlier, type ServiceFrame } from './service-frame.ts';
 import type { Build } from './site.ts';
@@ -57,24 +60,18 @@ export async function compile(build: Build, registry: Registry, earlier: Earlier
   const { config } = build;
   const frame = earlier?.frame ?? attachService(build, registry);
   const context = { ...frame.context, build };
-  const routes: Route[] = [];
-  const scheduler = new YieldScheduler();
-  for (const [index, endpoint] of config.endpoints.entries()) {
-    const known = earlier?.take(index, endpoint);
-    const route = known ?? compileEndpoint(context, endpoint, `/endpoints/${index}`);
-    if (route) routes.push(route);
-    // To look at the clock costs as much as to go on with one.
-    if ((!known || index % 32 === 0) && scheduler.due) await scheduler.yield();
-  }
-  if (earlier) await scheduler.yield();
+  const routes = await compileEndpoints(context, config.endpoints, earlier);
   earlier?.takeRest();
   frame.rest ??= compileRest(context, config);
   const { http2, agents } = frame.rest;
   frame.isClosed = true;
   const own = frame.service.flatMap(({ plugin, at }) => (at.routes ?? []).map((route) => ({ plugin, route })));
+  const scheduler = new YieldScheduler();
   refuseTaken(build, own, routes);
   if (http2) refusePublished(build, http2, routes);
+  if (scheduler.due) await scheduler.yield();
   warnOfUnreachable(build, frame.service);
+  if (scheduler.due) await scheduler.yield();
   const { order } = registry.catalogue;
   const inOrder = (phase: Phase) => sortByOrder(frame.service, order, phase).map(({ at }) => at);
   return {
@@ -94,6 +91,29 @@ export async function compile(build: Build, registry: Registry, earlier: Earlier
     service: sortByOrder(frame.service, order, 'middleware'),
     handlerUses: build.everyHandlerUse,
   };
+}
+
+async function compileEndpoints(
+  context: EndpointContext,
+  endpoints: readonly EndpointConfig[],
+  earlier: Earlier | null,
+): Promise<Route[]> {
+  const plain = PlainEndpoints.of(context);
+  const routes: Route[] = [];
+  const scheduler = new YieldScheduler();
+  try {
+    for (const [index, endpoint] of endpoints.entries()) {
+      const known = earlier?.take(index, endpoint);
+      const route = known ?? compileEndpoint(context, endpoint, `/endpoints/${index}`, null, plain);
+      if (route) routes.push(route);
+      // To look at the clock costs as much as to go on with one.
+      if ((!known || index % 32 === 0) && scheduler.due) await scheduler.yield();
+    }
+  } finally {
+    await plain?.close();
+  }
+  if (earlier) await scheduler.yield();
+  return routes;
 }
 
 function upgradesOf(routes: readonly Route[]): ReadonlySet<string> {

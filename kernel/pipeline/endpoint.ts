@@ -2,9 +2,9 @@ import type { AtEndpoint, ClientRequest, EndpointConfig, PipeTraits, Wrap } from
 import type { Attached } from './attach.ts';
 import type { EndpointContext } from './attachments.ts';
 import { backendNames, countResponses } from './backend-responses.ts';
-import { EndpointTraffic } from './endpoint-traffic.ts';
 import { type NestedPipe, nesting } from './nested.ts';
 import { compilePipe } from './pipe.ts';
+import type { PlainEndpoints } from './plain-endpoints.ts';
 import { compileRequest } from './request.ts';
 import { enterPipe, type Route } from './route.ts';
 import { foldAround } from './settle.ts';
@@ -18,24 +18,28 @@ export interface EndpointShell {
 /**
  * Compiles one endpoint; undefined when it has mistakes, which are in `build.errors`.
  * @param pointer where it stands. @param shell around it; null for nothing.
+ * @param plain what endpoints without components share; null for nothing.
  */
 export function compileEndpoint(
   service: EndpointContext,
   endpoint: EndpointConfig,
   pointer: string,
   shell: EndpointShell | null = null,
+  plain: PlainEndpoints | null = null,
 ): Route | undefined {
+  const form = plain?.formOf(endpoint) ?? null;
+  const known = form === null ? null : plain!.route(form, endpoint, pointer);
+  if (known !== null) return known;
   const { build, hold } = service.build.forEndpoint();
   const nested: NestedPipe[] = [];
-  const { method, endpoint: path } = endpoint;
-  const traffic = build.keep('traffic', { method, endpoint: path }, () => new EndpointTraffic());
+  const traffic = build.traffic(endpoint, hold);
   const names = backendNames(endpoint.backend);
-  build.defer(traffic.backends.hold(names));
   const counting: EndpointContext['counting'] = (at, next) => countResponses(traffic.backends, names[at]!, next);
   const context = nesting({ ...service, build, offers: service.offers.within(), counting }, nested);
   const log = context.log.at(`[ENDPOINT: ${endpoint.endpoint}]`);
   const pipe = compilePipe(context, endpoint, pointer, log, shell !== null);
   if (!pipe) return undefined;
+  if (form !== null) plain!.learn(form, pipe, endpoint, build);
   const { step, output, attached, endpointPhase, maxPayloadBytes, stages, sets } = pipe;
   const wraps = endpointPhase.map(({ at }) => at.endpoint!);
   return {

@@ -23,7 +23,7 @@ import {
   findEncoding,
   messageHooks,
 } from './attachments.ts';
-import { missingValue } from './backend.ts';
+import { type BackendPlace, missingValue, placeOf } from './backend.ts';
 import { buffered } from './buffered.ts';
 import { choiceOf, firstChosen, onCondition } from './choice.ts';
 import { fold } from './fold.ts';
@@ -34,13 +34,21 @@ import type { Build } from './site.ts';
 import { type PipeStages, stagesAround } from './stages.ts';
 
 /** The part of an endpoint that needs no client: backends, their merge, and what stands around them. */
-export interface CompiledPipe {
+export interface CompiledPipe extends AttachedPipe {
   readonly step: Step<PipeRequest>;
+}
+
+/** A pipe whose components are attached, with everything found that may be wrong with it. */
+export interface AttachedPipe {
   readonly output: Encoding;
   /** What the endpoint's components attached. */
   readonly attached: readonly Attached<AtEndpoint>[];
+  readonly backends: readonly AttachedBackend[];
+  readonly gathering: Pick<Gathering, 'gather' | 'combine'>;
   /** Those that stand around the client's request, outermost first. */
   readonly endpointPhase: readonly Attached<AtEndpoint>[];
+  /** Those that stand around the request to the backends, outermost first. */
+  readonly proxyPhase: readonly Attached<AtEndpoint>[];
   /** Longest request body in bytes; 0 for no limit. */
   readonly maxPayloadBytes: number;
   readonly stages: PipeStages;
@@ -50,6 +58,8 @@ export interface CompiledPipe {
   readonly readsData: boolean;
   /** It answers by itself as soon as its call is over, unless the request has a body. */
   readonly heedsCall: boolean;
+  /** Tells it from every other one. */
+  readonly pointer: string;
 }
 
 /**
@@ -63,6 +73,17 @@ export function compilePipe(
   log: Log,
   isRead = false,
 ): CompiledPipe | undefined {
+  const pipe = attachPipe(context, endpoint, pointer, log);
+  return pipe && { ...pipe, step: foldPipe(context, pipe, endpoint, log, isRead) };
+}
+
+/** Attaches what a pipe is folded of; undefined when it has mistakes, which are in `build.errors`. */
+export function attachPipe(
+  context: EndpointContext,
+  endpoint: EndpointConfig,
+  pointer: string,
+  log: Log,
+): AttachedPipe | undefined {
   const { build, registry } = context;
   const before = build.errors.length;
   const output = findEncoding(
@@ -83,8 +104,52 @@ export function compilePipe(
   if (output.raw) refuseReaders(build, everything, output, pointer);
   const gathering = claimsOf(build, attached);
   if (build.errors.length > before) return undefined;
+  const phase = (name: 'endpoint' | 'proxy') =>
+    sortByOrder(
+      attached.filter(({ at }) => at[name] !== undefined),
+      registry.catalogue.order,
+      name,
+    );
+  const endpointPhase = phase('endpoint');
+  const proxyPhase = phase('proxy');
+  reportHidden(build, [...endpointPhase, ...proxyPhase]);
+  const isChosen = regular.some(({ condition }) => condition);
+  return {
+    output,
+    attached,
+    backends,
+    gathering,
+    endpointPhase,
+    proxyPhase,
+    maxPayloadBytes: smallestLimit([
+      build.config.router.max_payload,
+      ...attached.map(({ at }) => at.payload?.maxBytes ?? 0),
+    ]),
+    readsData: everything.some(({ at }) => at.readsData),
+    heedsCall: proxyPhase.length === 0 && !isChosen && !gathering.gather && regular.every((each) => each.heedsCall),
+    sets: headersSet([...context.service, ...everything]),
+    stages: {
+      around: stagesAround(endpointPhase, proxyPhase, attached, regular.length > 1, output.messages !== undefined),
+      backends: backends.map((backend) => backend.stages),
+    },
+    pointer,
+  };
+}
 
-  const readsData = everything.some(({ at }) => at.readsData);
+/**
+ * Folds a pipe for an endpoint; others may have the same attachments.
+ * @param isRead as for `compilePipe`.
+ */
+export function foldPipe(
+  context: Pick<EndpointContext, 'registry' | 'log' | 'counting'>,
+  { output, attached, backends: all, gathering, proxyPhase, maxPayloadBytes, readsData, pointer }: AttachedPipe,
+  endpoint: EndpointConfig,
+  log: Log,
+  isRead = false,
+): Step<PipeRequest> {
+  const { registry } = context;
+  const backends = all.map((backend, at): PlacedBackend => ({ ...backend, place: placeOf(context, endpoint, at) }));
+  const regular = backends.filter((backend) => !backend.shadow);
   const unread = !isRead && !readsData;
   const alone = regular.length === 1 && backends.length === 1;
   const outerHooks = messageHooks(attached, registry, 'proxy');
@@ -97,7 +162,7 @@ export function compilePipe(
   const { gather: gathers, combine } = gathering;
   const joins = regular.length > 1 && !gathers && !combine && shapes.length === 0 && !conditions.some(Boolean);
   const passes = unread && (alone || (joins && output.merges !== undefined));
-  const compiled = regular.map((backend) => backend.compile(output, passes, alone, outerHooks));
+  const compiled = regular.map((backend) => backend.compile(backend.place, output, passes, alone, outerHooks));
   const inTurn = gathers?.sequential === true;
   const choice = conditions.some(Boolean) ? choiceOf(conditions, compiled, inTurn, pointer) : null;
   const steps = choice?.steps ?? compiled;
@@ -105,48 +170,24 @@ export function compilePipe(
     .filter((backend) => backend.shadow)
     .map(
       (backend): Shadow => ({
-        step: onCondition(backend.condition, backend.compile(output, false, false, [])),
+        step: onCondition(backend.condition, backend.compile(backend.place, output, false, false, [])),
         timeoutMs: backend.shadow!.timeoutMs ?? endpoint.timeout,
       }),
     );
-  const phase = (name: 'endpoint' | 'proxy') =>
-    sortByOrder(
-      attached.filter(({ at }) => at[name] !== undefined),
-      registry.catalogue.order,
-      name,
-    );
-  const endpointPhase = phase('endpoint');
-  const proxyPhase = phase('proxy');
-  reportHidden(build, [...endpointPhase, ...proxyPhase]);
   const together = () => gather({ ...gathering, shapes }, regular, steps, endpoint, log, passes ? output : null);
   const isOneOf = choice && output.raw && compiled.length > 1;
   const chosen = isOneOf ? firstChosen(conditions, compiled) : choice ? choice.around(together()) : together();
   const gathered = withShadows(shadows, chosen);
-  const maxPayloadBytes = smallestLimit([
-    build.config.router.max_payload,
-    ...attached.map(({ at }) => at.payload?.maxBytes ?? 0),
-  ]);
   const single = alone && endpoint.concurrent_calls === 1;
   const shared = single && maxPayloadBytes === 0 ? gathered : buffered(gathered, single);
-  const step = fold(
+  return fold(
     proxyPhase.map(({ at }) => at.proxy!),
     shared,
   );
-  return {
-    step,
-    output,
-    attached,
-    endpointPhase,
-    maxPayloadBytes,
-    readsData,
-    heedsCall: proxyPhase.length === 0 && !choice && !gathering.gather && regular.every(({ heedsCall }) => heedsCall),
-    sets: headersSet([...context.service, ...everything]),
-    stages: {
-      around: stagesAround(endpointPhase, proxyPhase, attached, regular.length > 1, output.messages !== undefined),
-      backends: backends.map((backend) => backend.stages),
-    },
-  };
 }
+
+/** A backend with its place in the endpoint whose pipe is folded. */
+type PlacedBackend = AttachedBackend & { readonly place: BackendPlace };
 
 const noHeaders: ReadonlySet<string> = new Set();
 
@@ -182,7 +223,7 @@ function claimsOf(build: Build, attached: readonly Attached<AtEndpoint>[]): Pick
 
 function gather(
   { gather: custom, combine, shapes }: Gathering,
-  backends: readonly AttachedBackend[],
+  backends: readonly PlacedBackend[],
   steps: readonly Step<PipeRequest>[],
   endpoint: EndpointConfig,
   log: Log,
@@ -195,7 +236,7 @@ function gather(
     .debug(() => `Backends: ${steps.length}, merger: ${merger}, combiner: ${combine?.name || 'default'}`);
   const gathered = custom ? custom.over(steps) : parallel(steps, combine, endpoint.timeout, joined);
   const whole = demanding(
-    backends.filter(({ condition }) => !condition).map(({ backend }) => backend),
+    backends.filter(({ condition }) => !condition).map(({ place }) => place.backend),
     gathered,
   );
   return fold(

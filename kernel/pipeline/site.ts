@@ -30,6 +30,7 @@ import { type KnownPlugins, parsePointer, valueAt } from '../config/index.ts';
 import type { PlaceGuards } from '../containment/place-guards.ts';
 import { ownerOf } from '../registry/registry.ts';
 import { compilePattern, compileText } from './compile-text.ts';
+import type { EndpointTraffic } from './endpoint-traffic.ts';
 import { attachHandler, type Contains, guardsAt, noteSite } from './guards.ts';
 import { configOfHttp } from './http-config.ts';
 import type { CallCounter } from './in-flight.ts';
@@ -84,6 +85,21 @@ export interface Build extends Contains {
   defer(dispose: () => void | Promise<void>): void;
   /** The same build for one endpoint: what it acquires is held for as long as the endpoint has streams. */
   forEndpoint(): { readonly build: Build; readonly hold: StreamLease };
+  /** The same build for what several endpoints share. */
+  forShared(): SharedBuild;
+  /** What an endpoint has served, and its backends answered: counted for as long as some configuration has it. */
+  traffic(endpoint: EndpointConfig, hold: StreamLease): EndpointTraffic;
+  /** Something was registered here besides what is to be released, as a warning or a task. */
+  readonly hasRegistered: boolean;
+}
+
+/** What several endpoints share: held until the last of them is released. */
+export interface SharedBuild {
+  readonly build: Build;
+  /** Of an endpoint that acquires nothing else. */
+  lease(): StreamLease;
+  /** No other endpoint comes. */
+  release(): Promise<void>;
 }
 
 /** The site of one namespace at one place; endpoint and backend are there when the place has them. */

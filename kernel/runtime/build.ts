@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ConfigError, type Data, parsePointer, type ServiceConfig } from '#contract';
 import { parentPointer, valueAt } from '../config/index.ts';
 import { ConfigErrors, GatewayError } from '../contract/internal.ts';
@@ -44,6 +45,8 @@ export async function build(
   // With mistakes in what is written, building only looks for more of them.
   if (read.errors.length === 0) phases.enter('build');
   const adoption = before && read.errors.length === 0 ? Adoption.of(before, read, files) : null;
+  // Where there are thousands of endpoints, to compare them was a slice of work by itself.
+  if (adoption) await nextTurn();
   const known = { ...context, registry: read.registry };
   const built = adoption && (await buildOn(adoption, new ConfigBuild(read, files, known, id, before!.scope), phases));
   // With mistakes, the whole is built: it tells them all, each at its place.

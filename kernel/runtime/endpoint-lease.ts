@@ -9,6 +9,14 @@ export class EndpointLease extends Holding implements StreamLease {
   #streams: Set<Stream> | null = null;
   #endsLasting = false;
   #onEmpty: (() => void) | null = null;
+  /** What it has together with other endpoints. */
+  #shared: Holding | null = null;
+
+  /** Holds what others hold, too: it is released with the last of them. */
+  share(shared: Holding): void {
+    shared.adopt();
+    this.#shared = shared;
+  }
 
   get streams(): number {
     return this.#streams?.size ?? 0;
@@ -42,5 +50,6 @@ export class EndpointLease extends Holding implements StreamLease {
       });
     }
     await this.dispose(onError);
+    await this.#shared?.release(onError);
   }
 }

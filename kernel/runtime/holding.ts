@@ -51,6 +51,7 @@ export interface Registered {
 
 /** Never written to. */
 const none = new Map<string, never>();
+const nothing: readonly never[] = Object.freeze([]);
 
 /**
  * What one place of a configuration acquired: the service, or one endpoint. Configurations after the one that it was built
@@ -66,7 +67,7 @@ export class Holding extends Scope {
   #serving = 0;
   #working: AbortController | null = null;
   /** What the port waits for. */
-  readonly #before: Promise<void>[] = [];
+  #before: readonly Promise<void>[] = nothing;
   #registered: Registered | null = null;
 
   /** Made when first written to: most endpoints register nothing. */
@@ -118,7 +119,7 @@ export class Holding extends Scope {
       try {
         const running = run(signal);
         if (running) this.defer(() => running.catch(onError));
-        if (running && holdsPort) this.#before.push(running.catch(() => {}));
+        if (running && holdsPort) this.#before = [...this.#before, running.catch(() => {})];
       } catch (error) {
         onError(error);
       }

@@ -2,6 +2,7 @@ import { type DataObject, isObject } from '#contract';
 import {
   changedIn,
   type Normalized,
+  normalizeInBatches,
   normalizeInSlices,
   renormalize,
   type Understood,
@@ -66,7 +67,8 @@ export async function readConfig(
   const read = before?.understood && (await readChanges(data, overrides, registry, files, before, before.understood));
   if (read) return read;
   const known = await registryFor(underEnvironment(data, env), overrides.plugins, registry, files);
-  const normalized = await normalizeInSlices(data, { ...overrides, env, known: known.registry });
+  const options = { ...overrides, env, known: known.registry };
+  const normalized = await (before ? normalizeInBatches(data, options) : normalizeInSlices(data, options));
   const errors = [...normalized.errors, ...known.errors];
   const isGood = before !== null && errors.length === 0;
   const config = isGood ? await shareWith(before.config, normalized.config) : normalized.config;

@@ -2,25 +2,28 @@ type Dispose = () => void | Promise<void>;
 
 /** What one configuration acquired: released once, last in first out, whatever fails on the way. */
 export class Scope {
-  readonly #disposers: Dispose[] = [];
+  /** Made with the first one: there are many scopes, of one or two. */
+  #disposers: Dispose[] | null = null;
   #disposed = false;
 
   get size(): number {
-    return this.#disposers.length;
+    return this.#disposers?.length ?? 0;
   }
 
   defer(dispose: Dispose): void {
     if (this.#disposed) throw new Error('scope is already disposed of');
-    this.#disposers.push(dispose);
+    if (this.#disposers) this.#disposers.push(dispose);
+    else this.#disposers = [dispose];
   }
 
   /** @param onError told of each disposer that throws; the others still run. */
   async dispose(onError: (error: unknown) => void): Promise<void> {
     if (this.#disposed) return;
     this.#disposed = true;
-    while (this.#disposers.length > 0) {
+    const disposers = this.#disposers ?? [];
+    while (disposers.length > 0) {
       try {
-        const disposed = this.#disposers.pop()!();
+        const disposed = disposers.pop()!();
         if (disposed instanceof Promise) await soon(disposed);
       } catch (error) {
         onError(error);

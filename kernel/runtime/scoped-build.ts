@@ -2,6 +2,7 @@ import {
   type ClientRequest,
   ConfigError,
   type Data,
+  type EndpointConfig,
   type Mirror,
   type MirrorOptions,
   type OpenPort,
@@ -17,12 +18,14 @@ import {
   type TokenPool,
 } from '#contract';
 import type { FaultMeter } from '../containment/hook-guard.ts';
+import { EndpointTraffic } from '../pipeline/endpoint-traffic.ts';
 import { Reads } from '../pipeline/reads.ts';
-import type { Build } from '../pipeline/site.ts';
+import type { Build, SharedBuild } from '../pipeline/site.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Asked, ConfigBuild } from './config-build.ts';
 import type { EndpointLease } from './endpoint-lease.ts';
-import type { Holding } from './holding.ts';
+import { endpointId } from './endpoint-prints.ts';
+import { Holding } from './holding.ts';
 import { type AskForTokens, Leases, serveLease } from './leases.ts';
 import { bindTrouble, PluginPort } from './plugin-port.ts';
 import type { ReadFiles } from './read-files.ts';
@@ -222,6 +225,40 @@ export class ScopedBuild implements Build {
 
   defer(dispose: () => void | Promise<void>): void {
     this.holding.defer(dispose);
+  }
+
+  get hasRegistered(): boolean {
+    return this.holding.registered !== null;
+  }
+
+  traffic(endpoint: EndpointConfig, hold: EndpointLease): EndpointTraffic {
+    const { cache } = this.#whole.context;
+    const id = `traffic ${endpointId(endpoint)}`;
+    const traffic = cache.take(id, () => new EndpointTraffic());
+    traffic.backends.hold(endpoint.backend);
+    hold.defer(() => {
+      traffic.backends.letGo(endpoint.backend);
+      return cache.giveBack(id);
+    });
+    return traffic;
+  }
+
+  forShared(): SharedBuild {
+    const holding = new Holding();
+    const build = new ScopedBuild(this.#whole, holding);
+    const { log } = this.services;
+    return {
+      build,
+      lease: () => {
+        const hold = this.#whole.newHold();
+        hold.builder = build;
+        hold.share(holding);
+        return hold;
+      },
+      async release() {
+        await holding.release((failure) => log.error(() => `failed to release resources: ${failure}`));
+      },
+    };
   }
 
   forEndpoint(): { build: ScopedBuild; hold: EndpointLease } {

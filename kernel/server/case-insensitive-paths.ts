@@ -2,13 +2,21 @@ import { parseSegment, readSegment } from '../config/index.ts';
 
 /** One segment of declared paths, and what may follow it. */
 interface Node {
-  readonly fixed: Map<string, { readonly spelling: string; readonly node: Node }>;
+  /** By their text in lower case; null for none: most are the end of a path. */
+  fixed: Map<string, Fixed> | null;
   /** Segments with variables. */
-  readonly variables: Variables[];
+  variables: readonly Variables[];
   /** A declared path ends here. */
   ends: boolean;
   /** A declared path ends here in `/*`. */
   open: boolean;
+}
+
+interface Fixed {
+  readonly spelling: string;
+  readonly node: Node;
+  /** The next of those that differ in letter case alone, in order of declaration; null for none. */
+  other: Fixed | null;
 }
 
 interface Variables {
@@ -19,8 +27,10 @@ interface Variables {
   readonly node: Node;
 }
 
+const none: readonly never[] = Object.freeze([]);
+
 function createNode(): Node {
-  return { fixed: new Map(), variables: [], ends: false, open: false };
+  return { fixed: null, variables: none, ends: false, open: false };
 }
 
 /**
@@ -29,8 +39,14 @@ function createNode(): Node {
  */
 export class CaseInsensitivePaths {
   readonly #roots = new Map<string, Node>();
+  /** Paths without variables, which come before all others: by method, and then in lower case. */
+  readonly #fixed = new Map<string, Map<string, string>>();
 
   add(method: string, pattern: string): void {
+    if (!pattern.includes('{') && !pattern.endsWith('/*')) {
+      this.#addFixed(method, pattern);
+      return;
+    }
     let node = this.#roots.get(method);
     if (!node) {
       node = createNode();
@@ -46,8 +62,21 @@ export class CaseInsensitivePaths {
     node.ends = true;
   }
 
+  #addFixed(method: string, pattern: string): void {
+    let paths = this.#fixed.get(method);
+    if (!paths) {
+      paths = new Map();
+      this.#fixed.set(method, paths);
+    }
+    const key = pattern.toLowerCase();
+    // Of two that differ in letter case alone the first one counts.
+    if (!paths.has(key)) paths.set(key, pattern);
+  }
+
   /** The path as it was declared, with its own values for the variables; undefined when there is none like it. */
   find(method: string, path: string): string | undefined {
+    const fixed = this.#fixed.get(method)?.get(path.toLowerCase());
+    if (fixed !== undefined) return fixed;
     const root = this.#roots.get(method);
     const spelled = root && spell(root, path.slice(1).split('/'), 0);
     return spelled && `/${spelled.join('/')}`;
@@ -58,17 +87,22 @@ function step(node: Node, segment: string): Node {
   const { texts, names } = parseSegment(segment);
   if (names.length === 0) {
     const key = segment.toLowerCase();
-    const known = node.fixed.get(key);
-    if (known) return known.node;
-    const next = createNode();
-    node.fixed.set(key, { spelling: segment, node: next });
-    return next;
+    node.fixed ??= new Map();
+    let last: Fixed | null = null;
+    for (let known = node.fixed.get(key) ?? null; known; known = known.other) {
+      if (known.spelling === segment) return known.node;
+      last = known;
+    }
+    const added: Fixed = { spelling: segment, node: createNode(), other: null };
+    if (last) last.other = added;
+    else node.fixed.set(key, added);
+    return added.node;
   }
   const form = texts.join('{}');
   const known = node.variables.find((variables) => variables.texts.join('{}') === form);
   if (known) return known.node;
   const next = createNode();
-  node.variables.push({ texts, folded: texts.map((text) => text.toLowerCase()), node: next });
+  node.variables = [...node.variables, { texts, folded: texts.map((text) => text.toLowerCase()), node: next }];
   return next;
 }
 
@@ -91,9 +125,10 @@ function spellValues({ texts, folded }: Variables, segment: string): string | un
 function spell(node: Node, segments: readonly string[], at: number): string[] | undefined {
   const segment = segments[at];
   if (segment === undefined) return node.ends ? [] : undefined;
-  const fixed = node.fixed.get(segment.toLowerCase());
-  const tail = fixed && spell(fixed.node, segments, at + 1);
-  if (tail) return [fixed.spelling, ...tail];
+  for (let fixed = node.fixed?.get(segment.toLowerCase()) ?? null; fixed; fixed = fixed.other) {
+    const tail = spell(fixed.node, segments, at + 1);
+    if (tail) return [fixed.spelling, ...tail];
+  }
   for (const variables of node.variables) {
     const spelled = spellValues(variables, segment);
     const rest = spelled === undefined ? undefined : spell(variables.node, segments, at + 1);

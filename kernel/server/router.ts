@@ -1,10 +1,10 @@
-import createFindMyWay, { type HTTPMethod, type Instance } from 'find-my-way';
-import { type Params, paramKey, type ServiceConfig } from '#contract';
+import type { HTTPMethod } from 'find-my-way';
+import type { Params, ServiceConfig } from '#contract';
 import { encodePathSegment, YieldScheduler } from '../contract/internal.ts';
 import type { Route } from '../pipeline/route.ts';
-import { CaseInsensitivePaths } from './case-insensitive-paths.ts';
+import { type Entry, RouteTree } from './route-tree.ts';
 import { cleanPath } from './target.ts';
-import { moreFixedFirst, triePath } from './trie-path.ts';
+import { moreFixedFirst } from './trie-path.ts';
 
 /** What a request's method and path lead to. */
 export type Outcome =
@@ -14,58 +14,8 @@ export type Outcome =
   | { readonly kind: 'refused'; readonly text: string }
   | { readonly kind: 'none' };
 
-/** How one route's variables are read from what the tree found. */
-interface Entry {
-  /** Position of the route among those of the configuration. */
-  readonly at: number;
-  /** As the tree has it. */
-  readonly path: string;
-  /** Name in the tree and key in `Params`; null when they are the same. */
-  readonly names: readonly (readonly [string, string])[] | null;
-  /** Segments before the wildcard; -1 for none. */
-  readonly wildcardAt: number;
-}
-
 const none: Outcome = Object.freeze({ kind: 'none' });
 const invalidPath: Outcome = Object.freeze({ kind: 'refused', text: 'error: invalid path' });
-
-/** Where the routes of a configuration are found, by their positions: filled before it is published, never changed after. */
-class RouteTree {
-  readonly exact: Instance<never>;
-  /** For redirects to the declared spelling; null when those are off. */
-  readonly spelling: CaseInsensitivePaths | null;
-  readonly methods = new Set<string>();
-  catchAll = -1;
-
-  constructor(config: ServiceConfig) {
-    // The only expressions are those of `triePath`, whose time grows with the segment: there is nothing to look for in them.
-    const tree = { maxParamLength: 1_000_000, querystringParser: ignored, allowUnsafeRegex: true };
-    this.exact = createFindMyWay(tree) as unknown as Instance<never>;
-    this.spelling = config.router.disable_redirect_fixed_path ? null : new CaseInsensitivePaths();
-  }
-
-  add(at: number, method: string, pattern: string): void {
-    if (pattern === '/__catchall') {
-      this.catchAll = at;
-      return;
-    }
-    const names: [string, string][] = [];
-    const path = triePath(pattern, (name) => {
-      const plain = /^[a-z]\w*$/i.test(name) ? paramKey(name) : `p${names.length}`;
-      names.push([plain, paramKey(name)]);
-      return plain;
-    });
-    const entry: Entry = {
-      at,
-      path,
-      names: names.every(([plain, key]) => plain === key) ? null : names,
-      wildcardAt: pattern.endsWith('/*') ? pattern.split('/').length - 2 : -1,
-    };
-    this.methods.add(method);
-    this.exact.on(method as HTTPMethod, path, ignored, entry);
-    this.spelling?.add(method, pattern);
-  }
-}
 
 /**
  * Finds the endpoint of a request in a radix tree: the same cost with ten endpoints as with ten thousand. A router belongs
@@ -74,20 +24,25 @@ class RouteTree {
 export class Router {
   readonly #config: ServiceConfig;
   readonly #options: ServiceConfig['router'];
-  readonly #tree: RouteTree;
   readonly #routes: readonly Route[];
-  readonly #exact: RouteTree['exact'];
-  readonly #spelling: RouteTree['spelling'];
-  readonly #catchAll: Route | null;
+  readonly #prefix: string;
+  /** Null before anything is asked for, where that may never be. */
+  #tree: RouteTree | null = null;
+  #exact!: RouteTree['exact'];
+  #fixed!: RouteTree['fixed'];
+  #spelling!: RouteTree['spelling'];
+  #catchAll: Route | null = null;
 
-  private constructor(config: ServiceConfig, tree: RouteTree, routes: readonly Route[]) {
+  private constructor(config: ServiceConfig, routes: readonly Route[], prefix: string) {
     this.#config = config;
     this.#options = config.router;
-    this.#tree = tree;
     this.#routes = routes;
-    this.#exact = tree.exact;
-    this.#spelling = tree.spelling;
-    this.#catchAll = routes[tree.catchAll] ?? null;
+    this.#prefix = prefix;
+  }
+
+  /** As `build`, for a process that may never be asked: the tree is made when something is. */
+  static later(config: ServiceConfig, routes: readonly Route[], prefix = ''): Router {
+    return new Router(config, routes, prefix);
   }
 
   /**
@@ -100,18 +55,39 @@ export class Router {
     prefix = '',
     before: Router | null = null,
   ): Promise<Router> {
-    const known = before ? before.#treeFor(config, routes) : null;
-    if (known) return new Router(config, known, routes);
-    const tree = new RouteTree(config);
+    const router = new Router(config, routes, prefix);
+    const known = before === null ? null : before.#treeFor(config, routes);
     const scheduler = new YieldScheduler();
+    if (known) router.#use(known);
+    else for (const _ of router.#grow()) if (scheduler.due) await scheduler.yield();
+    return router;
+  }
+
+  /** Makes the tree, one route after another. */
+  *#grow(): Generator<undefined, void, undefined> {
+    const routes = this.#routes;
+    const tree = new RouteTree(this.#config);
     const positions = [...routes.keys()];
     const pathOf = (at: number): string => routes[at]!.endpoint.endpoint;
-    if (config.disable_rest) positions.sort((one, other) => moreFixedFirst(pathOf(one), pathOf(other)));
+    if (this.#config.disable_rest) positions.sort((one, other) => moreFixedFirst(pathOf(one), pathOf(other)));
     for (const at of positions) {
-      tree.add(at, routes[at]!.endpoint.method, pathOf(at).slice(prefix.length) || '/');
-      if (scheduler.due) await scheduler.yield();
+      tree.add(at, routes[at]!.endpoint.method, pathOf(at).slice(this.#prefix.length) || '/');
+      yield;
     }
-    return new Router(config, tree, routes);
+    this.#use(tree);
+  }
+
+  #use(tree: RouteTree): void {
+    this.#tree = tree;
+    this.#exact = tree.exact;
+    this.#fixed = tree.fixed;
+    this.#spelling = tree.spelling;
+    this.#catchAll = this.#routes[tree.catchAll] ?? null;
+  }
+
+  #grown(): RouteTree {
+    for (const _ of this.#grow());
+    return this.#tree!;
   }
 
   /** The tree, where it leads to these routes as well; else null. */
@@ -131,6 +107,7 @@ export class Router {
    * @param path as on the wire. It is decoded once; an encoded slash separates like a plain one.
    */
   find(method: string, path: string): Outcome {
+    if (this.#tree === null) this.#grown();
     const hasEscapes = path.includes('%');
     let plain = path;
     if (hasEscapes) {
@@ -146,6 +123,8 @@ export class Router {
   }
 
   #findClean(method: string, path: string, plain: string, hasEscapes: boolean): Outcome {
+    const at = this.#fixed.get(method)?.get(plain);
+    if (at !== undefined) return { kind: 'route', route: this.#routes[at]!, params: {} };
     const match = this.#lookUp(method, plain);
     if (match) {
       const entry = match.store as Entry;
@@ -205,7 +184,7 @@ export class Router {
   }
 
   #methodsAt(plain: string): string[] {
-    return [...this.#tree.methods].filter((method) => this.#matches(method, plain)).sort();
+    return [...(this.#tree ?? this.#grown()).methods].filter((method) => this.#matches(method, plain)).sort();
   }
 
   #redirect(method: string, plain: string): Outcome | null {
@@ -224,6 +203,7 @@ export class Router {
   }
 
   #matches(method: string, plain: string): boolean {
+    if (this.#fixed.get(method)?.has(plain)) return true;
     const match = this.#lookUp(method, plain);
     return match !== null && ((match.store as Entry).wildcardAt < 0 || checkWildcard(plain, plain) === null);
   }
@@ -233,8 +213,6 @@ export class Router {
 function withOtherSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
 }
-
-function ignored(): void {}
 
 /** A variable may have any name, that of an object's prototype too. */
 function setParam(params: Params, key: string, value: string): void {

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Longest work between two turns of the event loop, in milliseconds. */
-const SLICE_MS = 2;
+const SLICE_MS = 0.5;
 
 /**
  * Divides long work into short parts, so that requests go on being served.

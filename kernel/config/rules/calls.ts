@@ -35,10 +35,12 @@ export const serviceTimeouts: ServiceRule = (service, report) => {
     const message = `read_header_timeout of ${section}ms can never fire: read_timeout ends the request after ${whole}ms`;
     report.warn('TIMEOUT_UNUSED', '/read_header_timeout', message, { related: ['/read_timeout'] });
   }
+  const limited = PARTS.filter((field) => service[field] > 0);
+  if (limited.length === 0) return;
   let longest = 0;
   for (const { timeout } of service.endpoints) longest = Math.max(longest, timeout);
-  for (const field of PARTS) {
-    if (longest === 0 || !(service[field] > longest)) continue;
+  for (const field of limited) {
+    if (longest === 0 || service[field] <= longest) continue;
     const message = `${field} of ${service[field]}ms can never fire: the longest endpoint ends after ${longest}ms`;
     report.warn('TIMEOUT_UNUSED', `/${field}`, message);
   }

@@ -4,6 +4,9 @@ import { VIRTUAL, virtualName } from '../../contract/virtual-hosts.ts';
 import type { Report } from '../report.ts';
 import { CATCHALL } from './rule.ts';
 
+/** A path of which there is nothing to say: without variables, and none of the gateway's own. */
+const PLAIN = /^(?:\/(?!__)[\w.~-]+)+$/;
+
 const RESERVED = ['/__health', '/__debug', '/__echo', '/__stats'] as const;
 
 /**
@@ -19,7 +22,8 @@ export function checkEndpointPath(
   report: Report,
 ): void {
   const { method, endpoint: path } = route;
-  if (path === CATCHALL) return;
+  const isHealth = method === 'GET' && path === options.healthPath;
+  if (path === CATCHALL || (PLAIN.test(path) && !isHealth)) return;
   const host = virtualName(path);
   if (host !== undefined && /^$|[{}]/.test(host)) {
     const message = `path '${path}': behind '${VIRTUAL}' stands the name of a host`;
@@ -32,7 +36,6 @@ export function checkEndpointPath(
     report.error('ROUTE_PATH', `${pointer}/endpoint`, message, rest);
   }
   const reserved = RESERVED.find((prefix) => path === prefix || path.startsWith(`${prefix}/`));
-  const isHealth = method === 'GET' && path === options.healthPath;
   if (reserved === undefined && !isHealth) return;
   report.error('ROUTE_RESERVED', `${pointer}/endpoint`, `${method} ${path} is reserved for the gateway itself`);
 }
@@ -40,6 +43,8 @@ export function checkEndpointPath(
 export interface PathFault extends Pick<ConfigErrorOptions, 'hint' | 'fix' | 'within'> {
   readonly message: string;
 }
+/** A segment that is one variable, as nearly all are. */
+const VARIABLE = /^\{[\w-]+\}$/;
 const VARIABLE_NAME = /^[\w-]+$/;
 
 /**
@@ -93,6 +98,12 @@ function variableFaults(path: string, gluedVariables: boolean): PathFault[] {
     next += segment.length + 1;
     if (!segment.includes('{') && !segment.includes('}')) continue;
     const whole = { start: offset, end: offset + segment.length };
+    if (VARIABLE.test(segment)) {
+      const name = paramKey(segment.slice(1, -1));
+      if (names.has(name)) faults.push({ message: `path '${path}': duplicate variable '${segment}'`, within: whole });
+      names.add(name);
+      continue;
+    }
     const problem = segmentProblem(segment, gluedVariables);
     if (problem) {
       faults.push({ message: `path '${path}': the segment '${segment}' ${problem}`, within: whole });

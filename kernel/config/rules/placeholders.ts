@@ -54,6 +54,7 @@ interface Fault {
 }
 
 function checkText(text: string, pointer: string, place: Occurrence, report: Report): void {
+  if (isFilled(text, place.variables)) return;
   for (const { 0: whole, 1: name, index } of text.matchAll(PLACEHOLDER)) {
     const fault = checkPlaceholder(name!, place);
     if (fault === undefined) continue;
@@ -72,6 +73,16 @@ function checkText(text: string, pointer: string, place: Occurrence, report: Rep
       related,
     });
   }
+}
+
+/** Every placeholder is a variable of the endpoint, as most are. */
+function isFilled(text: string, variables: ReadonlySet<string>): boolean {
+  for (let open = text.indexOf('{'); open >= 0; ) {
+    const close = text.indexOf('}', open);
+    if (close < 0 || !variables.has(text.slice(open + 1, close))) return false;
+    open = text.indexOf('{', close);
+  }
+  return true;
 }
 
 /** @returns undefined for a placeholder that can be filled. */
@@ -162,7 +173,13 @@ function plain(name: string): string {
 }
 
 function variablesOf(path: string): ReadonlySet<string> {
-  return new Set(Array.from(path.matchAll(/\{([^{}]*)\}/g), ([, name]) => name!));
+  const names = new Set<string>();
+  for (let open = path.indexOf('{'); open >= 0; open = path.indexOf('{', open + 1)) {
+    const close = path.indexOf('}', open);
+    const name = path.slice(open + 1, Math.max(open, close));
+    if (close >= 0 && !name.includes('{')) names.add(name);
+  }
+  return names;
 }
 
 /**

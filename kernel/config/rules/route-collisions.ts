@@ -10,9 +10,10 @@ export interface Route {
 
 /** A position in the paths of one method. */
 interface Position {
-  readonly words: Map<string, Position>;
+  /** Null for none: most positions are the end of a path. */
+  words: Map<string, Position> | null;
   /** Segments with variables, by their fixed text. */
-  readonly variables: Map<string, { names: readonly string[]; route: Route; next: Position }>;
+  variables: Map<string, { names: readonly string[]; route: Route; next: Position }> | null;
   route: Route | undefined;
 }
 
@@ -47,6 +48,7 @@ function location(route: Route, root: Position, report: Report): void {
       continue;
     }
     const form = texts.join('{}');
+    position.variables ??= new Map();
     let known = position.variables.get(form);
     if (!known) {
       known = { names, route, next: newPosition() };
@@ -97,6 +99,7 @@ function complain(
 }
 
 function nextWord(position: Position, word: string): Position {
+  position.words ??= new Map();
   let next = position.words.get(word);
   if (!next) {
     next = newPosition();
@@ -106,5 +109,5 @@ function nextWord(position: Position, word: string): Position {
 }
 
 function newPosition(): Position {
-  return { words: new Map(), variables: new Map(), route: undefined };
+  return { words: null, variables: null, route: undefined };
 }

@@ -20,7 +20,7 @@ export const shaping: EndpointRule = (endpoint, pointer, _service, report, writt
       const message = `the answer is always empty: encoding "${backend.encoding}" never decodes what is read here`;
       report.warn('SHAPE_EMPTY', `${at}/encoding`, message, { related: unreadAt(backend, at, pointer, written) });
     }
-    reportDropped(backend, at, report);
+    if (backend.mapping) reportDropped(backend, backend.mapping, at, report);
     reportPaths(backend, at, report);
     if (unread) {
       const [first, ...others] = FIELDS.filter((field) => isSet(backend[field]));
@@ -35,9 +35,12 @@ export const shaping: EndpointRule = (endpoint, pointer, _service, report, writt
   });
 };
 
+const none: readonly string[] = Object.freeze([]);
+
 /** A key that a filter takes away gets no new name. */
 function reportDropped(
-  { allow = [], deny = [], mapping = {}, is_collection: isList }: BackendConfig,
+  { allow = none, deny = none, is_collection: isList }: BackendConfig,
+  mapping: NonNullable<BackendConfig['mapping']>,
   at: string,
   report: Report,
 ): void {
@@ -63,7 +66,8 @@ function isSet(value: BackendConfig[(typeof FIELDS)[number]]): boolean {
 }
 
 /** Dotted paths that are written as another language writes them. */
-function reportPaths({ target, allow = [], deny = [], mapping = {} }: BackendConfig, at: string, report: Report): void {
+function reportPaths({ target, allow, deny, mapping }: BackendConfig, at: string, report: Report): void {
+  if (!target && !allow && !deny && !mapping) return;
   const notify = (code: string, path: string, pointer: string) => {
     const hint = asDotted(path);
     if (hint === undefined) return;
@@ -71,17 +75,18 @@ function reportPaths({ target, allow = [], deny = [], mapping = {} }: BackendCon
     report.warn(code, pointer, `"${path}" looks for a key "${odd}": paths are keys with dots between them`, { hint });
   };
   if (target) notify('SHAPE_PATH', target, `${at}/target`);
-  for (const [field, paths] of Object.entries({ allow, deny })) {
-    paths.forEach((path, index) => {
-      notify('SHAPE_PATH', path, `${at}/${field}/${index}`);
-    });
-  }
-  for (const key of Object.keys(mapping)) notify('SHAPE_MAPPING', key, joinPointer(at, 'mapping', key));
+  allow?.forEach((path, index) => {
+    notify('SHAPE_PATH', path, `${at}/allow/${index}`);
+  });
+  deny?.forEach((path, index) => {
+    notify('SHAPE_PATH', path, `${at}/deny/${index}`);
+  });
+  for (const key in mapping) notify('SHAPE_MAPPING', key, joinPointer(at, 'mapping', key));
 }
 
 /** What JSONPath, jq or a JSON pointer says, as keys with dots between them, up to the first list; undefined for other texts. */
 function asDotted(path: string): string | undefined {
-  if (!/^\$(?:\.|\[)|^\.\w|^\/\w|\[(?:\d+|\*|'[^']*')\]/.test(path)) return undefined;
+  if (!/^[$./]|\[/.test(path) || !/^\$(?:\.|\[)|^\.\w|^\/\w|\[(?:\d+|\*|'[^']*')\]/.test(path)) return undefined;
   const steps = path
     .replace(/^\$/, '')
     .replaceAll(/\[(?:\d+|\*)\]/g, '.*')

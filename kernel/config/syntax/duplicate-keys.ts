@@ -14,8 +14,45 @@ const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const COMMA = 0x2c;
 
-/** Keys that stand twice in one object of a JSON text known to be valid. One pass over the text. */
+/** So many keys of one object are compared one by one. */
+const FEW = 32;
+
+/** Keys that stand twice in one object of a JSON text known to be valid. */
 export function duplicateKeys(text: string): TextFault[] {
+  return mayHaveDuplicates(text) ? listDuplicates(text) : [];
+}
+
+/** False for a text without any; true also where it takes a closer look. One pass over the text. */
+function mayHaveDuplicates(text: string): boolean {
+  /** The keys of the objects around a place, each object's behind those of the one around it. */
+  const keys: string[] = [];
+  const begins: number[] = [];
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE: {
+        const end = endOfString(text, at);
+        if (isKey(text, end)) {
+          const key = text.slice(at + 1, end - 1);
+          const begin = begins.at(-1)!;
+          if (keys.length - begin >= FEW || key.includes('\\') || keys.indexOf(key, begin) >= 0) return true;
+          keys.push(key);
+        }
+        at = end - 1;
+        break;
+      }
+      case 0x7b:
+        begins.push(keys.length);
+        break;
+      case 0x7d:
+        keys.length = begins.pop()!;
+        break;
+    }
+  }
+  return false;
+}
+
+/** The same keys with their places. */
+function listDuplicates(text: string): TextFault[] {
   const results: TextFault[] = [];
   const levels: Level[] = [];
   for (let at = 0; at < text.length; at++) {

@@ -12,7 +12,10 @@ const CLOSING: ReadonlySet<number> = new Set([0x7d, 0x5d]);
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 
-/** Finds them in a text known to be a valid JSON object without comments; null where there is no such list. In short slices. */
+/**
+ * Finds them in the text of a JSON object without comments; null where there is no such list. Of a text that is no such object
+ * some ranges, or null. In short slices.
+ */
 export async function findEndpoints(text: string): Promise<EndpointRanges | null> {
   const scheduler = new YieldScheduler();
   let at = skipSpace(text, text.indexOf('{') + 1);
@@ -28,7 +31,9 @@ export async function findEndpoints(text: string): Promise<EndpointRanges | null
       const start = at + 1;
       for (at = skipSpace(text, start); text[at] !== ']'; at = afterComma(text, at)) {
         starts.push(at);
-        at = endOfValue(text, at);
+        const end = endOfValue(text, at);
+        if (end === at) return null;
+        at = end;
         ends.push(at);
         if (scheduler.due) await scheduler.yield();
       }

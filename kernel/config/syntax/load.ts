@@ -82,11 +82,13 @@ export function decodeText(bytes: Uint8Array, file: string): string {
   }
 }
 
-/** How much is decoded at once, in bytes. */
+/** How much is decoded at once, in bytes: one to four milliseconds. More goes in pieces, each at several times the cost. */
+const AT_ONCE = 1 << 22;
 const CHUNK = 1 << 18;
 
 /** As `decodeText`, in short slices. */
 export async function decodeInSlices(bytes: Uint8Array, file: string): Promise<string> {
+  if (bytes.length <= AT_ONCE) return decodeText(bytes, file);
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const scheduler = new YieldScheduler();
   const texts: string[] = [];
@@ -96,7 +98,6 @@ export async function decodeInSlices(bytes: Uint8Array, file: string): Promise<s
       if (scheduler.due) await scheduler.yield();
     }
     texts.push(decoder.decode());
-    if (bytes.length <= CHUNK) return texts.join('');
     await scheduler.yield();
     // One flat text: that of a sum would be made by whoever first looks into it.
     const text = texts.join('');
@@ -114,10 +115,19 @@ export async function decodeInSlices(bytes: Uint8Array, file: string): Promise<s
  *   from what follows of it.
  */
 export function parseDocument(source: string, file: string): Document {
+  const text = textToParse(source, file);
+  return documentFrom(parse(text, formatOf(file), file), text, file);
+}
+
+/** With a space in the place of a byte order mark. @throws UnreadableError CONFIG_SYNTAX for a format that is not read. */
+export function textToParse(source: string, file: string): string {
   const text = source.charCodeAt(0) === 0xfeff ? ` ${source.slice(1)}` : source;
-  const format = formatOf(file);
   demandFormat(file, text);
-  const { data, comment } = parse(text, format, file);
+  return text;
+}
+
+/** @param parsed what its text says, without faults. @throws UnreadableError where that is no object. */
+export function documentFrom({ data, comment }: Parsed, text: string, file: string): Document {
   if (!isObject(data)) {
     const start = text.length - text.trimStart().length;
     const range = { start, end: Math.max(start, text.trimEnd().length) };
@@ -183,15 +193,19 @@ export function parseJson(text: string, file: string): Data {
 
 function parse(text: string, format: Format, file: string): Parsed {
   const parsed = parseAsFormat(text, format, file);
-  if (parsed.faults.length > 0) {
-    const conflict = conflictMarks(text);
-    throw unreadable(text, file, conflict ? [conflict] : asTemplateFaults(text, parsed.faults));
-  }
+  refuseFaults(parsed, text, file);
   if ((isObject(parsed.data) || Array.isArray(parsed.data)) && isTooDeep(parsed.data)) {
     const find = () => format.finder(text)(parsePointer(tooDeepIn(parsed.data as object)), 'value');
     throw tooDeep(text, file, tooDeepBracket(text) ?? find());
   }
   return parsed;
+}
+
+/** @throws UnreadableError where a text has faults. */
+export function refuseFaults({ faults }: Parsed, text: string, file: string): void {
+  if (faults.length === 0) return;
+  const conflict = conflictMarks(text);
+  throw unreadable(text, file, conflict ? [conflict] : asTemplateFaults(text, faults));
 }
 
 function parseAsFormat(text: string, format: Format, file: string): Parsed {

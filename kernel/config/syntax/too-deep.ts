@@ -4,16 +4,20 @@ import type { TextRange } from './position.ts';
 /** Levels below the document; nested deeper is no configuration but an attack on the stack. */
 export const MAX_DEPTH = 200;
 
-/** True when something is nested too deeply. Without recursion: the depth is not yet known to be harmless. */
+/** True when something is nested too deeply. */
 export function isTooDeep(data: object): boolean {
-  let level: object[] = [data];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) return true;
-    const next: object[] = [];
-    for (const value of level) {
-      for (const inner of Object.values(value)) if (isNested(inner)) next.push(inner);
-    }
-    level = next;
+  return isDeeper(data, MAX_DEPTH);
+}
+
+/** @param levels that may stand below: the recursion goes no deeper. */
+function isDeeper(value: object, levels: number): boolean {
+  if (Array.isArray(value)) {
+    for (const inner of value) if (isNested(inner) && (levels === 0 || isDeeper(inner, levels - 1))) return true;
+    return false;
+  }
+  for (const key in value) {
+    const inner = (value as Readonly<Record<string, unknown>>)[key];
+    if (isNested(inner) && (levels === 0 || isDeeper(inner, levels - 1))) return true;
   }
   return false;
 }

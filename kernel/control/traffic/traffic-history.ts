@@ -3,7 +3,7 @@ import type { EndpointTraffic } from '../../pipeline/endpoint-traffic.ts';
 import type { Route } from '../../pipeline/route.ts';
 import { between, joined, noTraffic, type TrafficWindow } from '../../pipeline/traffic-window.ts';
 import { endpointId } from '../../runtime/endpoint-prints.ts';
-import { systemTimers, type Timers } from '../../runtime/watch/index.ts';
+import { systemTimers, type Timers } from '../../runtime/watch/timers.ts';
 
 const SLICE_MS = 60_000;
 /** How far back `before` looks. */

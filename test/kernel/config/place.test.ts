@@ -1,6 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import type { DataObject } from '#contract';
 import { type PositionedError, parseDocument } from '../../../kernel/config/index.ts';
+import { duplicateKeys } from '../../../kernel/config/syntax/duplicate-keys.ts';
 import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
 
 const place = (text: string, file: string, pointer: string, segment: 'key' | 'value') =>
@@ -97,6 +98,24 @@ describe('the place of a stretch inside a string', () => {
 });
 
 describe('a key that stands twice', () => {
+  const pointersIn = (text: string) => duplicateKeys(text).map(({ pointer }) => pointer);
+
+  it('is seen wherever it stands, and however it is written', () => {
+    deepEqual(pointersIn('{"a":{"b":1,"c":{"b":2}},"b":[{"a":1},{"a":2,"a":3}],"c":":"}'), ['/b/1/a']);
+    deepEqual(pointersIn('{"a":{"x":1},"x":{"a":{}},"a" : "a"}'), ['/a']);
+    deepEqual(pointersIn('{"a":1,"\\u0061":2}'), ['/a']);
+    deepEqual(pointersIn('{"a\\"":1,"b":"\\"","a\\"":2}'), ['/a"']);
+    deepEqual(pointersIn('["a","a",{"a":"a"}]'), []);
+    deepEqual(pointersIn('"a"'), []);
+  });
+
+  it('is seen in an object with many keys', () => {
+    const keys = Array.from({ length: 100 }, (_, at) => `"k${at}":{"k":${at}}`);
+    deepEqual(pointersIn(`{${keys}}`), []);
+    deepEqual(pointersIn(`{"o":{${keys},"k99":0}}`), ['/o/k99']);
+    deepEqual(pointersIn(`{"o":{"k":[],${keys},"k":0}}`), ['/o/k']);
+  });
+
   const texts: readonly (readonly [text: string, file: string, second: number[], first: number[], pointer: string])[] =
     [
       ['{\n  "a": { "b/c": 1, "x": [{}], "b\\/c": 2 }\n}', 'g.json', [2, 31, 2, 37], [2, 10, 2, 15], '/a/b~1c'],

@@ -39,6 +39,15 @@ describe('the files of a history', () => {
     deepEqual(await files.read(1), written);
   });
 
+  it('hold long texts, wherever they are cut to be written', async () => {
+    const files = revisionFiles(await directory());
+    for (const [number, start] of ['', '"', 'x'].entries()) {
+      const written = revision(number, { text: start + '😀\\"\n'.repeat(30_000) });
+      await files.create(written);
+      deepEqual(await files.read(number), written);
+    }
+  });
+
   it('are written once under a number', async () => {
     const files = revisionFiles(await directory());
     equal(await files.create(revision(1)), true);

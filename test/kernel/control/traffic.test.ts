@@ -76,12 +76,17 @@ describe('the traffic of an endpoint', () => {
   it('forgets a backend when the last configuration that had it is returned', () => {
     const { backends } = new EndpointTraffic();
     const names = () => Array.from(backends, ([name]) => name);
-    const first = backends.hold(['GET /a', 'GET /b']);
-    const second = backends.hold(['GET /b', 'GET /c']);
+    const [a, b, c] = ['/a', '/b', '/c'].map((path) => ({ method: 'GET', url_pattern: path }));
+    const [first, second] = [
+      [a!, b!],
+      [b!, c!],
+    ];
+    backends.hold(first);
+    backends.hold(second);
     for (const name of ['GET /a', 'GET /b', 'GET /c']) backends.of(name).record(200);
-    first();
+    backends.letGo(first);
     deepEqual(names(), ['GET /b', 'GET /c']);
-    second();
+    backends.letGo(second);
     deepEqual(names(), []);
   });
 

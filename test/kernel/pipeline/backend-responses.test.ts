@@ -15,6 +15,8 @@ function counted(responses: BackendResponses): string[] {
   ).flat();
 }
 
+const backend = (path: string) => ({ method: 'GET', url_pattern: path });
+
 describe('the name of a backend among those of its endpoint', () => {
   it('is its method and pattern, with a number from the second of that name on', () => {
     const backends = [
@@ -47,18 +49,35 @@ describe('the answers of backends', () => {
 
   it('are kept while any configuration has the backend, and forgotten after it', () => {
     const responses = new BackendResponses();
-    const [first, second] = [responses.hold(['a', 'b']), responses.hold(['b'])];
-    for (const name of ['a', 'b']) responses.of(name).record(200);
-    first();
-    deepEqual(counted(responses), ['b 2xx: 1']);
-    equal(responses.of('b'), responses.of('b'));
-    second();
+    const [a, b] = [backend('/a'), backend('/b')];
+    const [first, second] = [[a, b], [b]];
+    responses.hold(first);
+    responses.hold(second);
+    for (const name of ['GET /a', 'GET /b']) responses.of(name).record(200);
+    responses.letGo(first);
+    deepEqual(counted(responses), ['GET /b 2xx: 1']);
+    equal(responses.of('GET /b'), responses.of('GET /b'));
+    responses.letGo(second);
+    deepEqual(counted(responses), []);
+  });
+
+  it('are kept while one of two configurations with the same backends is left', () => {
+    const responses = new BackendResponses();
+    const backends = [backend('/a')];
+    responses.hold(backends);
+    responses.hold(backends);
+    responses.of('GET /a').record(200);
+    responses.letGo(backends);
+    deepEqual(counted(responses), ['GET /a 2xx: 1']);
+    responses.letGo(backends);
     deepEqual(counted(responses), []);
   });
 
   it('may be returned before there were any', () => {
     const responses = new BackendResponses();
-    responses.hold(['a'])();
+    const backends = [backend('/a')];
+    responses.hold(backends);
+    responses.letGo(backends);
     deepEqual(counted(responses), []);
   });
 });

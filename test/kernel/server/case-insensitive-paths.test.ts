@@ -19,6 +19,9 @@ describe('the declared spelling of a path', () => {
     [['/X{id}-Y{to}Z/a', '/X{id}-Y{to}Z/B'], '/xQQQ-yRSz/b', '/XQQQ-YRSZ/B'],
     [['/x{id}', '/X{id}/B'], '/xQ/b', '/XQ/B'],
     [['/Ä{id}'], '/äQ', '/ÄQ'],
+    [['/Foo/{id}', '/foo/{id}/x'], '/fOO/1/X', '/foo/1/x'],
+    [['/Foo/{id}', '/foo/{id}/x'], '/fOO/1', '/Foo/1'],
+    [['/Foo/{id}', '/foo/{id}', '/FOO/{id}/*'], '/fOO/1/X', '/FOO/1/X'],
     // In lower case the letter is two, so that the values would be cut out at the wrong places.
     [['/{id}x{to}'], '/İXb', undefined],
   ];

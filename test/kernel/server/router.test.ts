@@ -3,13 +3,16 @@ import type { ServiceConfig } from '#contract';
 import type { Route } from '../../../kernel/pipeline/route.ts';
 import { type Outcome, Router } from '../../../kernel/server/router.ts';
 
-/** A router of endpoints, each a method and a path. */
-function routerOf(lines: readonly string[], router: object = {}): Promise<Router> {
-  const routes = lines.map((line) => {
+/** Endpoints, each a method and a path. */
+function routesOf(lines: readonly string[]): Route[] {
+  return lines.map((line) => {
     const [method, endpoint] = line.split(' ');
     return { endpoint: { method, endpoint } } as Route;
   });
-  return Router.build({ router } as ServiceConfig, routes);
+}
+
+function routerOf(lines: readonly string[], router: object = {}): Promise<Router> {
+  return Router.build({ router } as ServiceConfig, routesOf(lines));
 }
 
 /** The variables of what a path leads to; null when it leads to no endpoint. */
@@ -35,6 +38,62 @@ describe('the router', () => {
       ['/e/', { Wildcard: '' }],
     ];
     for (const [path, params] of cases) deepEqual(paramsOf(router.find('GET', path)), params, path);
+  });
+
+  it('finds the same where its tree is made when it is first asked', async () => {
+    const lines = ['GET /u/{id}', 'POST /u/{id}', 'GET /u/me', 'GET /e/*', 'GET /__catchall'];
+    const config = { router: {} } as ServiceConfig;
+    const routes = routesOf(lines);
+    const built = await Router.build(config, routes);
+    for (const path of ['/u/7', '/u/me', '/U/me', '/e/a/b', '/nothing']) {
+      deepEqual(Router.later(config, routes).find('GET', path), built.find('GET', path), path);
+      deepEqual(Router.later(config, routes).methodsOf(path), built.methodsOf(path), path);
+    }
+    const again = await Router.build(config, routes, '', Router.later(config, routes));
+    deepEqual(again.find('GET', '/u/7'), built.find('GET', '/u/7'));
+  });
+
+  it('finds a path without variables before any that has some, as it is written and by its method', async () => {
+    const lines = [
+      'GET /{a}/b',
+      'GET /a/{b}',
+      'GET /a/*',
+      'GET /a/b',
+      'POST /a/{b}',
+      'GET /a/b.c~d-e_f',
+      'GET /ä/c',
+      'GET /x/{id}/y',
+      'GET /x/1/z',
+    ];
+    const router = await routerOf(lines);
+    const found = (method: string, path: string) => {
+      const outcome = router.find(method, path);
+      return outcome.kind === 'route'
+        ? `${outcome.route.endpoint.method} ${outcome.route.endpoint.endpoint}`
+        : outcome.kind;
+    };
+    const cases: [method: string, path: string, to: string][] = [
+      ['GET', '/a/b', 'GET /a/b'],
+      ['GET', '/a/%62', 'GET /a/b'],
+      ['GET', '/a/bc', 'GET /a/{b}'],
+      ['GET', '/a/b/c', 'GET /a/*'],
+      ['GET', '/b/b', 'GET /{a}/b'],
+      ['POST', '/a/b', 'POST /a/{b}'],
+      ['GET', '/a/b.c~d-e_f', 'GET /a/b.c~d-e_f'],
+      ['GET', '/%C3%A4/c', 'GET /ä/c'],
+      ['GET', '/x/1/z', 'GET /x/1/z'],
+      ['GET', '/x/1/y', 'GET /x/{id}/y'],
+      ['GET', '/x/1', 'none'],
+      ['PUT', '/a/b', 'method'],
+      ['PATCH', '/x/1/z', 'method'],
+      ['GET', '/X/1/Z', 'redirect'],
+      ['GET', '/x/1/z/', 'redirect'],
+      ['constructor', '/a/b', 'method'],
+      ['GET', '/constructor', 'none'],
+    ];
+    for (const [method, path, to] of cases) equal(found(method, path), to, `${method} ${path}`);
+    deepEqual(router.methodsOf('/a/b'), ['GET', 'POST']);
+    deepEqual(paramsOf(router.find('GET', '/a/b')), {});
   });
 
   it('gives an endpoint for all the rest the path behind its first slash', async () => {
@@ -98,6 +157,21 @@ describe('the router', () => {
     deepEqual(router.find('GET', '/f'), { kind: 'redirect', path: '/f/', slashOnly: true });
     deepEqual(router.find('GET', '/v/..'), { kind: 'redirect', path: '/v/../', slashOnly: true });
     deepEqual(router.find('GET', '/f/..'), { kind: 'none' });
+  });
+
+  it('corrects letter case to what is declared, of paths without variables first', async () => {
+    const router = await routerOf(['GET /Foo/{id}', 'GET /foo/Bar', 'GET /foo/{id}/x', 'GET /FOO/bar', 'GET /Tail/*']);
+    const cases: [path: string, to: string | null][] = [
+      ['/foO/bAr', '/foo/Bar'],
+      ['/fOO/Other', '/Foo/Other'],
+      ['/FOO/BAR/', '/foo/Bar'],
+      ['/tAil/Some/Thing', '/Tail/Some/Thing'],
+      ['/fo/bar', null],
+    ];
+    for (const [path, to] of cases) {
+      const outcome = router.find('GET', path);
+      equal(outcome.kind === 'redirect' ? outcome.path : null, to, path);
+    }
   });
 
   it('redirects to nothing but what is declared', async () => {

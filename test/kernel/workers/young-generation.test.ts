@@ -1,6 +1,8 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { resolve } from 'node:path';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { boundInArguments } from '../../../kernel/workers/young-generation.ts';
 
@@ -39,4 +41,46 @@ describe('the room for new objects of a process that serves', () => {
   });
 
   it('is bounded in the arguments of workers', () => deepEqual(boundInArguments(), ['--max-semi-space-size=8']));
+});
+
+describe('a process that loads a configuration', () => {
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'young-'));
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  /** How often a process that keeps what it makes collects new objects. @param bytes of the file; null for none. */
+  async function collections(name: string, bytes: number | null): Promise<number> {
+    const file = join(folder, name);
+    if (bytes !== null) writeFileSync(file, Buffer.alloc(bytes));
+    const program = `
+      import { setImmediate } from 'node:timers/promises';
+      import { PerformanceObserver } from 'node:perf_hooks';
+      import { setFlagsFromString } from 'node:v8';
+      import { loadIntoYoungGeneration } from ${JSON.stringify(resolve('kernel/workers/young-generation.ts'))};
+      // As the program does when it begins.
+      setFlagsFromString('--semi-space-growth-factor=1');
+      let collections = 0;
+      new PerformanceObserver((list) => { collections += list.getEntries().length; }).observe({ entryTypes: ['gc'] });
+      const end = loadIntoYoungGeneration(${JSON.stringify(file)});
+      const kept = [];
+      for (let turn = 0; turn < 400; turn++) {
+        for (let made = 0; made < 4_000; made++) kept.push({ turn, made });
+        await setImmediate();
+      }
+      end();
+      console.log(collections);
+    `;
+    return Number((await run(process.execPath, ['--input-type=module', '--eval', program])).stdout);
+  }
+
+  it('looks through new objects less often where the file is large', async () => {
+    const [large, small, absent] = [
+      await collections('large.json', MIB),
+      await collections('small.json', 1024),
+      await collections('absent.json', null),
+    ];
+    ok(large < small / 2 && large < absent / 2, `${large} times, ${small} and ${absent}`);
+  });
 });

@@ -1,0 +1,58 @@
+import { type Data, type DataObject, isObject, printJson } from '#contract';
+import { YieldScheduler } from '../contract/internal.ts';
+import { nothingKnown } from './known-plugins.ts';
+import { type Normalized, type NormalizeOptions, normalize, normalizeCooperatively } from './normalize.ts';
+import { movedTo } from './renormalize.ts';
+import { createReport } from './report.ts';
+import { checkTogether } from './rules/index.ts';
+
+/** About two milliseconds of work. */
+const BATCH = 32;
+
+/** Characters of the service's own settings for which a batch has one endpoint more: each batch looks at them again. */
+const SHARE = 64;
+
+/**
+ * As `normalize`, while requests are served: some endpoints at a time, with the fields of the service, then what holds for
+ * all of them together. A document with mistakes is looked at as a whole.
+ * @param least endpoints of a batch at least.
+ */
+export async function normalizeInBatches(
+  data: unknown,
+  options: NormalizeOptions = {},
+  least = BATCH,
+): Promise<Normalized> {
+  return (await inBatches(data, options, least)) ?? normalizeCooperatively(data, options);
+}
+
+/** @returns null for what has mistakes, or where one endpoint may depend on another. */
+async function inBatches(data: unknown, options: NormalizeOptions, least: number): Promise<Normalized | null> {
+  const endpoints = isObject(data) ? data['endpoints'] : null;
+  if (!Array.isArray(endpoints) || endpoints.length <= least) return null;
+  const service = { ...(data as DataObject), endpoints: [] };
+  const size = Math.max(least, Math.ceil(printJson(service).length / SHARE));
+  const scheduler = new YieldScheduler();
+  const batches: Normalized[] = [];
+  for (let at = 0; at < endpoints.length; at += size) {
+    const document: Data = { ...service, endpoints: endpoints.slice(at, at + size) };
+    const batch = normalize(document, { ...options, isPartial: true });
+    if (batch.errors.length > 0 || !batch.isPlain) return null;
+    batches.push(batch);
+    if (scheduler.due) await scheduler.yield();
+  }
+  const [first] = batches as [Normalized];
+  const all = batches.flatMap((batch) => batch.config.endpoints);
+  const config = Object.freeze({ ...first.config, endpoints: Object.freeze(all) });
+  const report = createReport();
+  for (const _ of checkTogether(config, options.known ?? nothingKnown, report, false)) {
+    if (scheduler.due) await scheduler.yield();
+  }
+  // A message may name a place, which is another one in its batch.
+  const namesPlace = batches.some(({ warnings }) => warnings.some(({ message }) => message.includes('/endpoints/')));
+  if (report.errors.length > 0 || namesPlace) return null;
+  const warnings = batches.flatMap((batch, index) => {
+    const own = batch.warnings.filter(({ pointer }) => index === 0 || pointer.startsWith('/endpoints/'));
+    return movedTo(own, (at) => at + index * size);
+  });
+  return { config, errors: [], warnings: [...warnings, ...report.warnings], origin: first.origin, isPlain: true };
+}

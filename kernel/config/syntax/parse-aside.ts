@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { parseExact } from '#contract';
+import { type Document, documentFrom, formatNameOf, parseDocument, refuseFaults, textToParse } from './load.ts';
+import { parseInSlices } from './parse-in-slices.ts';
+import type { Parsed } from './text-format.ts';
+
+/** What a thread is to parse. */
+export interface ThreadText {
+  readonly text: string;
+  /** Its extension tells how it is written. */
+  readonly file: string;
+}
+
+/** What it found. */
+export interface ThreadParse extends Omit<Parsed, 'data'> {
+  /** The data as JSON; null where there are faults. */
+  readonly json: string | null;
+}
+
+/** Shorter texts, in characters, are parsed at once, which takes a few milliseconds; a thread takes 50 to start. */
+const SHORT = 16_384;
+
+const program = new URL(`./parse-thread${extname(import.meta.url)}`, import.meta.url);
+
+/**
+ * Parses as `parseDocument` does, while requests are served: JSON in short slices; what is written in another way, has
+ * comments or mistakes, on a thread of its own.
+ */
+export async function parseAside(source: string, file: string): Promise<Document> {
+  if (source.length < SHORT) return parseDocument(source, file);
+  const text = textToParse(source, file);
+  const data = (formatNameOf(file) ?? 'json') === 'json' ? await parseInSlices(text) : null;
+  if (data) return documentFrom({ data, faults: [] }, text, file);
+  const parsed = await parseOnThread({ text, file });
+  // Mistakes in which a parser gives up have no places yet.
+  if (!parsed) return parseDocument(source, file);
+  refuseFaults(parsed, text, file);
+  return documentFrom(parsed, text, file);
+}
+
+/** @returns null where the thread came to no result. */
+async function parseOnThread(workerData: ThreadText): Promise<Parsed | null> {
+  let thread: Worker | null = null;
+  try {
+    thread = new Worker(program, { name: 'parse', execArgv: [], workerData });
+    const ended = once(thread, 'exit').then(() => [null]);
+    const [report] = (await Promise.race([once(thread, 'message'), ended])) as [ThreadParse | null];
+    if (!report) return null;
+    const { json, ...rest } = report;
+    return { ...rest, data: json === null ? null : ((await parseInSlices(json)) ?? parseExact(json)) };
+  } catch {
+    return null;
+  } finally {
+    await thread?.terminate();
+  }
+}

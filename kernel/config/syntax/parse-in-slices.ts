@@ -1,0 +1,49 @@
+import { type DataObject, isObject, parseExact } from '#contract';
+import { YieldScheduler } from '../../contract/internal.ts';
+import { duplicateKeys } from './duplicate-keys.ts';
+import { findEndpoints } from './endpoint-ranges.ts';
+import { isTooDeep } from './too-deep.ts';
+
+/** How much of the list is parsed at once, in characters: about a millisecond. */
+const SLICE = 32_768;
+
+/**
+ * Parses a JSON object in short slices: its endpoints some at a time, and what stands around them.
+ * @returns null for a text that is not one, that has no list of endpoints or any mistake: it is to be parsed as a whole.
+ */
+export async function parseInSlices(text: string): Promise<DataObject | null> {
+  const ranges = await findEndpoints(text);
+  if (!ranges) return null;
+  const { starts, ends, start, end } = ranges;
+  const around = parseSound(`${text.slice(0, start)}${text.slice(end)}`);
+  if (!isObject(around) || !Array.isArray(around['endpoints'])) return null;
+  const scheduler = new YieldScheduler();
+  const lists: unknown[][] = [];
+  let at = 0;
+  do {
+    // What stands before the first of them and behind the last is parsed with them.
+    const from = at === 0 ? start : starts[at]!;
+    const first = at;
+    do at++;
+    while (at < starts.length && ends[at]! - from < SLICE);
+    const isLast = at >= starts.length;
+    // A list that goes on ends with a comma.
+    const items = parseSound(isLast ? `[${text.slice(from, end)}]` : `[${text.slice(from, starts[at])}0]`);
+    if (!Array.isArray(items) || first + items.length !== (isLast ? starts.length : at + 1)) return null;
+    if (!isLast) items.pop();
+    lists.push(items);
+    if (scheduler.due) await scheduler.yield();
+  } while (at < starts.length);
+  return { ...around, endpoints: lists.flat() } as DataObject;
+}
+
+/** @returns undefined for what has a mistake. */
+function parseSound(text: string): unknown {
+  try {
+    const data = parseExact(text);
+    const isSound = typeof data === 'object' && data !== null && !isTooDeep([data]) && duplicateKeys(text).length === 0;
+    return isSound ? data : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,97 @@
+import type { EndpointConfig } from '#contract';
+import type { Registry } from '../registry/registry.ts';
+import type { EndpointContext } from './attachments.ts';
+import { type AttachedPipe, attachPipe } from './pipe.ts';
+import { PlainRoute, type SharedPipe } from './plain-route.ts';
+import type { Route } from './route.ts';
+import type { Build, SharedBuild } from './site.ts';
+
+interface Shared {
+  readonly pipe: SharedPipe;
+  readonly acquired: SharedBuild;
+}
+
+/**
+ * Endpoints without components, in one build. Most of thousands differ in their paths and shapes alone: what is attached to
+ * their backends is attached once for all that say the same of it, and their pipes are folded at their first calls.
+ */
+export class PlainEndpoints {
+  /** By their forms; null where one endpoint was found good. */
+  readonly #known = new Map<string, Shared | null>();
+  readonly #context: EndpointContext;
+
+  private constructor(context: EndpointContext) {
+    this.#context = context;
+  }
+
+  /** @returns null where the service attaches something to every endpoint, and where each server is to be named. */
+  static of(context: EndpointContext): PlainEndpoints | null {
+    const { build, service } = context;
+    const attachesEach = service.some(({ at }) => at.eachEndpoint || at.eachBackend);
+    return attachesEach || build.upstreams ? null : new PlainEndpoints(context);
+  }
+
+  /** Everything that decides what is attached to an endpoint and its backends; null for one with components. */
+  formOf({ extra_config: components, output_encoding: output, backend: backends }: EndpointConfig): string | null {
+    if (backends.length === 0 || hasMembers(components)) return null;
+    let form = output;
+    for (const { extra_config: own, encoding, sd, sd_scheme: scheme, disable_host_sanitize: isRaw, host } of backends) {
+      if (hasMembers(own)) return null;
+      form += `\n${encoding} ${sd} ${scheme} ${isRaw} ${host.length === 1 ? host[0] : JSON.stringify(host)}`;
+    }
+    return form;
+  }
+
+  /**
+   * The route of an endpoint of a form of which another one was found good.
+   * @returns null where none was; undefined for mistakes, which are in `build.errors`.
+   */
+  route(form: string, endpoint: EndpointConfig, pointer: string): Route | null | undefined {
+    const known = this.#known.get(form);
+    if (known === undefined) return null;
+    const shared = known ?? this.#attach(form, endpoint, pointer);
+    if (!shared) return undefined;
+    const hold = shared.acquired.lease();
+    return new PlainRoute(shared.pipe, endpoint, hold, this.#context.build.traffic(endpoint, hold));
+  }
+
+  #attach(form: string, endpoint: EndpointConfig, pointer: string): Shared | undefined {
+    const { build: service, registry, log, agent } = this.#context;
+    const acquired = service.forShared();
+    const offers = this.#context.offers.within();
+    const pipe = attachPipe({ ...this.#context, build: acquired.build, offers }, endpoint, pointer, log);
+    if (!pipe) return undefined;
+    const inflate = Boolean(service.config.router.decompress_gzip);
+    const { reads } = acquired.build;
+    const shared = { pipe: { pipe, reads, inflate, context: { registry, log, agent } }, acquired };
+    this.#known.set(form, shared);
+    return shared;
+  }
+
+  /** An endpoint was attached by itself: where nothing is wrong and nothing is its own, others may share such attachments. */
+  learn(form: string, { output, backends }: AttachedPipe, { backend: configs }: EndpointConfig, build: Build): void {
+    const { registry } = this.#context;
+    const encodings = [output.name, ...configs.map(({ encoding }) => encoding)];
+    const isOwn =
+      build.hasRegistered ||
+      backends.some(({ isShareable }) => !isShareable) ||
+      encodings.some((name) => isFromFile(registry, `encoding/${name}`)) ||
+      configs.some(({ sd }) => isFromFile(registry, `discovery/${sd}`));
+    if (!isOwn) this.#known.set(form, null);
+  }
+
+  /** No other endpoint comes: what none has is let go. */
+  async close(): Promise<void> {
+    for (const shared of this.#known.values()) await shared?.acquired.release();
+  }
+}
+
+function hasMembers(record: object): boolean {
+  for (const _name in record) return true;
+  return false;
+}
+
+/** It is contained, for each endpoint by itself. */
+function isFromFile(registry: Registry, name: string): boolean {
+  return registry.plugin(name)?.source !== undefined;
+}

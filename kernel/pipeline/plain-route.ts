@@ -1,0 +1,97 @@
+import type { Call, ClientRequest, Encoding, EndpointConfig, Log, Reply, Step } from '#contract';
+import type { EndpointContext } from './attachments.ts';
+import { backendNames, countResponses } from './backend-responses.ts';
+import type { EndpointTraffic } from './endpoint-traffic.ts';
+import type { NestedPipe } from './nested.ts';
+import { type AttachedPipe, foldPipe } from './pipe.ts';
+import type { Reads } from './reads.ts';
+import { compileRequest } from './request.ts';
+import { enterPipe, type Route } from './route.ts';
+import type { PipeStages } from './stages.ts';
+import type { StreamLease } from './stream-lease.ts';
+
+const noUpgrades: ReadonlySet<string> = new Set();
+const noPipes: readonly NestedPipe[] = Object.freeze([]);
+
+/** What endpoints share that say the same. */
+export interface SharedPipe {
+  readonly pipe: AttachedPipe;
+  readonly reads: Reads;
+  /** As of `Route`. */
+  readonly inflate: boolean;
+  /** What their pipes are folded with. */
+  readonly context: Pick<EndpointContext, 'registry' | 'log' | 'agent'>;
+}
+
+/** An endpoint without components: its pipe is folded when it is called first. Of thousands few are, and a pipe takes kilobytes. */
+export class PlainRoute implements Route {
+  readonly endpoint: EndpointConfig;
+  readonly hold: StreamLease;
+  readonly traffic: EndpointTraffic;
+  readonly #shared: SharedPipe;
+  #log: Log | null = null;
+  #step: Step<ClientRequest> | null = null;
+
+  constructor(shared: SharedPipe, endpoint: EndpointConfig, hold: StreamLease, traffic: EndpointTraffic) {
+    this.#shared = shared;
+    this.endpoint = endpoint;
+    this.hold = hold;
+    this.traffic = traffic;
+  }
+
+  handle(request: ClientRequest, call: Call): Reply | Promise<Reply> {
+    this.#step ??= this.#fold();
+    return this.#step(request, call);
+  }
+
+  #fold(): Step<ClientRequest> {
+    const { endpoint, traffic, log } = this;
+    const { pipe, context } = this.#shared;
+    const names = backendNames(endpoint.backend);
+    const counting = (at: number, next: Parameters<typeof countResponses>[2]) =>
+      countResponses(traffic.backends, names[at]!, next);
+    const step = foldPipe({ ...context, counting }, pipe, endpoint, log);
+    return enterPipe(compileRequest(endpoint, context.agent, pipe.sets), step, pipe.heedsCall);
+  }
+
+  get log(): Log {
+    this.#log ??= this.#shared.context.log.at(`[ENDPOINT: ${this.endpoint.endpoint}]`);
+    return this.#log;
+  }
+
+  get output(): Encoding {
+    return this.#shared.pipe.output;
+  }
+
+  get maxPayloadBytes(): number {
+    return this.#shared.pipe.maxPayloadBytes;
+  }
+
+  get inflate(): boolean {
+    return this.#shared.inflate;
+  }
+
+  get reads(): Reads {
+    return this.#shared.reads;
+  }
+
+  get stages(): PipeStages {
+    return this.#shared.pipe.stages;
+  }
+
+  get sets(): ReadonlySet<string> {
+    return this.#shared.pipe.sets;
+  }
+
+  get depth(): number {
+    return 1;
+  }
+
+  get upgrades(): ReadonlySet<string> {
+    return noUpgrades;
+  }
+
+  get nested(): readonly NestedPipe[] {
+    return noPipes;
+  }
+}

@@ -1,0 +1,156 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { type Document, parseDocument } from '../../../kernel/config/syntax/load.ts';
+import { parseAside } from '../../../kernel/config/syntax/parse-aside.ts';
+import { parseInSlices } from '../../../kernel/config/syntax/parse-in-slices.ts';
+import { ConfigErrors } from '../../../kernel/contract/internal.ts';
+import { turnsDuring } from '../../support/turns.ts';
+
+const endpoint = (at: number, more: object = {}) => ({
+  endpoint: `/path-${at}`,
+  backend: [{ host: ['http://a.test'], url_pattern: `/{x}"]\\/${at}`, mapping: { a: '[{' } }],
+  ...more,
+});
+const many = Array.from({ length: 400 }, (_, at) => endpoint(at));
+const config = (endpoints: readonly unknown[], more: object = {}) => ({
+  version: 3,
+  name: 'a "endpoints": [',
+  ...more,
+  endpoints,
+  timeout: '3s',
+});
+const json = (endpoints: readonly unknown[], more: object = {}): string =>
+  JSON.stringify(config(endpoints, more), null, 1);
+
+/** What a way to parse makes of a text: the document, or every mistake with its place. */
+async function outcome(parse: () => Document | Promise<Document>): Promise<unknown> {
+  try {
+    const { data, warnings, text } = await parse();
+    return { data, warnings: warnings.map(String), text };
+  } catch (error) {
+    ok(error instanceof ConfigErrors, String(error));
+    return error.errors.map(({ code, pointer, message, ...rest }) => ({ ...rest, code, pointer, message }));
+  }
+}
+
+async function isTheSame(text: string, file: string): Promise<void> {
+  deepEqual(await outcome(() => parseAside(text, file)), await outcome(() => parseDocument(text, file)));
+}
+
+describe('a text that is parsed while requests are served', () => {
+  const yaml = stringify(config(many));
+  const toml = (more = ''): string =>
+    `version = 3\n${more}\n${many.map(({ endpoint: path }) => `[[endpoints]]\nendpoint = "${path}"\nexact = 0.5\n`).join('\n')}`;
+
+  const cases: readonly (readonly [string, string, string])[] = [
+    ['JSON', 'gateway.json', json(many)],
+    ['JSON in one line', 'gateway.json', JSON.stringify(config(many))],
+    ['JSON after a byte order mark', 'gateway.json', `\ufeff${json(many)}`],
+    ['an extension that tells nothing', 'gateway.conf', json(many)],
+    ['a format that is not read', 'gateway.properties', json(many)],
+    [
+      'numbers that JavaScript cannot hold',
+      'gateway.json',
+      json(many).replace('"version": 3', '"version": 3.00000000000000000001'),
+    ],
+    [
+      'keys of prototypes',
+      'gateway.json',
+      json([...many, JSON.parse('{"__proto__": {"constructor": 1}}')], { constructor: {} }),
+    ],
+    [
+      'a key that stands twice in an endpoint',
+      'gateway.json',
+      json(many).replace('"endpoint": "/path-7"', '"endpoint": "/a", $&'),
+    ],
+    ['a key that stands twice at the root', 'gateway.json', json(many).replace('"timeout"', '"name": 1, "timeout"')],
+    ['two lists of endpoints', 'gateway.json', json(many).replace('"timeout"', '"endpoints": [], "timeout"')],
+    [
+      'a list of endpoints with an escape in its name',
+      'gateway.json',
+      json(many).replace('"timeout"', '"\\u0065ndpoints": [1], "timeout"'),
+    ],
+    ['a comment', 'gateway.json', json(many).replace('"timeout"', '// what for\n"timeout"')],
+    ['no endpoints', 'gateway.json', json([], { filler: 'x'.repeat(40_000) })],
+    ['no list of endpoints', 'gateway.json', json(many).replace('"endpoints"', '"others"')],
+    ['a list that is an object', 'gateway.json', JSON.stringify({ endpoints: { a: many } })],
+    [
+      'no comma between two',
+      'gateway.json',
+      json(many).replace('},\n  {\n   "endpoint": "/path-9"', '} {\n   "endpoint": "/path-9"'),
+    ],
+    [
+      'two commas',
+      'gateway.json',
+      json(many).replace(',\n  {\n   "endpoint": "/path-9"', ',,\n  {\n   "endpoint": "/path-9"'),
+    ],
+    ['a comma behind the last', 'gateway.json', json(many).replace(/\}\n {1}\],/, '},],')],
+    ['a comma before the first', 'gateway.json', json(many).replace('"endpoints": [', '"endpoints": [,')],
+    ['a brace in the place of a bracket', 'gateway.json', json(many).replace(/\}\n {1}\],/, '}},')],
+    [
+      'a control character in an empty list',
+      'gateway.json',
+      json([], { filler: 'x'.repeat(40_000) }).replace('[]', '[\u0001]'),
+    ],
+    ['an end in the middle', 'gateway.json', json(many).slice(0, 30_000)],
+    ['text behind the end', 'gateway.json', `${json(many)} x`],
+    ['marks of a merge', 'gateway.json', json(many).replace('"timeout"', '\n<<<<<<< a\n"timeout"')],
+    ['a list in the place of the document', 'gateway.json', JSON.stringify(many)],
+    ['an endpoint nested too deeply', 'gateway.json', json([...many, JSON.parse('['.repeat(300) + ']'.repeat(300))])],
+    [
+      'what no parser gets through',
+      'gateway.json',
+      json(many).replace('"timeout"', `"a": ${'['.repeat(200_000)}, "timeout"`),
+    ],
+    ['YAML', 'gateway.yaml', yaml],
+    ['YAML with numbers that JavaScript cannot hold', 'gateway.yml', `more: 123456789012345678901234567890\n${yaml}`],
+    ['YAML with merge keys', 'gateway.yaml', `${yaml}a: &a {b: 1}\nc: {<<: *a, d: 2}\n`],
+    ['YAML with mistakes', 'gateway.yaml', `${yaml}a: [\nb: }\n`],
+    ['YAML with a key that stands twice', 'gateway.yaml', `${yaml}version: 2\n`],
+    ['YAML nested too deeply', 'gateway.yaml', `${yaml}a: ${'['.repeat(300)}${']'.repeat(300)}\n`],
+    ['YAML that is a list', 'gateway.yaml', stringify(many)],
+    ['TOML', 'gateway.toml', toml()],
+    ['TOML with a mistake', 'gateway.toml', toml('a = = 1')],
+    ['a short text', 'gateway.json', json([endpoint(1)])],
+    ['a short text with a mistake', 'gateway.yaml', 'a: ['],
+    ['a long text of nothing', 'gateway.json', ' '.repeat(40_000)],
+  ];
+  for (const [what, file, text] of cases) {
+    it(`says what it says when it is parsed at once: ${what}`, () => isTheSame(text, file));
+  }
+
+  it('says the same of every sample, whatever is missing of it', async () => {
+    const folder = join(import.meta.dirname, '../../../samples');
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.json'));
+    ok(files.length > 20);
+    for (const name of files) {
+      const text = readFileSync(join(folder, name), 'utf8');
+      for (const at of [0, 1, 2, 3, 4, 5, 6, 7]) {
+        const from = Math.floor((text.length * at) / 8);
+        const cut = text.slice(0, from) + text.slice(from + at);
+        const data = await parseInSlices(cut);
+        if (data) deepEqual(data, parseDocument(cut, 'gateway.json').data);
+      }
+    }
+  });
+
+  it('holds the event loop for none of the formats', async () => {
+    const large = Array.from({ length: 5000 }, (_, at) => endpoint(at));
+    for (const [file, text] of [
+      ['gateway.json', json(large)],
+      ['gateway.yaml', stringify(config(many))],
+      ['gateway.json', `// why\n${json(large)}`],
+    ] as const) {
+      const turns = await turnsDuring(() => parseAside(text, file));
+      ok(turns > 5, `${file}: ${turns}`);
+    }
+  });
+
+  it('keeps the order of the keys', async () => {
+    const data = await parseInSlices(json(many));
+    deepEqual(Object.keys(data!), ['version', 'name', 'endpoints', 'timeout']);
+    equal(Object.getPrototypeOf(data), Object.prototype);
+  });
+});
