@@ -1,13 +1,14 @@
 /**
  * What reloads cost the requests that are served meanwhile, by number of endpoints.
  *
- *   node scripts/bench/reload.ts [--endpoints 100,10000] [--seconds 8] [--rounds 3] [--every 1000] [--connections 8] [--workers 1]
- *     [--change service|endpoint]
+ *   node scripts/bench/reload.ts [--endpoints 100,10000] [--seconds 8] [--rounds 3] [--every 1000] [--connections 8] [--workers 0]
+ *     [--change service|endpoint] [--load half|full]
  *
  * In every round the same load runs twice: while nothing changes, and while the configuration is saved anew and reloaded by
- * signal every `--every` milliseconds. Each saved configuration differs in a field of the service, and so in every endpoint, or
- * in one endpoint alone, another one each time and not the one that is called. Medians of the
- * rounds, and the ratio of the two; answers that were wrong are counted in both.
+ * signal every `--every` milliseconds. The load is as many requests a second as half of what the gateway carries, or, with
+ * `full`, one request after another on each connection. Each saved configuration differs in a field of the service, and so in
+ * every endpoint, or in one endpoint alone, another one each time and not the one that is called. Medians of the rounds, and the
+ * ratio of the two; with `--workers` of a primary and so many processes that serve; answers that were wrong are counted in both.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,15 +33,16 @@ const { values } = parseArgs({
     rounds: { ...text, default: '3' },
     every: { ...text, default: '1000' },
     connections: { ...text, default: '8' },
-    workers: { ...text, default: '1' },
+    workers: { ...text, default: '0' },
     change: { ...text, default: 'service' },
+    load: { ...text, default: 'half' },
   },
 });
 const seconds = positive('seconds', values.seconds, false);
 const rounds = positive('rounds', values.rounds, true);
 const everyMs = positive('every', values.every, true);
 const connections = positive('connections', values.connections, true);
-const workers = positive('workers', values.workers, true);
+const workers = values.workers === '0' ? 0 : positive('workers', values.workers, true);
 
 interface Measured {
   readonly steady: readonly LoadReport[];
@@ -52,20 +54,20 @@ async function measure(size: number, { folder, upstream }: Stage, generator: Gen
   const port = await freePort();
   const configFile = join(folder, `reload-${size}.json`);
   const { endpoints, path } = manyEndpoints(size);
-  const save = (revision: number): void => {
+  const written = (revision: number): string => {
     const config = configWith(changed(endpoints, revision), upstream, port) as Record<string, unknown>;
     const service = values.change === 'service' ? { timeout: `${10_000 + revision}ms` } : {};
-    writeFileSync(`${configFile}.new`, JSON.stringify({ ...config, ...service }));
-    renameSync(`${configFile}.new`, configFile);
+    const file = `${configFile}.${revision}`;
+    writeFileSync(file, JSON.stringify({ ...config, ...service }));
+    return file;
   };
-  save(0);
+  renameSync(written(0), configFile);
   const subject = {
     ...gateway,
     script: () => [
       ...gateway.script({ port, upstream, scenario: '', configFile, folder }),
       '--no-watch',
-      '--workers',
-      `${workers}`,
+      ...(workers > 0 ? ['--workers', `${workers}`] : []),
     ],
   };
   const { child } = await launch(
@@ -79,14 +81,20 @@ async function measure(size: number, { folder, upstream }: Stage, generator: Gen
   const reloading: LoadReport[] = [];
   let revision = 0;
   try {
-    await generator.run({ ...order, seconds: 2 });
+    const { requests, seconds: took } = await generator.run({ ...order, seconds: 2 });
+    const load = values.load === 'full' ? order : { ...order, rate: Math.round(requests / took / 2) };
+    await generator.run({ ...load, seconds: 3 });
     for (let round = 0; round < rounds; round++) {
-      steady.push(await generator.run(order));
+      steady.push(await generator.run(load));
+      // Written before, so that the load is disturbed by the gateway alone.
+      const next = Array.from({ length: Math.floor((seconds * 1000) / everyMs) }, () => written(++revision));
       const timer = setInterval(() => {
-        save(++revision);
+        const file = next.shift();
+        if (file === undefined) return;
+        renameSync(file, configFile);
         process.kill(child.pid, 'SIGHUP');
       }, everyMs);
-      reloading.push(await generator.run(order));
+      reloading.push(await generator.run(load));
       clearInterval(timer);
     }
     return { steady, reloading, reloads: served(child) };
