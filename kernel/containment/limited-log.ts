@@ -9,10 +9,12 @@ const REMEMBERED = 1000;
 interface Held {
   /** Further ones since the line was written. */
   more: number;
+  /** The latest of them. */
+  latest: string;
   timer: NodeJS.Timeout | null;
 }
 
-/** Writes a line about the same thing at most once a second, and then how many more there were. */
+/** Writes a line about the same thing at most once a second, and then the latest of what came since, and how many they were. */
 export class LimitedLog {
   readonly #write: (line: string) => void;
   readonly #held = new LRUCache<string, Held>({
@@ -31,20 +33,21 @@ export class LimitedLog {
     const held = this.#held.get(about);
     if (held) {
       held.more++;
+      held.latest = line;
       return;
     }
     this.#write(line + detail);
-    this.#hold(about, line);
+    this.#hold(about);
   }
 
-  #hold(about: string, line: string): void {
-    const held: Held = { more: 0, timer: null };
+  #hold(about: string): void {
+    const held: Held = { more: 0, latest: '', timer: null };
     this.#held.set(about, held);
     held.timer = setTimeout(() => {
       this.#held.delete(about);
       if (held.more === 0) return;
-      this.#write(`${line} (${held.more} more in the last second)`);
-      this.#hold(about, line);
+      this.#write(`${held.latest} (${held.more} more in the last second)`);
+      this.#hold(about);
     }, PAUSE_MS).unref();
   }
 

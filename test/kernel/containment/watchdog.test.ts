@@ -71,27 +71,33 @@ describe('the event loop of a process with plugins from files', function () {
     // Where the machine is busy, the thread that watches may itself be late for one of them.
     await until(async () => {
       await gateway.inject('/a?act=block&ms=600');
-      return blocking().longestMs >= 500;
+      return told().some((line) =>
+        /hook "endpoint" of GET \/a held the event loop for \d{3,} ms at .*misbehaving\.ts:\d+:\d+/.test(line),
+      );
     });
     ok(
       blocking()
         .ranges.slice(3)
         .some((count) => count > 0),
     );
-    match(told().at(-1)!, /hook "endpoint" of GET \/a held the event loop for \d+ ms at .*misbehaving\.ts:\d+:\d+/);
   });
 
   it('is told also where the plugin goes on after it has waited', async () => {
     await gateway.inject('/a?act=await&ms=4000');
-    await until(() => blocking().longestMs >= 1000);
-    match(told().at(-1)!, /\[PLUGIN: test\/misbehaving\] held the event loop for \d+ ms at .*misbehaving\.ts:\d+:\d+/);
+    await until(() =>
+      told().some((line) =>
+        /\[PLUGIN: test\/misbehaving\] held the event loop for \d{4} ms at .*misbehaving\.ts:\d+:\d+/.test(line),
+      ),
+    );
   });
 
   it('is not blamed on a plugin that has only called on what holds it', async () => {
     await gateway.inject('/a?act=next');
     // What is told later is told in order.
-    await gateway.inject('/a?act=block&ms=300');
-    await until(() => blocking().longestMs >= 200);
+    await until(async () => {
+      await gateway.inject('/a?act=block&ms=300');
+      return blocking().longestMs >= 200;
+    });
     ok(blocking().longestMs < 1000, String(blocking().longestMs));
   });
 
