@@ -32,6 +32,7 @@ import { compileDemands } from './pattern.ts';
 import { type Shadow, withShadows } from './shadow.ts';
 import type { Build } from './site.ts';
 import { type PipeStages, stagesAround } from './stages.ts';
+import { tellMerge } from './tell-merge.ts';
 
 /** The part of an endpoint that needs no client: backends, their merge, and what stands around them. */
 export interface CompiledPipe extends AttachedPipe {
@@ -74,7 +75,9 @@ export function compilePipe(
   isRead = false,
 ): CompiledPipe | undefined {
   const pipe = attachPipe(context, endpoint, pointer, log);
-  return pipe && { ...pipe, step: foldPipe(context, pipe, endpoint, log, isRead) };
+  if (!pipe) return undefined;
+  tellMerge(pipe, log);
+  return { ...pipe, step: foldPipe(context, pipe, endpoint, isRead) };
 }
 
 /** Attaches what a pipe is folded of; undefined when it has mistakes, which are in `build.errors`. */
@@ -144,7 +147,6 @@ export function foldPipe(
   context: Pick<EndpointContext, 'registry' | 'log' | 'counting'>,
   { output, attached, backends: all, gathering, proxyPhase, maxPayloadBytes, readsData, pointer }: AttachedPipe,
   endpoint: EndpointConfig,
-  log: Log,
   isRead = false,
 ): Step<PipeRequest> {
   const { registry } = context;
@@ -174,7 +176,7 @@ export function foldPipe(
         timeoutMs: backend.shadow!.timeoutMs ?? endpoint.timeout,
       }),
     );
-  const together = () => gather({ ...gathering, shapes }, regular, steps, endpoint, log, passes ? output : null);
+  const together = () => gather({ ...gathering, shapes }, regular, steps, endpoint, passes ? output : null);
   const isOneOf = choice && output.raw && compiled.length > 1;
   const chosen = isOneOf ? firstChosen(conditions, compiled) : choice ? choice.around(together()) : together();
   const gathered = withShadows(shadows, chosen);
@@ -226,14 +228,9 @@ function gather(
   backends: readonly PlacedBackend[],
   steps: readonly Step<PipeRequest>[],
   endpoint: EndpointConfig,
-  log: Log,
   joined: Encoding | null,
 ): Step<PipeRequest> {
   if (steps.length === 1) return backends[0]!.unreadable ? withoutBytes(steps[0]!) : steps[0]!;
-  const merger = custom?.sequential ? 'sequential' : 'parallel';
-  log
-    .at('[Merge]')
-    .debug(() => `Backends: ${steps.length}, merger: ${merger}, combiner: ${combine?.name || 'default'}`);
   const gathered = custom ? custom.over(steps) : parallel(steps, combine, endpoint.timeout, joined);
   const whole = demanding(
     backends.filter(({ condition }) => !condition).map(({ place }) => place.backend),

@@ -5,6 +5,7 @@ import { type AttachedPipe, attachPipe } from './pipe.ts';
 import { PlainRoute, type SharedPipe } from './plain-route.ts';
 import type { Route } from './route.ts';
 import type { Build, SharedBuild } from './site.ts';
+import { tellMerge } from './tell-merge.ts';
 
 interface Shared {
   readonly pipe: SharedPipe;
@@ -18,6 +19,7 @@ interface Shared {
 export class PlainEndpoints {
   /** By their forms; null where one endpoint was found good. */
   readonly #known = new Map<string, Shared | null>();
+  readonly #acquired: SharedBuild[] = [];
   readonly #context: EndpointContext;
 
   private constructor(context: EndpointContext) {
@@ -34,12 +36,12 @@ export class PlainEndpoints {
   /** Everything that decides what is attached to an endpoint and its backends; null for one with components. */
   formOf({ extra_config: components, output_encoding: output, backend: backends }: EndpointConfig): string | null {
     if (backends.length === 0 || hasMembers(components)) return null;
-    let form = output;
+    const form: unknown[] = [output];
     for (const { extra_config: own, encoding, sd, sd_scheme: scheme, disable_host_sanitize: isRaw, host } of backends) {
       if (hasMembers(own)) return null;
-      form += `\n${encoding} ${sd} ${scheme} ${isRaw} ${host.length === 1 ? host[0] : JSON.stringify(host)}`;
+      form.push(encoding, sd, scheme, isRaw, host);
     }
-    return form;
+    return JSON.stringify(form);
   }
 
   /**
@@ -51,13 +53,17 @@ export class PlainEndpoints {
     if (known === undefined) return null;
     const shared = known ?? this.#attach(form, endpoint, pointer);
     if (!shared) return undefined;
-    const hold = shared.acquired.lease();
-    return new PlainRoute(shared.pipe, endpoint, hold, this.#context.build.traffic(endpoint, hold));
+    const { pipe, acquired } = shared;
+    const { build, log } = this.#context;
+    if (endpoint.backend.length > 1) tellMerge(pipe.pipe, log.at(`[ENDPOINT: ${endpoint.endpoint}]`));
+    const hold = acquired.lease();
+    return new PlainRoute(pipe, endpoint, hold, build.traffic(endpoint, hold));
   }
 
   #attach(form: string, endpoint: EndpointConfig, pointer: string): Shared | undefined {
     const { build: service, registry, log, agent } = this.#context;
     const acquired = service.forShared();
+    this.#acquired.push(acquired);
     const offers = this.#context.offers.within();
     const pipe = attachPipe({ ...this.#context, build: acquired.build, offers }, endpoint, pointer, log);
     if (!pipe) return undefined;
@@ -82,7 +88,7 @@ export class PlainEndpoints {
 
   /** No other endpoint comes: what none has is let go. */
   async close(): Promise<void> {
-    for (const shared of this.#known.values()) await shared?.acquired.release();
+    for (const acquired of this.#acquired) await acquired.release();
   }
 }
 

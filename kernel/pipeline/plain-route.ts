@@ -45,12 +45,12 @@ export class PlainRoute implements Route {
   }
 
   #fold(): Step<ClientRequest> {
-    const { endpoint, traffic, log } = this;
+    const { endpoint, traffic } = this;
     const { pipe, context } = this.#shared;
     const names = backendNames(endpoint.backend);
     const counting = (at: number, next: Parameters<typeof countResponses>[2]) =>
       countResponses(traffic.backends, names[at]!, next);
-    const step = foldPipe({ ...context, counting }, pipe, endpoint, log);
+    const step = foldPipe({ ...context, counting }, pipe, endpoint);
     return enterPipe(compileRequest(endpoint, context.agent, pipe.sets), step, pipe.heedsCall);
   }
 

@@ -1,4 +1,4 @@
-import { deepEqual, equal, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { atBackend, definePlugin, Reply } from '#contract';
 import { type Operations, startGateway as start } from '#kernel';
 import { ConfigErrors } from '../../../kernel/contract/internal.ts';
@@ -157,6 +157,18 @@ describe('endpoints without components that say the same', () => {
     });
   }
 
+  it('share nothing with others whose words only run together to the same text', async () => {
+    const at = (path: string, ...hosts: string[]) => ({
+      endpoint: path,
+      backend: hosts.map((host, index) => ({ url_pattern: `/${index}`, host: [host], disable_host_sanitize: true })),
+    });
+    const odd = `http://127.0.0.1:1\njson static http true ${backend.url}`;
+    gateway = await startGateway({
+      endpoints: [at('/a', odd), at('/b', odd), at('/c', 'http://127.0.0.1:1', backend.url)],
+    });
+    match((await gateway.inject('/c')).body, /"path":"\/1"/);
+  });
+
   it('are warned of each at its place', async () => {
     const odd = { backend: [{ url_pattern: '/', sd_scheme: 'https' }] };
     const paths = ['/x', '/y', '/z'];
@@ -172,12 +184,13 @@ describe('endpoints without components that say the same', () => {
     const opened: string[] = [];
     const closed: string[] = [];
     let attached = 0;
+    let faultAt = 0;
     const open = (shareable: boolean, document: object): Promise<Operations> => {
       const protocol = definePlugin({
         name: 'test/protocol',
         description: 'Answers by itself.',
         places: [
-          atBackend({ type: 'object' }, ({ keep, backend: { host } }) => {
+          atBackend({ type: 'object' }, ({ keep, fault, backend: { host } }) => {
             attached++;
             const of = host.join();
             keep(
@@ -185,6 +198,7 @@ describe('endpoints without components that say the same', () => {
               () => opened.push(of),
               () => void closed.push(of),
             );
+            if (attached === faultAt) throw fault('TEST', '', 'no');
             const call = () => Reply.data({ of }, true);
             return { protocol: { call, replies: 'data' as const, ...(shareable && { shareable }) } };
           }),
@@ -202,6 +216,7 @@ describe('endpoints without components that say the same', () => {
 
     beforeEach(() => {
       attached = 0;
+      faultAt = 0;
       opened.length = 0;
       closed.length = 0;
     });
@@ -230,6 +245,13 @@ describe('endpoints without components that say the same', () => {
       deepEqual(closed, ['http://a.test']);
       await gateway.close();
       deepEqual(closed, ['http://a.test', 'http://b.test']);
+    });
+
+    it('leave nothing behind where what they would share cannot be attached', async () => {
+      faultAt = 2;
+      await refused(open(true, config(at('/a'), at('/b'), at('/c'))));
+      deepEqual(closed, opened);
+      ok(opened.length > 0);
     });
 
     it('leave nothing behind where the configuration is refused', async () => {

@@ -1,0 +1,207 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import type { AtService } from '#contract';
+import type { Operations } from '#kernel';
+import { explainRequest, listRoutes, servedBy } from '../../../kernel/inspect/index.ts';
+import { PlainRoute } from '../../../kernel/pipeline/plain-route.ts';
+import { partsOf, rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
+import { startPlugged } from '../../support/plugged.ts';
+
+/** A repeatable source of chance (mulberry32). */
+function chanceFrom(seed: number) {
+  let state = seed;
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+  const below = (limit: number) => Math.floor(next() * limit);
+  const pick = <T>(list: readonly T[]) => list[below(list.length)]!;
+  const some = <T>(list: readonly T[]) => list.filter(() => below(4) === 0);
+  return { below, pick, some };
+}
+
+type Chance = ReturnType<typeof chanceFrom>;
+type Fields = Record<string, unknown>;
+
+/** Names that objects of JavaScript have by themselves are among them. */
+const names = ['id', 'Name', 'constructor', '__proto__', 'toString'];
+const fields = ['method', 'path', 'headers', 'body', 'list', 'constructor', '__proto__', 'absent'];
+const answers = ['/json', '/list', '/text', '/empty', '/fail', '/missing', '/broken', '/away', '/gzip', '/cut'];
+
+/** Fields of an object, each now and then. */
+function maybe(chance: Chance, all: Record<string, () => unknown>): Fields {
+  return Object.fromEntries(chance.some(Object.entries(all)).map(([name, make]) => [name, make()]));
+}
+
+function anyBackend(chance: Chance, variable: string, host: string): Fields {
+  const pattern = chance.pick(answers) + chance.pick(['', `/{${variable}}`, `?q={${variable}}`, '?fixed=1']);
+  return {
+    url_pattern: pattern,
+    ...maybe(chance, {
+      host: () => [host.replace('127.0.0.1', chance.pick(['127.0.0.1', 'localhost']))],
+      method: () => chance.pick(['GET', 'POST', 'PUT']),
+      encoding: () => chance.pick(['json', 'string', 'safejson', 'xml', 'no-op']),
+      group: () => chance.pick(['g', 'constructor', '__proto__']),
+      target: () => chance.pick(['headers', 'absent', 'list']),
+      allow: () => chance.some(fields),
+      mapping: () => ({ [chance.pick(fields)]: chance.pick(['renamed', '__proto__', 'constructor']) }),
+      is_collection: () => true,
+      input_headers: () => ['X-A'],
+      input_query_strings: () => ['q'],
+      timeout: () => '900ms',
+      disable_host_sanitize: () => true,
+    }),
+  };
+}
+
+function anyEndpoint(chance: Chance, at: number, host: string): Fields {
+  const variable = chance.pick(names);
+  const output = chance.pick(['json', 'json', 'json', 'no-op', 'string', 'json-collection', 'negotiate', 'fast-json']);
+  const backends = output === 'no-op' ? 1 : 1 + chance.below(3);
+  return {
+    endpoint: `/${chance.pick(['A', 'b'])}/${at}/{${variable}}${chance.pick(['', '', '/', '/end'])}`,
+    output_encoding: output,
+    backend: Array.from({ length: backends }, () => anyBackend(chance, variable, host)),
+    ...maybe(chance, {
+      method: () => chance.pick(['POST', 'PUT', 'PATCH', 'DELETE']),
+      input_headers: () => chance.pick([['*'], ['X-A', 'X-B']]),
+      input_query_strings: () => chance.pick([['*'], ['q', '__proto__']]),
+      concurrent_calls: () => 2,
+      cache_ttl: () => '3s',
+      timeout: () => '1s',
+    }),
+  };
+}
+
+/** Of a gateway all of whose endpoints have attachments of their own: something stands around each, and does nothing. */
+const apart: AtService = { eachEndpoint: () => ({}) };
+
+interface Observed {
+  /** What the log says before anybody calls. */
+  readonly started: readonly string[];
+  readonly replies: readonly unknown[];
+  readonly lines: readonly string[];
+  readonly traffic: readonly unknown[];
+  readonly routes: unknown;
+  readonly explained: readonly unknown[];
+}
+
+/** Everything that can be seen of a gateway that answers the same requests. */
+async function observe(document: object, service: AtService, seed: number): Promise<Observed & { plain: number }> {
+  const sinks = rememberingSinks();
+  const gateway = await startPlugged(document, { service }, { sinks, debug: true });
+  try {
+    const { config, compiled } = partsOf(gateway).generations.current.runtime;
+    const served = await servedBy(config, compiled);
+    const started = timeless(sinks.lines.splice(0));
+    const replies: unknown[] = [];
+    const explained: unknown[] = [];
+    const chance = chanceFrom(seed);
+    for (const { endpoint, method } of config.endpoints) {
+      const path = endpoint.replace(/\{.*\}/, chance.pick(['7', 'x%20y', 'Ä', '__proto__']));
+      for (const url of [path, path, chance.pick([path.toUpperCase(), `${path}/`, path.slice(0, -1), `/${path}`])]) {
+        const asked = chance.pick([method, method, method, 'HEAD', 'OPTIONS', 'PATCH']);
+        const target = encodeURI(decodeURI(url)) + chance.pick(['', '?q=1&r=2', '?__proto__=1&q=%00']);
+        const headers = {
+          host: 'gateway.test',
+          'x-a': 'a',
+          'x-b': 'b',
+          accept: chance.pick(['*/*', 'application/xml']),
+        };
+        explained.push(await explainRequest(served, { method: asked, target, headers: Object.entries(headers) }));
+        replies.push([asked, target, await replyOf(gateway, asked, target, headers)]);
+      }
+    }
+    return {
+      plain: compiled.routes.filter((route) => route instanceof PlainRoute).length,
+      started,
+      replies,
+      lines: timeless(sinks.lines),
+      traffic: compiled.routes.map(({ endpoint, traffic: { calls, errors, statuses, backends } }) => [
+        endpoint.endpoint,
+        calls,
+        errors,
+        statuses.snapshot(),
+        Array.from(backends, ([name, counts]) => [name, counts.snapshot()]).sort(),
+      ]),
+      routes: listRoutes({ config, compiled }),
+      explained,
+    };
+  } finally {
+    await gateway.close();
+  }
+}
+
+async function replyOf(gateway: Operations, method: string, url: string, headers: Record<string, string>) {
+  const hasBody = method !== 'GET' && method !== 'HEAD';
+  const {
+    statusCode,
+    headers: all,
+    body,
+  } = await gateway.inject({
+    method: method as 'GET',
+    url,
+    headers,
+    ...(hasBody && { body: '{"sent":1}' }),
+  });
+  const { date: _date, ...rest } = all;
+  return [statusCode, rest, body];
+}
+
+/** The lines of a log, whatever the time, how long things took and which of several backends answered first. */
+function timeless(lines: readonly string[]): string[] {
+  const varying =
+    /\d{4}[-/]\d\d[-/]\d\d[T -]*\d\d:\d\d:\d\d(?:\.\d+)?\S*|\d+(?:\.\d+)?(?:n|µ|m)?s\b|(?<=Error #)\d+|(?<= ) +/g;
+  return lines.join('').replaceAll(varying, '').split('\n').sort();
+}
+
+describe('endpoints that share attachments', function () {
+  this.timeout(120_000);
+  let backend: TestBackend;
+
+  before(async () => {
+    backend = await startBackend(({ method, target, headers, body }, response) => {
+      const { date: _date, connection: _connection, host: _host, ...seen } = headers;
+      const json = JSON.stringify({ method, path: target, headers: seen, body: body.toString(), list: [1, 'two'] });
+      const [, kind] = target.split(/[/?]/);
+      const type = { 'Content-Type': kind === 'text' ? 'text/plain' : 'application/json' };
+      if (kind === 'cut') return void response.destroy();
+      if (kind === 'away') return void response.writeHead(302, { Location: '/json' }).end();
+      if (kind === 'fail') return void response.writeHead(503, type).end(json);
+      if (kind === 'missing') return void response.writeHead(404, type).end(json);
+      if (kind === 'empty') return void response.writeHead(204).end();
+      response.writeHead(200, { ...type, 'X-Of': String(kind) });
+      response.end(kind === 'list' ? '[1,{"a":2}]' : kind === 'broken' ? '{"a":' : kind === 'text' ? 'text' : json);
+    });
+  });
+  after(() => backend.close());
+
+  for (const seed of [1, 2, 3]) {
+    it(`are told from those that have their own by nobody: configuration ${seed}`, async () => {
+      const chance = chanceFrom(seed);
+      const document = {
+        host: [backend.url],
+        timeout: '1500ms',
+        endpoints: Array.from({ length: 120 }, (_, at) => anyEndpoint(chance, at, backend.url)),
+        extra_config: {
+          test: {},
+          router: maybe(chance, {
+            return_error_msg: () => true,
+            auto_options: () => true,
+            disable_redirect_trailing_slash: () => true,
+            disable_redirect_fixed_path: () => true,
+            disable_handle_method_not_allowed: () => true,
+            remove_extra_slash: () => true,
+            max_payload: () => 5,
+          }),
+        },
+      };
+      const { plain, ...shared } = await observe(document, {}, seed);
+      const { plain: none, ...own } = await observe(document, apart, seed);
+      equal(none, 0);
+      ok(plain > 30, String(plain));
+      for (const key of Object.keys(shared) as (keyof Observed)[]) deepEqual(shared[key], own[key], key);
+    });
+  }
+});
