@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { createServer as createRawServer } from 'node:net';
-import { RequestBody, type ServiceConfig } from '#contract';
+import { createServer as createRawServer, type Socket } from 'node:net';
+import { type Reply, RequestBody, type ServiceConfig } from '#contract';
 import { until } from '../../support/conditions.ts';
 import { Bench, connectionFree, errorOf, send, streamBody, textOf } from './http-client.ts';
 
@@ -133,6 +133,35 @@ describe('backend/http/client: connections', () => {
     await connectionFree();
     equal(errorOf(await send(gate, { origin, method: 'POST' })).code, 'BACKEND_RESET');
     equal(requests, 3);
+  });
+
+  it('sends elsewhere what has not left when its connection dies, a POST too', async () => {
+    const seen: string[] = [];
+    const sockets: Socket[] = [];
+    const origin = await bench.serveRaw((socket, text) => {
+      seen.push(text.split(' ', 1)[0]! + text.slice(-4));
+      sockets.push(socket);
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+    });
+    const gate = await bench.client();
+    for (const body of ['body', undefined, 'more']) {
+      await textOf(await send(gate, { origin, target: '/' }));
+      await connectionFree();
+      // Of one turn of the event loop: its timers, then what connections have to say, then what waits for its end.
+      const reply = await new Promise<Reply>((resolve) => {
+        setImmediate(() => {
+          setTimeout(() => resolve(send(gate, { origin, method: 'POST', ...(body && { body }) })), 0);
+          sockets.pop()!.destroy();
+          for (const until = performance.now() + 2; performance.now() < until; );
+        });
+      });
+      equal(await textOf(reply), 'ok');
+      await connectionFree();
+    }
+    deepEqual(
+      seen.filter((text) => text.startsWith('POST')),
+      ['POSTbody', 'POST\r\n\r\n', 'POSTmore'],
+    );
   });
 
   it('fails with what happened when nobody listens', async () => {

@@ -1,7 +1,8 @@
 import { deepEqual, equal } from 'node:assert/strict';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { AnswerHandler } from '../../../plugins/backend/http/client/answer-handler.ts';
 import { Http1Pool } from '../../../plugins/backend/http/client/http1/pool.ts';
+import { Http2Pool } from '../../../plugins/backend/http/client/http2-pool.ts';
 import { until } from '../../support/conditions.ts';
 import { Bench } from './http-client.ts';
 
@@ -75,5 +76,42 @@ describe('backend/http/client: requests that wait for a connection', () => {
     equal(connections.size, 1);
     await pool.close();
     equal(pool.isUnused, true);
+  });
+
+  it('are not handed the connection that dies before the one at the front is sent', async () => {
+    const sockets: Socket[] = [];
+    const origin = await bench.serveRaw((socket) => {
+      sockets.push(socket);
+      socket.write(ok);
+    });
+    const pool = await poolTo(origin);
+    const outcomes: string[] = [];
+    const ask = (name: string) =>
+      pool.dispatch(sendingTo(origin), {
+        ...deaf,
+        onResponseEnd: () => void outcomes.push(`${name} answered`),
+        onResponseError: (_attempt, error) => void outcomes.push(`${name}: ${error.message}`),
+      });
+    ask('first');
+    await until(() => outcomes.length === 1);
+    // Of one turn of the event loop: its timers, then what connections have to say, then what waits for its end.
+    setImmediate(() => {
+      setTimeout(() => ['second', 'third'].forEach(ask), 0);
+      sockets.pop()!.destroy();
+      for (const until = performance.now() + 2; performance.now() < until; );
+    });
+    await until(() => outcomes.length === 3);
+    deepEqual(outcomes, ['first answered', 'second: the backend has not taken the request', 'third answered']);
+    await pool.close();
+  });
+
+  it('are sent on a new connection where they are to, also to a server that has chosen HTTP/1.1 before HTTP/2', () => {
+    const seen: unknown[] = [];
+    const http1 = { dispatch: (_sending: unknown, _handler: unknown, isAnew: unknown) => void seen.push(isAnew) };
+    const choosing = { alpnProtocol: 'http/1.1', destroy() {} } as never;
+    const origin = 'https://a.test';
+    const pool = new Http2Pool(origin, (_, callback) => callback(null, choosing), { fresh: null }, http1 as never, 0);
+    for (const isAnew of [false, false, true]) pool.dispatch(sendingTo(origin), deaf, isAnew);
+    deepEqual(seen.slice(1), [false, true]);
   });
 });

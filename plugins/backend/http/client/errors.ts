@@ -20,6 +20,18 @@ export class TransportError extends Error {
   }
 }
 
+/** The backend has done nothing with a request: it can be sent once more, whatever its method. */
+export class UnprocessedError extends Error {
+  readonly code = 'UNPROCESSED';
+  /** It is to be sent over HTTP/1.1. */
+  readonly wantsHttp1: boolean;
+
+  constructor(wantsHttp1 = false) {
+    super('the backend has not taken the request');
+    this.wantsHttp1 = wantsHttp1;
+  }
+}
+
 /** Nobody wants the answer, or the body of the request broke off. */
 export function aborted(): TransportError {
   return new TransportError('REQUEST_ABORTED', 'request aborted');

@@ -12,12 +12,11 @@ import {
 } from '#contract';
 import type { AnswerHandler, Attempt } from './answer-handler.ts';
 import { MAX_DISCARD_MS, MAX_DISCARDED_BYTES } from './discarding.ts';
-import { aborted, TransportError } from './errors.ts';
+import { aborted, TransportError, UnprocessedError } from './errors.ts';
 import { bodyFailure, failureOf, isLostConnection, malformed } from './failure.ts';
 import { type Incoming, incoming, Outgoing } from './headers.ts';
 import type { HttpClient } from './http-client.ts';
 import { RoundTrip } from './http1/round-trip.ts';
-import { UnprocessedError } from './http2-stream.ts';
 import { Inflater, takeGzip } from './inflate.ts';
 import { Observation } from './observe.ts';
 import type { OriginPool } from './origin-pool.ts';

@@ -21,7 +21,7 @@ export function failureOf(error: Error, origin: string, proxied = false): CallEr
     case 'CONNECTION_LOST':
     case 'UND_ERR_SOCKET':
       return make('RESET', 'connection closed before the answer was complete');
-    case 'HTTP2_UNPROCESSED':
+    case 'UNPROCESSED':
     case 'HTTP2_STREAM':
       return make('RESET', error.message);
     case 'EHOSTUNREACH':

@@ -5,9 +5,9 @@ import { timerMs } from '#contract';
 import { Connection } from '../../../services/http2/connection.ts';
 import type { AnswerHandler } from './answer-handler.ts';
 import type { Connect, FreshMark } from './connector.ts';
-import { clientClosed } from './errors.ts';
+import { clientClosed, UnprocessedError } from './errors.ts';
 import type { Http1Pool } from './http1/pool.ts';
-import { Http2Stream, StreamError, UnprocessedError } from './http2-stream.ts';
+import { Http2Stream, StreamError } from './http2-stream.ts';
 import type { Sending } from './sending.ts';
 
 /** Connections to one address: one where one is enough. */
@@ -57,10 +57,11 @@ export class Http2Pool {
     return this.#connections.size === 0 && this.#http1.isUnused;
   }
 
-  dispatch(sending: Sending, handler: AnswerHandler): void {
+  /** @param isAnew where the backend has chosen HTTP/1.1. */
+  dispatch(sending: Sending, handler: AnswerHandler, isAnew = false): void {
     if (this.#isClosed) return handler.onResponseError(null, clientClosed());
     if (performance.now() < this.#http1Until) {
-      this.#http1.dispatch(sending, handler);
+      this.#http1.dispatch(sending, handler, isAnew);
       return;
     }
     this.#calls += 1;

@@ -1,25 +1,13 @@
 import { type ClientHttp2Stream, constants } from 'node:http2';
 import type { Connection } from '../../../services/http2/connection.ts';
 import type { AnswerHandler, Attempt } from './answer-handler.ts';
-import { aborted, invalidRequest, TransportError } from './errors.ts';
+import { aborted, invalidRequest, TransportError, UnprocessedError } from './errors.ts';
 import { requestHeaders } from './http2-headers.ts';
 import type { Payload } from './payload.ts';
 import type { Sending } from './sending.ts';
 
 /** Type of the frames that headers go in. */
 const HEADERS_FRAME = 1;
-
-/** The backend has done nothing with a request: it can be sent once more, whatever its method. */
-export class UnprocessedError extends Error {
-  readonly code = 'HTTP2_UNPROCESSED';
-  /** It is to be sent over HTTP/1.1. */
-  readonly wantsHttp1: boolean;
-
-  constructor(wantsHttp1 = false) {
-    super('the backend has not taken the request');
-    this.wantsHttp1 = wantsHttp1;
-  }
-}
 
 /** Of an answer whose head is too large; a backend that wants fewer requests may end a stream so, too. */
 class HeadersError extends Error {

@@ -34,8 +34,9 @@ export class Connection implements Carrier {
       this.#error = error;
     });
     socket.once('end', () => {
-      this.#trip?.closed(null);
+      // First: what has not been sent yet must not leave it to another request.
       socket.destroy();
+      this.#trip?.closed(null);
     });
     socket.once('close', () => this.#closed());
   }

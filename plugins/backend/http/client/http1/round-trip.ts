@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { atEndOfTurn } from '#contract';
 import type { AnswerHandler, Attempt } from '../answer-handler.ts';
-import { connectionLost, headersTooLarge, malformedAnswer } from '../errors.ts';
+import { connectionLost, headersTooLarge, malformedAnswer, UnprocessedError } from '../errors.ts';
 import type { Sending } from '../sending.ts';
 import { isInterim } from '../status.ts';
 import { AnswerHead, CHUNKED, isHopeless, UNTIL_CLOSE } from './answer-head.ts';
@@ -104,9 +104,9 @@ export class RoundTrip implements Attempt {
   read(bytes: Buffer, length: number): void {
     if (this.#isOver) return;
     if (!this.#isWritten) {
-      // No answer to this request, which has not left yet: it can be sent elsewhere.
+      // No answer to this request, which has not left yet.
       this.#isLast = true;
-      return this.#fail(connectionLost());
+      return this.#fail(new UnprocessedError());
     }
     try {
       if (!this.#hasStarted) {
@@ -124,7 +124,8 @@ export class RoundTrip implements Attempt {
   /** The connection is closed. @param error null for an orderly end. */
   closed(error: Error | null): void {
     if (this.#isOver) return;
-    if (error === null && this.head !== null && this.#left === UNTIL_CLOSE) this.#end();
+    if (!this.#isWritten) this.#fail(new UnprocessedError());
+    else if (error === null && this.head !== null && this.#left === UNTIL_CLOSE) this.#end();
     else this.#fail(error ?? connectionLost());
   }
 
@@ -224,7 +225,8 @@ export class RoundTrip implements Attempt {
     const hasBody = this.#sending.method !== 'HEAD' && status !== 204 && status !== 304;
     this.#left = hasBody ? head.length : 0;
     // A 204 with a body is followed by what nobody waits for.
-    this.#isLast ||= head.isLast || this.#left === UNTIL_CLOSE || (status === 204 && head.length > 0);
+    const isFollowed = status === 204 && (head.length > 0 || head.length === CHUNKED);
+    this.#isLast ||= head.isLast || this.#left === UNTIL_CLOSE || isFollowed;
     this.#handler.onResponseStart(this, status);
     if (this.#isOver) return;
     if (this.#left === CHUNKED) this.#chunks = new ChunkedBody();
