@@ -99,9 +99,9 @@ class KafkaDriver implements AgentDriver {
           void take(delivery);
           return !room.isFull;
         },
-        unreadable(where, why) {
+        unreadable(where, why, count) {
           log.error(`records of ${where} cannot be read, and are discarded: ${why}`);
-          discarded();
+          discarded(count);
         },
         forget: () => [],
       },

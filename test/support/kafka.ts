@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { freePort } from './conditions.ts';
 import { isInstalled, isListing } from './debian.ts';
 
@@ -25,6 +26,8 @@ export interface TestKafka {
   readonly address: string;
   /** Writes a record as another client does. @param options as of kcat. */
   produce(topic: string, value: string, ...options: string[]): Promise<void>;
+  /** Writes a batch that says that it has a record, and holds these bytes. @param compression as of the library. */
+  produceBytes(topic: string, bytes: Buffer, compression?: 'none' | 'gzip'): Promise<void>;
   /** Every record of a topic, as another client sees them. */
   records(topic: string): Promise<readonly SeenRecord[]>;
   /** The process goes on, and does nothing. */
@@ -60,6 +63,22 @@ export async function startKafka(options: readonly string[], client: readonly st
       child.stdin.end(value);
       const [code] = await once(child, 'exit');
       if (code !== 0) throw new Error(`kcat ended with ${code}`);
+    },
+    async produceBytes(topic, bytes, compression = 'none') {
+      const { compressionsAlgorithms, Producer } = await import('@platformatic/kafka');
+      const { gzip } = compressionsAlgorithms;
+      const bitmask = compression === 'gzip' ? gzip.bitmask : 0;
+      const held = compression === 'gzip' ? gzipSync(bytes) : bytes;
+      // What the library makes of a batch is under its name.
+      const forged = { ...gzip, bitmask, compress: async () => held, compressSync: () => held };
+      Object.assign(compressionsAlgorithms, { gzip: forged });
+      const writer = new Producer({ clientId: 'forger', bootstrapBrokers: [address] });
+      try {
+        await writer.send({ messages: [{ topic, value: Buffer.from('x') }], compression: 'gzip', acks: 1 });
+      } finally {
+        Object.assign(compressionsAlgorithms, { gzip });
+        await writer.close();
+      }
     },
     async records(topic) {
       const format = '%p\t%k\t%K\t%s\t%h\n';

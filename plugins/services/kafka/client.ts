@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { BaseOptions, ConnectionPool, SASLOptions } from '@platformatic/kafka';
-import { boundDecompression } from './decompression.ts';
 import { guard } from './guard.ts';
+import { prepareReading, readFetches } from './record-sets.ts';
 import type { KafkaSettings, KafkaUser } from './settings.ts';
 
 let loading: Promise<typeof import('@platformatic/kafka')> | undefined;
@@ -9,7 +9,7 @@ let loading: Promise<typeof import('@platformatic/kafka')> | undefined;
 /** The library, loaded at first use. */
 export function loadKafka(): Promise<typeof import('@platformatic/kafka')> {
   loading ??= import('@platformatic/kafka').then((kafka) => {
-    boundDecompression(kafka);
+    prepareReading(kafka);
     return kafka;
   });
   return loading;
@@ -62,6 +62,7 @@ export class KafkaTroubles {
     this.#refused = null;
     pool.on('connecting', ({ connection }) => {
       connection.on('error', () => {});
+      readFetches(connection);
       guard(connection, askedBytes, (error) => {
         this.#refused = error;
         lost(error);

@@ -6,8 +6,8 @@ import { OwnSockets } from '../broker/own-sockets.ts';
 import { rangeAssigner } from './assigner.ts';
 import { clientOptions, KafkaTroubles, loadKafka } from './client.ts';
 import { Commits } from './commits.ts';
-import { UNREADABLE } from './decompression.ts';
 import { Positions } from './positions.ts';
+import { Unreadable } from './record-sets.ts';
 import type { GroupSettings, KafkaSettings } from './settings.ts';
 
 type Record = KafkaRecord<Buffer, Buffer, Buffer, Buffer>;
@@ -18,8 +18,8 @@ type Stream = MessagesStream<Buffer, Buffer, Buffer, Buffer>;
 export interface Receiver {
   /** @returns false where there is no room for more: then `resume` asks for them. */
   receive(delivery: KafkaDelivery): boolean;
-  /** Records cannot be read, and are discarded. @param where as in `orders:0 from 17 on`. */
-  unreadable(where: string, why: string): void;
+  /** Records cannot be read, and are discarded. @param where as in `orders:0 from 17 to 20`. */
+  unreadable(where: string, why: string, count: number): void;
   /** Whatever was received and not begun is forgotten: it will come again. @returns it. */
   forget(): readonly KafkaDelivery[];
 }
@@ -231,9 +231,10 @@ export class Membership implements Link {
       const upTo = positions.done(place, offset);
       if (upTo !== undefined) commits.commit(topic, partition, upTo);
     };
-    const [first] = headerEntries;
-    if (first?.[0] === UNREADABLE) {
-      this.#receiver.unreadable(`${place} from ${offset} on`, String(first[1]));
+    const unreadable: unknown = headerEntries[0]?.[0];
+    if (unreadable instanceof Unreadable) {
+      const { firstOffset, why, count } = unreadable;
+      this.#receiver.unreadable(`${place} from ${firstOffset} to ${offset}`, why, count);
       return accept();
     }
     const hasRoom = this.#receiver.receive({

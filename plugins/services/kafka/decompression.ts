@@ -1,73 +1,26 @@
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
-import type { Reader } from '@platformatic/kafka';
 
 type Library = typeof import('@platformatic/kafka');
-type Decompress = (data: Buffer) => Buffer;
+export type Decompress = (data: Buffer) => Buffer;
 
 /** The longest that the records of one batch may be once they are decompressed, in bytes. */
-const LONGEST_BYTES = 64 * 1024 * 1024;
-/** Records of a batch that cannot be read; with more the response is of no use. */
-const MOST_RECORDS = 100_000;
-
+export const LONGEST_BYTES = 64 * 1024 * 1024;
 /**
- * Name of the only header of records that stand for those of a batch which cannot be decompressed, or is too long then. The
- * value says why.
+ * Decompress what a batch holds, by the number of the compression in its attributes. A batch of which a kilobyte would be
+ * gigabytes is refused. They throw an Error with the reason.
  */
-export const UNREADABLE: Buffer = Buffer.from('unreadable');
-
-/**
- * Has the library decompress no more than 64 MiB of a batch: whoever writes to a topic could end the process by a kilobyte.
- * What cannot be decompressed comes as records that say so, so that what follows can be read.
- */
-export function boundDecompression({ Reader: Own, compressionsAlgorithmsByBitmask: algorithms }: Library): void {
-  const reasons = new WeakMap<object, string>();
-  const standard: readonly Decompress[] = [1, 2, 3, 4].map((mask) => algorithms[mask]!.decompressSync);
-  const [, snappy, lz4] = standard;
-  const bounded: readonly Decompress[] = [
+export function decompressors({ compressionsAlgorithmsByBitmask: algorithms }: Library): Decompress[] {
+  const standard = (mask: number): Decompress => algorithms[mask]!.decompressSync;
+  return [
+    (data) => data,
     (data) => gunzipSync(data, { maxOutputLength: LONGEST_BYTES }),
-    (data) => demandShort(snappyBytes(data), data, snappy!),
-    (data) => demandShort(lz4Bytes(data), data, lz4!),
+    (data) => demandShort(snappyBytes(data), data, standard(2)),
+    (data) => demandShort(lz4Bytes(data), data, standard(3)),
     (data) => zstdDecompressSync(data, { maxOutputLength: LONGEST_BYTES }),
     unknown,
     unknown,
     unknown,
   ];
-  for (const [index, decompress] of bounded.entries()) {
-    const decompressSync = (data: Parameters<Decompress>[0] | { readonly buffer: Buffer }): Buffer => {
-      try {
-        return decompress(Buffer.isBuffer(data) ? data : data.buffer);
-      } catch (error) {
-        const nothing = Buffer.alloc(0);
-        reasons.set(nothing, (error as Error).message);
-        return nothing;
-      }
-    };
-    Object.assign(algorithms, { [index + 1]: { ...algorithms[index + 1], decompressSync } });
-  }
-  const { from } = Own;
-  /** Reads as many records as the library asks for. */
-  class Unreadable extends Own {
-    readonly #reason: Buffer;
-    #records = 0;
-
-    constructor(reason: string) {
-      super(from(Buffer.alloc(0)).buffer);
-      this.#reason = Buffer.from(reason);
-    }
-
-    override readVarInt = () => 0;
-    override readVarInt64 = () => 0n;
-    override readInt8 = () => 0;
-    override readVarIntBytes = (): never => null as never;
-    override readVarIntArray = (): never[] => {
-      if (++this.#records > MOST_RECORDS) throw new Error('a batch of records that cannot be read');
-      return [[UNREADABLE, this.#reason] as never];
-    };
-  }
-  Own.from = (buffer): Reader => {
-    const reason = reasons.get(buffer);
-    return reason === undefined ? from(buffer) : new Unreadable(reason);
-  };
 }
 
 function unknown(): never {

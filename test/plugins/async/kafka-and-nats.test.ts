@@ -120,6 +120,22 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     deepEqual(stand.bodies(), ['one', 'two']);
   });
 
+  it('goes on behind records that cannot be read, and says so once', async () => {
+    const topic = fresh('a');
+    await stand.start(agent(topic));
+    await joined(topic);
+    await broker.produceBytes(topic, Buffer.alloc(40, 0xff));
+    await broker.produce(topic, 'one');
+    await broker.produceBytes(topic, Buffer.alloc(40, 0xff), 'gzip');
+    await broker.produce(topic, 'two');
+    await until(() => stand.bodies().length === 2);
+    await stand.restart(agent(topic));
+    await broker.produce(topic, 'three');
+    await until(() => stand.bodies().length === 3);
+    deepEqual(stand.bodies(), ['one', 'two', 'three']);
+    equal(stand.lines().filter((line) => line.includes('cannot be read, and are discarded')).length, 2);
+  });
+
   it('works on as many records at the same time as it has workers', async () => {
     const topic = fresh('b');
     await stand.start(agent(topic, {}, { workers: 3 }));

@@ -10,8 +10,8 @@ export interface Opening {
   readonly field: string;
   /** With the prefix of the address. */
   readonly log: Log;
-  /** Counts a message that is dropped unread. */
-  readonly discarded: () => void;
+  /** Counts messages that are dropped unread. @param count Default: 1. */
+  readonly discarded: (count?: number) => void;
 }
 
 /**

@@ -12,7 +12,7 @@ export class KafkaSubscriber implements Subscriber {
   readonly #room: Room;
   #wasConnected = false;
   #log: Log | null = null;
-  #discarded = () => {};
+  #discarded = (_count: number) => {};
 
   constructor(settings: KafkaSettings, reading: Reading) {
     const room = new Room(settings.bufferSize);
@@ -28,9 +28,9 @@ export class KafkaSubscriber implements Subscriber {
         inbox.put(delivery);
         return !room.isFull;
       },
-      unreadable: (where, why) => {
+      unreadable: (where, why, count) => {
         this.#log?.error(`records of ${where} cannot be read, and are discarded: ${why}`);
-        this.#discarded();
+        this.#discarded(count);
       },
       forget() {
         const forgotten = inbox.empty();
@@ -41,7 +41,7 @@ export class KafkaSubscriber implements Subscriber {
   }
 
   /** @param discarded counts what cannot be read. */
-  open(log: Log, discarded: () => void): void {
+  open(log: Log, discarded: (count?: number) => void): void {
     this.#log = log;
     this.#discarded = discarded;
     this.#consumer.open(log);

@@ -24,9 +24,9 @@ export function openSubscriber(site: BackendSite<{ readonly subscription_url: st
 }
 
 /** Counts messages that are dropped unread; the plugin names `meters` in `takes`. */
-export function countDiscarded(site: BackendSite<unknown>): () => void {
+export function countDiscarded(site: BackendSite<unknown>): (count?: number) => void {
   const counter = meterOf(site)?.counter('pubsub.discarded', { description: 'Messages that were dropped unread.' });
-  return () => counter?.add(1);
+  return (count = 1) => counter?.add(count);
 }
 
 function driverFor(site: BackendSite<unknown>, field: string, rest: string): { driver: Driver; opening: Opening } {

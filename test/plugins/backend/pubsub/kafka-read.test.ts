@@ -1,8 +1,12 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { EventEmitter } from 'node:events';
+import { openHarness } from '../../../../kernel/testing/index.ts';
+import { plugin as kafkaSubscriber } from '../../../../plugins/backend/pubsub/subscriber/kafka.ts';
+import { plugin as json } from '../../../../plugins/encoding/json.ts';
 import { loadKafka } from '../../../../plugins/services/kafka/client.ts';
 import { until } from '../../../support/conditions.ts';
+import { countingMeter } from '../../../support/counting.ts';
 import { startGateway } from '../../../support/gateway.ts';
 import { describeKafka } from './kafka-stage.ts';
 
@@ -116,7 +120,7 @@ describeKafka((stage) => {
     deepEqual((await read()).json(), { n: 3 });
   });
 
-  it('discards records that are too long once decompressed, says so, counts them, and goes on', async () => {
+  it('discards records that are too long once decompressed, says so, and goes on', async () => {
     const topic = fresh('one');
     await start(reader(topic, { group: { id: 'g9' } }));
     await joined(topic);
@@ -130,6 +134,46 @@ describeKafka((stage) => {
     deepEqual((await read()).json(), { n: 2 });
     equal(lines(`records of ${topic}:0 from`).length, 1);
     equal(lines('not connected').length, 0);
+  });
+
+  for (const [what, bytes, compression] of [
+    ['records that are none', Buffer.alloc(40, 0xff), 'none'],
+    ['a record that is longer than its batch', Buffer.from([0x7e, 0, 0, 0]), 'none'],
+    ['records that are none once decompressed', Buffer.alloc(40, 0xff), 'gzip'],
+    ['no records at all', Buffer.alloc(0), 'gzip'],
+  ] as const) {
+    it(`goes on behind ${what}, and says so once`, async () => {
+      const topic = fresh('one');
+      await start(reader(topic, { group: { id: topic } }));
+      await joined(topic);
+      await stage.broker.produceBytes(topic, bytes, compression);
+      await stage.broker.produce(topic, '{"n":1}');
+      deepEqual((await read()).json(), { n: 1 });
+      equal(lines(`records of ${topic}:0 from`).length, 1);
+      equal(lines('connected').filter((line) => line.includes('ERROR')).length, 0);
+      // Neither is read again.
+      await stage.gateway!.close();
+      await start(reader(topic, { group: { id: topic } }));
+      await stage.broker.produce(topic, '{"n":2}');
+      deepEqual((await read()).json(), { n: 2 });
+      equal(lines(`records of ${topic}:0 from`).length, 1);
+    });
+  }
+
+  it('counts records that cannot be read', async () => {
+    const topic = fresh('one');
+    const { counts, offers } = countingMeter();
+    const config = { reader: { topics: [topic], cluster: cluster(), group: { id: topic } } };
+    const gate = await openHarness(kafkaSubscriber, 'backend', config, { plugins: [json], offers });
+    let isRead = false;
+    while (!isRead) {
+      await stage.broker.produce(topic, '{}');
+      const reply = await gate.send('GET /');
+      isRead = reply.errors.length === 0;
+    }
+    await stage.broker.produceBytes(topic, Buffer.alloc(40, 0xff));
+    await until(() => counts.get('pubsub.discarded') === 1);
+    await gate.close();
   });
 
   it('comes back where the group gives out its partitions anew, and it cannot join', async () => {

@@ -1,0 +1,76 @@
+/** The most bytes of numbers of 32 and of 64 bits, of which each brings seven. */
+const INT_BYTES = 5;
+const LONG_BYTES = 10;
+/** Of a key, a value or a header that is not there. */
+const NULL = -1;
+
+/** The records of a batch, of which as many have to be there as it says. */
+class RecordBytes {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  /** @throws Error with what is wrong. */
+  demand(count: number, lastOffsetDelta: number): void {
+    let before = -1;
+    for (let record = 0; record < count; record++) {
+      const length = this.#int();
+      const end = this.#at + length;
+      if (length < 0 || end > this.#bytes.length) throw new Error('a record is longer than its batch');
+      this.#skip(1);
+      this.#skipLong();
+      const offsetDelta = this.#int();
+      if (offsetDelta <= before || offsetDelta > lastOffsetDelta) throw new Error('the offset of a record cannot be');
+      before = offsetDelta;
+      this.#skipBytes();
+      this.#skipBytes();
+      const headers = this.#int();
+      if (headers < 0) throw new Error('a record has fewer than no headers');
+      for (let header = 0; header < headers; header++) {
+        this.#skipBytes();
+        this.#skipBytes();
+      }
+      if (this.#at !== end) throw new Error('a record is not as long as it says');
+    }
+    if (this.#at !== this.#bytes.length) throw new Error('there are not as many records as the batch says');
+  }
+
+  #skip(bytes: number): void {
+    this.#at += bytes;
+    if (this.#at > this.#bytes.length) throw new Error('a record ends in the middle');
+  }
+
+  #skipBytes(): void {
+    const length = this.#int();
+    if (length < NULL) throw new Error('a part of a record is shorter than nothing');
+    if (length > 0) this.#skip(length);
+  }
+
+  #skipLong(): void {
+    const first = this.#at;
+    while (this.#bytes[this.#at]! >= 0x80) this.#at++;
+    this.#skip(1);
+    if (this.#at - first > LONG_BYTES) throw new Error('a number of a record is too long');
+  }
+
+  #int(): number {
+    let value = 0;
+    const first = this.#at;
+    for (let shift = 0; ; shift += 7) {
+      const byte = this.#bytes[this.#at]!;
+      this.#skip(1);
+      if (this.#at - first > INT_BYTES) throw new Error('a number of a record is too long');
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return (value >>> 1) ^ -(value & 1);
+    }
+  }
+}
+
+/** @param bytes records, decompressed. @throws Error with what is wrong where they cannot be read. */
+export function demandReadable(bytes: Buffer, count: number, lastOffsetDelta: number): void {
+  if (count < 0 || lastOffsetDelta < 0) throw new Error('the numbers of a batch cannot be');
+  new RecordBytes(bytes).demand(count, lastOffsetDelta);
+}
