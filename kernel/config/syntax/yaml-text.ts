@@ -131,8 +131,9 @@ function toData(library: Yaml, document: YamlDocument<ParsedNode>, text: string)
   return { data: convert(document.contents, ''), faults };
 }
 
-/** @returns undefined for what is no JSON number. */
+/** What a tag makes of a text, as a date, stays that text. @returns undefined for what is no JSON number. */
 function scalar(value: unknown, source: string | undefined): Data | undefined {
+  if (typeof value === 'object' && value !== null) return source ?? null;
   if (typeof value === 'bigint') return JSON.rawJSON(String(value));
   if (typeof value !== 'number') return (value ?? null) as Data;
   if (!Number.isFinite(value)) return undefined;

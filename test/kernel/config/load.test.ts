@@ -147,6 +147,8 @@ describe('YAML', () => {
   });
   it('keeps the digits of long numbers', () =>
     equal(JSON.stringify(data('n: 0.12345678901234567890')), '{"n":0.12345678901234567890}'));
+  it('leaves what a tag makes a date, or bytes, as it is written', () =>
+    deepEqual(data('a: !!timestamp 2001-12-14\nb: !!binary aGk='), { a: '2001-12-14', b: 'aGk=' }));
   it('refuses what is not a JSON number', () => equal(failure('n: .inf', 'g.yaml').code, 'CONFIG_SYNTAX'));
   it('refuses an alias of itself', () => equal(failure('a: &x [*x]', 'g.yaml').code, 'CONFIG_SYNTAX'));
   it('refuses aliases that grow without bound', () => {
