@@ -21,6 +21,8 @@ if (isSupported) {
   const { stdout, stderr, env } = process;
   const exit = (code: number) => process.exit(code);
   process.exitCode = await main(args, { stdout, stderr, env, signals: process, exit, program, catalogue, startAdmin });
+  // A timer that a library or a plugin has left running would keep alive what is done: a lost connection leaves one of a minute.
+  setTimeout(() => process.exit(), 1000).unref();
 } else {
   process.stderr.write(
     `sluice needs Node.js 22.23.2 or newer; this is ${process.versions.node}\nget one from https://nodejs.org/en/download\n`,

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { connect, createInbox, type NatsConnection } from '@nats-io/transport-node';
 import { freePort, until } from './conditions.ts';
 import { isInstalled } from './debian.ts';
 
@@ -19,6 +19,21 @@ export interface TestNats {
   /** At the same port. */
   start(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Sends a message that nobody answers. @returns whether somebody has got it: the server says at once where nobody listens. */
+export async function isHeard(client: NatsConnection, subject: string, payload: string): Promise<boolean> {
+  let isHeard = true;
+  const reply = createInbox();
+  const subscription = client.subscribe(reply, {
+    callback: () => {
+      isHeard = false;
+    },
+  });
+  client.publish(subject, payload, { reply });
+  await client.flush();
+  subscription.unsubscribe();
+  return isHeard;
 }
 
 /** @param options as on the command line. */

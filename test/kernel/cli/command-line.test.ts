@@ -192,6 +192,18 @@ describe('command line', function () {
       await upstream.close();
     });
 
+    it('ends soon after SIGTERM whatever a library or a plugin has left running', async () => {
+      const stray = { NODE_OPTIONS: '--import=data:text/javascript,setInterval(()=>{},60000)' };
+      const gateway = startProcess(
+        { GATEWAY_ADMIN_LISTEN: 'off', GATEWAY_STATE_DIR: folder.path('state'), ...stray },
+        ...['run', '-p', String(await freePort())],
+        ...['-c', file('stray.json', { version: 3, listen_ip: '127.0.0.1', endpoints: [] })],
+      );
+      await gateway.printed(/Listening on port: (\d+)/);
+      gateway.kill('SIGTERM');
+      equal(await gateway.ended, 0);
+    });
+
     for (const flags of [[], ['--no-watch']]) {
       it(`reads its file again after SIGHUP${flags.length > 0 ? ', also when it does not watch it' : ''}`, async () => {
         const path = file('hup.json', { version: 3, listen_ip: '127.0.0.1', endpoints: [] });

@@ -6,7 +6,7 @@ import { until } from '../../support/conditions.ts';
 import { INSTALLATION_MS } from '../../support/debian.ts';
 import { rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { BUILDING_MS, startKafka, type TestKafka, withoutKafka } from '../../support/kafka.ts';
-import { startNats, type TestNats, withoutNats } from '../../support/nats.ts';
+import { isHeard, startNats, type TestNats, withoutNats } from '../../support/nats.ts';
 
 /** Which test is at work, and what it sees. */
 interface Stand {
@@ -227,14 +227,8 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
 
   const agent = (topic: string, more: object = {}, consumer: object = {}) =>
     agentOf({ 'async/nats': { host: server.address, ...more } }, { topic, ...consumer });
-  /** Whether somebody has got the one message that is sent; nobody answers it. */
-  const isHeard = (subject: string): Promise<boolean> =>
-    client.request(subject, 'ready', { timeout: 50 }).then(
-      () => true,
-      (error: Error) => !(error instanceof NoRespondersError || error.cause instanceof NoRespondersError),
-    );
   const joined = async (subject: string) => {
-    await until(() => isHeard(subject));
+    await until(() => isHeard(client, subject, 'ready'));
     await until(() => stand.bodies().includes('ready'));
     (stand.backend.requests as unknown[]).length = 0;
   };

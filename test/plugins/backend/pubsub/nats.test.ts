@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
-import { type Msg, NoRespondersError } from '@nats-io/transport-node';
+import type { Msg } from '@nats-io/transport-node';
 import type { Operations } from '#kernel';
 import { toolServices } from '../../../../kernel/cli/tools.ts';
 import { Registry } from '../../../../kernel/registry/registry.ts';
@@ -14,7 +14,7 @@ import { countingMeter } from '../../../support/counting.ts';
 import { INSTALLATION_MS } from '../../../support/debian.ts';
 import { setEnvironment } from '../../../support/environment.ts';
 import { rememberingSinks, startGateway } from '../../../support/gateway.ts';
-import { startNats, type TestNats, withoutNats } from '../../../support/nats.ts';
+import { isHeard, startNats, type TestNats, withoutNats } from '../../../support/nats.ts';
 import { publish, take } from './nats-endpoints.ts';
 
 (withoutNats ? describe.skip : describe)(`NATS behind a backend${withoutNats ? `: ${withoutNats}` : ''}`, function () {
@@ -140,12 +140,7 @@ import { publish, take } from './nats-endpoints.ts';
   /** Waits until the gateway listens to a subject. */
   const ready = async (subject: string) => {
     const client = await server.connect();
-    await until(() =>
-      client.request(subject, '{}', { timeout: 50 }).then(
-        () => true,
-        (error) => !(error.cause instanceof NoRespondersError || error instanceof NoRespondersError),
-      ),
-    );
+    await until(() => isHeard(client, subject, '{}'));
     await gateway!.inject(`/take/${subject}`);
     return client;
   };
