@@ -1,5 +1,5 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { type NatsConnection, NoRespondersError } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import type { Operations } from '#kernel';
 import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { until } from '../../support/conditions.ts';
