@@ -1,5 +1,5 @@
 import { type Data, type DataObject, isObject, printJson } from '#contract';
-import { YieldScheduler } from '../contract/internal.ts';
+import { scheduler } from '../contract/internal.ts';
 import { nothingKnown } from './known-plugins.ts';
 import { type Normalized, type NormalizeOptions, normalize, normalizeCooperatively } from './normalize.ts';
 import { movedTo } from './renormalize.ts';
@@ -31,7 +31,6 @@ async function inBatches(data: unknown, options: NormalizeOptions, least: number
   if (!Array.isArray(endpoints) || endpoints.length <= least) return null;
   const service = { ...(data as DataObject), endpoints: [] };
   const size = Math.max(least, Math.ceil(printJson(service).length / SHARE));
-  const scheduler = new YieldScheduler();
   const batches: Normalized[] = [];
   for (let at = 0; at < endpoints.length; at += size) {
     const document: Data = { ...service, endpoints: endpoints.slice(at, at + size) };

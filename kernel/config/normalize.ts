@@ -1,5 +1,5 @@
 import { type ConfigError, type DataObject, isObject, type ServiceConfig } from '#contract';
-import { YieldScheduler } from '../contract/internal.ts';
+import { scheduler } from '../contract/internal.ts';
 import { parentPointer, parsePointer, valueAt } from '../values/pointer.ts';
 import { completeAgents } from './agents.ts';
 import { convertComponents } from './compatibility/convert.ts';
@@ -66,7 +66,6 @@ export function normalize(data: unknown, options: NormalizeOptions = {}): Normal
 /** As `normalize`, in short scheduler, so that requests go on being served. */
 export async function normalizeCooperatively(data: unknown, options: NormalizeOptions = {}): Promise<Normalized> {
   const slices = normalizing(data, options);
-  const scheduler = new YieldScheduler();
   for (;;) {
     const { done, value } = slices.next();
     if (done) return value;

@@ -1,5 +1,5 @@
 import { type ConfigError, type DataObject, type EndpointConfig, isObject, type ServiceConfig } from '#contract';
-import { YieldScheduler } from '../contract/internal.ts';
+import { scheduler } from '../contract/internal.ts';
 import { nothingKnown } from './known-plugins.ts';
 import { type Normalized, type NormalizeOptions, normalizeCooperatively } from './normalize.ts';
 import { createReport } from './report.ts';
@@ -46,7 +46,6 @@ export async function renormalize(
 ): Promise<Normalized | null> {
   const partial = await normalizeCooperatively(document, { ...options, isPartial: true });
   if (partial.errors.length > 0 || !partial.isPlain || !isSameService(before.config, partial.config)) return null;
-  const scheduler = new YieldScheduler();
   await scheduler.yield();
   const config = joined(before.config, partial.config, positions);
   const report = createReport();
@@ -77,12 +76,12 @@ function compare(data: unknown, before: DataObject): Positions | null {
   const { endpoints: now } = data;
   // Most stand where they stood.
   const places = new Map<unknown, number>();
-  for (const [at, endpoint] of then.entries()) if (endpoint !== now[at]) places.set(endpoint, at);
+  for (let at = 0; at < then.length; at++) if (then[at] !== now[at]) places.set(then[at], at);
   const placeOf = (endpoint: unknown, at: number): number =>
     isObject(endpoint) ? (endpoint === then[at] ? at : (places.get(endpoint) ?? -1)) : -1;
   const positions = now.map(placeOf);
   const changed: number[] = [];
-  for (const [at, position] of positions.entries()) if (position === -1) changed.push(at);
+  for (let at = 0; at < positions.length; at++) if (positions[at] === -1) changed.push(at);
   return changed.length * 2 > positions.length ? null : { before: positions, changed };
 }
 
@@ -93,9 +92,8 @@ function isSameService(one: ServiceConfig, other: ServiceConfig): boolean {
 }
 
 function joined(before: ServiceConfig, partial: ServiceConfig, positions: Positions): ServiceConfig {
-  const endpoints: EndpointConfig[] = [];
   let next = 0;
-  for (const at of positions.before) endpoints.push(at === -1 ? partial.endpoints[next++]! : before.endpoints[at]!);
+  const endpoints = positions.before.map((at) => (at === -1 ? partial.endpoints[next++]! : before.endpoints[at]!));
   return Object.freeze({ ...before, endpoints: Object.freeze(endpoints) });
 }
 
@@ -106,7 +104,7 @@ function haveSamePaths(before: ServiceConfig, config: ServiceConfig, positions: 
   const kept = new Uint8Array(before.endpoints.length);
   for (const at of positions.before) if (at !== -1) kept[at] = 1;
   const gone = new Set<string>();
-  for (const [at, isKept] of kept.entries()) if (!isKept) gone.add(nameOf(before.endpoints[at]!));
+  for (let at = 0; at < kept.length; at++) if (kept[at] === 0) gone.add(nameOf(before.endpoints[at]!));
   const come = new Set(positions.changed.map((at) => nameOf(config.endpoints[at]!)));
   return come.size === positions.changed.length && gone.size === come.size && come.isSubsetOf(gone);
 }

@@ -2,7 +2,7 @@
 export { DeniedAddresses } from '../net/denied-addresses.ts';
 export { fileTrouble, unreadableFile } from '../values/file-trouble.ts';
 export { escapePointer } from '../values/pointer.ts';
-export { YieldScheduler } from '../values/yield-scheduler.ts';
+export { scheduler } from '../values/yield-scheduler.ts';
 export { adminScopes, adminTokenFile } from './admin.ts';
 export { agentSchema } from './agent.ts';
 export { severities } from './audit.ts';

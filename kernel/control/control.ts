@@ -1,6 +1,6 @@
 import type { ConfigError } from '#contract';
 import { type IsSecret, toIssues } from '../config/index.ts';
-import { GatewayError, YieldScheduler } from '../contract/internal.ts';
+import { GatewayError, scheduler } from '../contract/internal.ts';
 import type { EndpointChanges } from '../runtime/endpoint-prints.ts';
 import { takeFingerprint } from '../runtime/fingerprint.ts';
 import { Phases } from '../runtime/phases.ts';
@@ -177,7 +177,6 @@ export class Control {
   async #run(running: RunningAttempt): Promise<Omit<Applied, 'revision' | 'attempt' | 'durationMs' | 'phases'>> {
     const { change, phases, files } = running;
     const { generations, overrides } = this.#options;
-    const scheduler = new YieldScheduler();
     const known = this.#current?.snapshot.document ?? null;
     const snapshot = await readSnapshot(change.source, (file) => running.noteFile(file), known);
     running.snapshot = snapshot;

@@ -9,7 +9,7 @@ import {
   type Wrap,
 } from '#contract';
 import { joinPointer } from '../config/index.ts';
-import { virtualName, YieldScheduler } from '../contract/internal.ts';
+import { scheduler, virtualName } from '../contract/internal.ts';
 import { sortByOrder } from '../registry/order.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { CompiledAgent } from './agent.ts';
@@ -66,7 +66,6 @@ export async function compile(build: Build, registry: Registry, earlier: Earlier
   const { http2, agents } = frame.rest;
   frame.isClosed = true;
   const own = frame.service.flatMap(({ plugin, at }) => (at.routes ?? []).map((route) => ({ plugin, route })));
-  const scheduler = new YieldScheduler();
   refuseTaken(build, own, routes);
   if (http2) refusePublished(build, http2, routes);
   if (scheduler.due) await scheduler.yield();
@@ -100,9 +99,9 @@ async function compileEndpoints(
 ): Promise<Route[]> {
   const plain = PlainEndpoints.of(context);
   const routes: Route[] = [];
-  const scheduler = new YieldScheduler();
   try {
-    for (const [index, endpoint] of endpoints.entries()) {
+    for (let index = 0; index < endpoints.length; index++) {
+      const endpoint = endpoints[index]!;
       const known = earlier?.take(index, endpoint);
       const route = known ?? compileEndpoint(context, endpoint, `/endpoints/${index}`, null, plain);
       if (route) routes.push(route);
@@ -125,7 +124,8 @@ function upgradesOf(routes: readonly Route[]): ReadonlySet<string> {
 /** No host leads to an endpoint. Code: a warning, ROUTE_UNREACHABLE. */
 function warnOfUnreachable({ config, noticed }: Build, service: readonly Attached<AtService>[]): void {
   const names = service.flatMap(({ at }) => at.virtualHosts?.names ?? []);
-  for (const [index, { endpoint }] of config.endpoints.entries()) {
+  for (let index = 0; index < config.endpoints.length; index++) {
+    const { endpoint } = config.endpoints[index]!;
     const name = virtualName(endpoint);
     if (name === undefined || names.includes(name)) continue;
     const message = `no virtual host is named "${name}": no request reaches ${endpoint}`;

@@ -85,13 +85,14 @@ export class Adoption {
 
   /** Nothing that it asked for is another one now. Fields of the service are not, where this is asked. */
   #isUntouched({ gateway, settings, files }: Reads): boolean {
-    if (gateway || settings.includes('endpoints')) return false;
-    return files.every((written) => {
-      const path = resolve(written);
-      const hash = this.#read.get(path) ?? null;
-      return hash !== null && this.#files.hashOf(path) === hash;
-    });
+    return !gateway && !settings.includes('endpoints') && files.every(this.#isAsRead);
   }
+
+  readonly #isAsRead = (written: string): boolean => {
+    const path = resolve(written);
+    const hash = this.#read.get(path) ?? null;
+    return hash !== null && this.#files.hashOf(path) === hash;
+  };
 }
 
 /** It hands nothing to endpoints, or says that it learns nothing from them. */

@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto';
-import { YieldScheduler } from '../contract/internal.ts';
+import { scheduler } from '../contract/internal.ts';
 
 /** SHA-256 of a file's bytes, in lower-case hexadecimal. */
 export function contentHash(bytes: Uint8Array): string {
@@ -13,7 +13,6 @@ const CHUNK = 1 << 18;
 export async function contentHashInSlices(bytes: Uint8Array): Promise<string> {
   if (bytes.length <= CHUNK) return contentHash(bytes);
   const sum = createHash('sha256');
-  const scheduler = new YieldScheduler();
   await scheduler.yield();
   for (let at = 0; at < bytes.length; at += CHUNK) {
     sum.update(bytes.subarray(at, at + CHUNK));

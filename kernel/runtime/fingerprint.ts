@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import type { Data, ServiceConfig } from '#contract';
 import { canonicalJson } from '../config/index.ts';
-import { YieldScheduler } from '../contract/internal.ts';
+import { scheduler } from '../contract/internal.ts';
 import { difference } from '../values/difference.ts';
 import { EndpointPrints } from './endpoint-prints.ts';
 import { isSameService } from './shared-config.ts';
@@ -28,7 +28,6 @@ export async function takeFingerprint(
   config: ServiceConfig,
   before: Fingerprinted | null = null,
 ): Promise<Fingerprint> {
-  const scheduler = new YieldScheduler();
   const work = printsOf(config, before);
   for (;;) {
     const { done, value } = work.next();

@@ -1,6 +1,6 @@
 import { type Log, type ServiceConfig, timerMs } from '#contract';
 import type { Understood } from '../config/index.ts';
-import { YieldScheduler } from '../contract/internal.ts';
+import { scheduler } from '../contract/internal.ts';
 import type { Compiled } from '../pipeline/compile.ts';
 import type { InFlight } from '../pipeline/in-flight.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -225,7 +225,6 @@ export class Runtime {
       if (late) clearTimeout(late);
     }
     const streaming: Promise<void>[] = [];
-    const scheduler = new YieldScheduler();
     for (const hold of this.#holds) {
       const isStreaming = hold.streams > 0;
       const released = hold.release(onError);

@@ -1,6 +1,6 @@
 import type { EndpointConfig, ServiceConfig } from '#contract';
 import { isSameData } from '../config/index.ts';
-import { YieldScheduler } from '../contract/internal.ts';
+import { scheduler } from '../contract/internal.ts';
 import { endpointId } from './endpoint-prints.ts';
 
 /**
@@ -14,7 +14,6 @@ export async function shareWith(before: ServiceConfig, config: ServiceConfig): P
     shared[field] = field !== 'endpoints' && isSameData(known, value) ? known : value;
   }
   const endpoints: EndpointConfig[] = [];
-  const scheduler = new YieldScheduler();
   let byId: ReadonlyMap<string, EndpointConfig> | null = null;
   for (const [index, endpoint] of config.endpoints.entries()) {
     let known = before.endpoints[index];

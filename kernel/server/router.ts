@@ -1,6 +1,6 @@
 import type { HTTPMethod } from 'find-my-way';
 import type { Params, ServiceConfig } from '#contract';
-import { encodePathSegment, YieldScheduler } from '../contract/internal.ts';
+import { encodePathSegment, scheduler } from '../contract/internal.ts';
 import type { Route } from '../pipeline/route.ts';
 import { type Entry, RouteTree } from './route-tree.ts';
 import { cleanPath } from './target.ts';
@@ -57,7 +57,6 @@ export class Router {
   ): Promise<Router> {
     const router = new Router(config, routes, prefix);
     const known = before === null ? null : before.#treeFor(config, routes);
-    const scheduler = new YieldScheduler();
     if (known) router.#use(known);
     else for (const _ of router.#grow()) if (scheduler.due) await scheduler.yield();
     return router;

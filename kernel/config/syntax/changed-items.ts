@@ -1,4 +1,4 @@
-import { YieldScheduler } from '../../contract/internal.ts';
+import { scheduler } from '../../contract/internal.ts';
 import { commonFrom, commonSuffix } from '../../values/common-ends.ts';
 import { type EndpointRanges, itemsIn } from './endpoint-ranges.ts';
 import type { TextRange } from './position.ts';
@@ -33,7 +33,6 @@ export async function changedItems(
   const { starts, ends, end: oldEnd } = ranges;
   const end = oldEnd + grown;
   const changes: ListChange[] = [];
-  const scheduler = new YieldScheduler();
   let old = ranges.start;
   let at = ranges.start;
   for (let left = 0; ; ) {

@@ -1,4 +1,4 @@
-import { YieldScheduler } from '../../contract/internal.ts';
+import { scheduler } from '../../contract/internal.ts';
 import type { TextRange } from './position.ts';
 
 /** Where the list of endpoints stands in a JSON text, between its brackets, and each of them in it: by position. */
@@ -17,7 +17,6 @@ const COMMA = 0x2c;
  * some ranges, or null. In short slices.
  */
 export async function findEndpoints(text: string): Promise<EndpointRanges | null> {
-  const scheduler = new YieldScheduler();
   let at = skipSpace(text, text.indexOf('{') + 1);
   while (text.charCodeAt(at) === QUOTE) {
     const end = endOfString(text, at);

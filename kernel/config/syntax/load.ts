@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import type { ConfigError } from '#contract';
 import { type Data, type DataObject, isObject } from '#contract';
-import { YieldScheduler } from '../../contract/internal.ts';
+import { scheduler } from '../../contract/internal.ts';
 import { parentPointer, parsePointer } from '../../values/pointer.ts';
 import { showValue } from '../schema/problem.ts';
 import { json } from './json-text.ts';
@@ -90,7 +90,6 @@ const CHUNK = 1 << 18;
 export async function decodeInSlices(bytes: Uint8Array, file: string): Promise<string> {
   if (bytes.length <= AT_ONCE) return decodeText(bytes, file);
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  const scheduler = new YieldScheduler();
   const texts: string[] = [];
   try {
     for (let at = 0; at < bytes.length; at += CHUNK) {

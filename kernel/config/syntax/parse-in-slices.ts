@@ -1,5 +1,5 @@
 import { type DataObject, isObject, parseExact } from '#contract';
-import { YieldScheduler } from '../../contract/internal.ts';
+import { scheduler } from '../../contract/internal.ts';
 import { duplicateKeys } from './duplicate-keys.ts';
 import { findEndpoints } from './endpoint-ranges.ts';
 import { isTooDeep } from './too-deep.ts';
@@ -17,7 +17,6 @@ export async function parseInSlices(text: string): Promise<DataObject | null> {
   const { starts, ends, start, end } = ranges;
   const around = parseSound(`${text.slice(0, start)}${text.slice(end)}`);
   if (!isObject(around) || !Array.isArray(around['endpoints'])) return null;
-  const scheduler = new YieldScheduler();
   const lists: unknown[][] = [];
   let at = 0;
   do {

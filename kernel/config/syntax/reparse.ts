@@ -1,5 +1,5 @@
 import { type DataObject, isObject, parseExact } from '#contract';
-import { YieldScheduler } from '../../contract/internal.ts';
+import { scheduler } from '../../contract/internal.ts';
 import { changedItems, type ListChange } from './changed-items.ts';
 import { duplicateKeys } from './duplicate-keys.ts';
 import { type EndpointRanges, findEndpoints } from './endpoint-ranges.ts';
@@ -38,7 +38,6 @@ export async function reparseDocument(before: Document, text: string, file: stri
   }
   const come: unknown[] = [];
   const lists: unknown[][] = [];
-  const scheduler = new YieldScheduler();
   let behind = 0;
   for (const change of changes) {
     const items = itemsOf(change, text, moved, listed.length);

@@ -1,17 +1,20 @@
 import { equal } from 'node:assert/strict';
 import { mock } from 'node:test';
-import { YieldScheduler } from '../../../kernel/contract/internal.ts';
+import { scheduler } from '../../../kernel/contract/internal.ts';
+import { turnsDuring } from '../../support/turns.ts';
 
 describe('long work in slices', () => {
-  let now = 0;
-  beforeEach(() => {
-    now = 1000;
+  let now: number;
+  beforeEach(async () => {
+    // What was seen of others is long ago.
+    now = performance.now() + 1000;
     mock.method(performance, 'now', () => now);
+    await scheduler.yield();
   });
   afterEach(() => mock.reset());
 
-  it('has its stretch over after half a millisecond, and a new one after the turn of the others', async () => {
-    const scheduler = new YieldScheduler();
+  it('has its stretch over half a millisecond after it was first asked about', async () => {
+    equal(scheduler.due, false);
     now += 0.5;
     equal(scheduler.due, false);
     now += 0.5;
@@ -23,5 +26,27 @@ describe('long work in slices', () => {
     await scheduler.yield();
     equal(hadTurn, true);
     equal(scheduler.due, false);
+  });
+
+  it('has a new stretch with every turn of the event loop', async () => {
+    equal(scheduler.due, false);
+    now += 5;
+    await new Promise((resolve) => setImmediate(resolve));
+    equal(scheduler.due, false);
+  });
+
+  it('goes on after one turn where nobody else has anything to do', async () => {
+    equal((await turnsDuring(() => scheduler.yield())) <= 2, true);
+  });
+
+  it('leaves the others a millisecond where a turn of theirs takes its time', async () => {
+    mock.reset();
+    setImmediate(() => {
+      const end = performance.now() + 0.2;
+      while (performance.now() < end);
+    });
+    const before = performance.now();
+    await scheduler.yield();
+    equal(performance.now() - before >= 1, true);
   });
 });
