@@ -11,6 +11,9 @@ export const STEP = 1;
 /** Grows for as long as the event loop turns. */
 export const BEAT = 2;
 
+/** Who debugs the main thread: 0 nobody, above 0 so many of its own searches, below 0 the thread of that number negated. */
+export const DEBUGGER = 3;
+
 /** The hook of a number runs from now on. @returns what ran until then, for `endHook`. */
 export function beginHook(number: number): number {
   const outer = marks[HOOK]!;

@@ -1,8 +1,8 @@
 import { writeSync } from 'node:fs';
 import { type Debugger, Session } from 'node:inspector';
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { secondStamp } from '../logging/timestamp.ts';
-import { BEAT, HOOK, type HookLabel, STEP } from './marks.ts';
+import { BEAT, DEBUGGER, HOOK, type HookLabel, STEP } from './marks.ts';
 import { pathOf } from './source-place.ts';
 import { describeHeld, type Held, type ThreadOptions, type WatchedPlugin } from './watchdog.ts';
 
@@ -100,8 +100,9 @@ function write(descriptor: number, text: string): void {
   }
 }
 
-/** Lets the main thread stand for a moment to see where it is. */
+/** Lets the main thread stand for a moment to see where it is, unless it searches a thread itself. */
 function locate(now: number): void {
+  if (Atomics.compareExchange(marks, DEBUGGER, 0, -threadId) !== 0) return;
   locatedAt = now;
   const result: Located = { plugin: null, place: null };
   located = result;
@@ -112,8 +113,10 @@ function locate(now: number): void {
   session.on('Debugger.scriptParsed', ({ params: { scriptId, url } }) => void scripts.set(scriptId, url));
   session.on('Debugger.paused', ({ params }) => {
     if (!isOver()) place(params.callFrames, scripts, result);
-    session.post('Debugger.resume');
-    session.disconnect();
+    session.post('Debugger.resume', () => {
+      session.disconnect();
+      Atomics.store(marks, DEBUGGER, 0);
+    });
   });
   session.post('Debugger.enable');
   session.post('Debugger.pause');

@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { freeDebuggerOf } from './debugger-lock.ts';
 import { BEAT, type HookLabel, marks, onLabel } from './marks.ts';
 
 /** A plugin's code held the event loop. */
@@ -64,7 +65,9 @@ class Watchdog {
   async end(): Promise<void> {
     clearInterval(this.#beating);
     onLabel(null);
+    const { threadId } = this.#thread;
     await this.#thread.terminate();
+    freeDebuggerOf(threadId);
   }
 }
 

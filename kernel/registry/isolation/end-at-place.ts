@@ -1,4 +1,5 @@
 import { Session } from 'node:inspector';
+import { enterDebugger, leaveDebugger } from '../../containment/debugger-lock.ts';
 import { pathOf } from '../../containment/source-place.ts';
 
 /** Longest time to find it, in milliseconds: the code must stop for it, which it does at once if it runs. */
@@ -19,6 +20,7 @@ export async function endAtPlace(
   files: readonly string[],
   end: (place: string | null) => Promise<void>,
 ): Promise<void> {
+  if (!(await enterDebugger(LOCATE_MS))) return end(null);
   const session = new Session();
   let timer: NodeJS.Timeout | undefined;
   try {
@@ -62,6 +64,7 @@ export async function endAtPlace(
     clearTimeout(timer);
     // Not before the thread is gone: it may stand still late, and would not be let go.
     session.disconnect();
+    leaveDebugger();
   }
 }
 

@@ -3,6 +3,7 @@ import { atEndpoint, Call, definePlugin, makeRequest, Reply } from '#contract';
 import type { Operations } from '#kernel';
 import { containedAttachment } from '../../../kernel/containment/contained-attachment.ts';
 import { Containment } from '../../../kernel/containment/containment.ts';
+import { enterDebugger, leaveDebugger } from '../../../kernel/containment/debugger-lock.ts';
 import { HOOK, marks } from '../../../kernel/containment/marks.ts';
 import { PlaceGuards } from '../../../kernel/containment/place-guards.ts';
 import { silentEvents, silentLog } from '../../../kernel/contract/internal.ts';
@@ -80,6 +81,19 @@ describe('the event loop of a process with plugins from files', function () {
         .ranges.slice(3)
         .some((count) => count > 0),
     );
+  });
+
+  it('is told without a line while the loop itself searches a thread: both at once could stop it for ever', async () => {
+    equal(await enterDebugger(5000), true);
+    try {
+      await until(async () => {
+        await gateway.inject('/a?act=block&ms=600');
+        return blocking().longestMs >= 500;
+      });
+      ok(!told().some((line) => line.includes('misbehaving.ts')));
+    } finally {
+      leaveDebugger();
+    }
   });
 
   it('is told also where the plugin goes on after it has waited', async () => {

@@ -1,0 +1,55 @@
+import { equal } from 'node:assert/strict';
+import { Worker } from 'node:worker_threads';
+import { enterDebugger, freeDebuggerOf, leaveDebugger } from '../../../kernel/containment/debugger-lock.ts';
+import { DEBUGGER, marks } from '../../../kernel/containment/marks.ts';
+import { endAtPlace } from '../../../kernel/registry/isolation/end-at-place.ts';
+
+/** As the thread of a number that watches the loop does. */
+const pause = (threadId: number): void => {
+  equal(Atomics.compareExchange(marks, DEBUGGER, 0, -threadId), 0);
+};
+
+describe('the debugger of the main thread', () => {
+  afterEach(() => equal(marks[DEBUGGER], 0));
+
+  it('is for any number of searches of its own at a time', async () => {
+    equal(await enterDebugger(0), true);
+    equal(await enterDebugger(0), true);
+    equal(marks[DEBUGGER], 2);
+    leaveDebugger();
+    leaveDebugger();
+  });
+
+  it('is waited for while another thread has it, so long', async () => {
+    pause(7);
+    equal(await enterDebugger(10), false);
+    const entered = enterDebugger(60_000);
+    freeDebuggerOf(7);
+    equal(await entered, true);
+    leaveDebugger();
+  });
+
+  it('is let go of for a thread that is gone, and for no other', () => {
+    pause(7);
+    freeDebuggerOf(8);
+    equal(marks[DEBUGGER], -7);
+    freeDebuggerOf(7);
+    equal(marks[DEBUGGER], 0);
+    freeDebuggerOf(7);
+  });
+
+  it('is not asked where a thread is that does not come back before the other one has let go of it', async () => {
+    const thread = new Worker('for (;;);', { eval: true, name: 'endless' });
+    pause(7);
+    let isEnded = false;
+    const ended = endAtPlace('endless', [], async () => {
+      isEnded = true;
+      await thread.terminate();
+    });
+    equal(await enterDebugger(50), false);
+    equal(isEnded, false);
+    freeDebuggerOf(7);
+    await ended;
+    equal(isEnded, true);
+  });
+});
