@@ -2,7 +2,7 @@ import type { ClientRequest, ConfigError, Data, Role, Step } from '#contract';
 import { type Normalized, notReported } from '../config/index.ts';
 import type { Containment } from '../containment/containment.ts';
 import type { FaultMeter } from '../containment/hook-guard.ts';
-import { YieldScheduler } from '../contract/internal.ts';
+import { scheduler } from '../contract/internal.ts';
 import { isUnread } from '../pipeline/attach.ts';
 import type { HandlerUse } from '../pipeline/guards.ts';
 import type { CallCounter } from '../pipeline/in-flight.ts';
@@ -148,7 +148,6 @@ export class ConfigBuild {
   async dispose(): Promise<void> {
     const { log } = this.context.registry.services;
     const report = (failure: unknown) => log.error(() => `failed to release resources: ${failure}`);
-    const scheduler = new YieldScheduler();
     for (const hold of this.holds.toReversed()) {
       await hold.release(report);
       if (scheduler.due) await scheduler.yield();
