@@ -17,6 +17,8 @@ const HELD_MS = 50;
 const LOCATE_MS = 100;
 /** Shortest time between two such looks at a loop that may still go on by itself, in milliseconds. */
 const LOCATE_PAUSE_MS = 10_000;
+/** From here on it is looked where the loop is whatever was before: the line about a loop that is held for ever tells it. */
+const LOCATE_ENDLESS_MS = 500;
 /** From here on the log is told while the loop is held, since it may be held for ever; and again after so long. */
 const ENDLESS_MS = 1000;
 const REPEAT_MS = 10_000;
@@ -63,7 +65,7 @@ function look(): void {
   }
   if (passed > LATE_LOOK_MS) return;
   heldMs += passed;
-  const isDue = now - locatedAt > LOCATE_PAUSE_MS || heldMs >= ENDLESS_MS;
+  const isDue = now - locatedAt > LOCATE_PAUSE_MS || heldMs >= LOCATE_ENDLESS_MS;
   if (heldMs >= LOCATE_MS && !located && isDue) locate(now);
   if (heldMs >= ENDLESS_MS && (toldMs === 0 || heldMs - toldMs >= REPEAT_MS)) tell();
 }

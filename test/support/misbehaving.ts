@@ -35,7 +35,7 @@ function throwLater(): never {
 }
 
 /** Holds the event loop. */
-function spin(ms: number): void {
+export function spin(ms: number): void {
   const end = performance.now() + ms;
   while (performance.now() < end);
 }

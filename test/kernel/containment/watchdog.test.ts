@@ -1,5 +1,9 @@
 import { equal, match, ok } from 'node:assert/strict';
-import { atEndpoint, Call, definePlugin, makeRequest, Reply } from '#contract';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { atEndpoint, Call, definePlugin, type LogMessage, makeRequest, Reply } from '#contract';
 import type { Operations } from '#kernel';
 import { containedAttachment } from '../../../kernel/containment/contained-attachment.ts';
 import { Containment } from '../../../kernel/containment/containment.ts';
@@ -9,7 +13,7 @@ import { PlaceGuards } from '../../../kernel/containment/place-guards.ts';
 import { silentEvents, silentLog } from '../../../kernel/contract/internal.ts';
 import { until } from '../../support/conditions.ts';
 import { rememberingSinks } from '../../support/gateway.ts';
-import { misbehaving } from '../../support/misbehaving.ts';
+import { misbehaving, spin } from '../../support/misbehaving.ts';
 import { startWith } from '../../support/plugged.ts';
 
 /** Holds the event loop, inside of what a plugin wraps. */
@@ -72,15 +76,15 @@ describe('the event loop of a process with plugins from files', function () {
     // Where the machine is busy, the thread that watches may itself be late for one of them.
     await until(async () => {
       await gateway.inject('/a?act=block&ms=600');
-      return told().some((line) =>
-        /hook "endpoint" of GET \/a held the event loop for \d{3,} ms at .*misbehaving\.ts:\d+:\d+/.test(line),
+      return (
+        told().some((line) =>
+          /hook "endpoint" of GET \/a held the event loop for \d{3,} ms at .*misbehaving\.ts:\d+:\d+/.test(line),
+        ) &&
+        blocking()
+          .ranges.slice(3)
+          .some((count) => count > 0)
       );
     });
-    ok(
-      blocking()
-        .ranges.slice(3)
-        .some((count) => count > 0),
-    );
   });
 
   it('is told without a line while the loop itself searches a thread: both at once could stop it for ever', async () => {
@@ -97,12 +101,12 @@ describe('the event loop of a process with plugins from files', function () {
   });
 
   it('is told also where the plugin goes on after it has waited', async () => {
-    await gateway.inject('/a?act=await&ms=4000');
-    await until(() =>
-      told().some((line) =>
+    await until(async () => {
+      await gateway.inject('/a?act=await&ms=2000');
+      return told().some((line) =>
         /\[PLUGIN: test\/misbehaving\] held the event loop for \d{4} ms at .*misbehaving\.ts:\d+:\d+/.test(line),
-      ),
-    );
+      );
+    });
   });
 
   it('is not blamed on a plugin that has only called on what holds it', async () => {
@@ -139,5 +143,47 @@ describe('the event loop of a process with plugins from files', function () {
     await endpoint(() => Reply.data(null))(makeRequest({}), new Call());
     equal(marks[HOOK], before);
     await containment.close();
+  });
+});
+
+describe('a hook that may never come back', function () {
+  this.timeout(60_000);
+
+  it('is reported with its place, also where it was looked for a moment before', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'watchdog-'));
+    const reports = openSync(join(folder, 'reports'), 'w+');
+    const lines: string[] = [];
+    const log = { ...silentLog, warning: (line: LogMessage) => void lines.push(String(line)) };
+    const containment = new Containment({ log, events: silentEvents, reports });
+    const source = misbehaving.source!;
+    const guards = new PlaceGuards(
+      containment,
+      { name: 'test/misbehaving', source },
+      { skips: false, suspendAfter: 0 },
+      { faults: null },
+    );
+    let ms = 200;
+    const spinning = () => {
+      spin(ms);
+      return Reply.data(null);
+    };
+    const { endpoint } = containedAttachment(
+      { endpoint: () => spinning } as never as { endpoint: never },
+      guards,
+    ) as never as {
+      endpoint: (next: object) => (request: object, call: Call) => Promise<Reply>;
+    };
+    const hold = async (): Promise<void> => {
+      await endpoint(() => {})(makeRequest({}), new Call());
+      await turn();
+    };
+    await until(() => hold().then(() => lines.some((line) => line.includes(' at '))));
+    ms = 2000;
+    const reported = () => readFileSync(join(folder, 'reports'), 'utf8');
+    await until(() => hold().then(() => reported() !== ''));
+    match(JSON.parse(reported().split('\n')[0]!).place, /misbehaving\.ts:\d+:\d+$/);
+    await containment.close();
+    closeSync(reports);
+    rmSync(folder, { recursive: true });
   });
 });

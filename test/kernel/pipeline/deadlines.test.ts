@@ -1,4 +1,5 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
+import { mock } from 'node:test';
 import { type PipeRequest, Reply, type Step } from '#contract';
 import { concurrently } from '../../../kernel/pipeline/concurrent.ts';
 import { parallel } from '../../../kernel/pipeline/merge.ts';
@@ -34,8 +35,8 @@ describe('the deadlines of a pipe', () => {
       order.push('concurrent');
       return reply;
     };
-    const merged = parallel([section, () => Reply.data({ a: 1 })], undefined, T)(pipeRequest(), newCall(T));
     setTimeout(() => order.push('70 %'), 0.7 * T);
+    const merged = parallel([section, () => Reply.data({ a: 1 })], undefined, T)(pipeRequest(), newCall(T));
     equal((await merged).complete, false);
     deepEqual(order, ['70 %', 'concurrent']);
   });
@@ -49,14 +50,18 @@ describe('the deadlines of a pipe', () => {
       silent = await startBackend((_seen, response) => response.on('close', () => closed++));
     });
 
-    afterEach(() => silent.close());
+    afterEach(() => {
+      mock.timers.reset();
+      return silent.close();
+    });
 
     it('close the calls of backends that are late', async () => {
+      mock.timers.enable({ apis: ['setTimeout'] });
       const gateway = await startGateway({
         endpoints: [
           {
             endpoint: '/x',
-            timeout: '60ms',
+            timeout: '60s',
             backend: [
               { host: [silent.url], url_pattern: '/' },
               { host: [silent.url], url_pattern: '/' },
@@ -64,25 +69,31 @@ describe('the deadlines of a pipe', () => {
           },
         ],
       });
-      equal((await gateway.inject('/x')).statusCode, 500);
+      const asked = gateway.inject('/x');
+      await until(() => silent.requests.length === 2);
+      mock.timers.tick(60_000);
+      equal((await asked).statusCode, 500);
       await until(() => closed === 2);
       await gateway.close();
     });
 
     it("let a backend's own timeout only shorten its part", async () => {
-      const order: string[] = [];
+      mock.timers.enable({ apis: ['setTimeout'] });
+      const status = async (path: string) => (await gateway.inject(path)).statusCode;
       const backend = (timeout: string, group: string) => ({ host: [silent.url], url_pattern: `/${group}`, timeout });
       const gateway = await startGateway({
         endpoints: [
-          { endpoint: '/short', timeout: '10s', backend: [backend('50ms', 'short')] },
-          { endpoint: '/long', timeout: '150ms', backend: [backend('10s', 'long')] },
+          { endpoint: '/short', timeout: '20s', backend: [backend('10s', 'short')] },
+          { endpoint: '/long', timeout: '10s', backend: [backend('20s', 'long')] },
         ],
       });
-      await Promise.all([
-        gateway.inject('/long').then(({ statusCode }) => order.push(`long ${statusCode}`)),
-        gateway.inject('/short').then(({ statusCode }) => order.push(`short ${statusCode}`)),
-      ]);
-      deepEqual(order, ['short 500', 'long 500']);
+      for (const path of ['/short', '/long']) {
+        const before = silent.requests.length;
+        const asked = status(path);
+        await until(() => silent.requests.length > before);
+        mock.timers.tick(10_000);
+        equal(await asked, 500);
+      }
       await gateway.close();
     });
 
@@ -134,14 +145,21 @@ describe('the deadlines of a pipe', () => {
     });
 
     it('hold for a body that comes too slowly', async () => {
+      mock.timers.enable({ apis: ['setTimeout'] });
+      let isSent = false;
       const slow = await startBackend((_seen, response) => {
         response.on('close', () => closed++);
-        response.write('{"a":');
+        response.write('{"a":', () => {
+          isSent = true;
+        });
       });
       const gateway = await startGateway({
-        endpoints: [{ endpoint: '/x', timeout: '50ms', backend: [{ host: [slow.url], url_pattern: '/' }] }],
+        endpoints: [{ endpoint: '/x', timeout: '60s', backend: [{ host: [slow.url], url_pattern: '/' }] }],
       });
-      equal((await gateway.inject('/x')).statusCode, 500);
+      const asked = gateway.inject('/x');
+      await until(() => isSent);
+      mock.timers.tick(60_000);
+      equal((await asked).statusCode, 500);
       await until(() => closed === 1);
       await gateway.close();
       await slow.close();

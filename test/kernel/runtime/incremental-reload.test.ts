@@ -68,6 +68,7 @@ describe('a configuration that goes on with what has not changed', function () {
   const documentOf = ({ endpoints, service, components }: Model): object => ({
     version: 3,
     host: [backend.url],
+    timeout: '30s',
     ...(withPlugins && { plugin: { folder: join(folder.path, 'plugins/') } }),
     ...service,
     ...(Object.keys({ ...always, ...components }).length > 0 && { extra_config: { ...always, ...components } }),
@@ -80,10 +81,10 @@ describe('a configuration that goes on with what has not changed', function () {
 
   const kinds = (random: (below: number) => number): readonly (() => Record<string, unknown>)[] => [
     () => ({}),
-    () => ({ timeout: `${1000 + random(5)}ms` }),
+    () => ({ timeout: `${30_000 + random(5)}ms` }),
     () => ({ output_encoding: ['json', 'string', 'no-op', 'yaml'][random(4)] }),
     () => ({ cache_ttl: `${random(3)}s`, input_headers: ['X-A'], input_query_strings: ['q'] }),
-    () => (withPlugins ? { extra_config: { 'acme/header': { suffix: String(random(3)) } } } : { timeout: '1234ms' }),
+    () => (withPlugins ? { extra_config: { 'acme/header': { suffix: String(random(3)) } } } : { timeout: '30234ms' }),
     () => ({
       extra_config: {
         'modifier/lua-proxy': { sources: [join(folder.path, 'script.lua')], pre: 'mark(request.load())' },
@@ -108,7 +109,7 @@ describe('a configuration that goes on with what has not changed', function () {
   ];
 
   const services: readonly ((model: Model, random: (below: number) => number) => void)[] = [
-    ({ service }, random) => Object.assign(service, { timeout: `${2 + random(3)}s` }),
+    ({ service }, random) => Object.assign(service, { timeout: `${30 + random(3)}s` }),
     ({ service }, random) => Object.assign(service, { name: `service ${random(3)}` }),
     ({ service }, random) => Object.assign(service, { output_encoding: ['json', 'yaml'][random(2)] }),
     ({ components }, random) => Object.assign(components, { router: { return_error_msg: random(2) === 0 } }),
