@@ -159,6 +159,7 @@ describe('a hook that may never come back', function () {
     const guards = new PlaceGuards(
       containment,
       { name: 'test/misbehaving', source },
+      undefined,
       { skips: false, suspendAfter: 0 },
       { faults: null },
     );
