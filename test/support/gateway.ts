@@ -69,7 +69,29 @@ export function json(body: unknown, status = 200): Answering {
 
 /** A gateway that writes no logs and, when it listens, takes a free port. `version` need not be written. */
 export function startGateway(config: object, options: GatewayOptions = {}): Promise<Operations> {
-  return openGateway({ version: 3, ...config }, { port: 0, sinks: silentSinks, ...options });
+  return patiently((source) => openGateway(source, { port: 0, sinks: silentSinks, ...options }), config);
+}
+
+/**
+ * How long a request may take where a test does not say. A machine that is busy, or stands still for seconds, makes no other
+ * outcome of it; a test of something that never comes says how long it waits.
+ */
+const PATIENCE = { timeout: '20s' };
+
+/** Starts a gateway whose requests may take their time, after a reload too. */
+export async function patiently(
+  start: (source: { version: 3 }) => Promise<Operations>,
+  config: object,
+): Promise<Operations> {
+  const gateway = await start({ version: 3, ...PATIENCE, ...config });
+  const patient = <S>(source: S): S => (isPlain(source) ? { ...PATIENCE, ...source } : source);
+  const { apply } = gateway;
+  gateway.apply = (change) => apply.call(gateway, { ...change, source: patient(change.source) });
+  return gateway;
+}
+
+function isPlain(source: unknown): boolean {
+  return typeof source === 'object' && source !== null && Object.getPrototypeOf(source) === Object.prototype;
 }
 
 /** The parts behind a gateway, for tests of how they work together. */

@@ -3,6 +3,7 @@ import { atBackend, atEndpoint, atService, definePlugin } from '#contract';
 import { type GatewayOptions, type Operations, startGateway } from '../../kernel/index.ts';
 import { silentSinks } from '../../kernel/testing/index.ts';
 import { catalogue } from '../../plugins/index.ts';
+import { patiently } from './gateway.ts';
 
 /** What the component `test` does where it stands, by the word that is its configuration there. */
 export interface Acts {
@@ -30,7 +31,7 @@ export function startPlugged(config: object, acts: Acts, options: GatewayOptions
     ...catalogue,
     plugins: { ...catalogue.plugins, test: async () => ({ plugin }) },
   };
-  return startGateway(plugged, { version: 3, ...config }, { port: 0, sinks: silentSinks, ...options });
+  return startOf(plugged, config, options);
 }
 
 /** A gateway with plugins more than this release has. */
@@ -41,5 +42,9 @@ export function startWith(
 ): Promise<Operations> {
   const more = Object.fromEntries(plugins.map((plugin) => [plugin.name, async () => ({ plugin })]));
   const plugged: Catalogue = { ...catalogue, plugins: { ...catalogue.plugins, ...more } };
-  return startGateway(plugged, { version: 3, ...config }, { port: 0, sinks: silentSinks, ...options });
+  return startOf(plugged, config, options);
+}
+
+function startOf(plugged: Catalogue, config: object, options: GatewayOptions): Promise<Operations> {
+  return patiently((source) => startGateway(plugged, source, { port: 0, sinks: silentSinks, ...options }), config);
 }
