@@ -183,19 +183,19 @@ describe('the headers of a stage around an endpoint', () => {
     const guarded = { 'security/http': { frame_deny: true } };
     const endpoint = (name: string, targets: string[], extra: object = {}): object => ({
       endpoint: `/${name}`,
-      timeout: '50ms',
       backend: targets.map((target) => ({ url_pattern: target })),
       extra_config: { ...guarded, ...extra },
     });
+    const late = (name: string, ...of: [string[], object?]): object => ({ ...endpoint(name, ...of), timeout: '50ms' });
     gateway = await startPlugged(
       {
         host: [backend.url],
         endpoints: [
-          endpoint('one', ['/hang']),
-          endpoint('two', ['/hang', '/hang']),
-          { ...endpoint('raw', ['/hang']), output_encoding: 'no-op' },
+          late('one', ['/hang']),
+          late('two', ['/hang', '/hang']),
+          { ...late('raw', ['/hang']), output_encoding: 'no-op' },
           { ...endpoint('small', ['/'], { proxy: { max_payload: 1 } }), method: 'POST' },
-          ...Object.keys(acts).map((act) => endpoint(act, ['/'], { test: { act } })),
+          ...Object.keys(acts).map((act) => (act.startsWith('hangs') ? late : endpoint)(act, ['/'], { test: { act } })),
         ],
       },
       { endpoint: acts },

@@ -1,4 +1,5 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
+import { mock } from 'node:test';
 import { ByteStream, Call, claimsSlot, HeaderBag, Reply, traceSlot } from '#contract';
 import { silentLog } from '../../../kernel/contract/internal.ts';
 import { withShadows } from '../../../kernel/pipeline/shadow.ts';
@@ -78,7 +79,7 @@ describe('a shadow backend', () => {
               {
                 url_pattern: '/',
                 host: [shadow.url],
-                extra_config: { proxy: { shadow: true, shadow_timeout: '50ms' } },
+                extra_config: { proxy: { shadow: true, shadow_timeout: '30s' } },
               },
             ],
           },
@@ -86,7 +87,11 @@ describe('a shadow backend', () => {
       },
       { sinks, debug: true },
     );
+    mock.timers.enable({ apis: ['setTimeout'] });
     equal((await gateway.inject('/x')).statusCode, 200);
+    await until(() => shadow.requests.length === 1);
+    mock.timers.tick(30_000);
+    mock.timers.reset();
     await until(() => closed === 1);
     await until(() =>
       sinks.lines.some((line) => line.includes('DEBUG: [ENDPOINT: /x] [Shadow] context deadline exceeded')),

@@ -2,6 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { mock } from 'node:test';
 import type { Gateway } from '../../../kernel/sluice.ts';
 import { until } from '../../support/conditions.ts';
 import { rememberingSinks, startGateway } from '../../support/gateway.ts';
@@ -22,6 +23,7 @@ describe('bytes on their way', () => {
   });
 
   afterEach(async () => {
+    mock.timers.reset();
     await gateway.close();
     server.closeAllConnections();
     await new Promise((resolve) => {
@@ -73,12 +75,15 @@ describe('bytes on their way', () => {
   });
 
   it('stay under the timeout of their backend when the answer has begun', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
     received = (_message, response) => response.write('first');
-    const client = await open({ output_encoding: 'no-op', backend: [{ url_pattern: '/', timeout: '80ms' }] });
+    const client = await open({ output_encoding: 'no-op', backend: [{ url_pattern: '/', timeout: '5s' }] });
     client.end();
     const [response] = (await once(client, 'response')) as [IncomingMessage];
     await once(response, 'data');
-    await once(response, 'error');
+    const broken = once(response, 'error');
+    mock.timers.tick(5000);
+    await broken;
   });
 
   it('fail the call where the backend breaks off in a body to be decoded', async () => {

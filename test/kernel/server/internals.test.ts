@@ -31,14 +31,14 @@ describe('what is used of Node.js and Koa beyond their documentation', () => {
   }
 
   it('an HTTP server answers on connections that it is handed, and ends those that are late', async () => {
-    const limits = { headersTimeout: 20, requestTimeout: 20, connectionsCheckingInterval: 5 };
-    const server = createServer(limits, (_message, response) => response.end('hi'));
+    const server = createServer({ connectionsCheckingInterval: 5 }, (_message, response) => response.end('hi'));
     watchTimeouts(server);
     const port = await portTo((socket) => handConnection(server, socket));
     const [response] = (await once(request({ port, host: '127.0.0.1', agent: false }).end(), 'response')) as [
       IncomingMessage,
     ];
     equal((await response.toArray()).join(''), 'hi');
+    Object.assign(server, { headersTimeout: 20, requestTimeout: 20 });
     const late = connect(port, '127.0.0.1').on('error', () => {});
     late.write('GET / HTTP/1.1\r\n');
     const [head] = (await once(late, 'data')) as [Buffer];
