@@ -109,7 +109,7 @@ export function everything(
         token_keys: ['jti', 'sub'],
       },
       'validation/cel': [{ check_expr: "req_method != 'DELETE'" }],
-      redis: { connection_pools: [{ name: 'counters', address: `127.0.0.1:${redisPort}` }] },
+      redis: { connection_pools: [{ name: 'counters', address: `127.0.0.1:${redisPort}`, command_timeout: '20s' }] },
       'governance/processors': {
         quotas: [
           {

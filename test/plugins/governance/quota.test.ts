@@ -68,7 +68,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     backend: [{ host: [backend.url], url_pattern: '/', extra_config: ofBackend }],
   });
   const root = (processors: object = {}, server: object = {}) => ({
-    redis: { connection_pools: [{ name: 'c', address: redis.address, ...server }] },
+    redis: { connection_pools: [{ name: 'c', address: redis.address, command_timeout: '20s', ...server }] },
     'governance/processors': { quotas: [{ ...processor, ...processors }] },
     'telemetry/logging': { level: 'WARNING', stdout: true },
   });
@@ -360,7 +360,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     it('gives the client its response though it cannot be counted', async () => {
       body = { n: 1 };
       const sinks = rememberingSinks();
-      const gateway = await atA({ weight_key: 'n' }, {}, { command_timeout: '200ms' }, { sinks });
+      const gateway = await atA({ weight_key: 'n' }, {}, { command_timeout: '3s' }, { sinks });
       await ask(gateway, 'metered');
       const slow = await startBackend((_seen, response) => {
         redis.pause();
@@ -369,7 +369,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       try {
         await gateway.reload({
           version: 3,
-          extra_config: root({}, { command_timeout: '200ms' }),
+          extra_config: root({}, { command_timeout: '3s' }),
           endpoints: [
             {
               ...endpoint('/a', { [name]: { ...quota, weight_key: 'n' } }),
@@ -476,16 +476,15 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     });
 
     it('slow: waits once for command_timeout, then is refused at once, or passes', async () => {
-      const refusing = await atA({}, {}, { command_timeout: '50ms' });
-      const allowing = await atA({}, { on_failure_allow: true }, { command_timeout: '50ms', client_name: 'allowing' });
+      const refusing = await atA({}, {}, { command_timeout: '3s' });
+      const allowing = await atA({}, { on_failure_allow: true }, { command_timeout: '3s', client_name: 'allowing' });
       await ask(refusing, 'metered');
       await ask(allowing, 'metered');
       redis.pause();
       try {
-        const since = performance.now();
-        deepEqual(await statuses(20, refusing, 'metered'), new Array(20).fill(500));
-        deepEqual(await statuses(20, allowing, 'metered'), new Array(20).fill(200));
-        ok(performance.now() - since < 40 * 50);
+        // Three seconds for each of them are more than the test has.
+        deepEqual(await statuses(30, refusing, 'metered'), new Array(30).fill(500));
+        deepEqual(await statuses(30, allowing, 'metered'), new Array(30).fill(200));
       } finally {
         redis.resume();
       }

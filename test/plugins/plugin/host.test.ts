@@ -8,7 +8,9 @@ import { startRedis, type TestRedis, withoutRedis } from '../../support/redis.ts
 // biome-ignore lint/suspicious/noExplicitAny: what handlers get is not typed in JavaScript
 type Loose = any;
 
-const pool = (address: string, more: object = {}) => ({ connection_pools: [{ name: 'shared', address, ...more }] });
+const pool = (address: string, more: object = {}) => ({
+  connection_pools: [{ name: 'shared', address, command_timeout: '20s', ...more }],
+});
 const processors = {
   quotas: [
     {
@@ -200,10 +202,10 @@ describe('hosts of modules', function () {
             return failure(() => client.get('a'))();
           };
         },
-        { command_timeout: '100ms' },
+        { command_timeout: '3s' },
       );
       const got = await ask.finally(() => redis.resume());
-      deepEqual(got, ['REDIS_FAILED', 'redis shared: no response within 100ms']);
+      deepEqual(got, ['REDIS_FAILED', 'redis shared: no response within 3000ms']);
     });
 
     it('count in quotas, and tell what is left', async () => {

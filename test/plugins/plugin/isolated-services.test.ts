@@ -76,7 +76,7 @@ const title = `what isolated modules ask of the gateway ${withoutRedis ?? ''}`.t
         extra_config: {
           redis: {
             connection_pools: [
-              { name: 'shared', address: redis.address },
+              { name: 'shared', address: redis.address, command_timeout: '20s' },
               { name: 'away', address: `127.0.0.1:${await freePort()}` },
             ],
           },

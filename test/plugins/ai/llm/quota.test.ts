@@ -46,7 +46,7 @@ const streaming = { output_encoding: 'streaming' };
 
   const root = () => ({
     extra_config: {
-      redis: { connection_pools: [{ name: 'c', address: redis.address }] },
+      redis: { connection_pools: [{ name: 'c', address: redis.address, command_timeout: '20s' }] },
       'governance/processors': {
         quotas: [
           { name: 'tokens', connection_name: 'c', rules: [{ name: 'small', limits: [{ amount: 10, unit: 'day' }] }] },

@@ -114,7 +114,7 @@ describe('the configuration of a limit in Redis', () => {
   const config = (limit: object, root: object = {}, server: object = {}) => ({
     version: 3,
     extra_config: {
-      redis: { connection_pools: [{ name: 'c', address: redis.address, ...server }] },
+      redis: { connection_pools: [{ name: 'c', address: redis.address, command_timeout: '20s', ...server }] },
       'telemetry/logging': { level: 'WARNING', stdout: true },
       ...root,
     },
@@ -304,13 +304,12 @@ describe('the configuration of a limit in Redis', () => {
 
     it('case 4: away: is refused with 500 at once, without calling the backend, and logged', async () => {
       const sinks = rememberingSinks();
-      const gateway = await start(config(two, {}, { address: `127.0.0.1:${await freePort()}` }), { sinks });
+      const away = { address: `127.0.0.1:${await freePort()}`, dial_timeout: '100s', command_timeout: '100s' };
+      const gateway = await start({ ...config(two, {}, away), timeout: '300s' }, { sinks });
       await ask(gateway);
       const before = backend.requests.length;
-      const since = performance.now();
       const { statusCode, body } = await gateway.inject('/a');
       deepEqual([statusCode, body, backend.requests.length], [500, '', before]);
-      ok(performance.now() - since < 400);
       ok(
         sinks.lines.some((line) => /ERROR \[ENDPOINT: \/a\].*a request is refused: redis c: not connected/.test(line)),
         sinks.lines.join('\n'),
@@ -320,20 +319,19 @@ describe('the configuration of a limit in Redis', () => {
     it('case 5: away: passes uncounted where it is allowed, with one warning a second', async () => {
       const sinks = rememberingSinks();
       const gateway = await start(config(allow(two), {}, { address: `127.0.0.1:${await freePort()}` }), { sinks });
-      for (let asked = 0; asked < 5; asked++) equal(await ask(gateway), 200);
+      for (let asked = 0; asked < 50; asked++) equal(await ask(gateway), 200);
       const warnings = sinks.lines.filter((line) => line.includes('passes uncounted'));
-      ok(warnings.length >= 1 && warnings.length < 5, warnings.join('\n'));
+      ok(warnings.length >= 1 && warnings.length < 50, warnings.join('\n'));
     });
 
     it('slow: waits once for command_timeout, then is refused at once; what was sent may be counted later, once', async () => {
-      const gateway = await start(config({ ...two, max_rate: 50, capacity: 50 }, {}, { command_timeout: '50ms' }));
+      const gateway = await start(config({ ...two, max_rate: 50, capacity: 50 }, {}, { command_timeout: '3s' }));
       equal(await ask(gateway), 200);
       redis.pause();
       try {
         deepEqual(await Promise.all([ask(gateway), ask(gateway), ask(gateway)]), [500, 500, 500]);
-        const since = performance.now();
-        for (let asked = 0; asked < 20; asked++) equal(await ask(gateway), 500);
-        ok(performance.now() - since < 20 * 50);
+        // Three seconds for each of them are more than the test has.
+        for (let asked = 0; asked < 30; asked++) equal(await ask(gateway), 500);
       } finally {
         redis.resume();
       }
@@ -344,7 +342,7 @@ describe('the configuration of a limit in Redis', () => {
 
     it('slow: passes where it is allowed, with time left for the backend', async () => {
       const given = config(allow(two), {}, { command_timeout: '10s' });
-      const gateway = await start({ ...given, timeout: '300ms' });
+      const gateway = await start({ ...given, timeout: '6s' });
       equal(await ask(gateway), 200);
       redis.pause();
       try {
