@@ -11,7 +11,7 @@ import { freePort, until } from './support/conditions.ts';
 const run = promisify(execFile);
 
 describe('the code of the package', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let home: string;
   let dist: string;
 

@@ -1,14 +1,14 @@
-import { deepEqual, equal, ok } from 'node:assert/strict';
+import { deepEqual, equal } from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, request, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
+import { mock } from 'node:test';
 import { until } from '../support/conditions.ts';
 import { startBackend, type TestBackend } from '../support/gateway.ts';
 import { openStream } from '../support/stream-client.ts';
 import { config, openAdmin, type TestAdmin } from './support.ts';
 
-describe('the admin API of a gateway that ends', function () {
-  this.timeout(10_000);
+describe('the admin API of a gateway that ends', () => {
   let backend: TestBackend;
   let one: TestAdmin;
   let held: ServerResponse;
@@ -73,9 +73,7 @@ describe('the admin API of a gateway that ends', function () {
   });
 });
 
-describe('connections to an admin port that closes', function () {
-  this.timeout(10_000);
-
+describe('connections to an admin port that closes', () => {
   it('do not hold it up when nothing is asked on them', async () => {
     const one = await openAdmin();
     const [host, port] = one.admin.address!.split(':') as [string, string];
@@ -85,12 +83,11 @@ describe('connections to an admin port that closes', function () {
     await once(response.resume(), 'end');
     const silent = connect(Number(port), host);
     await once(silent, 'connect');
-    const begun = performance.now();
-    await one.close();
-    const tookMs = performance.now() - begun;
+    // The time for answers under way never passes.
+    mock.timers.enable({ apis: ['setTimeout'] });
+    await one.close().finally(() => mock.timers.reset());
     agent.destroy();
     silent.destroy();
-    ok(tookMs < 1_000, `${tookMs} ms`);
   });
 
   it('hear the answer to what they asked before', async () => {

@@ -25,7 +25,7 @@ describe('check -t, on good configurations', () => {
 const missed = JSON.parse(read(join(home, 'missed.json'))) as Record<string, string>;
 
 describe('check -t, on good configurations with one mistake put in', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const unfound: string[] = [];
   let match = 0;
 

@@ -7,7 +7,8 @@ import { until } from '../support/conditions.ts';
 import { json, openGateway, startBackend, type TestBackend } from '../support/gateway.ts';
 import { headerSource, PluginFolder } from '../support/plugin-folder.ts';
 
-describe('plugins in files, of a gateway that serves', () => {
+describe('plugins in files, of a gateway that serves', function () {
+  this.timeout(60_000);
   let folder: PluginFolder;
   let backend: TestBackend;
   let gateway: Operations;

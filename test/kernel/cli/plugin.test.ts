@@ -96,7 +96,7 @@ describe('sluice plugin', () => {
         /header\.ts\(\d+,\d+\): error TS2551: Property 'valeu' does not exist on type .* Did you mean 'value'\?/,
       );
       ok(existsSync(test));
-    }).timeout(60_000);
+    }).timeout(120_000);
 
     it('replaces nothing that is there', async () => {
       await make('endpoint', 'acme/header');
@@ -155,7 +155,7 @@ describe('sluice plugin', () => {
     const invalid = await sluice('check', '-c', folder.write('gateway.json', JSON.stringify(document)));
     equal(invalid.code, 1);
     match(invalid.out + invalid.err, /PLUGIN_SETTINGS/);
-  }).timeout(60_000);
+  }).timeout(120_000);
 
   describe('test', () => {
     it('says nothing of a folder without a package.json', async () => {
@@ -173,7 +173,7 @@ describe('sluice plugin', () => {
       folder.delete('plugins/a.test.ts');
       const none = await sluice('plugin', 'test', at);
       deepEqual([none.code, none.err], [1, 'ERROR there is no test: no file named *.test.ts, .mts, .js or .mjs\n']);
-    }).timeout(60_000);
+    }).timeout(120_000);
   });
 
   describe('check', () => {

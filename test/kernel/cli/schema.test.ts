@@ -56,7 +56,8 @@ const backend = (fields: Json, root: Json = {}): Json =>
   endpoint({ backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/', ...fields }] }, root);
 const breaker = { interval: 1, timeout: 1, max_errors: 1 };
 
-describe('the schema of the configuration', () => {
+describe('the schema of the configuration', function () {
+  this.timeout(180_000);
   let schema: CompleteSchema;
   let validate: ValidateFunction;
   const accepts = (document: unknown) => ok(validate(document), JSON.stringify(validate.errors, null, 1));
@@ -304,7 +305,8 @@ async function mistakes(document: unknown): Promise<string[]> {
   return errors.map(({ code, pointer }) => `${code} ${pointer}`);
 }
 
-describe('sluice schema', () => {
+describe('sluice schema', function () {
+  this.timeout(180_000);
   let printed: string;
   let folder: string;
 

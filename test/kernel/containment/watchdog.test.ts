@@ -32,7 +32,7 @@ const holding = definePlugin({
 });
 
 describe('the event loop of a process with plugins from files', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let gateway: Operations;
   let lines: readonly string[];
 
@@ -147,7 +147,7 @@ describe('the event loop of a process with plugins from files', function () {
 });
 
 describe('a hook that may never come back', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
 
   it('is reported with its place, also where it was looked for a moment before', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'watchdog-'));

@@ -11,7 +11,7 @@ const program = fileURLToPath(new URL('../../support/worker-misbehaving.ts', imp
 
 describe('a plugin from a file in workers', function () {
   // Workers are processes, which take their time to start on a busy machine.
-  this.timeout(60_000);
+  this.timeout(180_000);
   let gateway: RunningGateway;
   let port: number;
 

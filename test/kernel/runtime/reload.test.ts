@@ -105,7 +105,7 @@ describe('reload', () => {
     const old = new WeakRef(gateway.config);
     await gateway.reload(generation(1));
     await get('/a');
-    const deadline = Date.now() + 5000;
+    const deadline = Date.now() + 20_000;
     while (old.deref() !== undefined && Date.now() < deadline) {
       await new Promise(setImmediate);
       collectGarbage();

@@ -8,7 +8,7 @@ describe('an answer that lasts', () => {
     const body = new ByteStream({});
     const gateway = await startPlugged(
       {
-        timeout: '100ms',
+        timeout: '2s',
         endpoints: ['lasts', 'hangs'].map((act) => ({
           endpoint: `/${act}`,
           output_encoding: 'no-op',

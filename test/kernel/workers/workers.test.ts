@@ -16,7 +16,7 @@ const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url
 
 describe('workers', function () {
   // They are processes, which take their time to start on a busy machine.
-  this.timeout(60_000);
+  this.timeout(180_000);
   const open: { close(): Promise<void> }[] = [];
   afterEach(async () => {
     for (const one of open.splice(0).reverse()) await one.close();

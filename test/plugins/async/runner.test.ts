@@ -175,7 +175,7 @@ describe('an agent that runs on a driver', () => {
     await until(() => sinks.lines.some((line) => line.includes('too many retries')));
     const [first = 0, second = 0, third = 0] = queue.attempts;
     equal(queue.attempts.length, 3);
-    ok(Math.abs(second - first - 1000) < 500 && Math.abs(third - second - 2000) < 500, String(queue.attempts));
+    ok(second - first > 990 && third - second > 1990, String(queue.attempts));
     equal((await gateway!.inject('/x')).statusCode, 200);
     equal((await health())['orders'], null);
     queue.refusal = null;
@@ -197,9 +197,9 @@ describe('an agent that runs on a driver', () => {
     await until(async () => (await health())['orders'] !== null);
     const first = (await health())['orders']!;
     equal(new Date(first).toISOString(), first);
-    const began = performance.now();
     await until(async () => (await health())['orders'] !== first);
-    ok(performance.now() - began > 700, 'below a second means a second');
+    const tookMs = Date.parse((await health())['orders']!) - Date.parse(first);
+    ok(tookMs > 900, `below a second means a second, it took ${tookMs} ms`);
   });
 
   it('goes on over a reload that does not change what it consumes, with the pipe of the new one', async () => {

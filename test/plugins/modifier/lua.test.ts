@@ -268,7 +268,7 @@ describe('Lua scripts in a gateway', () => {
   it('are told before their endpoint is known that what they ask does not answer within the time of the service', async () => {
     const asking = `local ok, why = pcall(http_response.new, '${backend.url}/hang'); ctx.load():headers('X-Why', why)`;
     const extra_config = scripted('endpoint', asking);
-    await start(to('/a', {}, { input_headers: ['X-Why'], timeout: '5s' }), { timeout: '100ms', extra_config });
+    await start(to('/a', {}, { input_headers: ['X-Why'], timeout: '20s' }), { timeout: '100ms', extra_config });
     equal((await ask('/a')).status, 200);
     match(String(last().headers['x-why']), /deadline exceeded/);
   });

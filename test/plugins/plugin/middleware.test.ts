@@ -224,7 +224,6 @@ describe('middleware of modules', () => {
 
   it('is given up with the time of its endpoint, its signal aborted', async () => {
     let reason: unknown;
-    const startedAt = performance.now();
     await start(to(named('slow'), { timeout: '100ms' }), {
       slow: (ctx) =>
         new Promise((resolve) => {
@@ -236,7 +235,6 @@ describe('middleware of modules', () => {
         }),
     });
     equal((await ask()).status, 500);
-    ok(performance.now() - startedAt < 5000);
     match(String(reason), /deadline/);
   });
 

@@ -19,7 +19,7 @@ const one = {
 
 (withoutRedis ? describe.skip : describe)(`servers of Redis ${withoutRedis ?? ''}`.trim(), function () {
   // Servers take their time to start and to elect one another.
-  this.timeout(60_000);
+  this.timeout(180_000);
   let backend: TestBackend;
   let gateway: Operations | undefined;
   let servers: TestRedis[];

@@ -14,7 +14,7 @@ import { scrape } from '../../support/prometheus.ts';
 const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
 
 describe('telemetry/metrics', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let backend: TestBackend;
   let gateway: Operations | undefined;
   let port: number;

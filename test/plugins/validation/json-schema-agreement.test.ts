@@ -124,5 +124,5 @@ describe('validation/json-schema verdicts', () => {
     }
     equal(Math.min(valid, invalid) > 600, true, `${valid} valid, ${invalid} invalid`);
     equal(proofs > 2000, true, `${proofs} by generated code`);
-  }).timeout(60_000);
+  }).timeout(120_000);
 });

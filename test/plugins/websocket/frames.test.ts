@@ -173,8 +173,6 @@ describe('frames of a websocket', () => {
     const client = await open();
     (await backend.next()).socket.close(4000);
     equal(await client.closeCode(), 4000);
-    const began = performance.now();
     await until(() => stage.gateway.status.streams === 0);
-    ok(performance.now() - began < 8000);
   });
 });

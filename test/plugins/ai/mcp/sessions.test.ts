@@ -1,4 +1,5 @@
-import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, notEqual } from 'node:assert/strict';
+import { mock } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { MAX_SESSIONS, Sessions } from '../../../../plugins/ai/mcp/sessions.ts';
 import { until } from '../../../support/conditions.ts';
@@ -78,18 +79,22 @@ describe('sessions of a server of the Model Context Protocol', () => {
   });
 
   it('are listened for longer than an answer of the endpoint may take, and over reloads that leave it', async () => {
-    await stage.start(json({}), { endpoint: { timeout: '60ms' }, server: { ping_period: '500ms' } });
+    mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+    await stage.start(json({}), { endpoint: { timeout: '30s' }, server: { ping_period: '20s' } });
     const session = await stage.initialize();
     const client = await listen(stage, session);
     let answered = 0;
+    mock.timers.tick(20_000);
     await until(async () => {
       const pings = [...client.events.join('').matchAll(/"id":"(ping-[^"]+)","method":"ping"/g)];
       for (const [, id] of pings.slice(answered)) {
         await stage.send({ headers: session, body: { jsonrpc: '2.0', id, result: {} } });
         answered += 1;
+        mock.timers.tick(20_000);
       }
-      return answered > 1;
+      return answered > 2;
     });
+    mock.timers.reset();
     client.leave();
     await until(() => stage.gateway.status.streams === 0);
   });
@@ -107,10 +112,8 @@ describe('sessions of a server of the Model Context Protocol', () => {
   it('do not keep a gateway from closing', async () => {
     await stage.start(json({}));
     const client = await listen(stage, await stage.initialize());
-    const began = performance.now();
     await stage.gateway.close();
     await client.ended;
-    ok(performance.now() - began < 2000, `${performance.now() - began}`);
   });
 
   it('end their streams in order when the endpoint changes', async () => {

@@ -39,7 +39,7 @@ export function configOf(host: string, written: Written = {}): object {
   const entry = (method: string) => ({
     endpoint: '/mcp',
     method,
-    timeout: '5s',
+    timeout: '20s',
     ...endpoint,
     extra_config: { 'ai/mcp': { server_name: 'countries' }, ...extra },
     backend: [{ url_pattern: '/never' }],

@@ -136,16 +136,15 @@ describe('a call of a tool', () => {
   });
 
   it('is over with its own time, or with that of the endpoint', async () => {
-    await start(() => {}, { workflow: { timeout: '30ms' }, tool: { return_error_msg: true } });
-    const began = performance.now();
+    const endpoint = { timeout: '60s' };
+    await start(() => {}, { workflow: { timeout: '30ms' }, endpoint, tool: { return_error_msg: true } });
     equal((await stage.call({ code: 'ES' })).message.result.isError, true);
-    ok(performance.now() - began < 4000);
   });
 
   it('has the time of its endpoint where nothing shorter is written', async () => {
     await start((_seen, response) => void setTimeout(() => json({ late: true })({} as never, response), 40), {
       root: { timeout: '10ms' },
-      endpoint: { timeout: '4s' },
+      endpoint: { timeout: '20s' },
     });
     equal((await stage.call({ code: 'ES' })).message.result.content[0].text, '{"late":true}');
   });

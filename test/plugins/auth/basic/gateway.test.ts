@@ -82,7 +82,7 @@ describe('a gateway with users', () => {
     const users = join(folder, 'watched');
     const file = join(folder, 'gateway.json');
     writeFileSync(users, `ada:${hash}\n`);
-    writeFileSync(file, JSON.stringify(config({ htpasswd_path: users })));
+    writeFileSync(file, JSON.stringify({ timeout: '20s', ...config({ htpasswd_path: users }) }));
     const sinks = rememberingSinks();
     gateway = await openGateway(file, { port: 0, sinks });
     await gateway.watch();

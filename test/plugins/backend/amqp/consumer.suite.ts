@@ -135,7 +135,7 @@ export function consumerSuite(broker: () => Broker): void {
       const empty = await next();
       const ms = performance.now() - began;
       deepEqual([empty.status, empty.body], [500, 'context deadline exceeded']);
-      ok(ms > 150 && ms < 1500, `${ms} ms`);
+      ok(ms > 150 && ms < 9000, `${ms} ms`);
       await gateway!.close();
       await start();
       const waiting = next();

@@ -224,7 +224,7 @@ describe('backend/grpc before servers that misbehave', () => {
     });
     server.on('session', (session) => session.on('ping', () => pinged()));
     behave = well;
-    await start({}, { timeout: '300ms' });
+    await start({}, { timeout: '3s' });
     await ask();
     behave = () => {};
     equal((await ask()).statusCode, 500);

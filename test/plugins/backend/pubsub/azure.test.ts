@@ -12,7 +12,7 @@ import { TestServiceBus } from '../../../support/service-bus.ts';
 
 describe('Azure Service Bus behind a backend', function () {
   // The client is large, and loaded by the first test.
-  this.timeout(60_000);
+  this.timeout(180_000);
   let server: TestServiceBus;
   let gateway: Operations | undefined;
   let restore: () => void;
@@ -26,7 +26,7 @@ describe('Azure Service Bus behind a backend', function () {
   });
   // The client waits up to a minute for the end of links whose connection was lost while they were being closed.
   after(function () {
-    this.timeout(90_000);
+    this.timeout(180_000);
     return until(() => timers() <= timersBefore);
   });
 
@@ -54,7 +54,7 @@ describe('Azure Service Bus behind a backend', function () {
   };
   const endpoint = (path: string, extra: object, more: object = {}) => ({
     endpoint: path,
-    timeout: '5s',
+    timeout: '20s',
     ...more,
     backend: [{ host: ['azuresb://'], disable_host_sanitize: true, url_pattern: '/', extra_config: extra }],
   });
@@ -115,7 +115,7 @@ describe('Azure Service Bus behind a backend', function () {
     await start(take({ timeout: '300ms' }));
     const startedAt = performance.now();
     equal((await receive()).statusCode, 500);
-    ok(performance.now() - startedAt < 3000);
+    ok(performance.now() - startedAt < 15_000);
     server.publish('orders', '{"n":2}');
     await until(async () => (await receive()).statusCode === 200);
     await until(() => subscription.completed.length === 1);
@@ -167,7 +167,7 @@ describe('Azure Service Bus behind a backend', function () {
     server.isSilent = true;
     const startedAt = performance.now();
     equal((await send('x')).statusCode, 500);
-    ok(performance.now() - startedAt < 3000);
+    ok(performance.now() - startedAt < 15_000);
   });
 
   it('starts though topic and subscription are not there, fails, and heals once they are', async () => {

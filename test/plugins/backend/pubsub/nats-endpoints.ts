@@ -16,7 +16,7 @@ export const publish = (topic: string, more: object = {}) => ({
 
 export const take = (subscription: string, more: object = {}, backend: object = {}) => ({
   endpoint: `/take/${subscription.replace(/[?*>=]/g, '-')}`,
-  timeout: '5s',
+  timeout: '20s',
   backend: [
     {
       host: ['nats://'],

@@ -92,7 +92,7 @@ import { publish, take } from './nats-endpoints.ts';
     const startedAt = performance.now();
     equal((await gateway!.inject('/take/silent')).statusCode, 500);
     const ms = performance.now() - startedAt;
-    ok(ms >= 290 && ms < 3000, `${ms}`);
+    ok(ms >= 290 && ms < 15_000, `${ms}`);
   });
 
   it('case 8: fails each request where the environment names no server, and says so once', async () => {

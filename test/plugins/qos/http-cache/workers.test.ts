@@ -16,7 +16,7 @@ interface Outcome {
 
 describe('the http cache of several workers', function () {
   // They are processes, which take their time to start on a busy machine.
-  this.timeout(60_000);
+  this.timeout(180_000);
   let backend: TestBackend;
   let gateway: Operations;
   let base: string;

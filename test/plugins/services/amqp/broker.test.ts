@@ -17,7 +17,9 @@ export interface Broker {
 
 const where = withoutRabbit === null ? describe : describe.skip;
 
-where(`with RabbitMQ${withoutRabbit ? ` (${withoutRabbit})` : ''}`, () => {
+where(`with RabbitMQ${withoutRabbit ? ` (${withoutRabbit})` : ''}`, function () {
+  // Queues and policies take the server seconds, and a busy machine more.
+  this.timeout(180_000);
   let certificates: Certificates;
   let broker: Broker;
 

@@ -1,5 +1,6 @@
 import { equal, match, ok, rejects } from 'node:assert/strict';
 import { createServer, type Server, type Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import { Call } from '#contract';
 import { silentLog } from '../../../../kernel/contract/log.ts';
 import { DeniedAddresses } from '../../../../kernel/net/denied-addresses.ts';
@@ -108,9 +109,9 @@ describe('a broker that does not work', () => {
     await rejects(async () => channel.current(impatient), /deadline/);
     const patient = new Call(silentLog, 5000);
     await rejects(async () => channel.current(patient), /connection not available, trying to reconnect/);
-    const began = performance.now();
-    await rejects(async () => channel.current(patient), /connection not available/);
-    ok(performance.now() - began < 50);
+    // Known at once.
+    const refused = rejects(async () => channel.current(patient), /connection not available/);
+    equal(await Promise.race([refused.then(() => 'at once'), turn().then(() => 'later')]), 'at once');
     match(lines[0]!, /no connection within 300ms/);
     ok(!lines.join().includes('s3cret'));
     impatient.finish();
@@ -126,7 +127,7 @@ describe('a broker that does not work', () => {
     const began = performance.now();
     await channel.close();
     await connection.close();
-    ok(performance.now() - began < 1000);
+    ok(performance.now() - began < 9000);
     await until(() => sockets.size === 0);
   });
 

@@ -17,7 +17,7 @@ import { type Point, startReceiver } from './receiver.ts';
 const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));
 
 describe('telemetry/influx', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let backend: TestBackend;
   let receiver: Awaited<ReturnType<typeof startReceiver>>;
   let gateway: Operations | undefined;
@@ -195,7 +195,8 @@ describe('telemetry/influx', function () {
     const began = performance.now();
     await gateway!.close();
     gateway = undefined;
-    ok(performance.now() - began < 3000);
+    // Not as long as a write may take.
+    ok(performance.now() - began < 9000);
     await until(async () => (await receiver.connections()) === 0);
     equal(sinks.lines.filter((line) => line.includes("Couldn't write")).length, 0);
   });

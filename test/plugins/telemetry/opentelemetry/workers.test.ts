@@ -7,7 +7,7 @@ const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.
 
 describe('telemetry/opentelemetry in several workers', function () {
   // They are processes, which take their time to start on a busy machine.
-  this.timeout(60_000);
+  this.timeout(180_000);
   const stage = new Stage();
   afterEach(() => stage.close());
 
