@@ -9,7 +9,7 @@ import { imports } from '../scripts/build/imports.ts';
 const run = promisify(execFile);
 
 describe('the package', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let files: string[];
   before(async () => {
     const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts']);

@@ -9,7 +9,7 @@ import { TestServiceBus } from '../support/service-bus.ts';
 
 describe('the sample of queues of clouds', function () {
   // The clients are large.
-  this.timeout(60_000);
+  this.timeout(180_000);
   const google = new TestPubSub();
   const azure = new TestServiceBus();
   let gateway: Operations;

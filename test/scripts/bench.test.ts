@@ -35,7 +35,7 @@ const wrkText = `Running 3s test @ http://127.0.0.1:1/
 `;
 
 describe('the benchmark', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let folder: string;
   let stage: Stage;
   let generator: Generator;

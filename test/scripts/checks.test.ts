@@ -18,7 +18,7 @@ const root = join(import.meta.dirname, '..');
 const good = [...globSync(join(root, 'corpus/good/*.json')), ...globSync(join(root, '../samples/*/gateway.json'))];
 
 describe('the checks that are generated for the package', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const registry = new Registry(catalogue, toolServices());
   const lacking = new Set<string>();
   let generated: ReadonlyMap<string, CheckCode>;

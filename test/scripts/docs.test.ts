@@ -47,7 +47,7 @@ function documentsOf(page: string): Json[] {
 const withFiles: ReadonlySet<string> = new Set(['tls.md']);
 
 describe('the reference', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let pages: Map<string, string>;
   let schema: CompleteSchema;
   const page = (name: string) => pages.get(`${name}.md`)!;

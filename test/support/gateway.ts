@@ -76,14 +76,14 @@ export function startGateway(config: object, options: GatewayOptions = {}): Prom
  * How long a request may take where a test does not say. A machine that is busy, or stands still for seconds, makes no other
  * outcome of it; a test of something that never comes says how long it waits.
  */
-const PATIENCE = { timeout: '20s' };
+const PATIENCE = { version: 3, timeout: '20s' } as const;
 
 /** Starts a gateway whose requests may take their time, after a reload too. */
 export async function patiently(
   start: (source: { version: 3 }) => Promise<Operations>,
   config: object,
 ): Promise<Operations> {
-  const gateway = await start({ version: 3, ...PATIENCE, ...config });
+  const gateway = await start({ ...PATIENCE, ...config });
   const patient = <S>(source: S): S => (isPlain(source) ? { ...PATIENCE, ...source } : source);
   const { apply } = gateway;
   gateway.apply = (change) => apply.call(gateway, { ...change, source: patient(change.source) });

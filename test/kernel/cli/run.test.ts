@@ -9,7 +9,7 @@ import { type Process, startProcess } from './running.ts';
 const service = { version: 3, listen_ip: '127.0.0.1', endpoints: [] };
 
 describe('run', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let folder: Folder;
   let env: NodeJS.ProcessEnv;
   let gateway: Process | null = null;

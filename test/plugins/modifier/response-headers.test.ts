@@ -162,7 +162,7 @@ describe('modifier/response-headers', () => {
       { add: { 'X-Hello': ['World'] } },
       {
         extra: { 'security/cors': { allow_origins: ['https://a.example'] } },
-        endpoint: { extra_config: { 'qos/ratelimit/router': { max_rate: 1, capacity: 1 } } },
+        endpoint: { extra_config: { 'qos/ratelimit/router': { max_rate: 1, capacity: 1, every: '10m' } } },
       },
     );
     await gateway!.inject('/mine');

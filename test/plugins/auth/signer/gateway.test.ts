@@ -172,10 +172,11 @@ describe('a gateway that signs tokens', () => {
   });
 
   it('keeps the limits of the endpoint, and their refusals as they are', async () => {
-    await serve([endpoint({}, { 'qos/ratelimit/router': { max_rate: 1, capacity: 1 } })]);
+    await serve([endpoint({}, { 'qos/ratelimit/router': { max_rate: 1, capacity: 1, every: '10m' } })]);
     equal((await login()).statusCode, 200);
     const { statusCode, headers } = await login();
-    deepEqual([statusCode, headers['retry-after']], [503, '1']);
+    equal(statusCode, 503);
+    ok(Number(headers['retry-after']) > 500);
   });
 
   it('does not serve bytes that pass undecoded', async () => {

@@ -79,7 +79,12 @@ export function consumerSuite(broker: () => Broker): void {
     it('counts a message that cannot be decoded, and that it is dropped', async () => {
       const { counts, offers } = countingMeter();
       const fields = { name: queue, exchange: `ex-${queue}`, routing_key: ['#'], nack_discard: true };
-      const around = { backend: { host: [broker().rabbit.url], url_pattern: '/' }, plugins: [json], offers };
+      const around = {
+        backend: { host: [broker().rabbit.url], url_pattern: '/' },
+        plugins: [json],
+        offers,
+        endpoint: { timeout: 60_000 },
+      };
       const gate = await openHarness(plugin, 'backend', fields, around);
       await until(() => consumes());
       publish('oops');
@@ -98,7 +103,12 @@ export function consumerSuite(broker: () => Broker): void {
       const { counts, offers } = countingMeter();
       for (const autoAck of [false, true]) {
         const fields = { name: queue, exchange: `ex-${queue}`, routing_key: ['#'], auto_ack: autoAck };
-        const around = { backend: { host: [broker().rabbit.url], url_pattern: '/' }, plugins: [json], offers };
+        const around = {
+          backend: { host: [broker().rabbit.url], url_pattern: '/' },
+          plugins: [json],
+          offers,
+          endpoint: { timeout: 60_000 },
+        };
         const gate = await openHarness(plugin, 'backend', fields, around);
         await until(() => consumes());
         admin.publish(`ex-${queue}`, 'k', Buffer.alloc(MAX_MESSAGE_BYTES + 1));

@@ -116,7 +116,7 @@ describe('a call of a gRPC service of the gateway', () => {
 
   it('is refused by limits of the whole service with a status of gRPC', async () => {
     const client = await stage.start([find(stage.http('/x'))], {
-      extra_config: { 'qos/ratelimit/service': { max_rate: 1, capacity: 1 } },
+      extra_config: { 'qos/ratelimit/service': { max_rate: 1, capacity: 1, every: '10m' } },
     });
     const codes = [(await ask(client)).code, (await ask(client)).code];
     deepEqual(codes, [status.OK, status.UNAVAILABLE]);
