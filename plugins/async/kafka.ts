@@ -1,7 +1,7 @@
 import { type AgentMessage, type AgentSite, atAgent, definePlugin, type Infer, meters, type Schema } from '#contract';
+import { Room } from '../services/broker/room.ts';
 import { KafkaTroubles } from '../services/kafka/client.ts';
 import { giveBack, type KafkaDelivery, Membership, newProgress, type Reading } from '../services/kafka/consumer.ts';
-import { Room } from '../services/kafka/room.ts';
 import { clusterSchema, groupSchema } from '../services/kafka/schema.ts';
 import { isTopic, type KafkaSettings, readCluster, readGroup } from '../services/kafka/settings.ts';
 import type { AgentDriver, AgentSession, Consuming } from './lib/driver.ts';

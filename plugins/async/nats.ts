@@ -1,5 +1,6 @@
 import { type AgentSite, atAgent, clientTlsSchema, definePlugin, type Infer, meters, type Schema } from '#contract';
 import { keyOf } from '../services/broker/key-of.ts';
+import { Room } from '../services/broker/room.ts';
 import { prepareTls, standardTls } from '../services/client-tls.ts';
 import { type NatsSettings, parseServers, subjectTrouble } from '../services/nats/address.ts';
 import { listen, openNats } from '../services/nats/connection.ts';
@@ -37,7 +38,7 @@ const schema = {
     buffer_size: {
       type: 'integer',
       minimum: 1,
-      description: 'Messages that wait for a worker or are with one; what comes besides is dropped.',
+      description: 'Messages that wait for a worker or are with one, up to 64 MiB; what comes besides is dropped.',
       default: 1000,
       examples: [100],
     },
@@ -93,26 +94,28 @@ class NatsDriver implements AgentDriver {
   }
 
   async connect({ handle, discarded, signal, log }: Consuming): Promise<AgentSession> {
-    const { queue, buffer_size: room } = this.#config;
+    const { queue, buffer_size: capacity } = this.#config;
     const { promise: ended, resolve: onEnded } = Promise.withResolvers<Error>();
     const link = await openNats(this.#settings, onEnded, signal);
-    let held = 0;
+    const room = new Room(capacity);
     let dropped = 0;
     const stop = listen(link.client, {
       subject: this.#subject,
       queue,
       receive: ({ data, headers }) => {
-        if (held >= room) {
+        if (room.isFull) {
           dropped++;
           discarded();
-          if (Math.log10(dropped) % 1 === 0) log.warning(`${dropped} messages dropped: ${room} wait or are worked on`);
+          if (Math.log10(dropped) % 1 === 0)
+            log.warning(`${dropped} messages dropped: ${capacity}, or 64 MiB, wait or are worked on`);
           return;
         }
-        held++;
+        const message = { payload: data };
+        room.enter(message);
         const pairs = [...(headers ?? [])].flatMap(([name, all]) =>
           all.map((value): [string, string] => [name, value]),
         );
-        void handle({ body: data, headers: headersOf(pairs) }).then(() => held--);
+        void handle({ body: data, headers: headersOf(pairs) }).then(() => room.leave(message));
       },
       refused: onEnded,
     });

@@ -9,15 +9,13 @@ interface Waiting<D> {
 
 /** Messages that wait for a request, and requests that wait for a message: the oldest of both come first. */
 export class Inbox<D = Delivery> {
-  readonly capacity: number;
   readonly #taken: (delivery: D) => void;
   #messages: D[] = [];
   readonly #waiting = new Set<Waiting<D>>();
   #closed: Error | null = null;
 
-  /** @param capacity messages that are kept. @param taken called when a message that was kept has been taken. */
-  constructor(capacity = Number.POSITIVE_INFINITY, taken: (delivery: D) => void = () => {}) {
-    this.capacity = capacity;
+  /** @param taken called when a message that was kept has been taken. */
+  constructor(taken: (delivery: D) => void = () => {}) {
     this.#taken = taken;
   }
 
@@ -31,15 +29,11 @@ export class Inbox<D = Delivery> {
     return this.#waiting.size;
   }
 
-  /**
-   * Hands a message to whoever has waited longest, or keeps it. @returns what nobody will take: the oldest message for want of
-   * room, or this one once it is closed.
-   */
+  /** Hands a message to whoever has waited longest, or keeps it. @returns it once it is closed: nobody will take it. */
   put(delivery: D): D | undefined {
     if (this.#closed) return delivery;
-    if (this.#hand(delivery)) return undefined;
-    this.#messages.push(delivery);
-    return this.#messages.length > this.capacity ? this.#messages.shift() : undefined;
+    if (!this.#hand(delivery)) this.#messages.push(delivery);
+    return undefined;
   }
 
   /** The message that was taken last, by a request that could not use it, comes first again. @returns it once it is closed. */
@@ -84,6 +78,11 @@ export class Inbox<D = Delivery> {
   /** Drops messages that are none of ours any more, such as those that the broker hands over again. */
   retain(isOurs: (delivery: D) => boolean): void {
     this.#messages = this.#messages.filter(isOurs);
+  }
+
+  /** Takes the message that has waited longest, for want of room. */
+  dropOldest(): D | undefined {
+    return this.#messages.shift();
   }
 
   /** Takes everything that waits for a request. */

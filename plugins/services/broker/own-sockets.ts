@@ -11,6 +11,14 @@ channel('net.client.socket').subscribe((message) => {
 });
 
 /**
+ * TLS that begins over a socket without being told to whom checks the name that the socket was opened for, which Node.js keeps
+ * here, and `localhost` where that was an address.
+ */
+function nameForTls(socket: Socket & { _host?: string | null }, address: string): void {
+  socket._host ||= address;
+}
+
+/**
  * The sockets that a client library opens. Libraries give up on a server that accepts and is silent and keep its socket, and
  * leave errors of sockets without a listener, which would end the process.
  */
@@ -42,6 +50,7 @@ export class OwnSockets {
     socket.once('connect', () => {
       if (this.#keepAliveMs > 0) socket.setKeepAlive(true, this.#keepAliveMs);
       const { remoteAddress = '', remotePort = 0 } = socket;
+      nameForTls(socket, remoteAddress);
       if (this.#denied.has(remoteAddress, remotePort)) socket.destroy(new Error("the gateway's own admin port"));
     });
   }

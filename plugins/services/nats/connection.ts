@@ -5,6 +5,7 @@ import { KeptLink, type Link, reasonOf } from '../broker/kept-link.ts';
 import type { Message } from '../broker/message.ts';
 import { OwnSockets } from '../broker/own-sockets.ts';
 import type { NatsSettings } from './address.ts';
+import { loadNats } from './library.ts';
 import { demandedTls } from './tls.ts';
 
 /** Longest time to connect, in milliseconds. */
@@ -131,7 +132,7 @@ export async function openNats(
   onLost: (error: Error) => void,
   signal: AbortSignal,
 ): Promise<NatsLink> {
-  const nats = await import('@nats-io/transport-node');
+  const nats = await loadNats();
   const { servers, user, password, token, needsTls, denied } = settings;
   const sockets = new OwnSockets(denied);
   const client = await sockets.connect(CONNECT_MS, signal, () =>

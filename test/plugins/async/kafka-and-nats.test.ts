@@ -269,6 +269,21 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     deepEqual(stand.bodies(), ['a', 'b']);
   });
 
+  it('holds no more than 64 MiB of messages', async () => {
+    await stand.start(agent('large'));
+    await joined('large');
+    const { promise, resolve } = Promise.withResolvers<void>();
+    stand.held = promise;
+    const payload = Buffer.alloc(1_000_000, 'x');
+    for (let n = 0; n < 80; n++) {
+      client.publish('large', payload);
+      await client.flush();
+    }
+    await until(() => stand.lines().some((line) => line.includes('10 messages dropped')));
+    resolve();
+    await until(() => stand.bodies().length === Math.ceil((64 * 1024 * 1024) / payload.length));
+  });
+
   it('shares the messages of a queue with others', async () => {
     await stand.start(agent('work', { queue: 'g' }));
     await joined('work');

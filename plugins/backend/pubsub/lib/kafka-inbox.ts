@@ -1,8 +1,8 @@
 import type { Call, Log } from '#contract';
 import { Inbox } from '../../../services/broker/inbox.ts';
 import type { Delivery, Subscriber } from '../../../services/broker/message.ts';
+import { Room } from '../../../services/broker/room.ts';
 import { KafkaConsumer, type KafkaDelivery, type Reading } from '../../../services/kafka/consumer.ts';
-import { Room } from '../../../services/kafka/room.ts';
 import type { KafkaSettings } from '../../../services/kafka/settings.ts';
 
 /** Reads records ahead, and hands them to requests. */
@@ -16,7 +16,7 @@ export class KafkaSubscriber implements Subscriber {
 
   constructor(settings: KafkaSettings, reading: Reading) {
     const room = new Room(settings.bufferSize);
-    const inbox = new Inbox<KafkaDelivery>(undefined, (delivery) => {
+    const inbox = new Inbox<KafkaDelivery>((delivery) => {
       room.leave(delivery);
       if (room.isHalfEmpty) this.#consumer.resume();
     });

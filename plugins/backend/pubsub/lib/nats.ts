@@ -3,6 +3,7 @@ import type { Call, Log } from '#contract';
 import { Inbox } from '../../../services/broker/inbox.ts';
 import { keyOf } from '../../../services/broker/key-of.ts';
 import type { Delivery, Subscriber } from '../../../services/broker/message.ts';
+import { Room } from '../../../services/broker/room.ts';
 import { prepareSharedTls, standardTls } from '../../../services/client-tls.ts';
 import { parseServers, subjectTrouble } from '../../../services/nats/address.ts';
 import { NatsConnection } from '../../../services/nats/connection.ts';
@@ -10,7 +11,7 @@ import { nameServers } from '../../../services/nats/tls.ts';
 import { onlyParams, paramOf } from './address.ts';
 import { BadVariable, type Driver, type Opening } from './driver.ts';
 
-/** Messages that wait for a request; the oldest is dropped for one more. */
+/** Messages that wait for a request, as far as they are no more than 64 MiB; the oldest is dropped for one more. */
 const CAPACITY = 100;
 
 /** NATS without storage: a subject has whoever listens at that moment. */
@@ -82,7 +83,8 @@ function keepConnection({ site, field }: Opening, said: string) {
 class NatsSubscriber implements Subscriber {
   readonly #connection: NatsConnection;
   readonly #subject: string;
-  readonly #inbox = new Inbox(CAPACITY);
+  readonly #room = new Room(CAPACITY);
+  readonly #inbox = new Inbox((delivery) => this.#room.leave(delivery));
   #log: Log | null = null;
   #stop: (() => void) | null = null;
   #dropped = 0;
@@ -103,7 +105,7 @@ class NatsSubscriber implements Subscriber {
         const pairs = [...(headers ?? [])].flatMap(([name, values]) =>
           values.map((value): [string, string] => [name, value]),
         );
-        if (this.#inbox.put({ payload: data, headers: pairs, accept() {} })) this.#drop();
+        this.#put({ payload: data, headers: pairs, accept() {} });
       },
       refused: (error) => {
         this.#log?.error(`the server refuses the subscription: ${error.message}`);
@@ -117,6 +119,7 @@ class NatsSubscriber implements Subscriber {
   }
 
   putBack(delivery: Delivery): void {
+    if (this.#inbox.waiting === 0) this.#room.enter(delivery);
     this.#inbox.putBack(delivery);
   }
 
@@ -126,11 +129,20 @@ class NatsSubscriber implements Subscriber {
     this.#inbox.empty();
   }
 
-  #drop(): void {
+  #put(delivery: Delivery): void {
+    if (this.#inbox.waiting === 0) {
+      while (this.#room.isFull) this.#drop(this.#inbox.dropOldest()!);
+      this.#room.enter(delivery);
+    }
+    this.#inbox.put(delivery);
+  }
+
+  #drop(oldest: Delivery): void {
+    this.#room.leave(oldest);
     this.#dropped++;
     this.#discarded();
     if (Math.log10(this.#dropped) % 1 === 0) {
-      this.#log?.warning(`${this.#dropped} messages dropped: more than ${CAPACITY} wait for a request`);
+      this.#log?.warning(`${this.#dropped} messages dropped: more than ${CAPACITY}, or 64 MiB, wait for a request`);
     }
   }
 }

@@ -114,6 +114,20 @@ import { publish, take } from './nats-endpoints.ts';
     deepEqual([numbers[0], numbers.at(-1), numbers.length], [5, 104, 100]);
   });
 
+  it('keeps no more than 64 MiB of messages, and drops the oldest', async () => {
+    await start(take('large'));
+    const client = await ready('large');
+    const messages = Array.from({ length: 80 }, (_, n) => JSON.stringify({ n: n + 10, text: 'x'.repeat(1_000_000) }));
+    for (const message of messages) {
+      client.publish('large', message);
+      await client.flush();
+    }
+    await until(() => lines('messages dropped').length > 0);
+    const kept = Math.ceil((64 * 1024 * 1024) / messages[0]!.length);
+    await until(() => lines('10 messages dropped').length > 0);
+    equal((await gateway!.inject('/take/large')).json().n, 10 + messages.length - kept);
+  });
+
   it('counts what it drops, and what cannot be decoded', async () => {
     const { counts, offers } = countingMeter();
     const around = { backend: { host: ['nats://'] }, plugins: [json], offers };

@@ -97,9 +97,9 @@ describe('a link to a broker', () => {
     equal(inbox.put('a'), 'a');
     equal(inbox.putBack('b'), 'b');
     await rejects(async () => inbox.take(call), /over/);
-    const full = new Inbox<string>(1);
-    full.put('a');
-    equal(full.put('b'), 'a');
+    const full = new Inbox<string>();
+    for (const text of ['a', 'b']) full.put(text);
+    equal(full.dropOldest(), 'a');
     deepEqual(full.close(new Error('over')), ['b']);
   });
 });

@@ -1,8 +1,8 @@
-import type { Delivery } from '../broker/message.ts';
+import type { Delivery } from './message.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Room for records that were received and are not done: so many, and 64 MiB of them. */
+/** Room for messages that were received and are not done: so many, and 64 MiB of them. */
 export class Room {
   readonly #capacity: number;
   #count = 0;
@@ -21,12 +21,12 @@ export class Room {
     return this.#count <= this.#capacity / 2 && this.#bytes <= MAX_BYTES / 2;
   }
 
-  enter({ payload }: Delivery): void {
+  enter({ payload }: Pick<Delivery, 'payload'>): void {
     this.#count++;
     this.#bytes += payload.length;
   }
 
-  leave({ payload }: Delivery): void {
+  leave({ payload }: Pick<Delivery, 'payload'>): void {
     this.#count--;
     this.#bytes -= payload.length;
   }

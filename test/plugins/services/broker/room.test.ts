@@ -1,7 +1,7 @@
 import { deepEqual } from 'node:assert/strict';
-import { Room } from '../../../../plugins/services/kafka/room.ts';
+import { Room } from '../../../../plugins/services/broker/room.ts';
 
-describe('room for records of Kafka', () => {
+describe('room for messages', () => {
   const record = (bytes: number) => ({ payload: new Uint8Array(bytes), headers: [], accept() {} });
   const state = ({ isFull, isHalfEmpty }: Room) => [isFull, isHalfEmpty];
 
