@@ -161,6 +161,7 @@ export class Runtime {
   }
 
   enter(call: InFlight): void {
+    scheduler.noticeRequest();
     call.slot = this.#inFlight.push(call) - 1;
   }
 

@@ -4,13 +4,10 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 /** Longest work between two turns of the event loop, in milliseconds. */
 const SLICE_MS = 0.5;
 
-/** What others have between two slices while they have something to do, in milliseconds. */
+/** What requests have between two slices, in milliseconds. */
 const REST_MS = 1;
 
-/** A turn of the event loop that takes longer had something to do, in milliseconds. */
-const IDLE_TURN_MS = 0.1;
-
-/** For how long after such a turn others are taken to be at work, in milliseconds. */
+/** For how long after a request requests are taken to be served, in milliseconds. */
 const BUSY_MS = 20;
 
 /** When work of this turn of the event loop first asked; null where none has. */
@@ -19,11 +16,13 @@ const nextBegins = (): void => {
   began = null;
 };
 
-/** When the event loop was last seen at work for others. */
-let busyAt = Number.NEGATIVE_INFINITY;
+/** A request has come since that was last asked. */
+let isAsked = false;
+/** When that was last so. */
+let askedAt = Number.NEGATIVE_INFINITY;
 
 /**
- * Divides long work into short parts, so that requests go on being served: while there are any, they have two thirds of the
+ * Divides long work into short parts, so that requests go on being served: while some come, they have two thirds of the
  * time. There is one event loop, and so one of these: short work of several kinds, one after another, is long work.
  *
  * @example for (const item of items) { work(item); if (scheduler.due) await scheduler.yield(); }
@@ -40,11 +39,15 @@ export const scheduler = {
 
   /** Lets everything else that waits have its turn. */
   async yield(): Promise<void> {
-    const before = performance.now();
     await nextTurn();
-    const now = performance.now();
-    if (now - before > IDLE_TURN_MS) busyAt = now;
-    if (now - busyAt < BUSY_MS) await delay(REST_MS);
+    if (isAsked) askedAt = performance.now();
+    isAsked = false;
+    if (performance.now() - askedAt < BUSY_MS) await delay(REST_MS);
     began = null;
+  },
+
+  /** A request has come. */
+  noticeRequest(): void {
+    isAsked = true;
   },
 };
