@@ -146,7 +146,8 @@ async function replyOf(gateway: Operations, method: string, url: string, headers
     ...(hasBody && { body: '{"sent":1}' }),
   });
   const { date: _date, ...rest } = all;
-  return [statusCode, rest, body];
+  // Errors stand in the order in which they came up.
+  return [statusCode, rest, body.split('\n').sort()];
 }
 
 /** The lines of a log, whatever the time, how long things took and which of several backends answered first. */
