@@ -49,7 +49,7 @@ function anyBackend(chance: Chance, variable: string, host: string): Fields {
       is_collection: () => true,
       input_headers: () => ['X-A'],
       input_query_strings: () => ['q'],
-      timeout: () => '900ms',
+      timeout: () => '10s',
       disable_host_sanitize: () => true,
     }),
   };
@@ -69,7 +69,7 @@ function anyEndpoint(chance: Chance, at: number, host: string): Fields {
       input_query_strings: () => chance.pick([['*'], ['q', '__proto__']]),
       concurrent_calls: () => 2,
       cache_ttl: () => '3s',
-      timeout: () => '1s',
+      timeout: () => '20s',
     }),
   };
 }
@@ -183,7 +183,7 @@ describe('endpoints that share attachments', function () {
       const chance = chanceFrom(seed);
       const document = {
         host: [backend.url],
-        timeout: '1500ms',
+        timeout: '30s',
         endpoints: Array.from({ length: 120 }, (_, at) => anyEndpoint(chance, at, backend.url)),
         extra_config: {
           test: {},
