@@ -73,10 +73,12 @@ export class StatusCounts {
   #counts: number[] | null = null;
   #told: readonly number[] = noCounts;
 
-  /** @param status 0 for no answer. */
+  /** @param status 0 for no answer, as is what is no status: a plugin can answer with any number. */
   record(status: number): void {
     this.#counts ??= [...noCounts];
-    this.#counts[status === CLIENT_LEFT ? statusClasses.length - 1 : Math.trunc(status / 100)]!++;
+    const hundreds = Math.trunc(status / 100);
+    const at = status === CLIENT_LEFT ? statusClasses.length - 1 : hundreds >= 1 && hundreds <= 5 ? hundreds : 0;
+    this.#counts[at]!++;
   }
 
   /** Up to now, in the order of `statusClasses`. */

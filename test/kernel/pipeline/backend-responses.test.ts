@@ -47,6 +47,13 @@ describe('the answers of backends', () => {
     deepEqual(counted(responses), ['a none: 1', 'a 2xx: 2', 'a 4xx: 1']);
   });
 
+  it('are none where what a plugin answers is no status', () => {
+    const responses = new BackendResponses();
+    for (const status of [Number.NaN, -1, 99, 600, 1000, 1e9]) responses.of('a').record(status);
+    deepEqual(counted(responses), ['a none: 6']);
+    equal(responses.of('a').snapshot().length, statusClasses.length);
+  });
+
   it('are kept while any configuration has the backend, and forgotten after it', () => {
     const responses = new BackendResponses();
     const [a, b] = [backend('/a'), backend('/b')];
