@@ -41,16 +41,21 @@ describe('a gateway with workers, as a command', () => {
     name,
     port,
     listen_ip: '127.0.0.1',
-    extra_config: { 'telemetry/logging': { level: 'ERROR', stdout: true }, router: { disable_access_log: true } },
+    extra_config: { 'telemetry/logging': { level: 'INFO', stdout: true }, router: { disable_access_log: true } },
     endpoints: [{ endpoint: path, backend: [{ host: [backend.url], url_pattern: '/' }] }],
   });
 
   async function start(): Promise<ChildProcess> {
     const started = spawn(process.execPath, [program, 'run', '-c', file, '--workers', '2', '--no-watch'], {
       env: { ...process.env, GATEWAY_ADMIN_LISTEN: 'off', GATEWAY_STATE_DIR: directory },
-      stdio: 'ignore',
+      stdio: ['ignore', 'pipe', 'ignore'],
     });
-    await until(() => status('/__health').then((code) => code === 200));
+    let printed = '';
+    started.stdout!.on('data', (text) => {
+      printed += text;
+    });
+    // All workers listen then; a single one would be enough to be answered.
+    await until(() => printed.includes('Listening on port'));
     return started;
   }
 
