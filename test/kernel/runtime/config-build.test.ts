@@ -19,6 +19,7 @@ describe('a configuration that will not serve', () => {
       released,
       Array.from({ length: 20 }, (_, at) => 19 - at),
     );
-    ok(turns >= 20, String(turns));
+    // A slice begins behind one of them, and is over behind the next.
+    ok(turns >= 10, String(turns));
   });
 });
