@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { type AgentSite, atAgent, definePlugin, HeaderBag, type Infer, meters, type Schema } from '#contract';
 import { readSettings } from '../services/amqp/connection.ts';
 import { type AmqpSettings, closeWith, openLink } from '../services/amqp/link.ts';
@@ -33,7 +34,8 @@ const schema = {
     },
     nack_discard: {
       type: 'boolean',
-      description: 'Messages that fail are dropped, or dead-lettered where the queue says so, instead of requeued.',
+      description:
+        'Messages that fail are dropped, or dead-lettered where the queue says so, instead of requeued, which is after a second from the second time on.',
       default: false,
     },
     prefetch_count: {
@@ -54,6 +56,12 @@ const schema = {
 } as const satisfies Schema;
 
 type Config = Infer<typeof schema>;
+
+/**
+ * How long a message that was handed over again and fails again stays with the agent, in milliseconds: one that always fails
+ * would be run as fast as broker and backend allow.
+ */
+const AGAIN_MS = 1000;
 
 /**
  * Consumes a queue of RabbitMQ: a message is acknowledged once the pipe of its agent has succeeded.
@@ -123,6 +131,9 @@ class AmqpDriver implements AgentDriver {
         if (outcome === 'done') return delivery.ack();
         const isDropped = outcome === 'failed' && isDiscarded;
         if (isDropped && !autoAck) log.debug('message discarded');
+        const failsAgain = outcome === 'failed' && !isDropped && !autoAck && delivery.isRedelivered;
+        // A channel that is closed meanwhile gives it back.
+        if (failsAgain) await pause(AGAIN_MS, undefined, { ref: false });
         delivery.nack(!isDropped);
       };
       const declaration = { name, exchange, routingKeys: [this.#topic], durable, delete: isDeleted, exclusive };

@@ -73,6 +73,9 @@ export class AgentRunner {
       // One that is ending gives back its messages first.
       this.#ended = this.#ended.then(() => this.#consume(consuming, resolve));
     }
+    // The rate may be another.
+    if (this.#refill) clearTimeout(this.#refill);
+    this.#refill = null;
     this.#next();
     return this.#attempted;
   }

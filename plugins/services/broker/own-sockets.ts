@@ -27,6 +27,7 @@ export class OwnSockets {
   readonly #denied: DeniedAddresses;
   readonly #keepAliveMs: number;
   readonly #reason: Error | undefined;
+  #isOver = false;
 
   /**
    * @param denied where none may lead. @param keepAliveMs of silence after which TCP asks for a sign of life; 0 for none.
@@ -44,8 +45,10 @@ export class OwnSockets {
   }
 
   add(socket: Socket): void {
-    this.#sockets.add(socket);
     socket.on('error', () => {});
+    // A library that has been given up may still have been looking for the address of a name. The socket is yet to connect.
+    if (this.#isOver) return queueMicrotask(() => socket.destroy(this.#reason));
+    this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
     socket.once('connect', () => {
       if (this.#keepAliveMs > 0) socket.setKeepAlive(true, this.#keepAliveMs);
@@ -80,7 +83,9 @@ export class OwnSockets {
     }
   }
 
+  /** Closes them, and all that are opened from now on. */
   destroy(): void {
+    this.#isOver = true;
     for (const socket of this.#sockets) socket.destroy(this.#reason);
   }
 }

@@ -16,6 +16,8 @@ type Client = Consumer<Buffer, Buffer, Buffer, Buffer>;
 /** Commits offsets: one request at a time, with the latest of each partition, over one client after another. */
 export class Commits {
   #client: Client | null = null;
+  /** Partitions of the member, as in `orders:0`. */
+  #own: ReadonlySet<string> = new Set();
   readonly #pending = new Map<string, Offset>();
   #committing: Promise<void> | null = null;
   #again: NodeJS.Timeout | null = null;
@@ -35,9 +37,11 @@ export class Commits {
     assignments: readonly GroupAssignment[],
     offsets: ReadonlyMap<string, bigint>,
   ): Promise<void> {
+    // What one that was lost is still being asked may have no answer for long.
+    if (this.#client !== client) this.#committing = null;
     this.#client = client;
-    const own = new Set(assignments.flatMap(({ topic, partitions }) => partitions.map((one) => `${topic}:${one}`)));
-    for (const place of this.#pending.keys()) if (!own.has(place)) this.#pending.delete(place);
+    this.#own = new Set(assignments.flatMap(({ topic, partitions }) => partitions.map((one) => `${topic}:${one}`)));
+    for (const place of this.#pending.keys()) if (!this.#own.has(place)) this.#pending.delete(place);
     if (assignments.length === 0) return;
     let committed: Offsets;
     try {
@@ -56,17 +60,20 @@ export class Commits {
     this.#run();
   }
 
-  /** Commits what is pending, once more where it fails; the client is of no use after it. */
-  async finish(): Promise<void> {
+  /** Commits what is pending, once more where it fails; the client is of no use after it, unless another one is in its place. */
+  async finish(client: Client): Promise<void> {
     await this.#committing;
+    if (this.#client !== client) return;
     this.#run();
     await this.#committing;
+    if (this.#client !== client) return;
     this.#client = null;
     if (this.#again) clearTimeout(this.#again);
+    this.#again = null;
   }
 
   #add(offset: Offset): void {
-    const place = `${offset.topic}:${offset.partition}`;
+    const place = placeOf(offset);
     const before = this.#pending.get(place);
     if (!before || before.offset < offset.offset) this.#pending.set(place, offset);
   }
@@ -76,9 +83,13 @@ export class Commits {
     if (this.#committing || !client || this.#pending.size === 0) return;
     if (this.#again) clearTimeout(this.#again);
     this.#again = null;
-    this.#committing = this.#commitAll(client).then(() => {
+    const committing = this.#commitAll(client).then(() => {
+      if (this.#committing !== committing) return;
       this.#committing = null;
+      // What came in the moment in which it ended.
+      if (!this.#again) this.#run();
     });
+    this.#committing = committing;
   }
 
   async #commitAll(client: Client): Promise<void> {
@@ -91,10 +102,15 @@ export class Commits {
         await client.commit({ offsets: offsets.map((one) => ({ ...one, leaderEpoch: NO_EPOCH })) });
       } catch {
         // The partitions may be those of others by now, or the brokers are gone: at worst records are read again.
-        for (const offset of offsets) this.#add(offset);
-        if (this.#client === client) this.#again = setTimeout(() => this.#run(), AGAIN_MS).unref();
+        for (const offset of offsets) if (this.#own.has(placeOf(offset))) this.#add(offset);
+        if (this.#client !== client) this.#run();
+        else this.#again = setTimeout(() => this.#run(), AGAIN_MS).unref();
         return;
       }
     }
   }
+}
+
+function placeOf({ topic, partition }: Offset): string {
+  return `${topic}:${partition}`;
 }

@@ -162,8 +162,9 @@ export class Membership implements Link {
     const client = this.#client;
     this.#stream?.pause();
     await this.#sockets.end(GOODBYE_MS, async () => {
-      await this.#progress.commits.finish();
-      await client?.close(true);
+      if (!client) return;
+      await this.#progress.commits.finish(client);
+      await client.close(true);
     });
   }
 

@@ -171,6 +171,20 @@ export function agentSuite(broker: () => Broker): void {
       equal(await leftOver(), 1);
     });
 
+    it('runs a message that fails for ever once a second, not as fast as it can', async () => {
+      respond = (text) => ({ status: text === 'poison' ? 500 : 200, body: '{}' });
+      await start();
+      publish('poison');
+      // The second time tells that it fails again.
+      await until(() => bodies().length === 2);
+      const began = performance.now();
+      await until(() => bodies().length === 4);
+      const ms = performance.now() - began;
+      ok(ms > 1900, `${ms} ms`);
+      // It does not hold up the end of the agent, and is not lost.
+      equal(await leftOver(), 1);
+    });
+
     it('fails where a backend answers nothing under json, which no-op allows', async () => {
       respond = () => ({ status: 200, body: '' });
       await start();

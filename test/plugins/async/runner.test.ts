@@ -161,6 +161,14 @@ describe('an agent that runs on a driver', () => {
     ok(ms > 250, `${ms} ms`);
   });
 
+  it('takes over another rate at once, whatever it waits for', async () => {
+    await start([agent({ consumer: { max_rate: 0.001 } })]);
+    equal(await queue.put('one'), 'done');
+    const second = queue.put('two');
+    await reload([agent({ consumer: { max_rate: 0 } })]);
+    equal(await second, 'done');
+  });
+
   it('fails a message whose time is over', async () => {
     await start([agent({ consumer: { timeout: '80ms' } })]);
     equal(await queue.put('hold'), 'failed');
