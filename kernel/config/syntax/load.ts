@@ -223,7 +223,8 @@ function tooDeep(text: string, file: string, range: TextRange | undefined, cause
   return error;
 }
 
-function wrongAsAWhole(text: string, file: string, reason: string, cause?: unknown): UnreadableError {
+/** A text of which no place is wrong by itself. */
+export function wrongAsAWhole(text: string, file: string, reason: string, cause?: unknown): UnreadableError {
   return new UnreadableError(text, [new PositionedError('CONFIG_SYNTAX', '', reason, { file, cause })]);
 }
 

@@ -2,7 +2,15 @@ import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { parseExact } from '#contract';
-import { type Document, documentFrom, formatNameOf, parseDocument, refuseFaults, textToParse } from './load.ts';
+import {
+  type Document,
+  documentFrom,
+  formatNameOf,
+  parseDocument,
+  refuseFaults,
+  textToParse,
+  wrongAsAWhole,
+} from './load.ts';
 import { parseInSlices } from './parse-in-slices.ts';
 import type { Parsed } from './text-format.ts';
 
@@ -40,7 +48,7 @@ export async function parseAside(source: string, file: string): Promise<Document
   return documentFrom(parsed, text, file);
 }
 
-/** @returns null where the thread came to no result. */
+/** @returns null where the thread came to no result. @throws UnreadableError where memory did not do. */
 async function parseOnThread(workerData: ThreadText): Promise<Parsed | null> {
   let thread: Worker | null = null;
   try {
@@ -50,8 +58,10 @@ async function parseOnThread(workerData: ThreadText): Promise<Parsed | null> {
     if (!report) return null;
     const { json, ...rest } = report;
     return { ...rest, data: json === null ? null : ((await parseInSlices(json)) ?? parseExact(json)) };
-  } catch {
-    return null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') return null;
+    // Here it would end the process.
+    throw wrongAsAWhole(workerData.text, workerData.file, 'to parse it takes more memory than there is', error);
   } finally {
     await thread?.terminate();
   }

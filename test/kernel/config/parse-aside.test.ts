@@ -1,6 +1,8 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { stringify } from 'yaml';
 import { type Document, parseDocument } from '../../../kernel/config/syntax/load.ts';
 import { parseAside } from '../../../kernel/config/syntax/parse-aside.ts';
@@ -146,6 +148,19 @@ describe('a text that is parsed while requests are served', () => {
       const turns = await turnsDuring(() => parseAside(text, file));
       ok(turns > 5, `${file}: ${turns}`);
     }
+  });
+
+  it('is refused where it takes more memory than there is, and the process goes on', async () => {
+    const from = (path: string) => JSON.stringify(new URL(`../../../kernel/config/syntax/${path}.ts`, import.meta.url));
+    const program = `
+      import { parseAside } from ${from('parse-aside')};
+      const text = '- endpoint: /a\\n'.repeat(200_000);
+      const { errors } = await parseAside(text, 'g.yaml').catch((error) => error);
+      console.log(errors[0].code, errors[0].message);
+    `;
+    const flags = ['--max-old-space-size=64', '--input-type=module', '--eval'];
+    const { stdout } = await promisify(execFile)(process.execPath, [...flags, program]);
+    equal(stdout, 'CONFIG_SYNTAX g.yaml: to parse it takes more memory than there is\n');
   });
 
   it('keeps the order of the keys', async () => {
