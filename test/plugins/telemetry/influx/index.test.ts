@@ -250,6 +250,7 @@ describe('telemetry/influx', function () {
     await until(() => counted('responses', tags) === 2);
     const without: { extra_config: object } = config();
     await gateway!.reload({ ...without, extra_config: {} });
+    await until(() => gateway!.status.draining === 0);
     const writes = receiver.writes.length;
     for (let count = 0; count < 20; count++) await ask('/u/1');
     ok(receiver.writes.length <= writes + 1);
