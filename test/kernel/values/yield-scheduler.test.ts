@@ -44,9 +44,30 @@ describe('long work in slices', () => {
     mock.reset();
     scheduler.noticeRequest();
     for (let slice = 0; slice < 2; slice++) {
-      const before = performance.now();
+      let isOver = false;
+      setTimeout(() => {
+        isOver = true;
+      }, 1);
       await scheduler.yield();
-      equal(performance.now() - before >= 1, true);
+      equal(isOver, true);
+    }
+  });
+
+  it('works for longer at a time where requests take longer, and so ends, up to three milliseconds', async () => {
+    for (const [othersMs, sliceMs] of [
+      [0, 0.5],
+      [8, 2],
+      [100, 3],
+    ] as const) {
+      setImmediate(() => {
+        now += othersMs;
+      });
+      await scheduler.yield();
+      equal(scheduler.due, false);
+      now += sliceMs;
+      equal(scheduler.due, false);
+      now += 0.01;
+      equal(scheduler.due, true);
     }
   });
 });
