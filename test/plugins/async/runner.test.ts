@@ -224,6 +224,20 @@ describe('an agent that runs on a driver', () => {
     deepEqual([queue.sessions.length, opened, queue.sessions[0]!.stopped], [1, 1, false]);
   });
 
+  it('counts its attempts anew after a session of more than five seconds', async () => {
+    await start([agent({ connection: { max_retries: 1 } })]);
+    queue.sessions[0]!.end(new Error('at once'));
+    await until(() => queue.sessions.length === 2);
+    const began = performance.now();
+    await until(() => performance.now() - began > 5100);
+    queue.sessions[1]!.end(new Error('late'));
+    await until(() => queue.sessions.length === 3);
+    queue.sessions[2]!.end(new Error('at once'));
+    await until(() => queue.sessions.length === 4);
+    queue.sessions[3]!.end(new Error('at once'));
+    await until(() => sinks.lines.some((line) => line.includes('too many retries')));
+  });
+
   it('takes over more workers without a stop', async () => {
     await start([agent()]);
     void queue.put('hold 1');

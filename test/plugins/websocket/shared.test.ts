@@ -278,7 +278,8 @@ describe('websocket with one connection for all clients', () => {
 
   it('closes a client with 1013 that takes nothing, and keeps none of the others waiting', async () => {
     const backend = await stage.backend({ accepted: greeted });
-    await open(backend, { websocket: { message_buffer_size: 4, max_message_size: 65_536 } });
+    // Long before it would be cut for taking nothing.
+    await open(backend, { websocket: { message_buffer_size: 4, max_message_size: 65_536, write_wait: '10m' } });
     const peer = await uplink(backend);
     const slow = await openFrames(stage.port, '/chat/red');
     raw.push(slow);
