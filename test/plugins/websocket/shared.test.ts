@@ -296,6 +296,21 @@ describe('websocket with one connection for all clients', () => {
     equal(quick.closed, null);
   });
 
+  it('hands the backend all that a client has sent before it tells that the client has left', async () => {
+    const backend = await stage.backend({ accepted: greeted });
+    await open(backend, { websocket: { max_message_size: 65_536, disconnect_event: true } });
+    const peer = await uplink(backend);
+    const client = await stage.open('/chat/red');
+    peer.socket.pause();
+    const count = 200;
+    for (let at = 0; at < count; at++) client.send(`${at} ${'x'.repeat(60_000)}`);
+    client.socket.close();
+    await until(() => stage.gateway.status.streams === 0);
+    peer.socket.resume();
+    await until(() => String(peer.messages.at(-1)).includes('"disconnected"'));
+    equal(peer.messages.length, 1 + count + 1);
+  });
+
   it('reads no faster from clients than the backend takes, and loses nothing', async () => {
     const backend = await stage.backend({ accepted: greeted });
     await open(backend, { websocket: { message_buffer_size: 4, max_message_size: 65_536 } });
