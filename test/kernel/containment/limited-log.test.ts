@@ -1,0 +1,43 @@
+import { deepEqual } from 'node:assert/strict';
+import { mock } from 'node:test';
+import { LimitedLog } from '../../../kernel/containment/limited-log.ts';
+
+describe('a log limited to a line a second about the same thing', () => {
+  let lines: string[];
+  let log: LimitedLog;
+
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    lines = [];
+    log = new LimitedLog((line) => lines.push(line));
+  });
+  afterEach(() => {
+    log.close();
+    mock.timers.reset();
+  });
+
+  it('writes the first with its detail, and after a second the latest of those that came since', () => {
+    log.write('loop', 'held for 51 ms', ' at a.ts');
+    log.write('loop', 'held for 600 ms', ' at b.ts');
+    log.write('loop', 'held for 70 ms');
+    deepEqual(lines, ['held for 51 ms at a.ts']);
+    mock.timers.tick(1000);
+    deepEqual(lines.slice(1), ['held for 70 ms (2 more in the last second)']);
+    log.write('loop', 'held for 80 ms');
+    mock.timers.tick(1000);
+    deepEqual(lines.slice(2), ['held for 80 ms (1 more in the last second)']);
+  });
+
+  it('writes nothing more about what did not come again, and starts anew', () => {
+    log.write('loop', 'held for 51 ms');
+    mock.timers.tick(3000);
+    log.write('loop', 'held for 52 ms', ' at a.ts');
+    deepEqual(lines, ['held for 51 ms', 'held for 52 ms at a.ts']);
+  });
+
+  it('limits each thing apart', () => {
+    log.write('one', 'a');
+    log.write('other', 'b');
+    deepEqual(lines, ['a', 'b']);
+  });
+});
