@@ -116,7 +116,7 @@ class Reading {
         break;
       }
       const mended = this.#mendBatch(batch);
-      parts.push(...mended);
+      for (const part of mended) parts.push(part);
       isMended ||= mended[0] !== batch;
       at = end;
     }
