@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { scheduler } from '../contract/internal.ts';
 import { makeDirectory } from './make-directory.ts';
 import { parseRevision, type Revision, type RevisionSummary, summaryOf } from './revision.ts';
 
@@ -106,13 +107,16 @@ export function revisionFiles(directory: string): RevisionFiles {
 }
 
 /** Characters of a configuration that are made ready for the disk at once: requests are served meanwhile. */
-const PIECE = 32_768;
+const PIECE = 65_536;
 
-/** A revision as a line of JSON, in pieces. */
-export function* jsonOf({ text, ...summary }: Revision): Generator<string, void, undefined> {
+/** A revision as a line of JSON, in pieces, between which requests have their time. */
+async function* jsonOf({ text, ...summary }: Revision): AsyncGenerator<string, void, undefined> {
   yield `${JSON.stringify(summary).slice(0, -1)},"text":"`;
   // Halves of a character are escaped, each by itself, and are one again when they are read.
-  for (let at = 0; at < text.length; at += PIECE) yield JSON.stringify(text.slice(at, at + PIECE)).slice(1, -1);
+  for (let at = 0; at < text.length; at += PIECE) {
+    yield JSON.stringify(text.slice(at, at + PIECE)).slice(1, -1);
+    await scheduler.yield();
+  }
   yield '"}\n';
 }
 
