@@ -2,7 +2,7 @@
  * What reloads cost the requests that are served meanwhile, by number of endpoints.
  *
  *   node scripts/bench/reload.ts [--endpoints 100,10000] [--seconds 8] [--rounds 3] [--every 1000] [--connections 8] [--workers 0]
- *     [--change service|endpoint] [--load half|full]
+ *     [--change service|endpoint] [--load half|full] [--backend node|nginx]
  *
  * In every round the same load runs twice: while nothing changes, and while the configuration is saved anew and reloaded by
  * signal every `--every` milliseconds. The load is as many requests a second as half of what the gateway carries, or, with
@@ -18,10 +18,10 @@ import { type Child, exitOnSignals } from './children.ts';
 import { chooseGenerator, type Generator } from './generator.ts';
 import type { LoadReport } from './load.ts';
 import { manyEndpoints } from './many-endpoints.ts';
-import { positive } from './options.ts';
+import { pick, positive } from './options.ts';
 import { configWith } from './scenario.ts';
 import { spread } from './spread.ts';
-import { openStage, type Stage } from './stage.ts';
+import { backends, openStage, type Stage } from './stage.ts';
 import { gateway, launch } from './subject.ts';
 import { table } from './table.ts';
 
@@ -36,6 +36,7 @@ const { values } = parseArgs({
     workers: { ...text, default: '0' },
     change: { ...text, default: 'service' },
     load: { ...text, default: 'half' },
+    backend: { ...text, default: 'node' },
   },
 });
 const seconds = positive('seconds', values.seconds, false);
@@ -117,7 +118,7 @@ function served(child: Child): number {
 
 async function main(): Promise<void> {
   exitOnSignals();
-  const stage = await openStage();
+  const stage = await openStage(pick('backend', values.backend, backends).name);
   const generator = chooseGenerator(seconds, stage.folder);
   try {
     const rows: string[][] = [];
