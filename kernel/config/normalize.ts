@@ -63,7 +63,7 @@ export function normalize(data: unknown, options: NormalizeOptions = {}): Normal
   }
 }
 
-/** As `normalize`, in short scheduler, so that requests go on being served. */
+/** As `normalize`, in short slices, so that requests go on being served. */
 export async function normalizeCooperatively(data: unknown, options: NormalizeOptions = {}): Promise<Normalized> {
   const slices = normalizing(data, options);
   for (;;) {
