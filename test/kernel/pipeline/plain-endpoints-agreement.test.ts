@@ -3,25 +3,10 @@ import type { AtService } from '#contract';
 import type { Operations } from '#kernel';
 import { explainRequest, listRoutes, servedBy } from '../../../kernel/inspect/index.ts';
 import { PlainRoute } from '../../../kernel/pipeline/plain-route.ts';
+import { type Chance, chanceFrom } from '../../support/chance.ts';
 import { partsOf, rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startPlugged } from '../../support/plugged.ts';
 
-/** A repeatable source of chance (mulberry32). */
-function chanceFrom(seed: number) {
-  let state = seed;
-  const next = () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-  const below = (limit: number) => Math.floor(next() * limit);
-  const pick = <T>(list: readonly T[]) => list[below(list.length)]!;
-  const some = <T>(list: readonly T[]) => list.filter(() => below(4) === 0);
-  return { below, pick, some };
-}
-
-type Chance = ReturnType<typeof chanceFrom>;
 type Fields = Record<string, unknown>;
 
 /** Names that objects of JavaScript have by themselves are among them. */

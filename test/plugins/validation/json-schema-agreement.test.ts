@@ -5,23 +5,9 @@ import type { Data, DataObject } from '#contract';
 import { compileProof } from '../../../plugins/validation/json-schema/compiled.ts';
 import { examine } from '../../../plugins/validation/json-schema/evaluate.ts';
 import { readSchema } from '../../../plugins/validation/json-schema/read.ts';
+import { type Chance, chanceFrom } from '../../support/chance.ts';
 import { site } from './json-schema.ts';
 
-/** A repeatable source of chance (mulberry32). */
-function chanceFrom(seed: number) {
-  let state = seed;
-  const next = () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-  const below = (limit: number) => Math.floor(next() * limit);
-  const pick = <T>(list: readonly T[]) => list[below(list.length)]!;
-  return { below, pick };
-}
-
-type Chance = ReturnType<typeof chanceFrom>;
 const keys = ['a', 'b', 'c', 'd'];
 const types = ['null', 'boolean', 'object', 'array', 'number', 'integer', 'string'];
 
