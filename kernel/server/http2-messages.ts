@@ -72,10 +72,29 @@ const DROPPED: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** A response over HTTP/2 that is written like one over HTTP/1. */
+/**
+ * A response over HTTP/2 that is written like one over HTTP/1. A client can reset its stream between any two calls:
+ * everything written after that is dropped, where Node's own class throws.
+ */
 export class Http2Response extends Http2ServerResponse {
   #bodiless = false;
   #hasTrailers = false;
+
+  override writeContinue(): void {
+    if (!isOver(this)) super.writeContinue();
+  }
+
+  override writeEarlyHints(hints: Record<string, string | string[]>): void {
+    if (!isOver(this)) super.writeEarlyHints(hints);
+  }
+
+  override createPushResponse(
+    headers: OutgoingHttpHeaders,
+    done: (error: Error | null, response: Http2ServerResponse) => void,
+  ): void {
+    if (isOver(this)) process.nextTick(done, new Error('the stream is closed'));
+    else super.createPushResponse(headers, done);
+  }
 
   /** Trailers stand behind the body: the stream has them to send yet when its body is written. */
   get hasTrailers(): boolean {
@@ -89,6 +108,7 @@ export class Http2Response extends Http2ServerResponse {
 
   /** Takes flat lists of headers, repeated ones included; those of an HTTP/1 connection are left out. */
   override writeHead(status: number, headers?: unknown): this {
+    if (isOver(this)) return this;
     this.#bodiless = status === 204 || status === 304 || this.req.method === 'HEAD';
     const given = Array.isArray(headers) ? grouped(headers as string[]) : (headers as OutgoingHttpHeaders | undefined);
     return super.writeHead(status, given);
@@ -96,13 +116,18 @@ export class Http2Response extends Http2ServerResponse {
 
   /** The end of a response comes by here with its last chunk, too. */
   override write(chunk: unknown, ...rest: unknown[]): boolean {
+    if (isOver(this)) return false;
     if (!this.headersSent) this.writeHead(this.statusCode);
     return this.#bodiless || super.write(chunk as string, ...(rest as []));
   }
 
-  /** Breaks the response off, in a way that no client takes for its end. The connection goes on. */
+  /**
+   * Aborts the response so that no client takes it for complete; the connection stays open. A stream that the client has
+   * reset with code 0 stays until it is destroyed, with whatever was waiting for the client's window.
+   */
   override destroy(): this {
-    if (!this.stream.closed) this.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    if (this.stream.closed) this.stream.destroy();
+    else this.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     return this;
   }
 
@@ -112,10 +137,14 @@ export class Http2Response extends Http2ServerResponse {
   }
 }
 
+function isOver({ stream }: Http2ServerResponse): boolean {
+  return stream.closed || stream.destroyed;
+}
+
 Object.defineProperties(Http2Response.prototype, {
   destroyed: {
     get(this: Http2Response) {
-      return this.stream.closed || this.stream.destroyed;
+      return isOver(this);
     },
   },
   writableFinished: {

@@ -71,6 +71,7 @@ export function createHttp2(
   });
   const accept = (request: Http2ServerRequest, response: Http2ServerResponse): void => {
     limitTimes(request, response, limits);
+    endWhenReset(response);
     if (!request.stream.endAfterHeaders) dropBodyAfter(response as Http2Response, request as Http2Request);
     const refusal = inspect(request, headerBytes(limits));
     if (refusal !== 0) {
@@ -152,6 +153,19 @@ function dropBody(request: Http2Request): void {
   request.breakOff();
   request.resume();
   if (stream.state.remoteClose !== 1) stream.close(constants.NGHTTP2_NO_ERROR);
+}
+
+/**
+ * Ends a stream that the client resets with code 0 (NO_ERROR): Node.js waits for its body to be read and its answer to be
+ * sent, neither of which can happen any more.
+ */
+function endWhenReset({ stream }: Http2ServerResponse): void {
+  const end = (): void => {
+    if (stream.closed) stream.destroy();
+  };
+  // The one where the answer is not complete, the other where it waits for the client's window.
+  stream.once('aborted', () => setImmediate(end));
+  stream.once('end', end);
 }
 
 /** `read_timeout` and `write_timeout` of one request: beyond them it is aborted, the connection goes on. */

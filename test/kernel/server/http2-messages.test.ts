@@ -1,4 +1,4 @@
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual, doesNotThrow, equal } from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
@@ -6,6 +6,7 @@ import {
   type ClientHttp2Stream,
   connect,
   constants,
+  type Http2ServerResponse,
   type OutgoingHttpHeaders,
 } from 'node:http2';
 import { text } from 'node:stream/consumers';
@@ -278,6 +279,61 @@ describe('a message over HTTP/2', () => {
       (await serving(2)).response.end('ok');
       deepEqual(await answerOf(other), [200, 'ok']);
     });
+  });
+
+  describe('whose stream the client has reset', () => {
+    const calls: readonly (readonly [name: string, write: (response: Http2ServerResponse) => unknown])[] = [
+      ['writeContinue', (response) => response.writeContinue()],
+      ['writeEarlyHints', (response) => response.writeEarlyHints({ link: '</a.css>; rel=preload' })],
+      ['writeHead', (response) => response.writeHead(200, { 'x-a': '1' })],
+      ['write', (response) => response.write('a')],
+      ['end', (response) => response.end('a')],
+      ['addTrailers', (response) => response.addTrailers({ 'x-a': '1' })],
+      ['createPushResponse', (response) => response.createPushResponse({ ':path': '/y' }, () => {})],
+      ['setTimeout', (response) => response.setTimeout(1000)],
+      ['destroy', (response) => response.stream.destroy()],
+    ];
+    for (const [name, write] of calls) {
+      it(`drops what ${name} is given`, async () => {
+        const stream = request(await open(), { ':method': 'POST' });
+        const response = (await serving()).response as unknown as Http2ServerResponse;
+        const reset = once(response.stream, 'aborted');
+        stream.close(constants.NGHTTP2_CANCEL);
+        await reset;
+        doesNotThrow(() => write(response));
+      });
+
+      it(`drops what ${name} is given before the end of its connection is known`, async () => {
+        request(await open(), { ':method': 'POST' });
+        const response = (await serving()).response as unknown as Http2ServerResponse;
+        response.stream.session!.destroy();
+        doesNotThrow(() => write(response));
+      });
+    }
+
+    for (const [name, method] of [
+      ['without a body', 'GET'],
+      ['with half a body that is not read', 'POST'],
+    ] as const) {
+      for (const isEnded of [true, false]) {
+        it(`with code 0 ends, ${name}, while ${isEnded ? 'the rest' : 'more'} of its answer waits for the client's window`, async () => {
+          const opened = await open();
+          const stream = request(opened, { ':method': method });
+          if (method === 'POST') stream.write('half');
+          const { response } = await serving();
+          response.writeHead(200);
+          if (isEnded) response.end(Buffer.alloc(1024 * 1024));
+          else response.write(Buffer.alloc(1024 * 1024));
+          await once(stream, 'response');
+          const gone = once(response, 'close');
+          stream.close(constants.NGHTTP2_NO_ERROR);
+          await gone;
+          const other = request(opened);
+          (await serving(2)).response.end('ok');
+          deepEqual(await answerOf(other), [200, 'ok']);
+        });
+      }
+    }
   });
 
   describe('has a connection that', () => {
