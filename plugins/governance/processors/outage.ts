@@ -31,6 +31,11 @@ export class Outage {
     if (this.#failures <= this.#most) this.#failures = 0;
   }
 
+  /** The attempt ended without saying anything about the server, as when its client disconnected: the next caller tries. */
+  abandoned(now: number): void {
+    if (this.#nextAt === Number.POSITIVE_INFINITY) this.#nextAt = now;
+  }
+
   failed(now: number): void {
     if (this.#most === 0 || (now < this.#nextAt && this.#nextAt !== Number.POSITIVE_INFINITY)) return;
     this.#failures++;

@@ -44,7 +44,8 @@ export function countingRule(name: string, limits: readonly LimitConfig[], aroun
     try {
       response = (await connection.run(countUse, keys, [kind, String(weight), ...args], call)) as typeof response;
     } catch (error) {
-      outage.failed(clock.now());
+      if (error instanceof RedisTrouble && !error.isOutage) outage.abandoned(clock.now());
+      else outage.failed(clock.now());
       throw error;
     }
     outage.succeeded();

@@ -75,23 +75,24 @@ export class Connection implements RedisConnection {
   #run(script: Script, keys: readonly string[], args: readonly string[], call: Call): Promise<unknown> {
     const link = this.#link;
     if (!link) return this.#fail(this.#trouble);
-    if (call.reason) return this.#fail(call.reason.message);
+    if (call.reason) return this.#fail(call.reason.message, false);
     if (this.#silence) return this.#fail('does not respond');
     if (this.#waiting >= MAX_WAITING) return this.#fail(`owes ${MAX_WAITING} responses`);
     const command = ['EVALSHA', script.sha1, String(keys.length), ...keys, ...args];
     return new Promise((resolve, reject) => {
       const { commandMs } = this.#settings;
       const mayWaitMs = Math.min(commandMs, Math.max(call.remainingMs / 2, 1));
-      const giveUp = (reason: string) => {
+      const giveUp = (reason: string, isOutage: boolean) => {
         settle();
-        reject(new RedisTrouble(this.name, reason));
+        reject(new RedisTrouble(this.name, reason, undefined, isOutage));
       };
       const timer = setTimeout(() => {
         // One that was in a hurry says nothing about the server; many, one after another, do.
-        if (performance.now() - this.#quietSince >= commandMs - TIMER_MS) this.#fallSilent(link);
-        giveUp(`no response within ${Math.round(mayWaitMs)}ms`);
+        const isSilent = performance.now() - this.#quietSince >= commandMs - TIMER_MS;
+        if (isSilent) this.#fallSilent(link);
+        giveUp(`no response within ${Math.round(mayWaitMs)}ms`, isSilent);
       }, timerMs(mayWaitMs));
-      const cancellation = call.onCancel(({ message }) => giveUp(message));
+      const cancellation = call.onCancel(({ message }) => giveUp(message, false));
       const settle = () => {
         clearTimeout(timer);
         cancellation.off();
@@ -211,8 +212,8 @@ export class Connection implements RedisConnection {
     return delay(ms * (0.5 + Math.random() / 2), undefined, { signal, ref: false }).catch(() => {});
   }
 
-  #fail(reason: string): Promise<never> {
-    return Promise.reject(new RedisTrouble(this.name, reason));
+  #fail(reason: string, isOutage = true): Promise<never> {
+    return Promise.reject(new RedisTrouble(this.name, reason, undefined, isOutage));
   }
 }
 

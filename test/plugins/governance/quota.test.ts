@@ -1,4 +1,5 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { connect } from 'node:net';
 import { mock } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
@@ -488,6 +489,31 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       } finally {
         redis.resume();
       }
+    });
+
+    it('slow: clients that disconnect meanwhile are not failures of Redis, and others are counted afterwards', async () => {
+      const sinks = rememberingSinks();
+      const gateway = await atA({}, { on_failure_max_retries: 1 }, {}, { sinks });
+      const { port } = await gateway.listen();
+      await ask(gateway);
+      redis.pause();
+      try {
+        for (let client = 0; client < 3; client++) {
+          const socket = connect(port, '127.0.0.1').on('error', () => {});
+          socket.write('GET /a HTTP/1.1\r\nHost: a\r\nX-Plan: metered\r\nX-User: leaves\r\n\r\n');
+          await until(() => gateway.status.calls === 1);
+          socket.resetAndDestroy();
+          await until(() => gateway.status.calls === 0);
+        }
+      } finally {
+        redis.resume();
+      }
+      const { statusCode, headers } = await ask(gateway, 'gold', 'stays');
+      deepEqual([statusCode, headers['x-quota-remaining'] !== undefined], [200, true]);
+      deepEqual(
+        sinks.lines.filter((line) => line.includes('nothing is counted')),
+        [],
+      );
     });
 
     it('full: is refused with 500, or passes; nothing is counted', async () => {
