@@ -3,7 +3,6 @@ import { type IsSecret, toIssues } from '../config/index.ts';
 import { GatewayError, scheduler } from '../contract/internal.ts';
 import type { EndpointChanges } from '../runtime/endpoint-prints.ts';
 import { takeFingerprint } from '../runtime/fingerprint.ts';
-import { Phases } from '../runtime/phases.ts';
 import { type Overrides, readConfig } from '../runtime/read-config.ts';
 import { ReadFiles } from '../runtime/read-files.ts';
 import type { Runtime } from '../runtime/runtime.ts';
@@ -46,6 +45,7 @@ export class Control {
   readonly onSettled: ((attempt: Attempt, applied: Applied | null) => void)[] = [];
   readonly #options: ControlOptions;
   readonly #mutex = new Mutex();
+  #running: RunningAttempt | null = null;
   #source: Source;
   #revision: number;
   #closed = false;
@@ -117,7 +117,9 @@ export class Control {
    * fault of ours. The old configuration then serves on.
    */
   async apply(change: Change): Promise<Applied> {
-    const leave = await this.#mutex.acquire(change.waitMs ?? Number.POSITIVE_INFINITY);
+    const { waitMs = Number.POSITIVE_INFINITY } = change;
+    if (waitMs > 0 && !change.dryRun) this.#running?.overtake();
+    const leave = await this.#mutex.acquire(waitMs);
     try {
       if (this.#closed) throw new GatewayError('GATEWAY_CLOSED', 'the gateway is closing');
       if (this.#current) change.provided?.(this.#serving);
@@ -128,9 +130,10 @@ export class Control {
     }
   }
 
-  /** Waits for the changes under way. No other one is taken. */
+  /** Cancels the change under way where it waits, and takes no other one. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#running?.cancel('the gateway is closing');
     const leave = await this.#mutex.acquire(Number.POSITIVE_INFINITY);
     leave();
   }
@@ -143,11 +146,16 @@ export class Control {
     const { events } = this.#options;
     const attempt = this.attempts.begin(change, this.#current ? this.#serving.id : 0);
     const startedAt = performance.now();
-    const phases = new Phases((phase) => events.emit('reload.phase', { attempt: attempt.id, phase }));
-    const running = new RunningAttempt(change, attempt, phases);
+    const running = new RunningAttempt(change, attempt, (phase) =>
+      events.emit('reload.phase', { attempt: attempt.id, phase }),
+    );
+    const { phases } = running;
+    this.#running = running;
     change.begun?.(attempt.id);
     events.emit('reload.started', { attempt: attempt.id, trigger: change.trigger });
     const end = (result: Attempt['result']): void => {
+      this.#running = null;
+      running.end();
       if (!change.dryRun) this.#read = joinReads(running.filesRead, result === 'failed' ? this.#read : []);
       attempt.result = result;
       attempt.revision = this.#current ? this.#serving.id : 0;

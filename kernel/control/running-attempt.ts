@@ -1,4 +1,5 @@
-import type { Phases } from '../runtime/phases.ts';
+import { GatewayError } from '../contract/internal.ts';
+import { type Phase, Phases } from '../runtime/phases.ts';
 import { ReadFiles } from '../runtime/read-files.ts';
 import type { FileRead } from '../runtime/watch/index.ts';
 import type { Attempt } from './attempts.ts';
@@ -7,6 +8,9 @@ import type { Snapshot, Source } from './snapshot.ts';
 
 /** A change whose source is known. */
 export type Sourced = Change & { readonly source: Source };
+
+/** How long an attempt goes on once another change waits for it, in milliseconds. */
+const OVERTAKEN_MS = 2000;
 
 /** One attempt on its way. */
 export class RunningAttempt {
@@ -17,11 +21,29 @@ export class RunningAttempt {
   snapshot: Snapshot | null = null;
   /** The file of the configuration, first, and the files that it is made of; none where it came otherwise. */
   readonly #sources = new Map<string, FileRead>();
+  readonly #canceller = new AbortController();
+  #overtaken: NodeJS.Timeout | null = null;
 
-  constructor(change: Sourced, attempt: Attempt, phases: Phases) {
+  /** @param onEnter called with every step that begins. */
+  constructor(change: Sourced, attempt: Attempt, onEnter: (phase: Phase) => void) {
     this.change = change;
     this.attempt = attempt;
-    this.phases = phases;
+    this.phases = new Phases(onEnter, this.#canceller.signal);
+  }
+
+  /** Gives the attempt up where it waits for components; what cannot be cancelled is bounded by itself. */
+  cancel(reason: string): void {
+    this.#canceller.abort(new GatewayError('RELOAD_CANCELLED', reason));
+  }
+
+  /** Another change waits: one that hangs must not hold it up. */
+  overtake(): void {
+    this.#overtaken ??= setTimeout(() => this.cancel('cancelled for the change that waits behind it'), OVERTAKEN_MS);
+  }
+
+  /** The attempt has ended. */
+  end(): void {
+    if (this.#overtaken) clearTimeout(this.#overtaken);
   }
 
   noteFile(file: FileRead): void {

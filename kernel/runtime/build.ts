@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ConfigError, type Data, parsePointer, type ServiceConfig } from '#contract';
+import { type ConfigError, type Data, parsePointer, type ServiceConfig } from '#contract';
 import { parentPointer, valueAt } from '../config/index.ts';
-import { ConfigErrors, GatewayError } from '../contract/internal.ts';
+import { ConfigErrors } from '../contract/internal.ts';
 import { type Compiled, compile } from '../pipeline/compile.ts';
 import { type Earlier, RebuildNeeded } from '../pipeline/service-frame.ts';
 import type { NamedUpstream } from '../pipeline/upstreams.ts';
@@ -17,15 +17,13 @@ import { RefCountedCache } from './ref-counted-cache.ts';
 import { Runtime } from './runtime.ts';
 import { ScopedBuild } from './scoped-build.ts';
 import { readServerTls, type ServerTls } from './tls.ts';
+import { warmUp } from './warm-up.ts';
 import type { FileRead } from './watch/index.ts';
 
 export interface Built {
   readonly runtime: Runtime;
   readonly warnings: readonly ConfigError[];
 }
-
-/** Longest time for all warm-ups of one build, in milliseconds. */
-const WARM_UP_MS = 10_000;
 
 /**
  * Builds a runtime off to the side: nothing outside its own scope is touched, and a failure releases everything.
@@ -82,7 +80,7 @@ async function buildWhole(build: ConfigBuild, phases: Phases): Promise<Built> {
 
 async function finish(build: ConfigBuild, sound: Sound, phases: Phases): Promise<Built> {
   phases.enter('warmup');
-  await warmUp(build.warmups);
+  await warmUp(build.warmups, phases.signal);
   const { normalized, context, files, revision: id } = build;
   const { config } = normalized;
   const { registry } = context;
@@ -184,23 +182,4 @@ export async function hashOfExamined({ config, files }: Examined): Promise<strin
 /** A process of its own, for a configuration that is only looked at. */
 function standalone(registry: Registry): BuildContext {
   return { registry, cache: new RefCountedCache(), mirrors: new Mirrors(), role: 'alone', containment: null };
-}
-
-async function warmUp(tasks: ConfigBuild['warmups']): Promise<void> {
-  const signal = AbortSignal.timeout(WARM_UP_MS);
-  const failures: ConfigError[] = [];
-  await Promise.all(
-    tasks.map((task) =>
-      task(signal).catch((error: unknown) => {
-        if (error instanceof ConfigError) failures.push(error);
-        else
-          failures.push(
-            new ConfigError('WARM_UP', '', error instanceof GatewayError ? error.message : String(error), {
-              cause: error,
-            }),
-          );
-      }),
-    ),
-  );
-  if (failures.length > 0) throw new ConfigErrors(failures);
 }

@@ -5,13 +5,16 @@ export type Phase = 'read' | 'validate' | 'build' | 'warmup' | 'prepare' | 'swap
 export class Phases {
   readonly #spentMs = new Map<Phase, number>();
   readonly #onEnter: (phase: Phase) => void;
+  /** Aborts when the attempt is given up. */
+  readonly signal: AbortSignal;
   #current: Phase = 'read';
   #since = performance.now();
   #over = false;
 
-  /** @param onEnter told of every step that begins. */
-  constructor(onEnter: (phase: Phase) => void = () => {}) {
+  /** @param onEnter called with every step that begins. @param signal aborts the attempt. Default: never. */
+  constructor(onEnter: (phase: Phase) => void = () => {}, signal: AbortSignal = new AbortController().signal) {
     this.#onEnter = onEnter;
+    this.signal = signal;
   }
 
   /** The step under way, or the last one. */

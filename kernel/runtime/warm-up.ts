@@ -1,0 +1,53 @@
+import { ConfigError } from '#contract';
+import { ConfigErrors, GatewayError } from '../contract/internal.ts';
+
+/** Time limit for all warm-ups of one build, in milliseconds. */
+const WARM_UP_MS = 10_000;
+
+/** Something to be done before a configuration serves. Its signal aborts when the result is no longer wanted. */
+export type WarmUp = (signal: AbortSignal) => Promise<void>;
+
+/**
+ * Runs all warm-ups at once. A task that ignores its signal is abandoned: neither the change nor the gateway waits for it.
+ * @param cancelled aborts when the change is given up.
+ * @throws ConfigErrors WARM_UP for each task that failed or did not finish; the reason of `cancelled`.
+ */
+export async function warmUp(tasks: readonly WarmUp[], cancelled: AbortSignal): Promise<void> {
+  if (tasks.length === 0) return;
+  const late = new ConfigError('WARM_UP', '', `did not finish within ${WARM_UP_MS / 1000} s`);
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(late), WARM_UP_MS);
+  const cancel = (): void => stop.abort(cancelled.reason);
+  cancelled.addEventListener('abort', cancel);
+  if (cancelled.aborted) cancel();
+  try {
+    const settled = await Promise.allSettled(tasks.map((task) => raced(task, stop.signal)));
+    cancelled.throwIfAborted();
+    const failures = settled.flatMap((each) => (each.status === 'rejected' ? [toFailure(each.reason)] : []));
+    if (failures.length > 0) throw new ConfigErrors(failures);
+  } finally {
+    clearTimeout(timer);
+    cancelled.removeEventListener('abort', cancel);
+  }
+}
+
+/** Settles with the task, or rejects with the reason of the signal, whichever comes first. */
+function raced(task: WarmUp, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const give = (): void => reject(signal.reason);
+    if (signal.aborted) return give();
+    signal.addEventListener('abort', give);
+    // Tasks may throw before they return a promise.
+    Promise.resolve(signal)
+      .then(task)
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', give));
+  });
+}
+
+function toFailure(error: unknown): ConfigError {
+  if (error instanceof ConfigError) return error;
+  return new ConfigError('WARM_UP', '', error instanceof GatewayError ? error.message : String(error), {
+    cause: error,
+  });
+}
