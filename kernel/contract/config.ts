@@ -85,7 +85,8 @@ export const serviceSchema = {
     max_header_bytes: {
       type: 'integer',
       minimum: 0,
-      description: 'Longest request line plus headers in bytes; 0 means 1 MiB.',
+      maximum: 2_147_483_647,
+      description: 'Maximum size of the request line plus headers, in bytes. 0 means 1 MiB.',
       default: 1_000_000,
     },
     tls: serverTlsSchema,

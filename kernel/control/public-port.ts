@@ -66,9 +66,10 @@ export class PublicPort {
   async prepare(runtime: Runtime, origin: Normalized['origin']): Promise<PortChange> {
     const wanted = addressOf(runtime.config);
     if (!this.#listener || this.#isAt(wanted)) {
+      const adjust = this.#listener?.prepare(runtime);
       return {
         commit: () => {
-          this.#listener?.adjust(runtime);
+          adjust?.();
           return { rebound: [], closed: Promise.resolve() };
         },
         abort: async () => {},

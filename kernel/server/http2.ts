@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   constants,
   createServer,
+  getPackedSettings,
   type Http2ServerRequest,
   type Http2ServerResponse,
   type ServerHttp2Session,
@@ -20,10 +21,12 @@ import { handConnection } from './internals.ts';
 export interface Http2 {
   take(socket: Duplex): void;
   /**
-   * Takes over the limits of another configuration: header size for new connections, timeouts for new requests.
-   * @param onlyType what content types must begin with; null where any will do.
+   * Checks the limits of another configuration: header size for new connections, timeouts for new requests.
+   * @param onlyType prefix that content types must have; null accepts all.
+   * @returns a function that takes them over and cannot fail.
+   * @throws RangeError for limits that HTTP/2 cannot express.
    */
-  adjust(config: ServiceConfig, onlyType: string | null): void;
+  prepare(config: ServiceConfig, onlyType: string | null): () => void;
   /** Lets requests in flight end and takes no others on the connections there are. */
   drain(): void;
   /** Ends every connection now. */
@@ -96,10 +99,14 @@ export function createHttp2(
       taken = socket;
       handConnection(server, socket);
     },
-    adjust(next, type) {
-      limits = next;
-      served = type;
-      server.updateSettings({ maxHeaderListSize: headerBytes(next) });
+    prepare(next, type) {
+      const settings = { maxHeaderListSize: headerBytes(next) };
+      getPackedSettings(settings);
+      return () => {
+        limits = next;
+        served = type;
+        server.updateSettings(settings);
+      };
     },
     drain() {
       for (const session of sessions) session.close();

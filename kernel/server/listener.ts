@@ -8,8 +8,11 @@ import { createProtocols, type PortSettings, type Serving } from './protocols.ts
 export interface Listener {
   readonly host: string;
   readonly port: number;
-  /** Takes over the limits, protocols and certificates of another configuration. */
-  adjust(settings: PortSettings): void;
+  /**
+   * Prepares the limits, protocols and certificates of another configuration.
+   * @returns a function that takes them over and cannot fail.
+   */
+  prepare(settings: PortSettings): () => void;
   /** Whether connections are closed after the answer they are waiting for, so that clients go elsewhere. */
   setClosing(closing: boolean): void;
   /** Stops accepting, lets requests in flight end, then closes. @param waitMs then the rest is cut; infinite to wait. */
@@ -29,7 +32,7 @@ export async function listen(settings: PortSettings, port: number, serving: Serv
   return {
     host: address.address,
     port: address.port,
-    adjust: (next) => protocols.adjust(next),
+    prepare: (next) => protocols.prepare(next),
     setClosing: (closing) => protocols.setClosing(closing),
     close: (waitMs) =>
       new Promise((resolve) => {

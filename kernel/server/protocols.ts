@@ -28,8 +28,12 @@ export interface PortSettings {
 export interface Protocols {
   /** Owns the port. */
   readonly listener: Server;
-  /** Connections that speak what the port no longer does end with the answers they are waiting for. */
-  adjust(settings: PortSettings): void;
+  /**
+   * Prepares the limits, protocols and certificates of another configuration. Nothing changes before the returned function
+   * is called, which cannot fail: connections that speak a protocol the port no longer offers then end after their answers.
+   * @throws when they cannot be served.
+   */
+  prepare(settings: PortSettings): () => void;
   /** Whether HTTP/1 connections are closed after the answer they are waiting for. */
   setClosing(closing: boolean): void;
   /** What is being answered is answered, connections without work end now. */
@@ -77,9 +81,10 @@ class Dispatch implements Protocols {
     this.#http2Type = http2Type;
     this.#serving = serving;
     this.#log = log;
-    this.#handshakes = tls && this.#shakeHands(tls);
-    this.#openHttp2(onlyType(settings));
-    this.#http1 = this.#createHttp1();
+    this.#handshakes = tls && this.#shakeHands(tls, config);
+    this.#http2 = this.#openHttp2(settings);
+    this.#http1 = this.#createHttp1(config);
+    watchTimeouts(this.#http1.server);
     this.listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
       // Node takes its own listener off what it hands out, and a reset can come at any moment.
       socket.on('error', ignored);
@@ -92,7 +97,7 @@ class Dispatch implements Protocols {
       this.#handshakes.take(socket);
     } else if (this.#speaksHttp2) {
       const known = this.#wait(socket);
-      detectProtocol(socket, this.#headMs, (isHttp2) => {
+      detectProtocol(socket, headMs(this.#config), (isHttp2) => {
         known();
         this.#hand(socket, isHttp2);
       });
@@ -106,12 +111,17 @@ class Dispatch implements Protocols {
     else handConnection(this.#http1.server, socket);
   }
 
-  #shakeHands(tls: ServerTls): Handshakes {
-    return createHandshakes(tls, this.#headMs, (socket) => this.#hand(socket, socket.alpnProtocol === 'h2'), this.#log);
+  #shakeHands(tls: ServerTls, config: ServiceConfig): Handshakes {
+    return createHandshakes(
+      tls,
+      headMs(config),
+      (socket) => this.#hand(socket, socket.alpnProtocol === 'h2'),
+      this.#log,
+    );
   }
 
-  #createHttp1(): Http1 {
-    const http1 = createHttp1(this.#config, this.#serving.serve);
+  #createHttp1(config: ServiceConfig): Http1 {
+    const http1 = createHttp1(config, this.#serving.serve);
     const { server } = http1;
     decideUpgrades(
       server,
@@ -127,27 +137,21 @@ class Dispatch implements Protocols {
       }
       http1.release(socket);
       const known = this.#wait(socket);
-      upgrade(message, socket, head, this.#headMs, () => {
+      upgrade(message, socket, head, headMs(this.#config), () => {
         known();
         this.#http2!.take(socket);
       });
     });
-    watchTimeouts(server);
     return http1;
   }
 
   /** Plain connections may begin with HTTP/2. */
   get #speaksHttp2(): boolean {
-    return this.#config.use_h2c || this.#http2Type !== null;
+    return speaksHttp2(this.#config, this.#http2Type);
   }
 
   #switchesToHttp2(message: IncomingMessage): boolean {
     return this.#config.use_h2c && !this.#handshakes && asksForHttp2(message);
-  }
-
-  /** Longest wait for the first bytes that say something, in milliseconds; 0 for no limit. */
-  get #headMs(): number {
-    return this.#config.read_header_timeout || this.#config.read_timeout;
   }
 
   /** Remembers a connection until its protocol is known. */
@@ -161,35 +165,44 @@ class Dispatch implements Protocols {
     return known;
   }
 
-  adjust(settings: PortSettings): void {
+  prepare(settings: PortSettings): () => void {
     const { config, tls, upgrades, http2Type } = settings;
-    const spokeHttp2 = this.#speaksHttp2;
     const old = this.#handshakes;
-    this.#config = config;
-    this.#upgrades = upgrades;
-    this.#http2Type = http2Type;
-    this.#http1.adjust(config);
-    this.#http2?.adjust(config, onlyType(settings));
-    if ((tls === null) !== (old === null)) {
-      this.drain();
-      this.#retire();
-    } else if (spokeHttp2 && !this.#speaksHttp2 && tls === null) {
-      this.#http2?.drain();
-    }
     // A handshake that has begun ends as it began.
-    if (tls?.fingerprint !== old?.fingerprint) this.#handshakes = tls && this.#shakeHands(tls);
-    this.#openHttp2(onlyType(settings));
+    const handshakes = tls?.fingerprint === old?.fingerprint ? old : tls && this.#shakeHands(tls, config);
+    const http1 = (tls === null) === (old === null) ? null : this.#createHttp1(config);
+    const opened = this.#http2 ? null : this.#openHttp2(settings);
+    const adjustHttp2 = this.#http2?.prepare(config, onlyType(settings));
+    return () => {
+      const spokeHttp2 = this.#speaksHttp2;
+      this.#config = config;
+      this.#upgrades = upgrades;
+      this.#http2Type = http2Type;
+      this.#http1.adjust(config);
+      adjustHttp2?.();
+      if (http1) {
+        this.drain();
+        this.#retire(http1);
+      } else if (spokeHttp2 && !this.#speaksHttp2 && tls === null) {
+        this.#http2?.drain();
+      }
+      this.#handshakes = handshakes;
+      this.#http2 ??= opened;
+    };
   }
 
-  #openHttp2(type: string | null): void {
-    if (!this.#handshakes && !this.#speaksHttp2) return;
-    this.#http2 ??= http2Module().createHttp2(this.#config, type, this.#serving.serveHttp2);
+  /** @returns null where the port does not speak HTTP/2. */
+  #openHttp2(settings: PortSettings): Http2 | null {
+    const { config, tls, http2Type } = settings;
+    if (!tls && !speaksHttp2(config, http2Type)) return null;
+    return http2Module().createHttp2(config, onlyType(settings), this.#serving.serveHttp2);
   }
 
-  #retire(): void {
+  #retire(next: Http1): void {
     for (const old of this.#retired) if (old.size === 0) this.#retired.delete(old);
     this.#retired.add(this.#http1);
-    this.#http1 = this.#createHttp1();
+    this.#http1 = next;
+    watchTimeouts(next.server);
   }
 
   setClosing(closing: boolean): void {
@@ -209,6 +222,15 @@ class Dispatch implements Protocols {
     for (const http1 of [this.#http1, ...this.#retired]) http1.cut();
     this.#http2?.cut();
   }
+}
+
+/** Time limit for the first bytes of a connection, in milliseconds; 0 disables it. */
+function headMs({ read_header_timeout: head, read_timeout: whole }: ServiceConfig): number {
+  return head || whole;
+}
+
+function speaksHttp2(config: ServiceConfig, http2Type: string | null): boolean {
+  return config.use_h2c || http2Type !== null;
 }
 
 /** The only content type that plain connections of HTTP/2 are for; null where they are for all. */

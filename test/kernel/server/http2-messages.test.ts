@@ -185,7 +185,7 @@ describe('a message over HTTP/2', () => {
       request(opened, { 'x-a': 'y'.repeat(100) });
       const { message } = await serving();
       const bytes = message.rawHeaders.reduce((sum, segment) => sum + segment.length + 2, message.url!.length);
-      listener.adjust(settings({ max_header_bytes: bytes }));
+      listener.prepare(settings({ max_header_bytes: bytes }))();
       request(opened, { 'x-a': 'y'.repeat(100) });
       await serving(2);
       deepEqual(await answerOf(request(opened, { 'x-a': 'y'.repeat(101) })), [431, '']);
@@ -346,7 +346,7 @@ describe('a message over HTTP/2', () => {
       const before = await open({ max_header_bytes: 5000 });
       await once(before, 'remoteSettings');
       equal(before.remoteSettings.maxHeaderListSize, 5000);
-      listener.adjust(settings({ max_header_bytes: 6000 }));
+      listener.prepare(settings({ max_header_bytes: 6000 }))();
       const behind = session();
       await once(behind, 'remoteSettings');
       equal(behind.remoteSettings.maxHeaderListSize, 6000);
