@@ -79,7 +79,9 @@ function printOf(ctx: Koa.Context, body: Uint8Array | null): string {
 
 function resultOf(ctx: Koa.Context): Result {
   const { status, body } = ctx;
-  const headers = reported.map((name) => [name, String(ctx.response.get(name))]).filter(([, value]) => value !== '');
+  const headers = reported
+    .map((name) => [name, String(ctx.response.get(name) ?? '')])
+    .filter(([, value]) => value !== '');
   return { status, body, headers: Object.fromEntries(headers) };
 }
 
