@@ -185,7 +185,17 @@ export class Exchange implements InFlight, Stream, CallHost, Written {
     return compress(rendered).then(send, () => send(rendered));
   }
 
+  /** An answer whose head cannot be written releases what it was made of. */
   #send(rendered: RenderedReply): void {
+    try {
+      this.#begin(rendered);
+    } catch (error) {
+      drop(rendered);
+      throw error;
+    }
+  }
+
+  #begin(rendered: RenderedReply): void {
     const response = this.#response;
     if (rendered.upgrade && response instanceof SwitchingResponse) {
       this.isLasting = true;

@@ -1,5 +1,6 @@
 import { deepEqual } from 'node:assert/strict';
 import { after as afterwards, type ClientRequest } from '#contract';
+import { startBackend } from '../../support/gateway.ts';
 import { startPlugged } from '../../support/plugged.ts';
 import { ask } from './ask.ts';
 
@@ -10,6 +11,38 @@ describe('an answer that Node refuses to write', () => {
     ['where nothing stands around', {}],
     ['behind Koa middleware', { middleware }],
   ] as const) {
+    it(`releases the backend's connection that its body comes from, ${where}`, async () => {
+      const unwritable = { endpoint: afterwards<ClientRequest>((reply) => reply.headers.append('X-Name', '\u017c')) };
+      const left = Promise.withResolvers<void>();
+      const backend = await startBackend((_seen, response) => {
+        response.once('close', () => left.resolve());
+        response.end(Buffer.alloc(20_000_000));
+      });
+      const gateway = await startPlugged(
+        {
+          extra_config: { test: {} },
+          endpoints: [
+            {
+              endpoint: '/large',
+              output_encoding: 'no-op',
+              extra_config: { test: { act: 'unwritable' } },
+              backend: [{ url_pattern: '/', encoding: 'no-op', host: [backend.url] }],
+            },
+          ],
+        },
+        { service, endpoint: { unwritable } },
+      );
+      try {
+        const { port } = await gateway.listen();
+        const { status, text } = await ask(port, 'GET /large');
+        deepEqual([status, text], [500, '']);
+        await left.promise;
+      } finally {
+        await gateway.close();
+        await backend.close();
+      }
+    });
+
     it(`is 500 in its place, and its connection goes on, ${where}`, async () => {
       const forged = {
         endpoint: afterwards<ClientRequest>((reply) => reply.headers.append('X-Forged', 'a\r\nSet-Cookie: b')),
