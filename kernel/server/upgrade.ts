@@ -107,6 +107,8 @@ export class SwitchingResponse extends ServerResponse {
       }
     };
     guarded(() => upgrade.take(connection, this.#head));
+    // The client ended its side while it waited: that event has passed, and no other one follows it.
+    if (connection.readableEnded) connection.destroy();
     return () => {
       if (cut || connection.destroyed) return;
       cut = setTimeout(() => connection.destroy(), END_MS);
