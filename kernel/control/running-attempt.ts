@@ -9,7 +9,7 @@ import type { Snapshot, Source } from './snapshot.ts';
 /** A change whose source is known. */
 export type Sourced = Change & { readonly source: Source };
 
-/** How long an attempt goes on once another change waits for it, in milliseconds. */
+/** Time that an attempt has left once another change waits behind it, in milliseconds. */
 const OVERTAKEN_MS = 2000;
 
 /** One attempt on its way. */

@@ -170,7 +170,7 @@ function endWhenReset({ stream }: Http2ServerResponse): void {
   const end = (): void => {
     if (stream.closed) stream.destroy();
   };
-  // The one where the answer is not complete, the other where it waits for the client's window.
+  // 'aborted' while the answer is incomplete; 'end' while all of it waits for the client's window.
   stream.once('aborted', () => setImmediate(end));
   stream.once('end', end);
 }
