@@ -28,7 +28,7 @@ export function cached(caching: Caching, next: Step<PipeRequest>): Step<PipeRequ
     }
     if (verdict === 'stale') {
       counted('stale');
-      if (flights.flying(key) === undefined) refresh(caching, next, asking, call);
+      if (flights.flying(store.variantName(key, asking)) === undefined) refresh(caching, next, asking, call);
       return give(caching, entry!, asking, now);
     }
     return fetchOrWait(caching, next, asking, call);

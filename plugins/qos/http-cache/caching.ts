@@ -6,7 +6,7 @@ import type { Flights } from './flights.ts';
 import type { GatewayStore } from './gateway-store.ts';
 import type { Asker } from './identity.ts';
 import { partOf } from './ranges.ts';
-import type { Limits, Store, Asking as StoreAsking } from './store.ts';
+import { type Limits, type Store, type Asking as StoreAsking, shortened } from './store.ts';
 import { isHeldByClient } from './use.ts';
 
 /** How a request was answered, for those who count. */
@@ -39,9 +39,9 @@ export interface Asking extends StoreAsking {
   readonly asked: Directives;
 }
 
-/** The name of an address in the store. */
+/** The name of an address in the store; of a long target its digest. */
 export function keyOf(method: string, origin: string, target: string): string {
-  return `${method} ${origin}${target}`;
+  return shortened(`${method} ${origin}`, target);
 }
 
 /** Answers a request with what is kept. @param now milliseconds since 1970. */

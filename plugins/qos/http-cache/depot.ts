@@ -56,6 +56,8 @@ export class Depot {
     const kept = this.#store.find(key, { asker, headers });
     const entry = kept !== undefined && (heldSince === null || kept.since > heldSince) ? kept : null;
     if (entry !== null && judge(entry, readDirectives(headers), now) === 'fresh') return { does: 'give', entry };
+    // The address has several variants: the fetch under way is probably for another one.
+    if (kept === undefined && this.#store.has(key)) return { does: 'fetch', entry: null };
     const claim = this.#claims.get(key);
     if (claim !== undefined && claim.by !== by && now - claim.since < MAX_WAIT_MS) {
       claim.isAwaited = true;

@@ -202,6 +202,13 @@ function joined(headers: HeaderBag, name: string): string | null {
   return values.length === 1 && !values[0]!.includes(',') ? values[0]!.trim() : members(values).join(', ');
 }
 
+/** Names the variant that a request asks for, as far as the kept answers of its address show what they depend on. */
+export function variantOf(kept: readonly Entry[], { identity, person }: Asker, headers: HeaderBag): string {
+  const names = new Set(kept.flatMap(({ varies }) => varies.map(([name]) => name)));
+  const values = [...names].sort().map((name) => [name, joined(headers, name)]);
+  return JSON.stringify([identity, kept.some((entry) => entry.person !== null) ? person : null, values]);
+}
+
 /** True for a request that gets the same answer as the one it was made for. */
 export function fits({ identity, person, varies }: Entry, asker: Asker, headers: HeaderBag): boolean {
   if (identity !== asker.identity || (person !== null && person !== asker.person)) return false;

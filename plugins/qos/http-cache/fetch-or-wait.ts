@@ -1,6 +1,7 @@
 import { ByteStream, Call, type CallError, type PipeRequest, Reply, type Step } from '#contract';
 import { type Asking, type Caching, give } from './caching.ts';
 import { type Ending, fetch } from './fetch.ts';
+import { raceFlight } from './race-flight.ts';
 import { judge } from './use.ts';
 
 /** Fetches of others that are waited for, one after another, before a request goes to the backend by itself. */
@@ -16,31 +17,43 @@ export async function fetchOrWait(
   asking: Asking,
   call: Call,
 ): Promise<Reply> {
-  const { store, flights, counted } = caching;
+  const { store, flights } = caching;
   const { key, asked } = asking;
   const mayWait = !asked.has('no-cache') && !asked.has('no-store');
   for (let waits = 0; mayWait && waits < MAX_WAITS; waits++) {
-    if (flights.unkept.has(key, Date.now())) break;
-    const flight = flights.flying(key);
-    if (flight === undefined) return lead(caching, next, asking, call, flights.begin(key));
+    // Named anew after each fetch: the answer shows what the answers of its address depend on.
+    const name = store.variantName(key, asking);
+    if (flights.unkept.has(name, Date.now())) break;
+    const flight = flights.flying(name);
+    if (flight === undefined) return lead(caching, next, asking, call, flights.begin(name));
     const landing = await flight.wait(call);
     if (call.reason) return Reply.failed(call.reason as CallError);
-    if (landing === 'failed' || landing === 'not kept') break;
-    const now = Date.now();
-    const entry = store.find(key, asking);
-    if (entry && judge(entry, asked, now) === 'fresh') {
-      counted('hit');
-      return give(caching, entry, asking, now);
+    if (landing === 'late') {
+      const fetchOwn = (own: Call) => fetch(caching, next, asking, own, ending(caching, asking, null, false));
+      return raceFlight(flight, call, fetchOwn, () => giveFresh(caching, asking));
     }
+    if (landing === 'failed' || landing === 'not kept') break;
+    const reply = giveFresh(caching, asking);
+    if (reply !== null) return reply;
   }
-  return fetch(caching, next, asking, call, ending(caching, asking, flights.begin(key), false));
+  const land = flights.begin(store.variantName(key, asking));
+  return fetch(caching, next, asking, call, ending(caching, asking, land, false));
+}
+
+/** Answers with what is kept; null where nothing fresh is. */
+function giveFresh(caching: Caching, asking: Asking): Reply | null {
+  const now = Date.now();
+  const entry = caching.store.find(asking.key, asking);
+  if (!entry || judge(entry, asking.asked, now) !== 'fresh') return null;
+  caching.counted('hit');
+  return give(caching, entry, asking, now);
 }
 
 /** Asks the backend while the client has its answer already. */
 export function refresh(caching: Caching, next: Step<PipeRequest>, asking: Asking, call: Call): void {
   const own = new Call(call.log, caching.timeoutMs, call.host);
   const request = asking.request.copy();
-  const land = caching.flights.begin(asking.key);
+  const land = caching.flights.begin(caching.store.variantName(asking.key, asking));
   const refreshed = lead(caching, next, { ...asking, request, headers: request.headers }, own, land).then(readAway);
   call.background(refreshed.finally(() => own.finish()));
 }
@@ -56,29 +69,37 @@ async function lead(caching: Caching, next: Step<PipeRequest>, asking: Asking, c
   const { gateway, flights, store, counted } = caching;
   const { key, asked } = asking;
   let mayBeClaimed = false;
-  for (let waits = 0; gateway !== null && waits < MAX_WAITS; waits++) {
-    const elsewhere = flights.expect(key);
-    const response = await gateway.find(key, asking, store.find(key, asking));
+  const find = async (): Promise<{ reply: Reply | null; isElsewhere: boolean }> => {
+    const response = await gateway!.find(key, asking, store.find(key, asking));
     mayBeClaimed = response === null || response.does === 'fetch';
     const entry = response?.entry ?? null;
     const now = Date.now();
     if (entry !== null) store.put(entry, caching.limits, asking);
     const verdict = entry && judge(entry, asked, now);
-    const isGood = verdict === 'fresh' || (verdict === 'stale' && response?.does === 'wait');
-    const landing = !isGood && response?.does === 'wait' ? await elsewhere.wait(call) : null;
-    flights.forget(key, elsewhere);
-    if (call.reason) {
-      ending(caching, asking, land, mayBeClaimed)('cancelled', null);
-      return Reply.failed(call.reason as CallError);
+    const isElsewhere = response?.does === 'wait';
+    if (verdict !== 'fresh' && !(verdict === 'stale' && isElsewhere)) return { reply: null, isElsewhere };
+    land?.('kept', now);
+    counted(verdict === 'fresh' ? 'hit' : 'stale');
+    return { reply: give(caching, entry!, asking, now), isElsewhere };
+  };
+  const fetchOwn = (own: Call) => fetch(caching, next, asking, own, ending(caching, asking, land, mayBeClaimed));
+  for (let waits = 0; gateway !== null && waits < MAX_WAITS; waits++) {
+    const elsewhere = flights.expect(key);
+    try {
+      const { reply, isElsewhere } = await find();
+      const landing = reply === null && isElsewhere ? await elsewhere.wait(call) : null;
+      if (call.reason) {
+        ending(caching, asking, land, mayBeClaimed)('cancelled', null);
+        return Reply.failed(call.reason as CallError);
+      }
+      if (reply !== null) return reply;
+      if (landing === 'late') return await raceFlight(elsewhere, call, fetchOwn, async () => (await find()).reply);
+      if (landing !== 'kept' && landing !== 'cancelled') break;
+    } finally {
+      flights.forget(key, elsewhere);
     }
-    if (isGood) {
-      land?.('kept', now);
-      counted(verdict === 'fresh' ? 'hit' : 'stale');
-      return give(caching, entry!, asking, now);
-    }
-    if (landing !== 'kept' && landing !== 'cancelled') break;
   }
-  return fetch(caching, next, asking, call, ending(caching, asking, land, mayBeClaimed));
+  return fetchOwn(call);
 }
 
 /** @param mayBeClaimed the other workers may wait for it. */

@@ -3,47 +3,47 @@ import type { Call } from '#contract';
 /** How a fetch that others wait for has ended. */
 export type Landing = 'kept' | 'not kept' | 'failed' | 'cancelled';
 
-/** How long it is remembered that the answer of an address is not kept, in milliseconds. */
+/** How long it is remembered that the answer of a variant is not kept, in milliseconds. */
 const REMEMBERED_MS = 5_000;
-/** Addresses of which that is remembered. */
+/** Variants of which that is remembered. */
 const MAX_REMEMBERED = 500;
 
-/** Longest wait for the fetch of another request, in milliseconds; never more than half of what a request has left. */
+/**
+ * Longest wait for the fetch of another request before a request also asks the backend itself, in milliseconds; never more than
+ * half of the time that the request has left.
+ */
 export const MAX_WAIT_MS = 5_000;
 
-/** A fetch under way, and those who wait for what comes of it. */
+/** A fetch under way. */
 export class Flight {
-  #waiting: ((landing: Landing) => void)[] = [];
-  #landing: Landing | null = null;
+  readonly #end = Promise.withResolvers<Landing>();
 
-  /**
-   * Resolves with how it ended, with `cancelled` when the call of whoever waits is given up, and with `failed` when it takes so
-   * long that whoever waits had better ask for itself.
-   */
-  wait(call: Call): Promise<Landing> {
-    if (this.#landing !== null) return Promise.resolve(this.#landing);
+  /** Resolves with how the fetch ended. */
+  get landed(): Promise<Landing> {
+    return this.#end.promise;
+  }
+
+  /** Resolves with how the fetch ended, with `cancelled` when the waiting call is, and with `late` after the longest wait. */
+  wait(call: Call): Promise<Landing | 'late'> {
     return new Promise((resolve) => {
-      const go = (landing: Landing): void => {
+      const settle = (landing: Landing | 'late'): void => {
         clearTimeout(timer);
-        cancellation.off();
+        cancellation?.off();
         resolve(landing);
       };
-      const timer = setTimeout(go, Math.min(MAX_WAIT_MS, Math.max(call.remainingMs / 2, 0)), 'failed');
-      const cancellation = call.onCancel(() => {
-        clearTimeout(timer);
-        resolve('cancelled');
-      });
-      this.#waiting.push(go);
+      const timer = setTimeout(settle, Math.min(MAX_WAIT_MS, Math.max(call.remainingMs / 2, 0)), 'late');
+      let cancellation: { off(): void } | null = null;
+      cancellation = call.onCancel(() => settle('cancelled'));
+      this.landed.then(settle);
     });
   }
 
   land(landing: Landing): void {
-    this.#landing ??= landing;
-    for (const go of this.#waiting.splice(0)) go(landing);
+    this.#end.resolve(landing);
   }
 }
 
-/** Addresses whose answers were not kept a moment ago: to wait for one another's would make requests go one by one. */
+/** Variants whose answers were not kept a moment ago: requests that waited for one another would be served one by one. */
 export class Unkept {
   readonly #until = new Map<string, number>();
 
@@ -65,47 +65,48 @@ export class Unkept {
   }
 }
 
-/**
- * Of several requests for the same address one asks the backend, and the others wait. For answers that are not kept nobody
- * waits.
- */
+/** Of several requests for the same variant one asks the backend, and the others wait, unless the answer is not kept. */
 export class Flights {
   readonly unkept = new Unkept();
   readonly #flying = new Map<string, Flight>();
-  /** Fetches of other processes that somebody here waits for. */
-  readonly #elsewhere = new Map<string, Flight>();
+  /** Fetches of other processes that requests of this one wait for. */
+  readonly #elsewhere = new Map<string, Set<Flight>>();
 
-  /** The fetch under way for an address. */
-  flying(key: string): Flight | undefined {
-    return this.#flying.get(key);
+  /** The fetch under way for a variant. @param name see `variantName`. */
+  flying(name: string): Flight | undefined {
+    return this.#flying.get(name);
   }
 
   /** Begins a fetch that others may wait for. @returns ends it, once; null when there is one already. */
-  begin(key: string): ((landing: Landing, now: number) => void) | null {
-    if (this.#flying.has(key)) return null;
+  begin(name: string): ((landing: Landing, now: number) => void) | null {
+    if (this.#flying.has(name)) return null;
     const flight = new Flight();
-    this.#flying.set(key, flight);
+    this.#flying.set(name, flight);
     return (landing, now) => {
-      if (this.#flying.get(key) !== flight) return;
-      this.#flying.delete(key);
-      this.unkept.note(key, landing, now);
+      if (this.#flying.get(name) !== flight) return;
+      this.#flying.delete(name);
+      this.unkept.note(name, landing, now);
       flight.land(landing);
     };
   }
 
-  /** From now on it is heard how the fetch of another process for that address ends; until `forget`. */
+  /** Follows how the fetch of another process for that address ends, until `forget`. */
   expect(key: string): Flight {
     const flight = new Flight();
-    this.#elsewhere.set(key, flight);
+    const expected = this.#elsewhere.get(key);
+    if (expected) expected.add(flight);
+    else this.#elsewhere.set(key, new Set([flight]));
     return flight;
   }
 
   forget(key: string, flight: Flight): void {
-    if (this.#elsewhere.get(key) === flight) this.#elsewhere.delete(key);
+    const expected = this.#elsewhere.get(key);
+    expected?.delete(flight);
+    if (expected?.size === 0) this.#elsewhere.delete(key);
   }
 
   /** The fetch of another process has ended. */
   landedElsewhere(key: string, landing: Landing): void {
-    this.#elsewhere.get(key)?.land(landing);
+    for (const flight of this.#elsewhere.get(key) ?? []) flight.land(landing);
   }
 }

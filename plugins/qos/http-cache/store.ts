@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { HeaderBag } from '#contract';
-import { type Entry, fits } from './entry.ts';
+import { type Entry, fits, variantOf } from './entry.ts';
 import type { Asker } from './identity.ts';
 
 /** For whom an answer was asked: who, and with which headers. */
@@ -58,6 +59,16 @@ export class Store {
     const entry = variants.findLast((variant) => fits(variant, asker, headers));
     if (entry !== undefined) this.#use(entry);
     return entry;
+  }
+
+  /** Names the variant of an address that a request asks for: requests with the same name can share one fetch. */
+  variantName(key: string, { asker, headers }: Asking): string {
+    return shortened(`${key}\n`, variantOf(this.#byKey.get(key) ?? [], asker, headers));
+  }
+
+  /** True where answers of an address are kept, whether or not one fits a request. */
+  has(key: string): boolean {
+    return this.#byKey.has(key);
   }
 
   /**
@@ -157,9 +168,23 @@ export class Store {
   }
 }
 
-/** Bytes of an answer as it is on the wire. */
-export function sizeOf({ headers, body }: Entry): number {
+/** Bytes of names that come with every answer: `max_size` limits answers as they are on the wire. */
+const FREE_NAME_BYTES = 512;
+
+/** Bytes of an answer as it is on the wire, and of long names that it is found by. */
+export function sizeOf({ key, identity, person, varies, headers, body }: Entry): number {
   let size = 'HTTP/1.1 200 OK\r\n\r\n'.length + (body?.length ?? 0);
   for (const text of headers) size += text.length + 2;
-  return size;
+  let names = key.length + identity.length + (person?.length ?? 0);
+  for (const [name, value] of varies) names += name.length + (value?.length ?? 0);
+  return size + Math.max(names - FREE_NAME_BYTES, 0);
+}
+
+/** Characters of a name that is held as it is. */
+const MAX_NAME = 256;
+
+/** A name of bounded length: clients choose what goes into it, and maps hold many. */
+export function shortened(start: string, rest: string): string {
+  if (rest.length <= MAX_NAME) return start + rest;
+  return `${start}#${createHash('sha256').update(rest).digest('base64url')}`;
 }

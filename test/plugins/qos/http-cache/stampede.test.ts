@@ -148,6 +148,47 @@ describe('qos/http-cache with many requests at once', () => {
     await first;
   });
 
+  it('answers whoever waits with what lands in time, though the own fetch began meanwhile', async () => {
+    const first = bench.ask();
+    await turns();
+    const call = new Call(undefined, 200);
+    const second = bench.ask('', {}, call);
+    await until(() => bench.calls === 2);
+    held.waiting[0]!(replyWith({ headers: kept, body: 'first' }));
+    equal((await second).text, 'first');
+    equal((await first).text, 'first');
+    equal((await bench.ask()).text, 'first');
+    equal(bench.calls, 2);
+    call.finish();
+  });
+
+  it('asks by itself where what lands fits somebody else', async () => {
+    const first = bench.ask('X-User: a');
+    await turns();
+    const call = new Call(undefined, 200);
+    const second = bench.ask('X-User: b', {}, call);
+    await until(() => bench.calls === 2);
+    held.waiting[0]!(replyWith({ headers: `${kept} / Vary: X-User`, body: 'of a' }));
+    await turns();
+    held.waiting[1]!(replyWith({ headers: `${kept} / Vary: X-User`, body: 'of b' }));
+    equal((await second).text, 'of b');
+    equal((await first).text, 'of a');
+    call.finish();
+  });
+
+  it('fetches side by side the variants of an address that is known to vary', async () => {
+    const users = ['a', 'b', 'c', 'd', 'e', 'a'];
+    const asking = users.map((user) => bench.ask(`X-User: ${user}`));
+    await turns();
+    equal(bench.calls, 1);
+    held.waiting[0]!(replyWith({ headers: `${kept} / Vary: X-User`, body: 'own' }));
+    await turns();
+    equal(bench.calls, 5);
+    for (const go of held.waiting.slice(1)) go(replyWith({ headers: `${kept} / Vary: X-User`, body: 'own' }));
+    equal((await Promise.all(asking)).length, users.length);
+    equal(bench.calls, 5);
+  });
+
   it('lets a request that wants its own answer not wait', async () => {
     const asking = [bench.ask(), bench.ask('Cache-Control: no-cache')];
     await turns();

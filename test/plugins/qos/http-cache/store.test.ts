@@ -1,7 +1,8 @@
-import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { deepEqual, equal, notEqual, ok, rejects } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { ByteStream, definePlugin, offer, type PipeRequest, type Reply } from '#contract';
 import { plugin as sse } from '../../../../plugins/encoding/sse.ts';
+import { keyOf } from '../../../../plugins/qos/http-cache/caching.ts';
 import { Store } from '../../../../plugins/qos/http-cache/store.ts';
 import { changedReplies } from '../../../../plugins/services/changed-replies.ts';
 import { Bench, holdTime, replyWith } from './stand.ts';
@@ -68,6 +69,31 @@ describe('qos/http-cache stores', () => {
     await bench.ask('', { target: '/small' });
     equal(bench.calls, 3);
     ok(stand);
+  });
+
+  it('counts what a client has made long: the values that an answer varies by, and its identity', () => {
+    const store = new Store();
+    const limits = { maxItems: 1000, maxBytes: 100_000, overheadBytes: 0 };
+    const policy = { lifetime: 60, noCache: false, mustRevalidate: false, staleWhileRevalidate: 0, staleIfError: 0 };
+    const long = 'x'.repeat(4000);
+    for (let each = 0; each < 100; each++) {
+      const entry = { status: 200, headers: [], body: null, since: 0, initialAge: 0, policy };
+      const names = [
+        { identity: long, person: null, varies: [] },
+        { identity: '', person: long, varies: [] },
+        { identity: '', person: null, varies: [['x-user', long]] as const },
+      ][each % 3]!;
+      store.put({ key: `GET /${each}`, ...entry, ...names }, limits);
+    }
+    ok(store.items <= 28, `${store.items}`);
+    ok(store.bytes <= limits.maxBytes);
+  });
+
+  it('holds the digest of a long address', () => {
+    const name = keyOf('GET', 'http://a', `/?q=${'x'.repeat(15_000)}`);
+    ok(name.length < 100, name);
+    notEqual(name, keyOf('GET', 'http://a', `/?q=${'x'.repeat(14_999)}y`));
+    equal(keyOf('GET', 'http://a', '/x'), 'GET http://a/x');
   });
 
   it('holds 64 MiB without limits, and counts what holding an answer takes', () => {
