@@ -2,12 +2,18 @@ import { pipeline, type Readable, Transform } from 'node:stream';
 import { CallError } from './errors.ts';
 import { Pieces } from './pieces.ts';
 
+/** Longest request body that a component parses where the configuration sets no `max_payload`, in bytes. */
+export const PARSED_LIMIT_BYTES = 1024 * 1024;
+
 /** A request body over the payload limit: 413. */
 export class PayloadTooLarge extends CallError {
-  constructor(limitBytes: number) {
-    super('PAYLOAD_TOO_LARGE', `request body larger than ${limitBytes} bytes`, { view: { status: 413 } });
+  constructor(limitBytes: number, reason = '') {
+    super('PAYLOAD_TOO_LARGE', `request body larger than ${limitBytes} bytes${reason}`, { view: { status: 413 } });
   }
 }
+
+/** Why a body is refused that would pass if no component parsed it. */
+const PARSED = ', the default limit for bodies that a component parses: set max_payload to change it';
 
 /**
  * The body of a request. Until somebody asks for its bytes it is a stream that can be sent on once; after that it is
@@ -19,6 +25,8 @@ export class RequestBody {
   #stream: Readable | null;
   #bytes: Uint8Array | Promise<Uint8Array> | null;
   #limitBytes: number;
+  readonly #parsedLimitBytes: number;
+  #reason = '';
   #taps: ((chunk: Uint8Array) => void)[] | null = null;
 
   private constructor(
@@ -26,21 +34,27 @@ export class RequestBody {
     bytes: Uint8Array | null,
     length: number | undefined,
     limitBytes: number,
+    parsedLimitBytes: number,
   ) {
+    this.#parsedLimitBytes = parsedLimitBytes;
     this.#stream = stream;
     this.#bytes = bytes;
     this.#limitBytes = limitBytes;
     this.length = length;
   }
 
-  /** A body still on its way. @param limitBytes 0 for no limit. */
-  static stream(stream: Readable, length: number | undefined, limitBytes = 0): RequestBody {
-    return new RequestBody(stream, null, length, limitBytes);
+  /**
+   * A body still on its way.
+   * @param limitBytes 0 for no limit.
+   * @param parsedLimitBytes limit for components that parse it; 0 for none but `limitBytes`.
+   */
+  static stream(stream: Readable, length: number | undefined, limitBytes = 0, parsedLimitBytes = 0): RequestBody {
+    return new RequestBody(stream, null, length, limitBytes, parsedLimitBytes);
   }
 
   static of(bytes: Uint8Array | string): RequestBody {
     const buffer = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
-    return new RequestBody(null, buffer, buffer.length, 0);
+    return new RequestBody(null, buffer, buffer.length, 0, 0);
   }
 
   /**
@@ -50,7 +64,7 @@ export class RequestBody {
   restrict(limitBytes: number): void {
     if (limitBytes === 0 || (this.#limitBytes > 0 && this.#limitBytes <= limitBytes)) return;
     this.#limitBytes = limitBytes;
-    if (this.#bytes instanceof Uint8Array && this.#bytes.length > limitBytes) throw new PayloadTooLarge(limitBytes);
+    if (this.#bytes instanceof Uint8Array && this.#bytes.length > limitBytes) throw this.#tooLarge();
   }
 
   /**
@@ -84,6 +98,26 @@ export class RequestBody {
   }
 
   /**
+   * All bytes, for a component that parses them: they are limited although the configuration sets no limit, since parsing
+   * holds up every other request.
+   * @throws PayloadTooLarge, CallError as `bytes` does, never at once.
+   */
+  bytesToParse(): Uint8Array | Promise<Uint8Array> {
+    const limitBytes = this.#parsedLimitBytes;
+    if (limitBytes > 0 && (this.#limitBytes === 0 || this.#limitBytes > limitBytes)) this.#reason = PARSED;
+    try {
+      this.restrict(limitBytes);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return this.bytes();
+  }
+
+  #tooLarge(): PayloadTooLarge {
+    return new PayloadTooLarge(this.#limitBytes, this.#reason);
+  }
+
+  /**
    * What to send: the bytes once they were asked for, else the stream itself, which can be taken once.
    * @throws PayloadTooLarge for a length beyond the limit.
    */
@@ -97,7 +131,7 @@ export class RequestBody {
   #open(): Readable {
     const stream = this.#stream;
     if (!stream) throw new CallError('BODY_CONSUMED', 'request body was already sent');
-    if (this.isTooLarge) throw new PayloadTooLarge(this.#limitBytes);
+    if (this.isTooLarge) throw this.#tooLarge();
     this.#stream = null;
     return this.#taps ? pipeline(stream, tapped(this.#taps), ignored) : stream;
   }
@@ -107,7 +141,7 @@ export class RequestBody {
     const pieces = new Pieces();
     for await (const chunk of stream as AsyncIterable<Uint8Array>) {
       pieces.add(chunk);
-      if (this.#limitBytes > 0 && pieces.length > this.#limitBytes) throw new PayloadTooLarge(this.#limitBytes);
+      if (this.#limitBytes > 0 && pieces.length > this.#limitBytes) throw this.#tooLarge();
     }
     const bytes = pieces.join();
     this.#bytes = bytes;

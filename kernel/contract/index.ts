@@ -4,6 +4,7 @@ export { addressFamily, addressMatcher, isAddressRange } from '../net/address-ra
 export type { DeniedAddresses, ListenAddress } from '../net/denied-addresses.ts';
 export { pemTrouble } from '../net/pem-trouble.ts';
 export * from '../values/data.ts';
+export { type HoldNumber, parseHolding } from '../values/exact-json.ts';
 export { mayLoseDigits, parseExact, printJson } from '../values/json.ts';
 export { mergeShallow } from '../values/merge.ts';
 export { findNear, type Near, nearest } from '../values/nearest.ts';
@@ -25,7 +26,7 @@ export type {
   AuditSubject,
   Severity,
 } from './audit.ts';
-export { RequestBody } from './body.ts';
+export { PARSED_LIMIT_BYTES, RequestBody } from './body.ts';
 export { type ByteSink, type ByteSource, ByteStream } from './bytes.ts';
 export { Call, type CallHost, type Outcome } from './call.ts';
 export type { Cancellation } from './cancellation.ts';

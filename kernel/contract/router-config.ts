@@ -85,8 +85,8 @@ export const routerSchema = {
     max_payload: {
       type: 'integer',
       minimum: 0,
-      description: 'Longest request body in bytes; 0 for no limit.',
-      default: 0,
+      description:
+        'Longest request body in bytes, for every endpoint. 0 disables the limit. Default: no limit, but a body that a component parses is at most 1 MiB.',
       examples: [1_048_576],
     },
     decompress_gzip: {

@@ -40,7 +40,7 @@ export function compileEndpoint(
   const pipe = compilePipe(context, endpoint, pointer, log, shell !== null);
   if (!pipe) return undefined;
   if (form !== null) plain!.learn(form, pipe, endpoint, build);
-  const { step, output, attached, endpointPhase, maxPayloadBytes, stages, sets } = pipe;
+  const { step, output, attached, endpointPhase, maxPayloadBytes, maxParsedBytes, stages, sets } = pipe;
   const wraps = endpointPhase.map(({ at }) => at.endpoint!);
   return {
     endpoint,
@@ -56,6 +56,7 @@ export function compileEndpoint(
     ),
     depth: wraps.length + (shell ? 3 : 1),
     maxPayloadBytes,
+    maxParsedBytes,
     stages,
     sets,
     nested,

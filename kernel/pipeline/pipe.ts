@@ -29,6 +29,7 @@ import { choiceOf, firstChosen, onCondition } from './choice.ts';
 import { fold } from './fold.ts';
 import { mergeReplies, parallel } from './merge.ts';
 import { compileDemands } from './pattern.ts';
+import { type PayloadLimits, payloadLimits } from './payload-limits.ts';
 import { type Shadow, withShadows } from './shadow.ts';
 import type { Build } from './site.ts';
 import { type PipeStages, stagesAround } from './stages.ts';
@@ -40,7 +41,7 @@ export interface CompiledPipe extends AttachedPipe {
 }
 
 /** A pipe whose components are attached, with everything found that may be wrong with it. */
-export interface AttachedPipe {
+export interface AttachedPipe extends PayloadLimits {
   readonly output: Encoding;
   /** What the endpoint's components attached. */
   readonly attached: readonly Attached<AtEndpoint>[];
@@ -50,8 +51,6 @@ export interface AttachedPipe {
   readonly endpointPhase: readonly Attached<AtEndpoint>[];
   /** Those that stand around the request to the backends, outermost first. */
   readonly proxyPhase: readonly Attached<AtEndpoint>[];
-  /** Longest request body in bytes; 0 for no limit. */
-  readonly maxPayloadBytes: number;
   readonly stages: PipeStages;
   /** Headers that components set on requests to backends, in lower case. */
   readonly sets: ReadonlySet<string>;
@@ -124,10 +123,10 @@ export function attachPipe(
     gathering,
     endpointPhase,
     proxyPhase,
-    maxPayloadBytes: smallestLimit([
+    ...payloadLimits(
       build.config.router.max_payload,
-      ...attached.map(({ at }) => at.payload?.maxBytes ?? 0),
-    ]),
+      attached.map(({ at }) => at.payload?.maxBytes ?? 0),
+    ),
     readsData: everything.some(({ at }) => at.readsData),
     heedsCall: proxyPhase.length === 0 && !isChosen && !gathering.gather && regular.every((each) => each.heedsCall),
     sets: headersSet([...context.service, ...everything]),
@@ -265,10 +264,6 @@ function demanding(backends: readonly BackendConfig[], next: Step<PipeRequest>):
     if (meets === undefined) meets = compileDemands(backends);
     return !meets || meets(request, call) ? next(request, call) : Reply.failed(missingValue());
   };
-}
-
-function smallestLimit(limits: readonly number[]): number {
-  return limits.filter((limit) => limit > 0).toSorted((one, other) => one - other)[0] ?? 0;
 }
 
 /** What reads data cannot work where bytes pass undecoded, unless message by message: refused by name. */

@@ -67,6 +67,10 @@ export class PlainRoute implements Route {
     return this.#shared.pipe.maxPayloadBytes;
   }
 
+  get maxParsedBytes(): number {
+    return this.#shared.pipe.maxParsedBytes;
+  }
+
   get inflate(): boolean {
     return this.#shared.inflate;
   }

@@ -1,21 +1,20 @@
 import type { ClientRequest, Encoding, EndpointConfig, Log, PipeRequest, Reply, Step } from '#contract';
 import type { EndpointTraffic } from './endpoint-traffic.ts';
 import type { NestedPipe } from './nested.ts';
+import type { PayloadLimits } from './payload-limits.ts';
 import type { Reads } from './reads.ts';
 import { alwaysSettled } from './settle.ts';
 import type { PipeStages } from './stages.ts';
 import type { StreamLease } from './stream-lease.ts';
 
 /** One published endpoint, ready to be called. Everything about it was decided when the configuration was compiled. */
-export interface Route {
+export interface Route extends PayloadLimits {
   readonly endpoint: EndpointConfig;
   /** The whole pipe: endpoint wraps, proxy wraps, gathering, backends. Never throws, and answers when the call is over. */
   readonly handle: Step<ClientRequest>;
   /** Steps that have a turn each to answer when the call is over. */
   readonly depth: number;
   readonly output: Encoding;
-  /** Longest request body in bytes; 0 for no limit. */
-  readonly maxPayloadBytes: number;
   /** Inflate gzip request bodies before anything reads them. */
   readonly inflate: boolean;
   /** Protocols that connections can go on in, in lower case. */

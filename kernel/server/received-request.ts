@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CancelledError, type ClientRequest, type EndpointConfig, type RequestBody } from '#contract';
+import { parsedLimit } from '../pipeline/payload-limits.ts';
 import type { Route } from '../pipeline/route.ts';
 import type { ClientBody } from './client-body.ts';
 import { HttpRequest, type RequestSource } from './client-request.ts';
@@ -97,11 +98,17 @@ export class ReceivedRequest implements RequestSource {
     this.#body ??= receiveBody(this.message, this.response);
     const { destination } = this;
     const limits = this.route ?? (destination.kind === 'route' ? destination.route : null);
+    return this.#body && limitBody(this.#body, this.message, limits ?? this.#limits);
+  }
+
+  /** Limits of a body that is read before it is known which endpoint the request is for. */
+  get #limits(): Pick<Route, 'maxPayloadBytes' | 'maxParsedBytes' | 'inflate'> {
     const { max_payload: maxPayload } = this.#context.options;
-    return (
-      this.#body &&
-      limitBody(this.#body, this.message, limits ?? { maxPayloadBytes: maxPayload || BODY_LIMIT_BYTES, inflate: false })
-    );
+    return {
+      maxPayloadBytes: maxPayload || BODY_LIMIT_BYTES,
+      maxParsedBytes: parsedLimit(maxPayload, 0),
+      inflate: false,
+    };
   }
 
   get upgrade(): string | null {

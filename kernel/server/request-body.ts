@@ -29,15 +29,15 @@ export function receiveBody(message: IncomingMessage, response: ServerResponse, 
 export function limitBody(
   source: ClientBody,
   message: IncomingMessage,
-  route: Pick<Route, 'maxPayloadBytes' | 'inflate'>,
+  route: Pick<Route, 'maxPayloadBytes' | 'maxParsedBytes' | 'inflate'>,
 ): RequestBody {
   const { headers } = message;
-  const { maxPayloadBytes } = route;
+  const { maxPayloadBytes, maxParsedBytes } = route;
   const codings = headers['content-encoding']?.split(',').map((coding) => coding.trim());
   if (!route.inflate || codings?.[0]?.toLowerCase() !== 'gzip')
-    return RequestBody.stream(source, source.length, maxPayloadBytes);
+    return RequestBody.stream(source, source.length, maxPayloadBytes, maxParsedBytes);
   dropCoding(message, codings.slice(1));
-  return RequestBody.stream(inflated(source), undefined, maxPayloadBytes || INFLATED_LIMIT_BYTES);
+  return RequestBody.stream(inflated(source), undefined, maxPayloadBytes || INFLATED_LIMIT_BYTES, maxParsedBytes);
 }
 
 /** The body is handed on inflated: the headers must not say otherwise. */

@@ -1,4 +1,5 @@
-import type { Data } from './data.ts';
+import type { Data, RawNumber } from './data.ts';
+import { parseHolding } from './exact-json.ts';
 
 /** Digits in a row, a dot among them or not, from which on a number may be more than JavaScript can hold. */
 const LONG = 16;
@@ -62,6 +63,11 @@ function significantDigits(source: string): number {
   return significant;
 }
 
+function exact(source: string): number | RawNumber {
+  const value = Number(source);
+  return isSafe(source, value) ? value : JSON.rawJSON(source);
+}
+
 /**
  * Parses JSON without changing a number: those that JavaScript cannot hold become `RawNumber`s. The slow
  * way is taken only for texts in which a cheap scan finds a number that long.
@@ -69,9 +75,7 @@ function significantDigits(source: string): number {
  */
 export function parseExact(text: string): Data {
   if (!mayLoseDigits(text)) return JSON.parse(text) as Data;
-  return JSON.parse(text, (_key, value, context) =>
-    typeof value === 'number' && !isSafe(context.source!, value) ? JSON.rawJSON(context.source!) : value,
-  ) as Data;
+  return parseHolding(text, exact);
 }
 
 /** Prints data as compact JSON; exact numbers keep their digits. */

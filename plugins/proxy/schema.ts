@@ -67,7 +67,8 @@ export const endpointProxySchema = {
     max_payload: {
       type: 'integer',
       minimum: 0,
-      description: 'Longest request body in bytes; 0 for no limit.',
+      description:
+        'Longest request body of this endpoint in bytes, for bodies that a component parses, too. 0 sets no limit of its own.',
       default: 0,
     },
     decompress_gzip: {

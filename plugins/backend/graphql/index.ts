@@ -156,7 +156,7 @@ function mutating({ variables }: Config, operation: Operation, write: Write): Wr
       }
       return next(request, call);
     };
-    const bytes = request.body?.bytes();
+    const bytes = request.body?.bytesToParse();
     return bytes instanceof Promise ? received(bytes, call).then(send, failed) : send(bytes);
   };
 }

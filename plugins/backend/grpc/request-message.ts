@@ -45,7 +45,7 @@ export class RequestMessages {
   encode(request: PipeRequest): Uint8Array | Promise<Uint8Array> {
     const { body } = request;
     if (!this.#config.use_request_body || body === null) return this.#encode(request, null);
-    const bytes = body.bytes();
+    const bytes = body.bytesToParse();
     return bytes instanceof Promise ? bytes.then((all) => this.#encode(request, all)) : this.#encode(request, bytes);
   }
 

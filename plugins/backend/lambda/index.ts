@@ -145,5 +145,5 @@ function paramsOf({ params }: PipeRequest): Uint8Array {
 }
 
 function bodyOf({ body }: PipeRequest): Uint8Array | Promise<Uint8Array> {
-  return body?.bytes() ?? new Uint8Array();
+  return body?.bytesToParse() ?? new Uint8Array();
 }

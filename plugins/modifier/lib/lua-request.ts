@@ -30,7 +30,7 @@ export const METHOD = /^[A-Za-z]{1,20}$/;
 
 /** Leaves the bytes of a body on the stack, waiting for them where they are on their way. */
 export function pushBody(L: LuaState, body: RequestBody | null): number {
-  const bytes = body ? body.bytes() : new Uint8Array();
+  const bytes = body ? body.bytesToParse() : new Uint8Array();
   const push = (thread: LuaState, settled: unknown): number => {
     lua.lua_pushstring(thread, settled as Uint8Array);
     return 1;

@@ -1,6 +1,6 @@
-import { type Data, parseExact } from '#contract';
+import { type Data, parseExact, parseHolding, type RawNumber } from '#contract';
 
-/** A number that JavaScript would print in another form than it may be written in. */
+/** Finds a number that JavaScript may print in another form than it is written in. */
 const formOfItsOwn = /\d[.eE]|-0/;
 
 /**
@@ -9,8 +9,10 @@ const formOfItsOwn = /\d[.eE]|-0/;
  */
 export function parseAsWritten(bytes: Uint8Array): Data {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
-  if (!formOfItsOwn.test(text)) return parseExact(text);
-  return JSON.parse(text, (_key, value, { source }) =>
-    typeof value === 'number' && String(value) !== source ? JSON.rawJSON(source!) : value,
-  ) as Data;
+  return formOfItsOwn.test(text) ? parseHolding(text, asWritten) : parseExact(text);
+}
+
+function asWritten(source: string): number | RawNumber {
+  const value = Number(source);
+  return String(value) === source ? value : JSON.rawJSON(source);
 }

@@ -73,10 +73,11 @@ export class PluginRequest {
     }
   }
 
-  async #bytes({ limit = BUFFER_LIMIT_BYTES }: BufferOptions = {}): Promise<Uint8Array> {
+  async #bytes({ limit }: BufferOptions = {}): Promise<Uint8Array> {
     const { body } = this.#request;
-    body?.restrict(limit);
-    return body ? body.bytes() : new Uint8Array();
+    if (body === null) return new Uint8Array();
+    body.restrict(limit ?? BUFFER_LIMIT_BYTES);
+    return limit === undefined ? body.bytesToParse() : body.bytes();
   }
 }
 

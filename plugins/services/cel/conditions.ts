@@ -71,7 +71,7 @@ export function conditional(
     };
     if (!readsBody) return (request, call) => start(request, call);
     return (request, call) => {
-      const bytes = request.body?.bytes();
+      const bytes = request.body?.bytesToParse();
       if (!(bytes instanceof Promise)) return start(request, call, bytes);
       return bytes.then(
         (whole) => start(request, call, whole),

@@ -11,7 +11,7 @@ export function readBody(body: RequestBody | null): Uint8Array | null | CallErro
   if (body === null) return null;
   try {
     body.restrict(LIMIT_BYTES);
-    const bytes = body.bytes();
+    const bytes = body.bytesToParse();
     return bytes instanceof Promise ? bytes.catch(unreadable) : bytes;
   } catch (error) {
     return unreadable(error);

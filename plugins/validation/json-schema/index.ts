@@ -33,7 +33,7 @@ export const plugin = definePlugin({
       return {
         proxy: before<PipeRequest>(({ body }) => {
           if (body === null) return emptyBody();
-          const bytes = body.bytes();
+          const bytes = body.bytesToParse();
           if (bytes instanceof Promise) return bytes.then((all) => check(validator, all), unreadable);
           return check(validator, bytes);
         }),

@@ -14,7 +14,10 @@ function limited(bytes: Buffer, coding: string | undefined, inflate: boolean, ma
   if (coding !== undefined) rawHeaders.push('CONTENT-ENCODING', coding);
   const headers = { ...(coding !== undefined && { 'content-encoding': coding }) };
   const message = { headers, rawHeaders } as unknown as IncomingMessage;
-  const body = limitBody(source as unknown as ClientBody, message, { maxPayloadBytes, inflate });
+  const body = limitBody(source as unknown as ClientBody, message, {
+    ...{ maxPayloadBytes, inflate },
+    maxParsedBytes: 0,
+  });
   return { source, body, rawHeaders };
 }
 

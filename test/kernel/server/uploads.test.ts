@@ -39,6 +39,7 @@ describe('an upload that never ends', () => {
     ({ gateway, port } = await secure.listen({
       host: [backend.url],
       timeout: '50ms',
+      extra_config: { router: { max_payload: 0 } },
       use_h2c: true,
       endpoints: [
         { endpoint: '/several', method: 'POST', backend: several },
