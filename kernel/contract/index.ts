@@ -26,7 +26,7 @@ export type {
   AuditSubject,
   Severity,
 } from './audit.ts';
-export { PARSED_LIMIT_BYTES, RequestBody } from './body.ts';
+export { RequestBody } from './body.ts';
 export { type ByteSink, type ByteSource, ByteStream } from './bytes.ts';
 export { Call, type CallHost, type Outcome } from './call.ts';
 export type { Cancellation } from './cancellation.ts';

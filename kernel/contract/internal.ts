@@ -6,7 +6,7 @@ export { scheduler } from '../values/yield-scheduler.ts';
 export { adminScopes, adminTokenFile } from './admin.ts';
 export { agentSchema } from './agent.ts';
 export { severities } from './audit.ts';
-export { PayloadTooLarge } from './body.ts';
+export { PARSED_LIMIT_BYTES, PayloadTooLarge } from './body.ts';
 export type { Trail } from './call.ts';
 export { changed } from './client-request.ts';
 export { serviceSchema } from './config.ts';

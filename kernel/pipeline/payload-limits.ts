@@ -1,4 +1,4 @@
-import { PARSED_LIMIT_BYTES } from '#contract';
+import { PARSED_LIMIT_BYTES } from '../contract/internal.ts';
 
 /** Limits of an endpoint's request bodies. */
 export interface PayloadLimits {
@@ -14,12 +14,16 @@ export interface PayloadLimits {
  * @param others limits of components; 0 for none.
  */
 export function payloadLimits(maxPayload: number | undefined, others: readonly number[]): PayloadLimits {
-  const set = [maxPayload ?? 0, ...others].filter((limit) => limit > 0);
-  const maxPayloadBytes = set.length === 0 ? 0 : Math.min(...set);
+  const maxPayloadBytes = [maxPayload ?? 0, ...others].reduce(smallerLimit, 0);
   return { maxPayloadBytes, maxParsedBytes: parsedLimit(maxPayload, maxPayloadBytes) };
 }
 
 /** A configuration that sets a limit, or 0 for none, has decided for bodies that are parsed, too. */
 export function parsedLimit(maxPayload: number | undefined, maxPayloadBytes: number): number {
   return maxPayload !== undefined || maxPayloadBytes > 0 ? 0 : PARSED_LIMIT_BYTES;
+}
+
+/** Of two limits the smaller one; 0 stands for no limit. */
+function smallerLimit(one: number, other: number): number {
+  return one > 0 && other > 0 ? Math.min(one, other) : Math.max(one, other);
 }
