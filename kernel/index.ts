@@ -60,4 +60,4 @@ export { handConnection, watchTimeouts } from './server/internals.ts';
 export type { RunningAdmin, StartAdmin, StartAdminOptions } from './start-admin.ts';
 export { version } from './version.ts';
 export { type MemoryUse, memoryUse } from './workers/messages.ts';
-export type { WorkerInfo } from './workers/worker-pool.ts';
+export type { WorkerInfo } from './workers/worker-info.ts';

@@ -87,6 +87,18 @@ function blockingSamples(plugin: string, records: readonly PluginRecord[]): Samp
   ];
 }
 
+/** Errors that nothing caught, in code of the release. */
+export function internalErrorMetrics({ gateway }: Pick<Admin, 'gateway'>): Metric[] {
+  return [
+    {
+      name: 'sluice_internal_errors_total',
+      type: 'counter',
+      help: 'Internal errors of the gateway, by what they closed. Any value above 0 is a bug worth a report.',
+      samples: gateway.internalErrors.counts.map(([place, value]) => ({ labels: { place }, value })),
+    },
+  ];
+}
+
 /** What the configurations alive hold, and the processes that serve them. */
 export function processMetrics(admin: Admin): Metric[] {
   const { held, leaked, aborted } = admin.gateway.processes;

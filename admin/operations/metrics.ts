@@ -1,6 +1,6 @@
 import { endpointMetrics } from '../metrics/endpoint-metrics.ts';
 import { EXPOSITION_TYPE, writeExposition } from '../metrics/exposition.ts';
-import { pluginMetrics, processMetrics, reloadMetrics } from '../metrics/gateway-metrics.ts';
+import { internalErrorMetrics, pluginMetrics, processMetrics, reloadMetrics } from '../metrics/gateway-metrics.ts';
 import type { Operation } from '../operation.ts';
 import { text } from '../schemas.ts';
 
@@ -14,6 +14,7 @@ export const metrics: Operation = {
   handle(ctx, admin) {
     const all = [
       ...reloadMetrics(admin),
+      ...internalErrorMetrics(admin),
       ...processMetrics(admin),
       ...pluginMetrics(admin),
       ...endpointMetrics(admin.gateway),

@@ -44,6 +44,7 @@ export const status: Operation = {
         converged: flag,
         workers: whole,
         endpoints: whole,
+        internalErrors: whole,
         lastReload: orNull(lastReload),
         guard: orNull(guardSchema),
         watch: objectOf('Watch', { enabled: flag, files: whole, mode: orNull(oneOf(['events', 'poll'])) }),
@@ -67,6 +68,7 @@ export const status: Operation = {
       converged: processes.converged,
       workers: processes.workers.length,
       endpoints: gateway.config.endpoints.length,
+      internalErrors: gateway.internalErrors.counts.reduce((sum, [, count]) => sum + count, 0),
       lastReload: lastReloadOf(gateway),
       guard: gateway.guard,
       watch: { enabled: watcher !== null, files: 0, mode: null, ...watcher?.status },
@@ -75,12 +77,12 @@ export const status: Operation = {
   },
 };
 
-/** Degraded is what serves although it is not what was wanted: the last good configuration, or too few workers. */
-function stateOf({ processes, serving }: Operations): string {
+/** Degraded: the last good configuration serves in place of the one asked for, workers are missing, or this process had an internal error. */
+function stateOf({ processes, serving, internalErrors }: Operations): string {
   if (processes.closing) return 'draining';
   const isResumed = serving.trigger === 'resume';
   const lacksWorkers = processes.workers.some(({ state }) => state !== 'up');
-  return isResumed || lacksWorkers ? 'degraded' : 'serving';
+  return isResumed || lacksWorkers || internalErrors.own > 0 ? 'degraded' : 'serving';
 }
 
 /** As the history tells it; what is not recorded there was brought by whatever asked for it. */

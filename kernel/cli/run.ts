@@ -59,6 +59,9 @@ const flags = {
   },
 } as const satisfies Flags;
 
+/** Exit code of a gateway that had more than 10 internal errors within a minute. */
+const INTERNAL_ERRORS_EXIT_CODE = 70;
+
 export const run: Command = {
   usage: '-c FILE',
   flags,
@@ -88,6 +91,12 @@ export const run: Command = {
       stderr.write(showRendering(gateway.serving.snapshot.document?.rendering));
       logMissingLogging(gateway);
       const ending = awaitEnd(gateway, context);
+      let exitCode = 0;
+      gateway.internalErrors.onTooMany = () => {
+        exitCode = INTERNAL_ERRORS_EXIT_CODE;
+        ending.stop('too many internal errors');
+      };
+      gateway.internalErrors.watch();
       endLoading();
       endServing = serveFromYoungGeneration();
       await gateway.listen();
@@ -101,7 +110,7 @@ export const run: Command = {
       admin = (await opened) ?? null;
       if (values.watch) await gateway.watch();
       await ending.ended;
-      return 0;
+      return exitCode;
     } catch (error) {
       if (error instanceof ConfigErrors) {
         stderr.write('ERROR parsing the configuration file:\n');

@@ -1,36 +1,59 @@
+import { currentFaultOwner, type FaultOwner } from '../contract/internal.ts';
 import { placesOf, stackOf } from './source-place.ts';
 
-/** Somebody who knows plugins from files. */
+/** Knows plugins from files. */
 export interface Owner {
-  /** Takes a failure that nobody waited for. @param files of its stack, innermost first. @returns false where it is none of its plugins'. */
+  /** Takes an error that nothing caught. @param files of its stack, innermost first. @returns false for an error of other code. */
   takes(error: unknown, files: readonly string[]): boolean;
 }
 
+/** Takes every error that no plugin takes. @param owner what it belongs to; null when unknown. */
+export type FaultHandler = (error: unknown, owner: FaultOwner | null) => void;
+
 const owners = new Set<Owner>();
+const handlers: FaultHandler[] = [];
 
 /**
- * From now on failures that nobody waits for, and whose stack leads to a plugin or to no file at all, do not end the process.
- * Any other does what it did before: ends the process, unless somebody else listens.
+ * Takes uncaught errors of plugins from files, whose stack leads to a plugin or to no file at all. Any other goes to the
+ * handler of the process; without one it ends the process, unless somebody else listens.
  */
 export function ownStrayErrors(owner: Owner): void {
-  if (owners.size === 0) {
-    process.on('unhandledRejection', onRejection);
-    process.on('uncaughtException', onException);
-  }
   owners.add(owner);
+  listen();
 }
 
 export function disownStrayErrors(owner: Owner): void {
   owners.delete(owner);
-  if (owners.size > 0) return;
+  listen();
+}
+
+/** Hands every uncaught error that is not a plugin's to a handler; of several the last one. @returns ends that. */
+export function handleFaults(handler: FaultHandler): () => void {
+  handlers.push(handler);
+  listen();
+  return () => {
+    const at = handlers.indexOf(handler);
+    if (at >= 0) handlers.splice(at, 1);
+    listen();
+  };
+}
+
+/** Listens while somebody takes errors. */
+function listen(): void {
   process.off('unhandledRejection', onRejection);
   process.off('uncaughtException', onException);
+  if (owners.size + handlers.length === 0) return;
+  process.on('unhandledRejection', onRejection);
+  process.on('uncaughtException', onException);
 }
 
 function isTaken(error: unknown): boolean {
   const files = placesOf(stackOf(error)).map(({ file }) => file);
   for (const owner of owners) if (owner.takes(error, files)) return true;
-  return false;
+  const handler = handlers.at(-1);
+  if (!handler) return false;
+  handler(error, currentFaultOwner());
+  return true;
 }
 
 function onRejection(reason: unknown): void {

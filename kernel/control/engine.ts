@@ -1,5 +1,6 @@
 import type { Catalogue, Events, LogLevel, LogSinks, Role, Services } from '#contract';
 import { Containment } from '../containment/containment.ts';
+import { InternalErrors } from '../containment/internal-errors.ts';
 import { DeniedAddresses } from '../contract/internal.ts';
 import { type ApplicationLog, createLog, createSinks, joinLogging } from '../logging/index.ts';
 import { createPatterns } from '../patterns/patterns.ts';
@@ -17,6 +18,7 @@ export interface Engine {
   readonly generations: Generations;
   readonly mirrors: Mirrors;
   readonly containment: Containment;
+  readonly internalErrors: InternalErrors;
   /** What no connection of this process may lead to. */
   readonly denied: DeniedAddresses;
   /** Writes the lines that wait and lets go of the process, unless it was told where logs go. */
@@ -61,7 +63,17 @@ export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine
   const cache = new RefCountedCache();
   const mirrors = new Mirrors();
   const containment = new Containment({ log, events, reports });
+  const internalErrors = new InternalErrors({ log, events, now: () => performance.now() });
   const own = { log, sinks, version, defaultLevel, ask };
   const generations = new Generations({ registry, cache, mirrors, role, containment, ...own });
-  return { log, registry, generations, mirrors, denied, containment, closeLog: () => ownSinks?.close() };
+  return {
+    log,
+    registry,
+    generations,
+    mirrors,
+    denied,
+    containment,
+    internalErrors,
+    closeLog: () => ownSinks?.close(),
+  };
 }

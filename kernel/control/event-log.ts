@@ -26,6 +26,8 @@ export interface EventData {
   'guard.superseded': GuardState;
   'guard.failed': GuardState;
   'watch.error': { readonly message: string };
+  /** An error that nothing caught, in code of the release; `place` as of the metric. */
+  'internal.error': { readonly place: string; readonly message: string };
 }
 
 export type EventType = keyof EventData;
@@ -48,6 +50,7 @@ const known: Readonly<Record<EventType, true>> = {
   'guard.superseded': true,
   'guard.failed': true,
   'watch.error': true,
+  'internal.error': true,
 };
 
 /** Every type of event there is. */

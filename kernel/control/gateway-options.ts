@@ -28,3 +28,12 @@ export interface WorkerOptions {
   readonly program: string;
   readonly args: readonly string[];
 }
+
+/** What the command line adds to every configuration. */
+export function overridesOf({ port, debug, pluginFolder }: GatewayOptions): Overrides {
+  return {
+    ...(port !== undefined && { port }),
+    ...(debug !== undefined && { debug }),
+    ...(pluginFolder !== undefined && { plugins: pluginFolder }),
+  };
+}

@@ -1,5 +1,6 @@
 import type { AdminSettings, DataObject, ListenAddress, LogLevel } from '#contract';
 import type { Containment } from '../containment/containment.ts';
+import type { InternalErrors } from '../containment/internal-errors.ts';
 import type { Attempts } from '../control/attempts.ts';
 import type { Applied, Change, Current } from '../control/change.ts';
 import type { EventLog } from '../control/event-log.ts';
@@ -56,6 +57,8 @@ export interface Operations extends Gateway {
   emptyCache(name: string): boolean;
   /** Faults of plugins from files, and which of them are suspended, in all processes together; a moment old. */
   readonly containment: Pick<Containment, 'records' | 'lift'>;
+  /** Errors that nothing caught, in code of the release. */
+  readonly internalErrors: Pick<InternalErrors, 'counts' | 'own' | 'watch' | 'onTooMany'>;
   /** What is served, in OpenAPI 3.1. @param audience default: everybody. @throws Error where nothing can describe it. */
   describe(audience?: string): Promise<DataObject>;
   /** Names of caches that can be emptied. */

@@ -1,7 +1,7 @@
 import type { LogSinks } from '#contract';
 import type { GenerationInfo, Generations } from '../control/generations.ts';
 import { memoryUse } from '../workers/messages.ts';
-import type { WorkerInfo } from '../workers/worker-pool.ts';
+import type { WorkerInfo } from '../workers/worker-info.ts';
 import type { ServingProcesses } from './serving-processes.ts';
 
 /** This process, which serves by itself. */

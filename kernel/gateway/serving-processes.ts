@@ -1,5 +1,5 @@
 import type { GenerationInfo } from '../control/generations.ts';
-import type { WorkerInfo } from '../workers/worker-pool.ts';
+import type { WorkerInfo } from '../workers/worker-info.ts';
 
 /** The processes that serve: this one, or its workers. Figures are of all of them together, those of workers a moment old. */
 export interface ServingProcesses {

@@ -3,6 +3,7 @@ import type { DispatchFunc, InjectOptions, Response } from 'light-my-request';
 import type { Catalogue, DataObject, ListenAddress, LogLevel, ServiceConfig } from '#contract';
 import { type IsSecret, issueLine, toIssues } from '../config/index.ts';
 import type { Containment } from '../containment/containment.ts';
+import type { InternalErrors } from '../containment/internal-errors.ts';
 import { ConfigErrors, type DeniedAddresses } from '../contract/internal.ts';
 import type { Attempts } from '../control/attempts.ts';
 import type { Applied, Change } from '../control/change.ts';
@@ -11,7 +12,7 @@ import { Control } from '../control/control.ts';
 import { type Engine, openEngine } from '../control/engine.ts';
 import { createEventLog, type EventLog } from '../control/event-log.ts';
 import { followFiles } from '../control/follow-files.ts';
-import type { GatewayOptions } from '../control/gateway-options.ts';
+import { type GatewayOptions, overridesOf } from '../control/gateway-options.ts';
 import type { Generations } from '../control/generations.ts';
 import type { GuardState } from '../control/guard.ts';
 import { logOutcome } from '../control/log-outcome.ts';
@@ -66,6 +67,7 @@ export class RunningGateway implements Operations {
   readonly log: ApplicationLog;
   readonly revisions: RevisionStore;
   readonly containment: Containment;
+  readonly internalErrors: InternalErrors;
   readonly #registry: Registry;
   readonly #guard: ChangeGuard;
   readonly #options: GatewayOptions;
@@ -87,8 +89,7 @@ export class RunningGateway implements Operations {
     source: Source,
     options: GatewayOptions,
   ) {
-    const { log, registry, generations, mirrors, denied, containment, events } = engine;
-    const { port, debug, pluginFolder } = options;
+    const { log, registry, generations, mirrors, denied, containment, internalErrors, events } = engine;
     this.#closeLog = engine.closeLog;
     this.events = events;
     this.log = log;
@@ -98,14 +99,11 @@ export class RunningGateway implements Operations {
     this.#own = new OwnProcess(generations, registry.services.sinks, this.startedAt);
     this.#mirrors = mirrors;
     this.containment = containment;
+    this.internalErrors = internalErrors;
     void joinSuspensions({ containment, mirrors });
     this.#denied = denied;
     this.#options = options;
-    const overrides = {
-      ...(port !== undefined && { port }),
-      ...(debug !== undefined && { debug }),
-      ...(pluginFolder !== undefined && { plugins: pluginFolder }),
-    };
+    const overrides = overridesOf(options);
     const isSecret: IsSecret = (pointer, value) => this.components.isSecret(pointer, value);
     const control = new Control({ generations, overrides, source, events, lastRevision: revisions.last, isSecret });
     this.control = control;
@@ -118,10 +116,10 @@ export class RunningGateway implements Operations {
     const { workers, port, debug = false, resumeLastGood = false, pluginFolder = null } = this.#options;
     if (workers) {
       const { WorkerPool } = await import('../workers/worker-pool.ts');
-      const { events, log } = this;
+      const { events, log, containment, internalErrors } = this;
       const settings = { port: port ?? null, debug, plugins: pluginFolder };
       const shared = { generations: this.generations, mirrors: this.#mirrors, denied: this.#denied };
-      this.#pool = new WorkerPool({ ...workers, settings, ...shared, containment: this.containment, events, log });
+      this.#pool = new WorkerPool({ ...workers, settings, ...shared, containment, internalErrors, events, log });
       this.join(this.#pool);
     }
     try {
@@ -292,6 +290,7 @@ export class RunningGateway implements Operations {
     await this.control.close();
     await this.#pool?.close();
     await this.generations.close();
+    this.internalErrors.close();
     await this.containment.close();
     await Promise.race([this.#historyKept(), delay(HISTORY_MS, undefined, { ref: false })]);
     await this.#registry.close();

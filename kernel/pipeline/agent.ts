@@ -16,6 +16,7 @@ import {
   toCallError,
 } from '#contract';
 import { joinPointer } from '../config/index.ts';
+import { type FaultOwner, runOwned } from '../contract/internal.ts';
 import { attach } from './attach.ts';
 import type { EndpointContext } from './attachments.ts';
 import type { InFlight } from './in-flight.ts';
@@ -114,7 +115,8 @@ function runner(
     try {
       if (call.reason) return Reply.failed(toCallError(call.reason));
       const request = new NewPipeRequest(client, {}, new Query(), headers.copy(), client.body);
-      return await settledReply(step, request, call);
+      const owner: FaultOwner = { place: 'message', describe: () => of, fail: giveUp };
+      return await runOwned(owner, settledReply, step, request, call);
     } finally {
       signal?.removeEventListener('abort', giveUp);
       call.finish();

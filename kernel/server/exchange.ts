@@ -25,6 +25,7 @@ import { FinishedRequest } from './finished-request.ts';
 import { handToKoa, joinContext, lengthOf } from './koa-reply.ts';
 import { ReceivedRequest } from './received-request.ts';
 import { logErrors, renderReply } from './render-reply.ts';
+import { type Failing, RequestOwner } from './request-owner.ts';
 import { SwitchingResponse } from './upgrade.ts';
 import { isStreamed, type Written, writeReply } from './write.ts';
 
@@ -35,7 +36,9 @@ const UPGRADED = 100;
 const noErrors: Reply['errors'] = Object.freeze([]);
 
 /** One request and its response: the only place that knows both Node's messages and the pipe's. */
-export class Exchange implements InFlight, Stream, CallHost, Written {
+export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
+  /** Owner of errors that nothing catches while this request is served. */
+  readonly owner = new RequestOwner(this);
   slot = 0;
   isLasting = false;
   isAlone = false;
@@ -225,8 +228,19 @@ export class Exchange implements InFlight, Stream, CallHost, Written {
       this.#response.shouldKeepAlive = false;
       this.#call.cancel(new CallError('CONFIG_RETIRED', 'configuration retired', { view: { status: 503 } }));
     }
+    return this.name;
+  }
+
+  get name(): string {
     const { message, route } = this.#received;
     return `${message.method} ${route?.endpoint.endpoint ?? message.url}`;
+  }
+
+  fail(): void {
+    if (this.#isUpgraded) return this.end();
+    this.abandon(500);
+    this.#response.shouldKeepAlive = false;
+    answerFailure(this.#response, this.#context.rendering.version);
   }
 
   /**
@@ -250,6 +264,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written {
 
   /** The response has ended or its client has left. */
   closed(): void {
+    this.owner.exchange = null;
     const completed = this.#response.writableFinished;
     const call = this.#call;
     const { route } = this.#received;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Koa from 'koa';
 import type { ClientRequest, FindEndpoint, Log, LogLevel, LogSinks, Role, Step } from '#contract';
+import { runOwned } from '../contract/internal.ts';
 import { createAccessWriter, type JoinedLogging, joinLogging, type RecordWriter, together } from '../logging/index.ts';
 import type { Compiled } from '../pipeline/compile.ts';
 import { createRendering } from '../pipeline/render.ts';
@@ -84,6 +85,10 @@ export async function createServingContext(
     createAccessWriter(config.router, logging, sinks, log),
     log,
   );
+  const begin = (exchange: Exchange, message: IncomingMessage, response: ServerResponse): void => {
+    if (handle) void handle(message, response);
+    else exchange.serve();
+  };
   const serveWith =
     (own: ExchangeContext): Serve =>
     (message: ExchangeMessage, response) => {
@@ -95,8 +100,7 @@ export async function createServingContext(
         exchange.closed();
         finished?.(exchange.record());
       });
-      if (handle) void handle(message, response);
-      else exchange.serve();
+      runOwned(exchange.owner, begin, exchange, message, response);
     };
   const serve = serveWith(context);
   const { http2 } = compiled;

@@ -1,4 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
+import type { InternalErrorCounts } from '../containment/internal-errors.ts';
 import type { FaultDelta } from '../containment/plugin-record.ts';
 import type { GenerationInfo } from '../control/generations.ts';
 import type { EndpointDelta } from '../pipeline/endpoint-traffic.ts';
@@ -72,7 +73,7 @@ export interface MirrorMessage {
 
 /** Something that a component in a worker tells. */
 export interface WorkerEvent {
-  readonly type: 'breaker.changed' | 'plugin.suspended';
+  readonly type: 'breaker.changed' | 'plugin.suspended' | 'internal.error';
   readonly data: object;
 }
 
@@ -96,6 +97,8 @@ export interface Heartbeat extends MemoryUse {
   readonly loopLagMs: number;
   /** Faults of plugins from files since the last heartbeat. */
   readonly faults: readonly FaultDelta[];
+  /** Internal errors since the last heartbeat. */
+  readonly internalErrors: InternalErrorCounts;
   /** Traffic since the last heartbeat, by endpoint. */
   readonly traffic: readonly (readonly [endpoint: string, delta: EndpointDelta])[];
 }

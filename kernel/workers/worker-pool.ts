@@ -1,17 +1,18 @@
 import type { ListenAddress, Log, LogLevel } from '#contract';
 import type { Containment } from '../containment/containment.ts';
+import type { InternalErrors } from '../containment/internal-errors.ts';
 import { describeHeld, type Held } from '../containment/watchdog.ts';
 import { type DeniedAddresses, GatewayError } from '../contract/internal.ts';
 import type { EventLog } from '../control/event-log.ts';
 import type { GenerationInfo, Generations } from '../control/generations.ts';
 import type { Next, Participant, Ready } from '../control/participant.ts';
+import { reloadSettings } from '../control/reload-settings.ts';
 import type { Asked } from '../runtime/config-build.ts';
 import { endpointId } from '../runtime/endpoint-prints.ts';
 import type { MirrorChange, Mirrors } from '../runtime/mirrors.ts';
 import { HeldRuntimes } from './held-runtimes.ts';
 import type {
   Heartbeat,
-  MemoryUse,
   MirrorMessage,
   PrepareOrder,
   SharedQuestion,
@@ -19,7 +20,9 @@ import type {
   WorkerSettings,
 } from './messages.ts';
 import { setUpWorkers } from './reports.ts';
-import { type SlotOwner, WorkerSlot, type WorkerState } from './worker-slot.ts';
+import { Succession } from './succession.ts';
+import { describeWorker, heldBy, streamsBy, sum, type WorkerInfo } from './worker-info.ts';
+import { type SlotOwner, WorkerSlot } from './worker-slot.ts';
 
 export interface WorkerPoolOptions {
   readonly count: number;
@@ -31,23 +34,9 @@ export interface WorkerPoolOptions {
   readonly mirrors: Mirrors;
   readonly denied: DeniedAddresses;
   readonly containment: Containment;
+  readonly internalErrors: InternalErrors;
   readonly events: EventLog;
   readonly log: Log;
-}
-
-/** A worker as the admin API shows it. */
-export interface WorkerInfo extends MemoryUse {
-  readonly id: number;
-  readonly pid: number | null;
-  readonly state: WorkerState;
-  readonly revision: number | null;
-  readonly uptimeMs: number;
-  readonly requests: number;
-  readonly calls: number;
-  readonly streams: number;
-  readonly loopLagMs: number;
-  /** Lines that its logs have lost. */
-  readonly lostLines: number;
 }
 
 /**
@@ -56,11 +45,13 @@ export interface WorkerInfo extends MemoryUse {
  */
 export class WorkerPool implements Participant, SlotOwner {
   readonly log: Log;
-  readonly #slots: readonly WorkerSlot[];
+  readonly #slots: WorkerSlot[];
+  readonly #succession: Succession;
   readonly #generations: Generations;
   readonly #mirrors: Mirrors;
   readonly #denied: DeniedAddresses;
   readonly #containment: Containment;
+  readonly #internalErrors: InternalErrors;
   readonly #events: EventLog;
   readonly #runtimes = new HeldRuntimes();
   #committed: PrepareOrder | null = null;
@@ -79,17 +70,19 @@ export class WorkerPool implements Participant, SlotOwner {
     mirrors,
     denied,
     containment,
+    internalErrors,
     events,
     log,
   }: WorkerPoolOptions) {
     this.log = log;
     this.#denied = denied;
     this.#containment = containment;
+    this.#internalErrors = internalErrors;
     this.#generations = generations;
     this.#mirrors = mirrors;
     mirrors.link = {
       send: (id, change) => {
-        for (const slot of this.#slots) slot.mirror({ id, change });
+        for (const slot of this.#all) slot.mirror({ id, change });
       },
       fetch: null,
     };
@@ -97,6 +90,15 @@ export class WorkerPool implements Participant, SlotOwner {
     setUpWorkers(program, args, settings);
     this.#slots = Array.from({ length: count }, (_, index) => new WorkerSlot(index + 1, this));
     for (const slot of this.#slots) slot.start();
+    this.#succession = new Succession({
+      successorOf: ({ id }) => new WorkerSlot(id, this),
+      drainMs: () => reloadSettings(generations.current.runtime).drainMs,
+    });
+  }
+
+  /** Also those that are about to serve, and those that end their requests. */
+  get #all(): readonly WorkerSlot[] {
+    return [...this.#slots, ...this.#succession.workers];
   }
 
   get committed(): PrepareOrder | null {
@@ -134,15 +136,7 @@ export class WorkerPool implements Participant, SlotOwner {
 
   /** What all workers together hold, newest first; a moment old. */
   get held(): readonly GenerationInfo[] {
-    const all = this.#slots.flatMap(({ heartbeat }) => heartbeat?.held ?? []);
-    const revisions = [...Map.groupBy(all, ({ revision }) => revision)].sort(([a], [b]) => b - a);
-    return revisions.map(([revision, held]) => ({
-      revision,
-      state: held.some(({ state }) => state === 'current') ? 'current' : 'draining',
-      requests: sum(held.map(({ requests }) => requests)),
-      streams: sum(held.map(({ streams }) => streams)),
-      ageMs: held.reduce((most, { ageMs }) => Math.max(most, ageMs), 0),
-    }));
+    return heldBy(this.#all);
   }
 
   /** As of `Generations`, of all workers together. */
@@ -157,26 +151,11 @@ export class WorkerPool implements Participant, SlotOwner {
 
   /** As of `Generations`, of all workers together; a moment old. */
   get streamsByEndpoint(): ReadonlyMap<string, number> {
-    const all = this.#slots.flatMap(({ heartbeat }) => [...(heartbeat?.streamsByEndpoint ?? [])]);
-    const endpoints = Map.groupBy(all, ([endpoint]) => endpoint);
-    return new Map([...endpoints].map(([endpoint, results]) => [endpoint, sum(results.map(([, streams]) => streams))]));
+    return streamsBy(this.#all);
   }
 
   get workers(): readonly WorkerInfo[] {
-    return this.#slots.map(({ id, pid, state, uptimeMs, heartbeat }) => ({
-      id,
-      pid,
-      state,
-      uptimeMs,
-      revision: heartbeat?.revision ?? null,
-      requests: heartbeat?.requests ?? 0,
-      calls: heartbeat?.calls ?? 0,
-      streams: heartbeat?.streams ?? 0,
-      loopLagMs: heartbeat?.loopLagMs ?? 0,
-      lostLines: heartbeat?.lostLines ?? 0,
-      rssBytes: heartbeat?.rssBytes ?? 0,
-      heapUsedBytes: heartbeat?.heapUsedBytes ?? 0,
-    }));
+    return this.#slots.map(describeWorker);
   }
 
   async prepare({ runtime, snapshot, files }: Next): Promise<Ready> {
@@ -217,22 +196,22 @@ export class WorkerPool implements Participant, SlotOwner {
 
   /** As of `Generations.inFlight`, of all workers together, now. */
   async countInFlight(): Promise<number> {
-    return sum(await Promise.all(this.#slots.map((slot) => slot.countInFlight())));
+    return sum(await Promise.all(this.#all.map((slot) => slot.countInFlight())));
   }
 
   setClosing(closing: boolean): void {
     this.#closing = closing;
-    for (const slot of this.#slots) slot.setClosing(closing);
+    for (const slot of this.#all) slot.setClosing(closing);
   }
 
   /** What is denied in this process is denied in every worker, too; resolves when all know. */
   async shareDenied(): Promise<void> {
-    await Promise.all(this.#slots.map((slot) => slot.deny(this.denied)));
+    await Promise.all(this.#all.map((slot) => slot.deny(this.denied)));
   }
 
   /** Sets the lowest level that workers log, until their next configuration. */
   setLogLevel(level: LogLevel): void {
-    for (const slot of this.#slots) slot.setLogLevel(level);
+    for (const slot of this.#all) slot.setLogLevel(level);
   }
 
   onMirror({ id, change }: MirrorMessage): void {
@@ -256,8 +235,9 @@ export class WorkerPool implements Participant, SlotOwner {
     this.#runtimes.release((revision) => !served.has(revision));
   }
 
-  onHeartbeat({ traffic, faults }: Heartbeat): void {
+  onHeartbeat({ traffic, faults, internalErrors }: Heartbeat): void {
     this.#containment.merge(faults);
+    this.#internalErrors.merge(internalErrors);
     this.#releaseRuntimes();
     if (traffic.length === 0) return;
     const { published } = this.#generations.current.runtime.compiled;
@@ -272,8 +252,18 @@ export class WorkerPool implements Participant, SlotOwner {
     this.#events.emit(type, { ...data, worker: id });
   }
 
+  onFaulty(slot: WorkerSlot): void {
+    if (!this.#slots.includes(slot)) return;
+    this.#succession.replace(slot);
+  }
+
   onUp(slot: WorkerSlot): void {
     const { id, pid } = slot;
+    const replaced = this.#succession.takeOver(slot);
+    if (replaced) {
+      this.#slots[this.#slots.indexOf(replaced)] = slot;
+      this.log.warning(`worker ${id} (${replaced.pid}) had an internal error; worker ${id} (${pid}) replaces it`);
+    }
     // It may have come in the place of another one while the gateway drains.
     slot.setClosing(this.#closing);
     this.#events.emit('worker.up', { worker: id, pid });
@@ -290,11 +280,7 @@ export class WorkerPool implements Participant, SlotOwner {
 
   /** Ends every worker when its requests have ended. */
   async close(): Promise<void> {
-    await Promise.all(this.#slots.map((slot) => slot.stop()));
+    await Promise.all([this.#succession.close(), ...this.#slots.map((slot) => slot.stop())]);
     this.#runtimes.release(() => true);
   }
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }

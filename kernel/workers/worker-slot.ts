@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
-import type { ListenAddress, Log, LogLevel } from '#contract';
+import { type ListenAddress, type Log, type LogLevel, timerMs } from '#contract';
 import type { Held } from '../containment/watchdog.ts';
 import { GatewayError } from '../contract/internal.ts';
 import type { Asked } from '../runtime/config-build.ts';
@@ -26,6 +26,8 @@ export interface SlotOwner {
   mirrorSnapshot(id: string): MirrorChange | undefined;
   onHeartbeat(heartbeat: Heartbeat): void;
   onEvent(slot: WorkerSlot, event: WorkerEvent): void;
+  /** The worker had an internal error: it serves on until another one has taken its place. */
+  onFaulty(slot: WorkerSlot): void;
   onUp(slot: WorkerSlot): void;
   /** @param held by which plugin its event loop was held; null for none. */
   onDown(slot: WorkerSlot, reason: string, held: Held | null): void;
@@ -123,6 +125,7 @@ export class WorkerSlot {
         this.#owner.onHeartbeat(heartbeat);
       },
       event: (event: WorkerEvent) => this.#owner.onEvent(this, event),
+      faulty: () => this.#owner.onFaulty(this),
     });
     this.#channel = channel;
     // An error of the line is followed by `exit`; that of a process which never was is all that is told of it.
@@ -275,12 +278,17 @@ export class WorkerSlot {
     this.#channel?.notify('mirror', message);
   }
 
-  /** Ends the worker when its requests have ended. */
-  async stop(): Promise<void> {
+  /** Ends the worker when its requests have ended. @param waitMs then it is killed. Default: no limit. */
+  async stop(waitMs = Number.POSITIVE_INFINITY): Promise<void> {
     const isGone = this.#state === 'down';
     this.#state = 'stopping';
     if (isGone) return;
+    const worker = this.#worker;
+    const late = Number.isFinite(waitMs)
+      ? setTimeout(() => worker?.process.kill('SIGKILL'), timerMs(waitMs))
+      : undefined;
     await this.#channel?.ask('stop').catch(() => {});
     await this.#gone.promise;
+    clearTimeout(late);
   }
 }

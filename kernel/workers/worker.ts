@@ -37,7 +37,9 @@ const HEARTBEAT_MS = 1_000;
 export async function runWorker(catalogue: Catalogue, settings: WorkerSettings, sinks?: LogSinks): Promise<number> {
   // They go to the whole group of processes; the primary decides what they mean.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
-  await new Worker(process, catalogue, settings, sinks).stopped;
+  const worker = new Worker(process, catalogue, settings, sinks);
+  worker.watchErrors();
+  await worker.stopped;
   // The answer to the order gets a moment to leave.
   setImmediate(() => delay(50).then(() => process.exit(0)));
   return 0;
@@ -73,6 +75,8 @@ export class Worker {
       reports: settings.reports,
       ask: (revision, id, asked) => this.#askShared({ revision, id, asked }),
     });
+    const { internalErrors } = this.#engine;
+    internalErrors.onError = () => this.#channel.notify('faulty');
     const { promise, resolve } = Promise.withResolvers<void>();
     this.stopped = promise;
     this.#channel = new Channel(line, {
@@ -94,6 +98,11 @@ export class Worker {
       fetch: (id) => this.#channel.ask('snapshot', id) as Promise<MirrorChange | undefined>,
     };
     this.#channel.notify('ready');
+  }
+
+  /** Takes the uncaught errors of this process from now on: the primary replaces it. */
+  watchErrors(): void {
+    this.#engine.internalErrors.watch();
   }
 
   async #prepare(order: PrepareOrder | ChangeOrder): Promise<void> {
@@ -156,7 +165,7 @@ export class Worker {
   }
 
   #beat(): void {
-    const { generations, registry, containment } = this.#engine;
+    const { generations, registry, containment, internalErrors } = this.#engine;
     const { published } = generations.current.runtime.compiled;
     const now = performance.now();
     const traffic = published.flatMap(({ endpoint, traffic: served }) => {
@@ -177,6 +186,7 @@ export class Worker {
       ...memoryUse(),
       traffic,
       faults: containment.takeDelta(),
+      internalErrors: internalErrors.takeDelta(),
     };
     this.#pulseAt = now;
     this.#channel.notify('heartbeat', heartbeat);
@@ -186,6 +196,8 @@ export class Worker {
   async #stop(): Promise<void> {
     clearInterval(this.#heartbeat);
     await this.#engine.generations.close();
+    if (this.#serving > 0) this.#beat();
+    this.#engine.internalErrors.close();
     await this.#engine.containment.close();
     await this.#engine.registry.close();
     this.#engine.closeLog();

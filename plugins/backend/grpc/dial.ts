@@ -1,6 +1,6 @@
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { type DeniedAddresses, timerMs } from '#contract';
+import { type DeniedAddresses, openOwned, timerMs } from '#contract';
 import type { TlsClient } from '../../services/client-tls.ts';
 import { Connection } from '../../services/http2/connection.ts';
 
@@ -35,7 +35,7 @@ export function connectTo(
   const name = address.host.includes(':') ? `[${address.host}]` : address.host;
   return new Connection(
     {
-      socket: dial(address, settings),
+      socket: openOwned('backend connection', name, () => dial(address, settings)),
       origin: `${tls ? 'https' : 'http'}://${name}:${address.port}`,
       timeoutMs,
       streamWindowBytes: STREAM_WINDOW_BYTES,

@@ -1,4 +1,4 @@
-import { BackendError, type Call, type Log } from '#contract';
+import { BackendError, type Call, connectionOwner, type Log, runOwned } from '#contract';
 import { type BackoffStrategy, backOff } from '../backoff.ts';
 import { during } from './during.ts';
 
@@ -142,10 +142,12 @@ export class KeptLink<L extends Link> {
     let loss: Error | null = null;
     const startedAt = performance.now();
     try {
-      const opened = await this.#options.connect((error) => {
+      const lost = (error: Error) => {
         loss ??= error;
         if (link) this.#lost(link, error, performance.now() - startedAt);
-      }, signal);
+      };
+      const owner = connectionOwner('broker connection', this.name, lost);
+      const opened = await runOwned(owner, this.#options.connect, lost, signal);
       if (signal.aborted || loss) {
         await close(opened);
         throw loss ?? new Error('closed');

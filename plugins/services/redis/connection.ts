@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Call, type Log, timerMs } from '#contract';
+import { type Call, connectionOwner, type Log, runOwned, timerMs } from '#contract';
 import { type Link, openLink } from './link.ts';
 import type { RedisConnection } from './port.ts';
 import type { Script } from './script.ts';
@@ -191,10 +191,12 @@ export class Connection implements RedisConnection {
   async #attempt(): Promise<void> {
     let link: Link | null = null;
     let loss: Error | null = null;
-    const opened = await openLink(this.#settings, (error) => {
+    const lost = (error: Error) => {
       loss = error;
       if (link) this.#lost(link, error);
-    });
+    };
+    const owner = connectionOwner('redis connection', this.name, lost);
+    const opened = await runOwned(owner, openLink, this.#settings, lost);
     if (this.#closing.signal.aborted || loss) {
       opened.close();
       throw loss ?? new Error('closed');

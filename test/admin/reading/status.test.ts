@@ -58,6 +58,7 @@ describe('GET /v1/status', () => {
       converged: true,
       workers: 1,
       endpoints: 1,
+      internalErrors: 0,
       guard: null,
       watch: { enabled: false, files: 0, mode: null },
       requiresRestart: [],

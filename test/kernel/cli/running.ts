@@ -97,7 +97,12 @@ export function startCommand(env: NodeJS.ProcessEnv, ...args: string[]): Running
  * @param env variables besides those of this process.
  */
 export function startProcess(env: NodeJS.ProcessEnv, ...args: string[]): Process {
-  const child = spawn(process.execPath, [program, ...args], {
+  return startProgram(program, env, ...args);
+}
+
+/** Starts another program that takes the same commands. @param env variables besides those of this process. */
+export function startProgram(file: string, env: NodeJS.ProcessEnv, ...args: string[]): Process {
+  const child = spawn(process.execPath, [file, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
   });

@@ -49,6 +49,7 @@ export class SeatStand {
       onMirror: report('mirror'),
       onHeartbeat: report('heartbeat'),
       onEvent: ({ id }, event) => report('event')([id, event]),
+      onFaulty: ({ id }) => report('faulty')(id),
       onUp: ({ id }) => report('up')(id),
       onDown: ({ id }, reason, held) => report('down')(held ? [id, reason, held] : [id, reason]),
     };

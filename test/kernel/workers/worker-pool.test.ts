@@ -30,6 +30,7 @@ const quiet: Heartbeat = {
   heapUsedBytes: 0,
   traffic: [],
   faults: [],
+  internalErrors: [],
 };
 
 describe('the pool of workers', () => {

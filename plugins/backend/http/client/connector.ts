@@ -1,6 +1,6 @@
 import { isIP, type OnReadOpts, connect as openTcp, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as openTls } from 'node:tls';
-import { BackendError, type ConnectionTimes, type DeniedAddresses, timerMs } from '#contract';
+import { BackendError, type ConnectionTimes, type DeniedAddresses, openOwned, timerMs } from '#contract';
 import type { TlsClient } from '../../../services/client-tls.ts';
 import { connectionLost, TransportError } from './errors.ts';
 
@@ -75,7 +75,7 @@ export function connector(
   };
   return (reading, callback) => {
     const start = performance.now();
-    const socket = open(reading ? onreadOf(reading) : undefined);
+    const socket = openOwned('backend connection', hostname, () => open(reading ? onreadOf(reading) : undefined));
     const times = timing(socket, start, secure);
     const settle = (error: Error | null) => {
       // Nothing on the socket knows the first request any more.

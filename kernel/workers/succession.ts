@@ -1,0 +1,67 @@
+import type { WorkerSlot } from './worker-slot.ts';
+
+/** A worker that had an internal error is replaced at most once in this time, in milliseconds. */
+const PAUSE_MS = 5_000;
+
+export interface SuccessionOptions {
+  /** Makes the successor of a worker; it is not started yet. */
+  readonly successorOf: (slot: WorkerSlot) => WorkerSlot;
+  /** How long a replaced worker may take to end its requests, in milliseconds. */
+  readonly drainMs: () => number;
+}
+
+/** Replaces workers that had an internal error: a successor starts first, then the faulty one ends its requests and exits. */
+export class Succession {
+  readonly #options: SuccessionOptions;
+  /** Faulty workers by the successor that is to take their place. */
+  readonly #faulty = new Map<WorkerSlot, WorkerSlot>();
+  /** Replaced workers that end their requests. */
+  readonly #ending = new Map<WorkerSlot, Promise<void>>();
+  /** When the worker of an id was last replaced. */
+  readonly #replacedAt = new Map<number, number>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #isClosed = false;
+
+  constructor(options: SuccessionOptions) {
+    this.#options = options;
+  }
+
+  /** Workers that have no place yet, and those that have none any more. */
+  get workers(): readonly WorkerSlot[] {
+    return [...this.#faulty.keys(), ...this.#ending.keys()];
+  }
+
+  /** Starts the successor of a faulty worker, unless there is one already. */
+  replace(slot: WorkerSlot): void {
+    if (this.#isClosed || this.#ending.has(slot) || [...this.#faulty.values()].includes(slot)) return;
+    const successor = this.#options.successorOf(slot);
+    this.#faulty.set(successor, slot);
+    const sinceLast = performance.now() - (this.#replacedAt.get(slot.id) ?? Number.NEGATIVE_INFINITY);
+    if (sinceLast >= PAUSE_MS) return successor.start();
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      successor.start();
+    }, PAUSE_MS - sinceLast);
+    timer.unref();
+    this.#timers.add(timer);
+  }
+
+  /** A worker is up. @returns the worker whose place it takes, which ends from now on; undefined for none. */
+  takeOver(successor: WorkerSlot): WorkerSlot | undefined {
+    const slot = this.#faulty.get(successor);
+    if (!slot) return undefined;
+    this.#faulty.delete(successor);
+    this.#replacedAt.set(slot.id, performance.now());
+    const ended = slot.stop(this.#options.drainMs()).finally(() => this.#ending.delete(slot));
+    this.#ending.set(slot, ended);
+    return slot;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+    const successors = [...this.#faulty.keys()];
+    this.#faulty.clear();
+    await Promise.all([...successors.map((slot) => slot.stop()), ...this.#ending.values()]);
+  }
+}

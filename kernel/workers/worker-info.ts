@@ -1,0 +1,59 @@
+import type { GenerationInfo } from '../control/generations.ts';
+import type { MemoryUse } from './messages.ts';
+import type { WorkerSlot, WorkerState } from './worker-slot.ts';
+
+/** A worker as the admin API shows it. */
+export interface WorkerInfo extends MemoryUse {
+  readonly id: number;
+  readonly pid: number | null;
+  readonly state: WorkerState;
+  readonly revision: number | null;
+  readonly uptimeMs: number;
+  readonly requests: number;
+  readonly calls: number;
+  readonly streams: number;
+  readonly loopLagMs: number;
+  /** Lines that its logs have lost. */
+  readonly lostLines: number;
+}
+
+export function describeWorker({ id, pid, state, uptimeMs, heartbeat }: WorkerSlot): WorkerInfo {
+  return {
+    id,
+    pid,
+    state,
+    uptimeMs,
+    revision: heartbeat?.revision ?? null,
+    requests: heartbeat?.requests ?? 0,
+    calls: heartbeat?.calls ?? 0,
+    streams: heartbeat?.streams ?? 0,
+    loopLagMs: heartbeat?.loopLagMs ?? 0,
+    lostLines: heartbeat?.lostLines ?? 0,
+    rssBytes: heartbeat?.rssBytes ?? 0,
+    heapUsedBytes: heartbeat?.heapUsedBytes ?? 0,
+  };
+}
+
+/** Configurations that workers hold together, newest first. */
+export function heldBy(slots: readonly WorkerSlot[]): readonly GenerationInfo[] {
+  const all = slots.flatMap(({ heartbeat }) => heartbeat?.held ?? []);
+  const revisions = [...Map.groupBy(all, ({ revision }) => revision)].sort(([a], [b]) => b - a);
+  return revisions.map(([revision, held]) => ({
+    revision,
+    state: held.some(({ state }) => state === 'current') ? 'current' : 'draining',
+    requests: sum(held.map(({ requests }) => requests)),
+    streams: sum(held.map(({ streams }) => streams)),
+    ageMs: held.reduce((most, { ageMs }) => Math.max(most, ageMs), 0),
+  }));
+}
+
+/** Streams of workers together, by endpoint. */
+export function streamsBy(slots: readonly WorkerSlot[]): ReadonlyMap<string, number> {
+  const all = slots.flatMap(({ heartbeat }) => [...(heartbeat?.streamsByEndpoint ?? [])]);
+  const endpoints = Map.groupBy(all, ([endpoint]) => endpoint);
+  return new Map([...endpoints].map(([endpoint, results]) => [endpoint, sum(results.map(([, streams]) => streams))]));
+}
+
+export function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
