@@ -9,6 +9,13 @@ import {
 import type { Duplex } from 'node:stream';
 import { HeaderBag } from '#contract';
 
+declare module 'node:http2' {
+  interface Http2ServerResponse {
+    /** Writes an informational response, since Node.js 24. */
+    writeInformation(status: number, headers?: OutgoingHttpHeaders): boolean;
+  }
+}
+
 /** The connection of a session, which the session itself hides. */
 export const connections = new WeakMap<Http2Session, Duplex>();
 
@@ -86,6 +93,10 @@ export class Http2Response extends Http2ServerResponse {
 
   override writeEarlyHints(hints: Record<string, string | string[]>): void {
     if (!isOver(this)) super.writeEarlyHints(hints);
+  }
+
+  override writeInformation(status: number, headers?: OutgoingHttpHeaders): boolean {
+    return !isOver(this) && super.writeInformation(status, headers);
   }
 
   override createPushResponse(

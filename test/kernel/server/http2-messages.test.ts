@@ -285,6 +285,7 @@ describe('a message over HTTP/2', () => {
     const calls: readonly (readonly [name: string, write: (response: Http2ServerResponse) => unknown])[] = [
       ['writeContinue', (response) => response.writeContinue()],
       ['writeEarlyHints', (response) => response.writeEarlyHints({ link: '</a.css>; rel=preload' })],
+      ['writeInformation', (response) => response.writeInformation(103, { link: '</a.css>; rel=preload' })],
       ['writeHead', (response) => response.writeHead(200, { 'x-a': '1' })],
       ['write', (response) => response.write('a')],
       ['end', (response) => response.end('a')],
