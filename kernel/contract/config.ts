@@ -81,6 +81,11 @@ export const serviceSchema = {
       '0s',
       '60s',
     ),
+    send_timeout: time(
+      'Longest time in which a client reads nothing of the response that is waiting for it; the response is then aborted. Holds for streams and WebSockets, too. 0 disables the limit.',
+      '60s',
+      '30s',
+    ),
     idle_timeout: time('Longest wait for the next request of a connection; 0 means read_timeout.', '0s', '75s'),
     max_header_bytes: {
       type: 'integer',

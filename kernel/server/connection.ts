@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { timerMs } from '#contract';
-import { abandon } from './exchange-context.ts';
+import { abandon, endStalled } from './exchange-context.ts';
 import { inspectHead } from './framing.ts';
+import { untaken } from './internals.ts';
+import { Progress } from './progress.ts';
 import { endPolitely, refusal } from './refusal.ts';
 
 /** Pipelined requests that may wait on one connection. */
@@ -13,6 +15,8 @@ export interface ConnectionRules {
   readonly serve: (message: IncomingMessage, response: ServerResponse) => void;
   /** From the end of a request's head to the end of its response, in milliseconds; 0 for no limit. */
   writeTimeoutMs: number;
+  /** Longest time in which a client takes nothing of what waits for it, in milliseconds; 0 for no limit. */
+  sendTimeoutMs: number;
   /** No further request is taken. */
   closing: boolean;
 }
@@ -29,6 +33,8 @@ export class Connection {
   /** Status of the refusal that ends the connection; 0 while it goes on. */
   #refusal = 0;
   #writeTimer: NodeJS.Timeout | null = null;
+  /** Null until something has waited for the client. */
+  #progress: Progress | null = null;
   readonly #next = (): void => this.#onAnswered();
 
   constructor(socket: Socket, rules: ConnectionRules) {
@@ -104,6 +110,20 @@ export class Connection {
   #end(): void {
     this.#socket.write(refusal(this.#refusal));
     endPolitely(this.#socket);
+  }
+
+  /** Ends a connection whose client takes nothing of its response. @param now monotonic, in milliseconds. */
+  checkProgress(now: number): void {
+    const socket = this.#socket;
+    const current = this.#current;
+    const limitMs = this.#rules.sendTimeoutMs;
+    const waiting = current === null ? 0 : socket.writableLength;
+    if (waiting === 0 && this.#progress === null) return;
+    this.#progress ??= new Progress();
+    const taken = { waits: waiting > 0, bytes: socket.bytesWritten - waiting, rest: untaken(socket) };
+    if (this.#progress.stalledMs(taken, now) < limitMs) return;
+    endStalled(current!.req, limitMs);
+    socket.destroy();
   }
 
   /** Ends now, whatever is being answered. */

@@ -47,6 +47,8 @@ export interface KoaExchange {
   seeHead(rendered: RenderedReply): RenderedReply;
   /** Ends it: its connection answers with this status in its place, or ends. */
   abandon(status: number): void;
+  /** The client has taken nothing of the response for this time, in milliseconds: ends it, its connection is about to end. */
+  stalled(milliseconds: number): void;
 }
 
 /** A message on its way through Koa, with its exchange. */
@@ -59,6 +61,11 @@ export const exchangeKey = Symbol('exchange');
 /** Aborts the exchange of a message, if it has one: its connection answers with this status in its place, or ends. */
 export function abandon(message: IncomingMessage, status: number): void {
   (message as ExchangeMessage)[exchangeKey]?.abandon(status);
+}
+
+/** As of `KoaExchange.stalled`. */
+export function endStalled(message: IncomingMessage, milliseconds: number): void {
+  (message as ExchangeMessage)[exchangeKey]?.stalled(milliseconds);
 }
 
 /** Lets those who asked see the head of an answer, and change it. */

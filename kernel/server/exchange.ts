@@ -257,6 +257,11 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
     this.#call.cancel(new CancelledError());
   }
 
+  stalled(milliseconds: number): void {
+    this.#call.log.warning(`the client has read nothing of its response for ${milliseconds}ms; response aborted`);
+    this.abandon(503);
+  }
+
   /** Work that goes on keeps the configuration for as long as requests may. */
   background(work: Promise<unknown>): void {
     this.#context.runtime.background(work, this.#received.message.url!);

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { type ServiceConfig, timerMs } from '#contract';
 import { Connection, type ConnectionRules } from './connection.ts';
 import { deferContinue } from './expectation.ts';
+import { pauseOf } from './progress.ts';
 
 /** Serves HTTP/1. It owns no port: connections come to it as `connection` events, its own or another server's. */
 export interface Http1 {
@@ -45,13 +46,29 @@ export function createHttp1(
   });
   // Node silently drops the headers beyond its count.
   server.maxHeadersCount = 0;
-  const rules: ConnectionRules = { serve, writeTimeoutMs: config.write_timeout, closing: false };
+  const rules: ConnectionRules = { serve, ...responseLimits(config), closing: false };
   const connections = new Map<Duplex, Connection>();
+  let watching: NodeJS.Timeout | undefined;
+  /** Looks at all connections again and again, while there are any: nothing is to be done for a request. */
+  const watch = (): void => {
+    clearTimeout(watching);
+    if (rules.sendTimeoutMs > 0) watching = setTimeout(look, pauseOf(rules.sendTimeoutMs)).unref();
+  };
+  const look = (): void => {
+    const now = performance.now();
+    for (const connection of connections.values()) connection.checkProgress(now);
+    watch();
+  };
+  const release = (socket: Duplex): void => {
+    connections.delete(socket);
+    if (connections.size === 0) clearTimeout(watching);
+  };
   server.on('connection', (socket: Socket) => {
     // Read now, it is still known when the client has left.
     void socket.remoteAddress;
     connections.set(socket, new Connection(socket, rules));
-    socket.once('close', () => connections.delete(socket));
+    socket.once('close', () => release(socket));
+    if (connections.size === 1) watch();
   });
   server.on('request', (message, response) => connections.get(message.socket)?.accept(message, response));
   server.on('checkContinue', (message, response) => {
@@ -71,7 +88,8 @@ export function createHttp1(
     },
     adjust(next) {
       Object.assign(server, limits(next));
-      rules.writeTimeoutMs = next.write_timeout;
+      Object.assign(rules, responseLimits(next));
+      if (connections.size > 0) watch();
     },
     setClosing(closing) {
       rules.closing = closing;
@@ -86,7 +104,7 @@ export function createHttp1(
     },
     isFree: (socket) => connections.get(socket)?.free ?? false,
     accept: (message, response) => connections.get(message.socket)?.accept(message, response),
-    release: (socket) => void connections.delete(socket),
+    release,
   };
 }
 
@@ -100,6 +118,10 @@ function limits(config: ServiceConfig) {
     keepAliveTimeout: timerMs(idle || whole),
     maxHeaderSize: headerBytes || DEFAULT_HEADER_BYTES,
   };
+}
+
+function responseLimits(config: ServiceConfig): Pick<ConnectionRules, 'writeTimeoutMs' | 'sendTimeoutMs'> {
+  return { writeTimeoutMs: config.write_timeout, sendTimeoutMs: config.send_timeout };
 }
 
 /** The connection broke, or ended within a request. */

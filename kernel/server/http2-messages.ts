@@ -8,6 +8,7 @@ import {
 } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import { HeaderBag } from '#contract';
+import type { Taken } from './progress.ts';
 
 declare module 'node:http2' {
   interface Http2ServerResponse {
@@ -79,12 +80,16 @@ const DROPPED: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
+/** Longest part of a body that is handed to Node at once, in bytes. */
+const PIECE_BYTES = 256 * 1024;
+
 /**
  * A response over HTTP/2 that is written like one over HTTP/1. A client can reset its stream between any two calls:
  * everything written after that is dropped, where Node's own class throws.
  */
 export class Http2Response extends Http2ServerResponse {
   #bodiless = false;
+  #written = 0;
   #hasTrailers = false;
 
   override writeContinue(): void {
@@ -129,7 +134,33 @@ export class Http2Response extends Http2ServerResponse {
   override write(chunk: unknown, ...rest: unknown[]): boolean {
     if (isOver(this)) return false;
     if (!this.headersSent) this.writeHead(this.statusCode);
-    return this.#bodiless || super.write(chunk as string, ...(rest as []));
+    if (this.#bodiless) return true;
+    this.#written += Buffer.byteLength(chunk as string | Uint8Array);
+    return super.write(chunk as string, ...(rest as []));
+  }
+
+  /** A large body is handed over piece by piece: Node does not tell how much of a piece the client has taken. */
+  override end(chunk?: unknown, ...rest: unknown[]): this {
+    const isLarge = (typeof chunk === 'string' || chunk instanceof Uint8Array) && chunk.length > PIECE_BYTES;
+    if (!isLarge || isOver(this) || rest.some((one) => typeof one === 'function')) {
+      return super.end(chunk as string, ...(rest as []));
+    }
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk, rest[0] as BufferEncoding | undefined) : chunk;
+    if (!this.headersSent) this.writeHead(this.statusCode);
+    if (this.#bodiless) return super.end();
+    const writeFrom = (at: number): void => {
+      const next = at + PIECE_BYTES;
+      if (next >= bytes.length) super.end(bytes.subarray(at));
+      else this.write(bytes.subarray(at, next), (error?: Error | null) => error || writeFrom(next));
+    };
+    writeFrom(0);
+    return this;
+  }
+
+  /** How much of the body the client has taken. */
+  get taken(): Taken {
+    const rest = this.stream.bufferSize;
+    return { waits: rest > 0, bytes: this.#written - rest, rest: 0 };
   }
 
   /**
@@ -137,8 +168,7 @@ export class Http2Response extends Http2ServerResponse {
    * reset with code 0 stays until it is destroyed, with whatever was waiting for the client's window.
    */
   override destroy(): this {
-    if (this.stream.closed) this.stream.destroy();
-    else this.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    abort(this.stream);
     return this;
   }
 
@@ -146,6 +176,21 @@ export class Http2Response extends Http2ServerResponse {
   override emit(event: string | symbol, ...values: unknown[]): boolean {
     return (event !== 'finish' || this.writableFinished) && super.emit(event, ...values);
   }
+}
+
+/** Longest wait for a connection to take the end of a stream, in milliseconds. */
+const RESET_MS = 5000;
+
+/** Aborts a stream. Its connection stays open, unless the client takes nothing from it, so not even the end of a stream. */
+export function abort(stream: ServerHttp2Stream): void {
+  if (stream.closed) {
+    stream.destroy();
+    return;
+  }
+  const { session } = stream;
+  stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+  const cut = setTimeout(() => session?.destroy(), RESET_MS);
+  stream.once('close', () => clearTimeout(cut));
 }
 
 function isOver({ stream }: Http2ServerResponse): boolean {

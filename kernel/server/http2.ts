@@ -10,12 +10,13 @@ import {
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ServiceConfig, timerMs } from '#contract';
-import { abandon } from './exchange-context.ts';
+import { abandon, endStalled } from './exchange-context.ts';
 import { deferContinue } from './expectation.ts';
 import { isLength } from './framing.ts';
 import { isOfType } from './http2-destinations.ts';
-import { connections, Http2Request, Http2Response } from './http2-messages.ts';
+import { abort, connections, Http2Request, Http2Response } from './http2-messages.ts';
 import { handConnection } from './internals.ts';
+import { Progress, pauseOf } from './progress.ts';
 
 /** Serves connections that speak HTTP/2, encrypted or not. */
 export interface Http2 {
@@ -74,6 +75,7 @@ export function createHttp2(
   });
   const accept = (request: Http2ServerRequest, response: Http2ServerResponse): void => {
     limitTimes(request, response, limits);
+    endWhenStalled(response as Http2Response, limits.send_timeout);
     endWhenReset(response);
     if (!request.stream.endAfterHeaders) dropBodyAfter(response as Http2Response, request as Http2Request);
     const refusal = inspect(request, headerBytes(limits));
@@ -175,13 +177,30 @@ function endWhenReset({ stream }: Http2ServerResponse): void {
   stream.once('end', end);
 }
 
+/** Aborts a response of which the client takes nothing for a while. @param limitMs 0 for no limit. */
+function endWhenStalled(response: Http2Response, limitMs: number): void {
+  if (!(limitMs > 0)) return;
+  const { stream } = response;
+  const progress = new Progress();
+  const look = (): void => {
+    if (progress.stalledMs(response.taken, performance.now()) < limitMs) {
+      timer.refresh();
+      return;
+    }
+    endStalled(response.req as unknown as IncomingMessage, limitMs);
+    abort(stream);
+  };
+  const timer = setTimeout(look, pauseOf(limitMs));
+  stream.once('close', () => clearTimeout(timer));
+}
+
 /** `read_timeout` and `write_timeout` of one request: beyond them it is aborted, the connection goes on. */
 function limitTimes(request: Http2ServerRequest, response: Http2ServerResponse, limits: ServiceConfig): void {
   const { read_timeout: readMs, write_timeout: writeMs } = limits;
   const { stream } = response;
   const giveUp = (): void => {
     abandon(request as unknown as IncomingMessage, 503);
-    stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    abort(stream);
   };
   const limit = (milliseconds: number) => (milliseconds > 0 ? setTimeout(giveUp, timerMs(milliseconds)) : undefined);
   const writing = limit(writeMs);

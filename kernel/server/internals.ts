@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Http2Server } from 'node:http2';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { SecureContext, Server as TlsServer } from 'node:tls';
 import Koa from 'koa';
@@ -20,6 +21,11 @@ export function handConnection(server: Server | TlsServer | Http2Server, connect
 /** Replaces the context that a TLS server makes by itself, which leaves `allowPartialTrustChain` out. */
 export function useContext(server: TlsServer, context: SecureContext): void {
   Object.assign(server, { _sharedCreds: context });
+}
+
+/** Bytes of a write under way that the system has not taken yet. */
+export function untaken(socket: Socket): number {
+  return (socket as Socket & { _handle?: { writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0;
 }
 
 /** Decides which requests with `Upgrade` are handed out as connections; Node 22 decides by itself. */

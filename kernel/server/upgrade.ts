@@ -42,8 +42,8 @@ export function renderUpgrade(
   return { status: 101, headers: headers.list, body: null, raw: true, upgrade };
 }
 
-/** Longest time that a connection may take to end in order, in milliseconds. */
-const END_MS = 5000;
+/** Longest time that a connection or a stream may take to end in order, in milliseconds. */
+export const END_MS = 5000;
 
 /**
  * The response to a request whose client wants to go on in another protocol. Node's HTTP has let go of the connection: it is

@@ -3,6 +3,7 @@ import { atEndOfTurn, ByteStream, type Call, CancelledError, type Reply } from '
 import { DeadlineError } from '../contract/internal.ts';
 import type { RenderedReply } from '../pipeline/render.ts';
 import { announce, endWithTrailers, takesTrailers, trailerFields } from './trailers.ts';
+import { END_MS } from './upgrade.ts';
 
 /** How much of an answer's body is written. */
 export interface Written {
@@ -179,6 +180,9 @@ function streamReply(
     stop(new CancelledError(), () => {
       open();
       response.end();
+      // What it still has to say waits for the client, who may never read it.
+      const late = setTimeout(() => response.destroy(), END_MS);
+      response.once('close', () => clearTimeout(late));
     });
 }
 

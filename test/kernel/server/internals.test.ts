@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request } from 'node:http';
-import { type AddressInfo, connect, createServer as createPort, type Server as Port } from 'node:net';
+import { type AddressInfo, connect, createServer as createPort, type Server as Port, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { connect as connectTls, createSecureContext, createServer as createTlsServer } from 'node:tls';
 import Koa from 'koa';
@@ -11,10 +11,12 @@ import {
   forgetFirstRead,
   handConnection,
   respondByKoa,
+  untaken,
   useContext,
   watchTimeouts,
 } from '../../../kernel/server/internals.ts';
 import { makeCertificates } from '../../support/certificates.ts';
+import { until } from '../../support/conditions.ts';
 
 describe('what is used of Node.js and Koa beyond their documentation', () => {
   const open: Port[] = [];
@@ -23,7 +25,7 @@ describe('what is used of Node.js and Koa beyond their documentation', () => {
   });
 
   /** A port that hands its connections on. */
-  async function portTo(take: (socket: import('node:net').Socket) => void): Promise<number> {
+  async function portTo(take: (socket: Socket) => void): Promise<number> {
     const port = createPort(take).listen(0, '127.0.0.1');
     open.push(port);
     await once(port, 'listening');
@@ -75,6 +77,22 @@ describe('what is used of Node.js and Koa beyond their documentation', () => {
     equal(client.getPeerCertificate().subject.CN, 'given');
     client.destroy();
     certificates.remove();
+  });
+
+  it('a connection tells how much of a write the system has not taken', async () => {
+    const accepted = Promise.withResolvers<Socket>();
+    const client = connect(await portTo(accepted.resolve), '127.0.0.1');
+    const socket = await accepted.promise;
+    const written = new Promise((resolve) => void socket.write(Buffer.alloc(64 * 1024 * 1024), resolve));
+    const before = untaken(socket);
+    ok(before > 0);
+    await once(client, 'data');
+    await until(() => untaken(socket) < before);
+    await written;
+    equal(untaken(socket), 0);
+    client.destroy();
+    socket.destroy();
+    equal(untaken(socket), 0);
   });
 
   it('a stream tells when it is first read from, and reads on as before', async () => {

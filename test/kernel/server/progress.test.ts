@@ -1,0 +1,29 @@
+import { equal } from 'node:assert/strict';
+import { Progress, pauseOf } from '../../../kernel/server/progress.ts';
+
+describe('the progress of a response', () => {
+  const waiting = { waits: true, bytes: 100, rest: 50 };
+
+  it('stands still from when something waits until the client takes some of it', () => {
+    const progress = new Progress();
+    equal(progress.stalledMs(waiting, 1000), 0);
+    equal(progress.stalledMs(waiting, 1300), 300);
+    equal(progress.stalledMs({ ...waiting, rest: 49 }, 1400), 0);
+    equal(progress.stalledMs({ ...waiting, rest: 49 }, 1450), 50);
+    equal(progress.stalledMs({ ...waiting, bytes: 150 }, 1500), 0);
+  });
+
+  it('does not stand still while nothing waits for the client', () => {
+    const progress = new Progress();
+    progress.stalledMs(waiting, 0);
+    equal(progress.stalledMs({ ...waiting, waits: false }, 5000), 0);
+    equal(progress.stalledMs(waiting, 6000), 0);
+    equal(progress.stalledMs(waiting, 6400), 400);
+  });
+
+  it('is looked at often enough for its limit, and at least every 5 s', () => {
+    equal(pauseOf(100), 25);
+    equal(pauseOf(1), 1);
+    equal(pauseOf(60_000), 5000);
+  });
+});
