@@ -75,18 +75,28 @@ export const serviceSchema = {
     echo_endpoint: flag('Serve /__echo/, a backend that answers what it is sent.'),
     disable_rest: flag('Allow {placeholders} inside a word, as in /file.{extension} and /{from}-{to}.'),
     read_timeout: time('Longest time for a whole request; 0 for no limit.', '0s', '30s'),
-    read_header_timeout: time('Longest time for request line and headers; 0 means read_timeout.', '0s', '5s'),
+    read_header_timeout: {
+      type: 'duration',
+      description:
+        'Time limit for receiving the request line and headers, never longer than read_timeout. 0 means read_timeout; with both 0 there is no limit. Default: 10 seconds.',
+      examples: ['5s'],
+    },
     write_timeout: time(
       'Longest time from the end of the request headers to the end of the response; 0 for no limit.',
       '0s',
       '60s',
     ),
     send_timeout: time(
-      'Longest time in which a client reads nothing of the response that is waiting for it; the response is then aborted. Holds for streams and WebSockets, too. 0 disables the limit.',
+      'Time limit between two reads of a client while a response, stream or WebSocket has data waiting for it. The response is then aborted. 0 disables the limit.',
       '60s',
       '30s',
     ),
-    idle_timeout: time('Longest wait for the next request of a connection; 0 means read_timeout.', '0s', '75s'),
+    idle_timeout: {
+      type: 'duration',
+      description:
+        'Time limit for the next request on an open connection. 0 means read_timeout; with both 0 there is no limit. Default: read_timeout, or 2 minutes without one.',
+      examples: ['75s'],
+    },
     max_header_bytes: {
       type: 'integer',
       minimum: 0,

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { type ServiceConfig, timerMs } from '#contract';
 import { Connection, type ConnectionRules } from './connection.ts';
 import { deferContinue } from './expectation.ts';
+import { portTimeouts } from './port-timeouts.ts';
 import { pauseOf } from './progress.ts';
 
 /** Serves HTTP/1. It owns no port: connections come to it as `connection` events, its own or another server's. */
@@ -110,13 +111,12 @@ export function createHttp1(
 
 /** The server's limits, in milliseconds and bytes; timeouts of 0 are none. */
 function limits(config: ServiceConfig) {
-  const { read_timeout: whole, read_header_timeout: head, idle_timeout: idle, max_header_bytes: headerBytes } = config;
+  const { requestMs, headMs, idleMs } = portTimeouts(config);
   return {
-    requestTimeout: timerMs(whole),
-    // Node takes no longer time for a part than for the whole.
-    headersTimeout: timerMs(head > 0 && whole > 0 ? Math.min(head, whole) : head || whole),
-    keepAliveTimeout: timerMs(idle || whole),
-    maxHeaderSize: headerBytes || DEFAULT_HEADER_BYTES,
+    requestTimeout: timerMs(requestMs),
+    headersTimeout: timerMs(headMs),
+    keepAliveTimeout: timerMs(idleMs),
+    maxHeaderSize: config.max_header_bytes || DEFAULT_HEADER_BYTES,
   };
 }
 

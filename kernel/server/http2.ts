@@ -16,6 +16,7 @@ import { isLength } from './framing.ts';
 import { isOfType } from './http2-destinations.ts';
 import { abort, connections, Http2Request, Http2Response } from './http2-messages.ts';
 import { handConnection } from './internals.ts';
+import { portTimeouts } from './port-timeouts.ts';
 import { Progress, pauseOf } from './progress.ts';
 
 /** Serves connections that speak HTTP/2, encrypted or not. */
@@ -71,7 +72,7 @@ export function createHttp2(
     sessions.add(session);
     session.once('close', () => sessions.delete(session));
     session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
-    endWhenIdle(session, limits.idle_timeout || limits.read_timeout);
+    endWhenIdle(session, portTimeouts(limits).idleMs);
   });
   const accept = (request: Http2ServerRequest, response: Http2ServerResponse): void => {
     limitTimes(request, response, limits);

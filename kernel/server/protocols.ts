@@ -8,6 +8,7 @@ import { asksForHttp2, detectProtocol, upgrade } from './h2c.ts';
 import { createHttp1, type Http1 } from './http1.ts';
 import type { createHttp2, Http2 } from './http2.ts';
 import { decideUpgrades, handConnection, watchTimeouts } from './internals.ts';
+import { portTimeouts } from './port-timeouts.ts';
 import { createHandshakes, type Handshakes } from './tls.ts';
 import { protocolOf, SwitchingResponse } from './upgrade.ts';
 
@@ -97,7 +98,7 @@ class Dispatch implements Protocols {
       this.#handshakes.take(socket);
     } else if (this.#speaksHttp2) {
       const known = this.#wait(socket);
-      detectProtocol(socket, headMs(this.#config), (isHttp2) => {
+      detectProtocol(socket, portTimeouts(this.#config).headMs, (isHttp2) => {
         known();
         this.#hand(socket, isHttp2);
       });
@@ -114,7 +115,7 @@ class Dispatch implements Protocols {
   #shakeHands(tls: ServerTls, config: ServiceConfig): Handshakes {
     return createHandshakes(
       tls,
-      headMs(config),
+      portTimeouts(config).headMs,
       (socket) => this.#hand(socket, socket.alpnProtocol === 'h2'),
       this.#log,
     );
@@ -137,7 +138,7 @@ class Dispatch implements Protocols {
       }
       http1.release(socket);
       const known = this.#wait(socket);
-      upgrade(message, socket, head, headMs(this.#config), () => {
+      upgrade(message, socket, head, portTimeouts(this.#config).headMs, () => {
         known();
         this.#http2!.take(socket);
       });
@@ -222,11 +223,6 @@ class Dispatch implements Protocols {
     for (const http1 of [this.#http1, ...this.#retired]) http1.cut();
     this.#http2?.cut();
   }
-}
-
-/** Time limit for the first bytes of a connection, in milliseconds; 0 disables it. */
-function headMs({ read_header_timeout: head, read_timeout: whole }: ServiceConfig): number {
-  return head || whole;
 }
 
 function speaksHttp2(config: ServiceConfig, http2Type: string | null): boolean {

@@ -64,6 +64,27 @@ export const ownRules: readonly AuditRule[] = [
     find: setting('/extra_config/router/return_error_msg', ({ config }) => config.router.return_error_msg),
   },
   {
+    id: '8.2.3',
+    severity: 'MEDIUM',
+    message: 'Set read_header_timeout: without a limit, clients can hold connections open by sending headers slowly.',
+    find: setting(
+      '/read_header_timeout',
+      ({ config }) => config.read_header_timeout === 0 && config.read_timeout === 0,
+    ),
+  },
+  {
+    id: '8.2.4',
+    severity: 'LOW',
+    message: 'Set idle_timeout: without a limit, connections that no client uses stay open.',
+    find: setting('/idle_timeout', ({ config }) => config.idle_timeout === 0 && config.read_timeout === 0),
+  },
+  {
+    id: '8.2.5',
+    severity: 'LOW',
+    message: 'Set router.max_payload above 0: without a limit, clients can send request bodies of any size.',
+    find: setting('/extra_config/router/max_payload', ({ config }) => config.router.max_payload === 0),
+  },
+  {
     id: '8.3.1',
     severity: 'MEDIUM',
     message: 'Let nobody but the owner write to the plugin folder: what lies there is run.',

@@ -1,4 +1,4 @@
-import { type AuditRule, type AuditSubject, isObject } from '#contract';
+import { type AuditedComponent, type AuditRule, type AuditSubject, isObject } from '#contract';
 import { endpointsWhere, has, isCatchall, lacking, setting, using } from './find.ts';
 
 const insecure = 'allow_insecure_connections';
@@ -31,9 +31,10 @@ export const securityRules: readonly AuditRule[] = [
   {
     id: '2.1.7',
     severity: 'HIGH',
-    message: 'Add security/http to the service, so that browsers get the security headers.',
+    message:
+      'Add security/http to the service and set at least one of its headers, such as "content_type_nosniff": true.',
     recommends: ['security/http'],
-    find: lacking('/extra_config', has(['security/http'], ['service'])),
+    find: lacking('/extra_config', (summary) => using(['security/http'], ['service'], setsHeaders)(summary).length > 0),
   },
   {
     id: '2.1.8',
@@ -96,6 +97,22 @@ export const securityRules: readonly AuditRule[] = [
     }),
   },
 ];
+
+/** Fields of security/http that set a header for browsers, other than `sts_seconds`. */
+const headerFields = [
+  'frame_deny',
+  'custom_frame_options_value',
+  'content_type_nosniff',
+  'browser_xss_filter',
+  'content_security_policy',
+  'referrer_policy',
+];
+
+/** An empty section sends no header; in development Strict-Transport-Security is not sent either. */
+function setsHeaders({ settings }: AuditedComponent): boolean {
+  const sts = Boolean(settings['sts_seconds']) && settings['is_development'] !== true;
+  return sts || headerFields.some((field) => Boolean(settings[field]));
+}
 
 /** The old place sets the new one too: only where it stands is told. */
 function h2c({ config }: AuditSubject): string[] {

@@ -31,7 +31,7 @@ const PARTS = ['dialer_timeout', 'response_header_timeout'] as const;
  */
 export const serviceTimeouts: ServiceRule = (service, report) => {
   const { read_timeout: whole, read_header_timeout: section } = service;
-  if (whole > 0 && section > whole) {
+  if (whole > 0 && section !== undefined && section > whole) {
     const message = `read_header_timeout of ${section}ms can never fire: read_timeout ends the request after ${whole}ms`;
     report.warn('TIMEOUT_UNUSED', '/read_header_timeout', message, { related: ['/read_timeout'] });
   }

@@ -17,7 +17,7 @@ const clean = {
   tls: { keys: [{ public_key: 'a.pem', private_key: 'a.key' }] },
   extra_config: {
     router: { hide_version_header: true, trusted_proxies: ['10.0.0.0/8'] },
-    'security/http': {},
+    'security/http': { frame_deny: true },
     'security/cors': {},
     'security/bot-detector': {},
     'telemetry/logging': {},
@@ -97,6 +97,8 @@ const cases: readonly [id: string, change: (config: Json) => void, at: readonly 
     ['2.1.2', (config) => delete config.tls, ['']],
     ['2.1.3', (config) => Object.assign(config.tls, { disabled: true }), ['/tls/disabled']],
     ['2.1.7', without('security/http'), ['/extra_config']],
+    ['2.1.7', service('security/http', {}), ['/extra_config']],
+    ['2.1.7', service('security/http', { sts_seconds: 60, is_development: true }), ['/extra_config']],
     ['2.1.8', root({ use_h2c: true }), ['/use_h2c']],
     [
       '2.1.8',
@@ -249,11 +251,21 @@ const cases: readonly [id: string, change: (config: Json) => void, at: readonly 
       (config) => Object.assign(config.extra_config.router, { return_error_msg: true }),
       ['/extra_config/router/return_error_msg'],
     ],
+    ['8.2.3', root({ read_header_timeout: '0s' }), ['/read_header_timeout']],
+    ['8.2.4', root({ idle_timeout: 0 }), ['/idle_timeout']],
+    [
+      '8.2.5',
+      (config) => Object.assign(config.extra_config.router, { max_payload: 0 }),
+      ['/extra_config/router/max_payload'],
+    ],
     ['8.3.1', root({ plugin: { folder: '/open/', pattern: '.js' } }), ['/plugin/folder']],
   ];
 
 /** What looks like it and is none: the rule must be silent. */
 const harmless: readonly [id: string, sentence: string, change: (config: Json) => void][] = [
+  ['2.1.7', 'one security header', service('security/http', { frame_deny: true })],
+  ['8.2.3', 'a limit for whole requests', root({ read_header_timeout: 0, read_timeout: '30s' })],
+  ['8.2.4', 'a limit for whole requests', root({ idle_timeout: 0, read_timeout: '30s' })],
   ['2.2.5', 'a gRPC catalog without a server', service('grpc', { catalog: [] })],
   ['2.2.5', 'a gRPC server with a service', service('grpc', { server: { services: [{ name: 'a' }] } })],
   ['2.3.1', 'a cache with both limits', atBackend('qos/http-cache', { max_items: 1, max_size: 1024 })],
