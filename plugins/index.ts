@@ -92,6 +92,7 @@ const plugins: Manifest = {
   'server/debug': () => import('./server/debug.ts'),
   'server/echo': () => import('./server/echo.ts'),
   'server/health': () => import('./server/health.ts'),
+  'server/ready': () => import('./server/ready.ts'),
   'server/virtualhost': () => import('./server/virtualhost.ts'),
   'server/static-filesystem': () => import('./server/static-filesystem.ts'),
   'telemetry/gelf': () => import('./telemetry/gelf/index.ts'),
@@ -120,6 +121,6 @@ export const catalogue: Catalogue = {
   describe: () => import('./documentation/openapi/export/describe-api.ts'),
   adapt: () => import('./plugin/adapt.ts'),
   commands: ['auth/revoker', 'documentation/openapi', 'documentation/postman'],
-  always: ['server/health', 'server/debug', 'server/echo'],
+  always: ['server/health', 'server/ready', 'server/debug', 'server/echo'],
   defaultProtocol: 'backend/http/client',
 };

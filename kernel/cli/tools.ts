@@ -75,6 +75,7 @@ export function toolServices(): Services {
     events: silentEvents,
     patterns: createPatterns(),
     denied: new DeniedAddresses(),
+    readiness: { isDraining: false },
     version,
   };
 }

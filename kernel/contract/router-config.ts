@@ -54,6 +54,19 @@ export const routerSchema = {
       description: 'Where the health endpoint is served.',
       default: '/__health',
     },
+    disable_ready: {
+      type: 'boolean',
+      description: 'Disables the readiness endpoint.',
+      default: false,
+    },
+    ready_path: {
+      type: 'string',
+      pattern: '^/',
+      description:
+        'Path of the readiness endpoint, for probes of Kubernetes and load balancers: 200 while the gateway accepts requests, 503 while it drains.',
+      default: '/__ready',
+      examples: ['/readyz'],
+    },
     hide_version_header: { type: 'boolean', description: 'Omits the version from X-Gateway.', default: false },
     disable_access_log: { type: 'boolean', description: 'No access log.', default: false },
     logger_skip_paths: {

@@ -12,6 +12,7 @@ import type { LogSinks } from './logging.ts';
 import type { PipeRequest, Reply } from './message.ts';
 import type { Pattern, Patterns } from './pattern.ts';
 import type { Port } from './port.ts';
+import type { Readiness } from './readiness.ts';
 import type { Step } from './step.ts';
 import type { Template } from './template.ts';
 import type { TakeToken, TokenPool } from './token-pool.ts';
@@ -43,6 +44,7 @@ export interface Services {
   readonly patterns: Patterns;
   /** What no connection that a plugin makes may lead to. */
   readonly denied: DeniedAddresses;
+  readonly readiness: Readiness;
   /** The running release, as in `1.2.3`. */
   readonly version: string;
 }

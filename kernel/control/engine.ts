@@ -50,6 +50,7 @@ export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine
   const defaultLevel: LogLevel = debug ? 'DEBUG' : 'INFO';
   const log = createLog(joinLogging([], sinks, defaultLevel).application);
   const denied = new DeniedAddresses();
+  const readiness = { isDraining: false };
   const registry = new Registry(catalogue, {
     clock: { now: () => performance.now() },
     log,
@@ -59,12 +60,13 @@ export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine
     version,
     ...services,
     denied,
+    readiness,
   } as Services);
   const cache = new RefCountedCache();
   const mirrors = new Mirrors();
   const containment = new Containment({ log, events, reports });
   const internalErrors = new InternalErrors({ log, events, now: () => performance.now() });
-  const own = { log, sinks, version, defaultLevel, ask };
+  const own = { log, sinks, version, defaultLevel, ask, readiness };
   const generations = new Generations({ registry, cache, mirrors, role, containment, ...own });
   return {
     log,

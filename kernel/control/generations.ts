@@ -19,6 +19,8 @@ import { type PortChange, PublicPort } from './public-port.ts';
 
 export interface GenerationsOptions extends BuildContext, ServingOptions {
   readonly log: ApplicationLog;
+  /** Told whether the process wants requests. */
+  readonly readiness: { isDraining: boolean };
 }
 
 /** A configuration built and warmed up, its port open, that nothing serves yet. */
@@ -52,7 +54,6 @@ export class Generations {
   readonly #cell = new ServingCell();
   readonly #draining: Draining;
   #servedFrom = 0;
-  #closing = false;
   #closed = false;
   readonly #port: PublicPort;
 
@@ -105,7 +106,7 @@ export class Generations {
 
   /** True while connections are closed after their answer. */
   get closing(): boolean {
-    return this.#closing;
+    return this.#options.readiness.isDraining;
   }
 
   /** Streams under way, those that outlived their configuration included. */
@@ -226,14 +227,14 @@ export class Generations {
 
   /** Whether connections are closed after their answer, so that clients go elsewhere. */
   setClosing(closing: boolean): void {
-    this.#closing = closing;
+    this.#options.readiness.isDraining = closing;
     this.#port.setClosing(closing);
   }
 
   /** Stops accepting, waits for requests in flight as long as the configuration says, and releases everything. */
   async close(): Promise<void> {
     const serving = this.#cell.current;
-    this.#closing = true;
+    this.#options.readiness.isDraining = true;
     this.#closed = true;
     serving?.runtime.endLasting();
     this.#draining.endLasting();

@@ -33,6 +33,7 @@ export function testContext(plugin: Plugin, around: HarnessOptions, ask: AskOwne
     events: silentEvents,
     patterns,
     denied: new DeniedAddresses(),
+    readiness: { isDraining: false },
     version: '0.0.0',
     ...services,
   } as Services);

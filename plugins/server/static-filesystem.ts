@@ -30,7 +30,7 @@ const schema = {
       type: 'string',
       pattern: '^/',
       description:
-        'Beginning of the paths that are served, on the borders of segments unless it ends with a slash; "/" for everything but "skip" and the health path. No endpoint below it is reached.',
+        'Beginning of the paths that are served, on the borders of segments unless it ends with a slash; "/" for everything but "skip", the health path and the readiness path. No endpoint below it is reached.',
       examples: ['/media/'],
     },
     ...directoryFields,
@@ -114,13 +114,19 @@ async function counted(refusal: ReturnType<CountRequest>, reply: () => Reply | P
 
 /** What follows the prefix in a path as on the wire; undefined for one that is not served here. */
 function serving({ config, setting }: Site<Config>): (path: string) => string | undefined {
-  const { health_path: health, disable_health: noHealth } = setting('router');
+  const {
+    health_path: health,
+    disable_health: noHealth,
+    ready_path: ready,
+    disable_ready: noReady,
+  } = setting('router');
+  const probes = [...(noHealth ? [] : [health]), ...(noReady ? [] : [ready])];
   const { prefix, skip } = config;
   return (path) => {
     const decoded = decodePath(path);
     if (decoded === null) return undefined;
     const rest = belowPrefix(decoded, prefix);
-    if (rest === undefined || (!noHealth && decoded === health)) return undefined;
+    if (rest === undefined || probes.includes(decoded)) return undefined;
     return skip.some((skipped) => belowPrefix(decoded, skipped) !== undefined) ? undefined : rest;
   };
 }

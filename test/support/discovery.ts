@@ -68,6 +68,7 @@ export async function standDiscovery(
         events: silentEvents,
         patterns: createPatterns(),
         denied: new DeniedAddresses(),
+        readiness: { isDraining: false },
         version: '0.0.0',
       } satisfies Services,
       errors: [],

@@ -18,12 +18,12 @@ const RESERVED = ['/__health', '/__debug', '/__echo', '/__stats'] as const;
 export function checkEndpointPath(
   route: { readonly method: string; readonly endpoint: string },
   pointer: string,
-  options: { readonly disableRest: boolean; readonly healthPath: string | undefined },
+  options: { readonly disableRest: boolean; readonly probePaths: readonly string[] },
   report: Report,
 ): void {
   const { method, endpoint: path } = route;
-  const isHealth = method === 'GET' && path === options.healthPath;
-  if (path === CATCHALL || (PLAIN.test(path) && !isHealth)) return;
+  const isProbe = method === 'GET' && options.probePaths.includes(path);
+  if (path === CATCHALL || (PLAIN.test(path) && !isProbe)) return;
   const host = virtualName(path);
   if (host !== undefined && /^$|[{}]/.test(host)) {
     const message = `path '${path}': behind '${VIRTUAL}' stands the name of a host`;
@@ -36,8 +36,10 @@ export function checkEndpointPath(
     report.error('ROUTE_PATH', `${pointer}/endpoint`, message, rest);
   }
   const reserved = RESERVED.find((prefix) => path === prefix || path.startsWith(`${prefix}/`));
-  if (reserved === undefined && !isHealth) return;
-  report.error('ROUTE_RESERVED', `${pointer}/endpoint`, `${method} ${path} is reserved for the gateway itself`);
+  if (reserved === undefined && !isProbe) return;
+  report.error('ROUTE_RESERVED', `${pointer}/endpoint`, `${method} ${path} is reserved for the gateway itself`, {
+    hint: reserved === undefined ? 'Move health_path or ready_path of the router, or choose another path.' : undefined,
+  });
 }
 
 export interface PathFault extends Pick<ConfigErrorOptions, 'hint' | 'fix' | 'within'> {

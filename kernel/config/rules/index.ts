@@ -66,8 +66,7 @@ export function* checkService(
   isPartial: boolean,
 ): Generator<undefined, void, undefined> {
   if (!isPartial) for (const rule of serviceRules) rule(service, report, known);
-  const healthPath = service.router.disable_health ? undefined : service.router.health_path;
-  const pathOptions = { disableRest: service.disable_rest === true, healthPath };
+  const pathOptions = { disableRest: service.disable_rest === true, probePaths: probePaths(service.router) };
   const rules = [...endpointRules, ownAddress(service), adminAddress(service, known)];
   const routes: Route[] = [];
   let isSound = true;
@@ -87,6 +86,11 @@ export function* checkService(
   if (isPartial) return;
   if (isSound) serviceTimeouts(service, report, known);
   yield* checkCollisions(routes, report);
+}
+
+/** Paths of the health and readiness endpoints. */
+function probePaths(router: ServiceConfig['router']): string[] {
+  return [...(router.disable_health ? [] : [router.health_path]), ...(router.disable_ready ? [] : [router.ready_path])];
 }
 
 /**

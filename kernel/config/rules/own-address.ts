@@ -5,7 +5,7 @@ import type { Report } from '../report.ts';
 import { type EndpointRule, routeName } from './rule.ts';
 
 /** The gateway's own endpoints: a backend may well be one of those. */
-const OWN = /^\/__(?:health|debug|echo|stats)(?:\/|$)/;
+const OWN = /^\/__(?:health|ready|debug|echo|stats)(?:\/|$)/;
 
 /**
  * No backend is the gateway itself, which would call itself until the timeout.

@@ -1,9 +1,9 @@
 import { HeaderBag, Reply } from '#contract';
 
 /** An answer of the gateway's own, which tells nothing of completeness. */
-export function jsonReply(body: unknown): Reply {
+export function jsonReply(body: unknown, status = 200): Reply {
   const headers = new HeaderBag(['Content-Type', 'application/json; charset=utf-8']);
-  const reply = Reply.raw(200, headers, Buffer.from(JSON.stringify(body)));
+  const reply = Reply.raw(status, headers, Buffer.from(JSON.stringify(body)));
   reply.complete = null;
   return reply;
 }

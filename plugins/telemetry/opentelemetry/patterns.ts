@@ -4,7 +4,7 @@ export function routeName(pattern: string): string {
 }
 
 /** The paths of the gateway itself. */
-const ownPaths = ['/__health', '/__debug/', '/__echo/', '/__stats/'];
+const ownPaths = ['/__health', '/__ready', '/__debug/', '/__echo/', '/__stats/'];
 
 /** Tells which paths and which endpoints are not reported. */
 export interface SkippedPaths {

@@ -78,12 +78,15 @@ describe('the admin operations of a gateway with workers', () => {
   });
 
   it('drain and resume every worker', async () => {
+    const probe = async () => String((await fetch(`http://127.0.0.1:${port}/__ready`)).status);
     const connection = async () => (await fetch(`http://127.0.0.1:${port}/__health`)).headers.get('connection');
     await admin.send('POST', '/v1/drain');
     equal((await admin.ask('/ready')).status, 503);
     await untilAnswers(connection, 'close');
+    await untilAnswers(probe, '503');
     await admin.send('POST', '/v1/resume');
     await untilAnswers(connection, 'keep-alive');
+    await untilAnswers(probe, '200');
     equal((await admin.ask('/ready')).status, 200);
   });
 

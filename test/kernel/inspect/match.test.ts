@@ -123,6 +123,7 @@ describe('matchRoute', () => {
       ['GET /user/7/x', 'none'],
       ['GET /', 'none'],
       ['GET /__health', 'builtin'],
+      ['GET /__ready', 'builtin'],
       ['GET /__debug/any', 'builtin'],
     ] as const) {
       it(`to ${line}`, async () => {

@@ -1,4 +1,5 @@
-import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import type { Operations } from '#kernel';
 import type { Gateway } from '../../../kernel/sluice.ts';
 import { json, rememberingSinks, startBackend, startGateway } from '../../support/gateway.ts';
 import { ask } from './ask.ts';
@@ -23,6 +24,53 @@ describe('the gateway’s own endpoints', () => {
 
   const status = async (line: string): Promise<number> => (await ask(port, line)).status;
   const router = (options: object): object => ({ extra_config: { router: options } });
+
+  describe('readiness', () => {
+    const drained = async (path: string): Promise<unknown[]> => {
+      const { processes } = gateway as Operations;
+      processes.setClosing(true);
+      const { status: code, text, headers } = await ask(port, `GET ${path}`);
+      processes.setClosing(false);
+      return [code, JSON.parse(text), headers.connection];
+    };
+
+    it('is true while the gateway takes requests, and false while it drains', async () => {
+      await start({});
+      const { status: code, text } = await ask(port, 'GET /__ready');
+      deepEqual([code, JSON.parse(text)], [200, { status: 'ok' }]);
+      deepEqual(await drained('/__ready'), [503, { status: 'error', reasons: ['draining'] }, 'close']);
+      equal(await status('GET /__ready'), 200);
+    });
+
+    it('leaves health as it is', async () => {
+      await start({});
+      equal((await drained('/__health'))[0], 200);
+    });
+
+    it('is false for configurations that come while the gateway drains', async () => {
+      await start({});
+      await gateway!.reload({ version: 3, endpoints, extra_config: { router: { ready_path: '/readyz' } } });
+      equal((await drained('/readyz'))[0], 503);
+    });
+
+    it('stands where it is configured to, or nowhere', async () => {
+      await start(router({ ready_path: '/readyz' }));
+      deepEqual([await status('GET /readyz'), await status('GET /__ready')], [200, 404]);
+      await gateway!.reload({ version: 3, endpoints, ...router({ disable_ready: true }) });
+      equal(await status('GET /__ready'), 404);
+    });
+
+    it('leaves its path to an endpoint where it is elsewhere', async () => {
+      const own = [{ ...endpoints[0]!, endpoint: '/__ready' }];
+      await rejects(start({ endpoints: own }), /GET \/__ready is reserved for the gateway itself/);
+      await start({ endpoints: own, ...router({ disable_ready: true }) });
+      equal(await status('GET /__ready'), 500);
+    });
+
+    it('is never at the path of health', async () => {
+      await rejects(start(router({ ready_path: '/__health' })), /ready_path and health_path are both "\/__health"/);
+    });
+  });
 
   describe('health', () => {
     it('tells that all is well, and the time', async () => {
