@@ -9,8 +9,7 @@ import {
   type TokenCheck,
 } from '#contract';
 import { algorithm } from '../../services/keys/algorithms.ts';
-import type { Jwk } from '../../services/keys/jwk.ts';
-import type { Keys } from '../../services/keys/keys.ts';
+import type { Found, Keys } from '../../services/keys/keys.ts';
 import { readRegistered, untimely } from './claims.ts';
 import { extractor } from './extract.ts';
 import { type Judge, judge } from './judgement.ts';
@@ -72,14 +71,7 @@ export class Validation {
     return untilGivenUp(key, call).then((match) => this.#verify(name, text.length, token, match, request, call));
   };
 
-  #verify(
-    name: string,
-    length: number,
-    token: Token,
-    key: Jwk | undefined,
-    request: ClientRequest,
-    call: Call,
-  ): Answer {
+  #verify(name: string, length: number, token: Token, key: Found, request: ClientRequest, call: Call): Answer {
     if (!key) {
       const { failure } = this.#keys;
       return this.#refuse(401, failure === null ? 'its key is not known' : `its key cannot be had: ${failure}`);

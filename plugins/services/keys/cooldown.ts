@@ -1,5 +1,9 @@
+import { hash } from 'node:crypto';
+
 /** Names remembered; the oldest go first. */
 const MAX_NAMES = 10_000;
+/** Longest name that is remembered as it is: the names of tokens' keys are the client's to choose. */
+const MAX_LENGTH = 64;
 
 /** Names that are not looked for again for a while. */
 export class Cooldown {
@@ -12,17 +16,24 @@ export class Cooldown {
     this.#now = now;
   }
 
-  add(name: string): void {
+  add(written: string): void {
+    const name = shortened(written);
     this.#until.delete(name);
     this.#until.set(name, this.#now() + this.#ms);
     if (this.#until.size > MAX_NAMES) this.#until.delete(this.#until.keys().next().value!);
   }
 
-  has(name: string): boolean {
+  has(written: string): boolean {
+    if (this.#until.size === 0) return false;
+    const name = shortened(written);
     const until = this.#until.get(name);
     if (until === undefined) return false;
     if (this.#now() < until) return true;
     this.#until.delete(name);
     return false;
   }
+}
+
+function shortened(name: string): string {
+  return name.length > MAX_LENGTH ? hash('sha256', name, 'base64url') : name;
 }

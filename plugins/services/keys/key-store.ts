@@ -15,7 +15,7 @@ class Copy {
   at = Number.NEGATIVE_INFINITY;
   /** Why the last download failed; null when it did not. */
   failure: string | null = null;
-  refreshing: Promise<void> | null = null;
+  refreshing: Promise<boolean> | null = null;
   readonly news = new News();
   /** When it is worth asking for leave again, by what one asks for. */
   readonly quietUntil = { stale: Number.NEGATIVE_INFINITY, unknown: Number.NEGATIVE_INFINITY };
@@ -74,8 +74,11 @@ export class KeyStore {
     return this.#copy.failure;
   }
 
-  /** Downloads the set, if it is time for that; waits for a download that runs. Never fails. */
-  refresh(why: 'stale' | 'unknown'): Promise<void> | undefined {
+  /**
+   * Downloads the set, if it is time for that; waits for a download that runs. Never fails.
+   * @returns true once the key server was asked, whatever came of it; false, or undefined at once, when it was not time.
+   */
+  refresh(why: 'stale' | 'unknown'): Promise<boolean> | undefined {
     const copy = this.#copy;
     if (copy.refreshing) return copy.refreshing;
     if (this.#now() < copy.quietUntil[why]) return undefined;
@@ -85,22 +88,22 @@ export class KeyStore {
     return copy.refreshing;
   }
 
-  async #obtain(why: 'stale' | 'unknown'): Promise<void> {
+  async #obtain(why: 'stale' | 'unknown'): Promise<boolean> {
     const { signal } = this.#end;
     const { news } = this.#copy;
     const heard = news.count;
     try {
       const wait = await this.#ask(why);
       // The news of that download may have come together with the answer.
-      if (wait === BUSY && news.count !== heard) return;
-      if (wait === BUSY) return await news.next(DOWNLOAD_MS, signal);
+      if (wait === BUSY && news.count === heard) await news.next(DOWNLOAD_MS, signal);
+      if (wait === BUSY) return news.count !== heard;
       if (wait > 0) {
         this.#copy.quietUntil[why] = this.#now() + wait;
-        return;
+        return false;
       }
     } catch {
       // The process that decides is gone, and soon this one.
-      return;
+      return false;
     }
     const reported = news.next(DOWNLOAD_MS, signal);
     let result: Asked = 'done';
@@ -113,5 +116,6 @@ export class KeyStore {
       this.#mirror.change({ failed: (error as Error).message });
     }
     await Promise.all([reported, Promise.resolve(this.#ask(result)).catch(() => {})]);
+    return !signal.aborted;
   }
 }

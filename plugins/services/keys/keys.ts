@@ -8,10 +8,13 @@ import { type IdentifyStrategy, KeySet } from './key-set.ts';
 import { KeyStore } from './key-store.ts';
 import type { KeyServerConfig } from './schema.ts';
 
+/** A key; null when it was looked for and not found, undefined when it is not time to look for it. */
+export type Found = Jwk | null | undefined;
+
 /** Where a validator finds keys. */
 export interface Keys {
-  /** The key of that name; undefined where there is none, or none can be had. Never fails. */
-  find(id: string): Jwk | undefined | Promise<Jwk | undefined>;
+  /** The key of that name. Never fails. */
+  find(id: string): Found | Promise<Found>;
   /** Why a key could not be had, for the log. */
   readonly failure: string | null;
   /** The keys of a file; none of a server's. */
@@ -35,7 +38,7 @@ export function openKeys(site: Site<unknown>, config: KeyServerConfig, options: 
   const { strategy, cooldownMs } = options;
   if (config.jwk_local_path !== undefined) {
     const set = localKeys(site, config.jwk_local_path, config);
-    return { failure: null, find: (id) => set.find(strategy, id), all: () => set.keys };
+    return { failure: null, find: (id) => set.find(strategy, id) ?? null, all: () => set.keys };
   }
   const server = keySource(site, config.jwk_url!, config);
   if (!server) return null;
@@ -63,7 +66,7 @@ function cached(site: Site<unknown>, server: KeyServer, strategy: IdentifyStrate
       const key = set?.find(strategy, id);
       if (key) return key;
       const refreshing = store.refresh(set ? 'unknown' : 'stale');
-      return refreshing?.then(() => store.fresh(maxAgeMs)?.find(strategy, id));
+      return refreshing?.then((wasAsked) => store.fresh(maxAgeMs)?.find(strategy, id) ?? (wasAsked ? null : undefined));
     },
   };
 }
@@ -94,15 +97,15 @@ function uncached(site: Site<unknown>, server: KeyServer, strategy: IdentifyStra
     },
     find(id) {
       running ??= download();
-      return running.then((set) => set?.find(strategy, id));
+      return running.then((set) => set?.find(strategy, id) ?? null);
     },
   };
 }
 
-/** Does not look again for a while for what was not found. */
+/** Does not look again for a while for keys that were looked for and not found. */
 function cooling(keys: Keys, cooldown: Cooldown): Keys {
-  const noted = (id: string, key: Jwk | undefined) => {
-    if (!key) cooldown.add(id);
+  const noted = (id: string, key: Found) => {
+    if (key === null) cooldown.add(id);
     return key;
   };
   return {

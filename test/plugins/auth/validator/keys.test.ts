@@ -164,6 +164,19 @@ describe('keys that auth/validator downloads', () => {
     equal(server.asked.length, 3);
   });
 
+  it('that nobody has looked for yet are not in the cooldown of a name that somebody invented', async () => {
+    const gate = await warmed({ failed_jwk_key_cooldown: '60s' });
+    equal(await call(gate, { ...bob, kid: 'invented' }), 401);
+    server.keys = [ada.jwk, bob.jwk];
+    later(1);
+    equal(await call(gate, bob), 401);
+    equal(server.asked.length, 2);
+    later(4.1);
+    equal(await call(gate, bob), 200);
+    equal(await call(gate, { ...bob, kid: 'invented' }), 401);
+    equal(server.asked.length, 3);
+  });
+
   it('are downloaded for every request without a cache, and once for those that wait together', async () => {
     const gate = await open({ cache: false });
     for (let count = 1; count <= 4; count++) {
