@@ -30,9 +30,12 @@ describe('a server of the Model Context Protocol and clients that mean no good',
       backend: { url_pattern: '/' },
     });
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
-    equal((await stage.send({ body: call(`{"code":${deep}}`) })).message.result.isError, true);
     // With a number that JavaScript cannot hold it is read in another way.
-    equal((await stage.send({ body: call(`{"code":${deep},"n":12345678901234567890}`) })).message.error.code, -32700);
+    for (const args of [`{"code":${deep}}`, `{"code":${deep},"n":12345678901234567890}`]) {
+      const { result } = (await stage.send({ body: call(args) })).message;
+      equal(result.isError, true);
+      ok(result.content[0].text.endsWith('(root) is nested too deeply'));
+    }
     equal((await stage.ask('ping')).status, 200);
   });
 
