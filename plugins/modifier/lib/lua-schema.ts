@@ -12,7 +12,8 @@ export const scriptFields = {
   },
   pre: {
     type: 'string',
-    description: 'Lua code that is run before the call.',
+    description:
+      'Lua code to run before the call. A script that takes more than 100 ms of processor time, or more than 64 MiB, is ended with an error.',
     examples: ["request.load():headers('X-Team', 'checkout')"],
   },
   live: {

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
-import { spendMemory } from './budget.ts';
-import { numberText } from './numbers.ts';
+import { currentBudget, LONG_STRING_BYTES, spendMemory } from './budget.ts';
+import { MAX_NUMERAL_BYTES, numberText } from './numbers.ts';
 
 // The engine is one of Lua 5.3 without bounds. Here its parts are loaded one by one and adapted, each before others take
 // its functions over: numbers are those of Lua 5.1, and what is made is counted.
@@ -86,6 +86,7 @@ const hexadecimal = /^\s*([-+]?)(0x[\da-f]+)\s*$/i;
 
 const { luaO_str2num: readNumber } = values;
 values.luaO_str2num = (text, slot) => {
+  if (text.length > MAX_NUMERAL_BYTES) return 0;
   const length = readNumber(text, slot);
   if (length <= SHORT_HEX) return length;
   const [, sign, digits] = hexadecimal.exec(Buffer.from(text.subarray(0, length - 1)).toString('latin1')) ?? [];
@@ -152,7 +153,23 @@ function moveBetween(table: Table, entry: Entry, before: Entry | undefined, afte
   else table.l = entry;
 }
 
+/** Tokens of source text between two looks at the clock: the compiler may go back over all it has made for one. */
+const TOKENS_A_LOOK = 32;
+
+interface Lexer {
+  luaX_next(source: unknown): void;
+}
+const lexer = require('fengari/src/llex.js') as Lexer;
+const { luaX_next: nextToken } = lexer;
+let tokens = 0;
+lexer.luaX_next = (source) => {
+  if (++tokens % TOKENS_A_LOOK === 0) currentBudget()?.look();
+  nextToken(source);
+};
+
 interface Arguments {
+  luaL_checklstring(L: unknown, arg: number): Uint8Array;
+  luaL_checkstring(L: unknown, arg: number): Uint8Array;
   luaL_checkinteger(L: unknown, arg: number): number;
   luaL_optinteger(L: unknown, arg: number, otherwise: number): number;
   luaL_checknumber(L: unknown, arg: number): number;
@@ -162,3 +179,12 @@ const args = require('fengari/src/lauxlib.js') as Arguments;
 // Where a whole number is asked for, the fraction is cut off.
 args.luaL_checkinteger = (L, arg) => Math.trunc(args.luaL_checknumber(L, arg)) || 0;
 args.luaL_optinteger = (L, arg, otherwise) => args.luaL_opt(L, args.luaL_checkinteger, arg, otherwise);
+
+// What functions do to a long text takes time, and the engine looks at the clock between instructions alone.
+const { luaL_checklstring: textArgument } = args;
+args.luaL_checklstring = (L, arg) => {
+  const text = textArgument(L, arg);
+  if (text.length >= LONG_STRING_BYTES) currentBudget()?.look();
+  return text;
+};
+args.luaL_checkstring = args.luaL_checklstring;

@@ -12,7 +12,7 @@ export const MAX_STRING_BYTES = 8 * 1024 * 1024;
 const LOOKS_AT_HEAP = 20;
 
 /** Strings from here on are looked at as they are made: what is done to them takes time. */
-const LONG_STRING_BYTES = 16 * 1024;
+export const LONG_STRING_BYTES = 16 * 1024;
 
 const cpuUsage = (process.threadCpuUsage ?? process.cpuUsage).bind(process);
 

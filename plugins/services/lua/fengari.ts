@@ -24,9 +24,11 @@ export interface Lua {
   readonly LUA_TTABLE: number;
   readonly LUA_TFUNCTION: number;
   readonly LUA_TUSERDATA: number;
+  readonly LUA_OPLT: number;
   lua_atnativeerror(L: LuaState, handler: LuaFunction): void;
   lua_call(L: LuaState, args: number, results: number): void;
   lua_checkstack(L: LuaState, extra: number): boolean;
+  lua_compare(L: LuaState, index: number, other: number, operator: number): number;
   lua_error(L: LuaState): never;
   lua_getfield(L: LuaState, index: number, key: Uint8Array): number;
   lua_getmetatable(L: LuaState, index: number): boolean;

@@ -139,13 +139,24 @@ function paddedNumber(text: string, layout: Layout): string {
   return `${before}${text.slice(before.length).padStart(width - before.length, '0')}`;
 }
 
+/** Bytes that are quoted between two looks at the clock. */
+const QUOTED_A_LOOK = 64 * 1024;
+
 /** A text as Lua source has it. */
 function quoted(text: string): string {
-  const inside = text
+  let inside = '';
+  for (let at = 0; at < text.length; at += QUOTED_A_LOOK) {
+    if (at > 0) currentBudget()?.look();
+    inside += escaped(text.slice(at, at + QUOTED_A_LOOK));
+  }
+  return `"${inside}"`;
+}
+
+function escaped(text: string): string {
+  return text
     .replace(/["\\\n]/g, '\\$&')
     .replaceAll('\r', '\\r')
     .replaceAll('\0', '\\000');
-  return `"${inside}"`;
 }
 
 function latin1({ buffer, byteOffset, length }: Uint8Array): string {

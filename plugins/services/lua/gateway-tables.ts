@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { CallError, type Data, isObject, printJson } from '#contract';
+import { currentBudget } from './budget.ts';
 import { dataTables, readData } from './data.ts';
 import { documentTables } from './documents.ts';
 import type { Tables } from './engine.ts';
@@ -59,10 +60,16 @@ function bytesArg(L: LuaState): Buffer {
   return Buffer.from(buffer, byteOffset, length);
 }
 
+/** Bytes of a text between two looks at the clock. */
+const BYTES_A_LOOK = 64 * 1024;
+
 /** FNV-1a of 32 bits, hexadecimal. */
 function fnv32(bytes: Uint8Array): string {
   let hash = 0x811c9dc5;
-  for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);
+  for (let at = 0; at < bytes.length; at++) {
+    if (at % BYTES_A_LOOK === 0) currentBudget()?.look();
+    hash = Math.imul(hash ^ bytes[at]!, 0x01000193);
+  }
   return (hash >>> 0).toString(16).padStart(8, '0');
 }
 

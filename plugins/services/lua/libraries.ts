@@ -12,6 +12,8 @@ import {
 } from './fengari.ts';
 import { format } from './format.ts';
 import { mathFunctions } from './math.ts';
+import { MAX_NUMERAL_BYTES } from './numbers.ts';
+import { sort } from './sort.ts';
 import { stringFunctions } from './strings.ts';
 import { date } from './time.ts';
 
@@ -29,23 +31,21 @@ export interface Library {
 
 /** Bytes of the stack of a coroutine. */
 const COROUTINE_BYTES = 4096;
-/** Longest table that is sorted: the engine sorts without looking at the clock. */
-const MAX_SORTED = 50_000;
+/** Longest source text that a script can load while it runs, in bytes. */
+const MAX_SOURCE_BYTES = 256 * 1024;
 
 const base: Library = {
   name: '',
   open: lualib.luaopen_base!,
-  kept: words(
-    'assert error getmetatable ipairs next pairs rawequal rawget select setmetatable tonumber tostring type _VERSION',
-  ),
-  own: () => ({ pcall, xpcall, load, loadstring: load, collectgarbage }),
+  kept: words('assert error getmetatable ipairs next pairs rawequal rawget select setmetatable tostring type _VERSION'),
+  own: ({ tonumber }) => ({ pcall, xpcall, load, loadstring: load, collectgarbage, tonumber: ofNumeral(tonumber!) }),
 };
 
 const tables: Library = {
   name: 'table',
   open: lualib.luaopen_table!,
   kept: [],
-  own: ({ concat, sort, insert, remove, unpack }) => ({
+  own: ({ concat, insert, remove, unpack }) => ({
     insert: looking(insert!),
     remove: looking(remove!),
     unpack: looking(unpack!),
@@ -61,10 +61,7 @@ const tables: Library = {
       }
       return concat!(L);
     },
-    sort(L) {
-      if (lengthOf(L) > MAX_SORTED) raise(L, `a table of more than ${MAX_SORTED} values cannot be sorted`);
-      return sort!(L);
-    },
+    sort,
     getn: (L) => pushNumber(L, lengthOf(L)),
     maxn,
   }),
@@ -156,6 +153,15 @@ function looking(f: LuaFunction): LuaFunction {
   };
 }
 
+/** `tonumber`, for which a text that is longer than any numeral is none in whatever base. */
+function ofNumeral(tonumber: LuaFunction): LuaFunction {
+  return (L) => {
+    if (lua.lua_type(L, 1) !== lua.LUA_TSTRING || lua.lua_rawlen(L, 1) <= MAX_NUMERAL_BYTES) return tonumber(L);
+    lua.lua_pushnil(L);
+    return 1;
+  };
+}
+
 function lengthOf(L: LuaState): number {
   lauxlib.luaL_checktype(L, 1, lua.LUA_TTABLE);
   return lua.lua_rawlen(L, 1);
@@ -202,6 +208,7 @@ function load(L: LuaState): number {
   let text: Uint8Array;
   if (lua.lua_type(L, 1) === lua.LUA_TFUNCTION) text = collected(L);
   else text = lauxlib.luaL_checkstring(L, 1);
+  if (text.length > MAX_SOURCE_BYTES) raise(L, `source text of more than ${MAX_SOURCE_BYTES} bytes is not loaded`);
   if (lauxlib.luaL_loadbufferx(L, text, text.length, bytesOf(name), nameBytes('t')) === lua.LUA_OK) {
     // The globals of this run are those of the function that calls.
     currentGlobals(L);

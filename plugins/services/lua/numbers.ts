@@ -1,3 +1,6 @@
+/** Longest text that is read as a number, in bytes, with the space around it. */
+export const MAX_NUMERAL_BYTES = 1024;
+
 /** From here on whole numbers are no longer written with all their digits. */
 const MAX_WHOLE = 2 ** 63;
 /** Significant digits of a number with a fraction, as of `%.14g`. */

@@ -43,6 +43,18 @@ const exploding: Readonly<Record<string, string>> = {
   'documents that are written for ever':
     "local l = luaList.new() for i = 0, 9999 do l:set(i, 'x') end while true do yaml.marshal(l) end",
   'a document that is never whole': "while true do pcall(csv.unmarshal, 'a\\n\"' .. ('x\"\"'):rep(100000)) end",
+  'a table that is sorted for ever': 'local t = {} for i = 1, 49999 do t[i] = -i end while true do table.sort(t) end',
+  'long texts that are sorted for ever':
+    "local t = {} for i = 1, 20000 do t[i] = ('x'):rep(300) .. i end while true do table.sort(t) end",
+  'arithmetic on a long text': "local s = ('1'):rep(1e6) while true do pcall(function() return s + 1 end) end",
+  'a long text that is no number': "local s = ('9'):rep(1e6) while true do tonumber(s) end",
+  'a long text that is no number of another base': "local s = ('z'):rep(8e6) while true do tonumber(s, 36) end",
+  'source text that is long': "local s = ('a=1 '):rep(1e6) while true do load(s) end",
+  'source text that the compiler goes back over':
+    "local s = 'return ' .. ('a or '):rep(50000) .. 'a' while true do load(s) end",
+  'long texts that are hashed': "local s = ('x'):rep(8e6) while true do hash.fnv32(s) end",
+  'long texts that are quoted': "local s = ('\"'):rep(4e6) while true do string.format('%q', s) end",
+  'long texts that are compared': "local a, b = ('a'):rep(4e6), ('a'):rep(4e6) while true do local x = a == b end",
   'a list of a billion': 'luaList.new():set(1e9, 1)',
 };
 

@@ -83,6 +83,43 @@ describe('Lua', () => {
     deepEqual(printed, ['a\t1', 'b\t2']);
   });
 
+  it('sorts numbers, texts and whatever has an order, and keeps the order of equals', async () => {
+    const sorted = async (list: string, order = '') =>
+      (await value(`(function() local t = ${list} table.sort(t${order}) return table.concat(t, ' ') end)()`)).split(
+        ' ',
+      );
+    deepEqual(await sorted('{3, -1, 2.5, 1e300, 0, 3}'), ['-1', '0', '2.5', '3', '3', '1e+300']);
+    deepEqual(await sorted("{'b', 'B', '', 'ab', 'é', 'a'}"), ['', 'B', 'a', 'ab', 'b', 'é']);
+    deepEqual(await sorted("{'b1', 'a1', 'b2', 'a2'}", ', function(a, b) return a:byte() < b:byte() end'), [
+      'a1',
+      'a2',
+      'b1',
+      'b2',
+    ]);
+    equal(
+      await value(`(function()
+        local order = {__lt = function(a, b) return a.n > b.n end}
+        local t = {}
+        for i = 1, 9 do t[i] = setmetatable({n = i}, order) end
+        table.sort(t)
+        return t[1].n .. t[5].n .. t[9].n
+      end)()`),
+      '951',
+    );
+    match(await value("table.sort({1, 'a'})"), /attempt to compare (?:string with number|number with string)/);
+    match(await value("table.sort({2, 1}, 'x')"), /function expected/);
+    equal(await value('(function() local t = {} table.sort(t) return #t end)()'), '0');
+  });
+
+  it('takes no text for a number that is longer than a kilobyte', async () => {
+    equal(await value("tonumber(('0'):rep(1023) .. '7'), tonumber(('0'):rep(1024) .. '7')"), '7\tnil');
+    match(await value("(('0'):rep(1024) .. '7') + 1"), /attempt to perform arithmetic on a string value/);
+  });
+
+  it('loads no source text of more than 256 KiB while it runs', async () => {
+    match(await value("loadstring(('a=1 '):rep(65537))"), /source text of more than 262144 bytes is not loaded/);
+  });
+
   it('says what is wrong with a pattern', async () => {
     for (const pattern of ['[a', '(a', 'a)', '%', '%1', '%f', '%b']) {
       match(await value(`('a'):match('${pattern}')`), /pattern|capture|missing/, pattern);
