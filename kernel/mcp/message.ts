@@ -1,5 +1,6 @@
 import { type Data, type DataObject, getKey, isObject } from '../values/data.ts';
 import { parseExact } from '../values/json.ts';
+import { isTooDeep, MAX_LEVELS } from './nesting.ts';
 
 /** Codes of JSON-RPC, and of the Model Context Protocol. */
 export const mcpErrors = {
@@ -67,11 +68,11 @@ export function readMessage(text: string): McpMessage {
 }
 
 function parsed(text: string): Data {
+  if (isTooDeep(text)) throw new McpError(mcpErrors.parse, `the body is nested more than ${MAX_LEVELS} levels deep`);
   try {
     return parseExact(text);
-  } catch (error) {
-    // A SyntaxError, or a stack that ran out on the way down.
-    throw new McpError(mcpErrors.parse, error instanceof SyntaxError ? 'the body is no JSON' : 'nested too deeply');
+  } catch {
+    throw new McpError(mcpErrors.parse, 'the body is not valid JSON');
   }
 }
 

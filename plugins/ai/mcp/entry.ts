@@ -13,12 +13,14 @@ import {
   type Step,
   writtenMessage,
 } from '#contract';
+import { clientDigest } from './client-digest.ts';
 import { isOlder, listenOlder, type OlderTransport, takeOlder } from './older-transport.ts';
 import type { AllowsOrigin } from './origin.ts';
 import type { DeclaredServer } from './servers.ts';
+import type { OwnSessions } from './session-link.ts';
 import type { McpContext, Running } from './tool.ts';
 
-/** Longest message of a client, in bytes. */
+/** Longest message of a client, in bytes, where `max_payload` allows it. */
 const MESSAGE_LIMIT_BYTES = 4 * 1024 * 1024;
 
 /** An endpoint at which a server is reached. */
@@ -32,9 +34,9 @@ const nobody: Running = { enter: () => () => {} };
 
 /** Takes messages. */
 export function takeMessages({ declared, cacheScope, allowsOrigin }: Entry): Step<ClientRequest> {
-  const { preferred, sessions } = declared;
+  const { preferred, sessions: ofAll } = declared;
   const server = { ...declared.server, cacheScope };
-  const running = sessions?.connections ?? nobody;
+  const running = ofAll?.connections ?? nobody;
   const older = olderTransport(declared, server);
   const answerOlder = older && takeOlder(older);
   return async (request, call) => {
@@ -47,10 +49,8 @@ export function takeMessages({ declared, cacheScope, allowsOrigin }: Entry): Ste
     if (form === null) return refuse(406);
     const text = await textOf(request);
     const context: McpContext = { client: request, call, running };
-    return written(
-      await respondToMcp(server, { text, header: (name) => headers.get(name.toLowerCase()) }, context),
-      form,
-    );
+    const own = ofAll === null ? server : { ...server, sessions: ofAll.of(clientDigest(request, call)) };
+    return written(await respondToMcp(own, { text, header: (name) => headers.get(name.toLowerCase()) }, context), form);
   };
 }
 
@@ -62,7 +62,7 @@ function acceptOf(headers: HeaderBag): string | undefined {
 async function textOf({ body }: ClientRequest): Promise<string> {
   if (!body) return '';
   body.restrict(MESSAGE_LIMIT_BYTES);
-  return new TextDecoder().decode(await body.bytes());
+  return new TextDecoder().decode(await body.bytesToParse());
 }
 
 /** What is no answer of the protocol proper is JSON, whatever was asked for. */
@@ -80,23 +80,22 @@ function written({ status, message, session }: McpReply, form: ReplyForm): Reply
 export function serveSession(method: 'GET' | 'DELETE', entry: Entry): Step<ClientRequest> {
   const { declared, allowsOrigin } = entry;
   const server = { ...declared.server, cacheScope: entry.cacheScope };
-  const sessions = declared.sessions!;
+  const ofAll = declared.sessions!;
   const older = method === 'GET' ? olderTransport(declared, server) : null;
   const serve = method === 'GET' ? listen : end;
-  return async (request) => {
+  return async (request, call) => {
     if (!allowsOrigin(request)) return refuse(403);
     const { headers } = request;
     if (method === 'GET' && replyForm(acceptOf(headers), 'events') !== 'events') return refuse(406);
-    if (older && !headers.has('mcp-session-id')) return listenOlder(older, request);
-    const refusal = await refuseSession(server, { header: (name) => headers.get(name) });
+    if (older && !headers.has('mcp-session-id')) return listenOlder(older, request, call);
+    const sessions = ofAll.of(clientDigest(request, call));
+    const refusal = await refuseSession({ ...server, sessions }, { header: (name) => headers.get(name) });
     if (refusal) return written(refusal, 'json');
     return serve(sessions, headers.get('mcp-session-id')!);
   };
 }
 
-type Sessions = NonNullable<DeclaredServer['sessions']>;
-
-async function listen(sessions: Sessions, session: string): Promise<Reply> {
+async function listen(sessions: OwnSessions, session: string): Promise<Reply> {
   return streamed(await sessions.listen(session));
 }
 
@@ -112,7 +111,7 @@ function olderTransport({ sessions, older }: DeclaredServer, server: McpServer<M
   return older && sessions ? { server, sessions, textOf, streamed, written: (reply) => written(reply, 'json') } : null;
 }
 
-async function end(sessions: Sessions, session: string): Promise<Reply> {
+async function end(sessions: OwnSessions, session: string): Promise<Reply> {
   await sessions.end(session);
   return refuse(200);
 }

@@ -11,11 +11,15 @@ import {
   type Step,
   writtenMessage,
 } from '#contract';
-import type { SessionLink } from './session-link.ts';
+import { hideParameters } from '../../services/hidden-parameters.ts';
+import { clientDigest } from './client-digest.ts';
+import type { OwnSessions, SessionLink } from './session-link.ts';
 import type { McpContext } from './tool.ts';
 
 /** The parameter by which messages say which stream is answered. */
 const SESSION = 'session_id';
+/** Whoever knows it can speak for the client where nobody is asked who they are. */
+const secrets = new Set([SESSION]);
 
 /** The transport of 2024-11-05: a client listens, is sent where to post, and has its answers over the stream. */
 export interface OlderTransport {
@@ -34,30 +38,38 @@ export function isOlder(request: ClientRequest): boolean {
 }
 
 /** Lets a client listen: the first event says where it posts, at the address where it listens. */
-export async function listenOlder({ sessions, streamed }: OlderTransport, { path }: ClientRequest): Promise<Reply> {
-  return streamed(await sessions.begin((session) => `event: endpoint\ndata: ${path}?${SESSION}=${session}\n\n`));
+export async function listenOlder(
+  { sessions, streamed }: OlderTransport,
+  request: ClientRequest,
+  call: Call,
+): Promise<Reply> {
+  const own = sessions.of(clientDigest(request, call));
+  return streamed(await own.begin((session) => `event: endpoint\ndata: ${request.path}?${SESSION}=${session}\n\n`));
 }
 
 /** Takes a message, which is answered over the stream of its session, in whatever process that is. */
-export function takeOlder({ server, sessions, textOf, written }: OlderTransport): Step<ClientRequest> {
+export function takeOlder({ server, sessions: ofAll, textOf, written }: OlderTransport): Step<ClientRequest> {
+  const { connections } = ofAll;
   return async (request, call) => {
+    hideParameters(request, call, secrets);
+    const sessions = ofAll.of(clientDigest(request, call));
     const session = request.query.get(SESSION)!;
     if ((await sessions.version(session)) === null) return refuse(404);
     const text = await textOf(request);
     const refusal = refuseText(text);
     if (refusal) return written(refusal);
-    const ended = sessions.connections.begin(session);
+    const ended = connections.begin(session);
     if (!ended) return refuse(429);
     // Its deadline is that of the request, which is over before.
     const part = call.fork();
     const answer = async (): Promise<void> => {
       try {
         const own = { ...server, olderVersions: [oldestVersion], sessions: within(sessions, session) };
-        const { message } = await respondToMcp(
-          own,
-          messageOf(request, text, session),
-          contextOf(request, part, sessions),
-        );
+        const { message } = await respondToMcp(own, messageOf(request, text, session), {
+          client: request,
+          call: part,
+          running: connections,
+        });
         if (message !== null) sessions.send(session, writtenMessage(message, 'events'));
       } finally {
         part.finish();
@@ -70,7 +82,7 @@ export function takeOlder({ server, sessions, textOf, written }: OlderTransport)
 }
 
 /** It has begun with the stream. */
-function within(sessions: SessionLink, session: string): SessionLink {
+function within(sessions: OwnSessions, session: string): OwnSessions {
   return { ...sessions, open: async () => session, version: async () => oldestVersion };
 }
 
@@ -79,8 +91,4 @@ function messageOf({ headers }: ClientRequest, text: string, session: string) {
     text,
     header: (name: string) => (name.toLowerCase() === 'mcp-session-id' ? session : headers.get(name.toLowerCase())),
   };
-}
-
-function contextOf(client: ClientRequest, call: Call, { connections }: SessionLink): McpContext {
-  return { client, call, running: connections };
 }

@@ -55,7 +55,7 @@ function declare(site: Site<McpConfig>, config: ServerConfig, pointer: string): 
       title,
       version,
       instructions,
-      sessions,
+      sessions: null,
       tools: () => tools,
       failed: (error, { call }) => call.log.error(`[MCP] ${error instanceof Error ? error.stack : String(error)}`),
     },

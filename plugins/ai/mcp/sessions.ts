@@ -13,8 +13,13 @@ export type SessionQuestion =
   | { readonly ask: 'listen'; readonly session: string; readonly ping: string }
   | { readonly ask: 'responded'; readonly session: string; readonly ping: string };
 
+/** A question, with the digest of the client that asks. */
+export type OwnedQuestion = SessionQuestion & { readonly owner: string };
+
 interface Session {
   readonly version: string;
+  /** Digest of the client that opened it; empty where nobody was asked who they are. */
+  readonly owner: string;
   usedAt: number;
   /** What its client has not answered yet; empty for nothing. */
   ping: string;
@@ -30,14 +35,15 @@ export class Sessions {
   }
 
   /**
+   * @param question with the digest of the client that asks: the session of another one is not there for it.
    * @returns for `open` the name of the session, for `version` that of the protocol, for `listen` the session; null where
    *   there is no such session, or its client has not answered the ping before this one.
    */
-  reply(question: SessionQuestion, now: number): string | null {
+  reply(question: OwnedQuestion, now: number): string | null {
     this.#forget(now);
-    if (question.ask === 'open') return this.#open(question.version, now);
+    if (question.ask === 'open') return this.#open(question.version, question.owner, now);
     const session = this.#sessions.get(question.session);
-    if (!session) return null;
+    if (session?.owner !== question.owner) return null;
     this.#sessions.delete(question.session);
     if (question.ask === 'end') return null;
     session.usedAt = now;
@@ -58,13 +64,13 @@ export class Sessions {
     }
   }
 
-  #open(version: string, now: number): string {
+  #open(version: string, owner: string, now: number): string {
     const name = randomUUID();
     for (const oldest of this.#sessions.keys()) {
       if (this.#sessions.size < MAX_SESSIONS) break;
       this.#sessions.delete(oldest);
     }
-    this.#sessions.set(name, { version, usedAt: now, ping: '' });
+    this.#sessions.set(name, { version, owner, usedAt: now, ping: '' });
     return name;
   }
 

@@ -36,6 +36,9 @@ export interface ToolSurroundings extends Place {
   readonly tracer: Tracer | null;
 }
 
+/** Most arguments of one call, those within others not counted: each becomes a parameter. */
+const MAX_ARGUMENTS = 1000;
+
 const annotationNames = {
   read_only_hint: 'readOnlyHint',
   destructive_hint: 'destructiveHint',
@@ -77,6 +80,9 @@ export function compileTool(config: ToolConfig, around: ToolSurroundings): McpTo
         durations?.record((performance.now() - startedAt) / 1000, { ...attributes, ...failed });
         return result;
       };
+      if (Object.keys(args).length > MAX_ARGUMENTS) {
+        return measured(failedResult(`there are more than ${MAX_ARGUMENTS} arguments`));
+      }
       const wrong = input?.violations(args) ?? null;
       if (wrong !== null) return measured(failedResult(`the arguments do not keep to the schema:\n${wrong}`));
       const part = call.fork();

@@ -12,6 +12,9 @@ import {
   textOf,
 } from '#contract';
 
+/** Parameters that hold what backends of the workflow have answered, such as `Resp0_id`: no argument stands for them. */
+const ofResponses = /^Resp\d+(?:_|$)/;
+
 /** Makes the request of a workflow from the arguments of a call. */
 export type ToWorkflow = (args: DataObject, client: ClientRequest) => PipeRequest;
 
@@ -35,7 +38,8 @@ export function compileRequest(
     for (const [name, value] of Object.entries(args)) {
       if (value === null || Array.isArray(value) || isObject(value) || name === '__proto__') continue;
       const text = textOf(value);
-      params[paramKey(name)] = text;
+      const key = paramKey(name);
+      if (!ofResponses.test(key)) params[key] = text;
       if (listed.has(name) || listed.has('*')) query.append(name, text);
     }
     const headers = client.headers.copy();

@@ -1,4 +1,5 @@
-import { type Call, type ClientRequest, Query, servedSlot } from '#contract';
+import type { Call, ClientRequest } from '#contract';
+import { hideParameters } from '../../services/hidden-parameters.ts';
 import type { Strategy } from './schema.ts';
 
 /** The key of a request; empty for none. */
@@ -24,20 +25,7 @@ function parameterReader(name: string): ReadKey {
     const key = request.search === '' ? undefined : request.query.get(name);
     if (key === undefined) return '';
     // Who stands between may have left the logs another query.
-    hideKeys(request, call, new Set([name]));
+    hideParameters(request, call, new Set([name]));
     return key;
   };
-}
-
-/** The logs get the query without keys. */
-export function hideKeys({ query, search }: ClientRequest, call: Call, names: ReadonlySet<string>): void {
-  for (const name of names) {
-    if (!query.has(name)) continue;
-    const pairs = search.split('&').map((pair) => {
-      const [parameter] = Query.parse(pair);
-      return parameter && names.has(parameter[0]) ? `${pair.split('=')[0]}=***` : pair;
-    });
-    call.set(servedSlot, { ...call.get(servedSlot), search: pairs.join('&') });
-    return;
-  }
 }

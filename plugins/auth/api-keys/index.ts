@@ -18,10 +18,12 @@ import {
   type EndpointConfig as ServedEndpoint,
   type Site,
 } from '#contract';
+import { apiKeySlot } from '../../services/api-key.ts';
+import { hideParameters } from '../../services/hidden-parameters.ts';
 import { limitedWarning } from '../../services/limited-warning.ts';
 import { personalHeaders } from '../../services/personal-headers.ts';
 import { type KeyCatalogue, keyCatalogue, openCatalogue } from './catalogue.ts';
-import { hideKeys, keyReader } from './credential.ts';
+import { keyReader } from './credential.ts';
 import { keyRate } from './key-rate.ts';
 import { type EndpointConfig, endpointSchema, type ServiceConfig, type Strategy, serviceSchema } from './schema.ts';
 
@@ -49,7 +51,7 @@ export const plugin = definePlugin({
       const catalogue = openCatalogue(site);
       const { parameters } = catalogue;
       const request = before<ClientRequest>((asked, call) => {
-        if (parameters.size > 0 && asked.search !== '') hideKeys(asked, call, parameters);
+        if (parameters.size > 0 && asked.search !== '') hideParameters(asked, call, parameters);
       });
       const learnsFrom = (endpoint: ServedEndpoint): boolean => addsParameter(site.config, endpoint);
       const readsQueries = site.config.strategy === 'query_string' || site.serving().endpoints.some(learnsFrom);
@@ -96,6 +98,7 @@ function attach(site: EndpointSite<EndpointConfig>): AtEndpoint {
       return refuse(403);
     }
     if (header !== '') request.headers.set(header, role);
+    call.set(apiKeySlot, entry.id);
     return admit?.(entry.id);
   });
   if (header === '') return { endpoint };

@@ -1,8 +1,10 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { connect } from 'node:net';
+import { makeRequest } from '#contract';
+import { compileRequest } from '../../../../plugins/ai/mcp/workflow-request.ts';
 import { until } from '../../../support/conditions.ts';
 import { json } from '../../../support/gateway.ts';
-import { Stage } from './setup.ts';
+import { configOf, Stage } from './setup.ts';
 
 describe('a server of the Model Context Protocol and clients that mean no good', () => {
   let stage: Stage;
@@ -15,9 +17,17 @@ describe('a server of the Model Context Protocol and clients that mean no good',
   const call = (args: string) =>
     `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"lookup","arguments":${args}}}`;
 
-  it('reads no message that is longer than four megabytes', async () => {
+  it('reads no message that is longer than one megabyte, or than max_payload and four', async () => {
     await stage.start(json({}), { server: { stateless: true } });
     const text = (length: number) => call(`{"code":"${'x'.repeat(length)}"}`);
+    equal((await stage.send({ body: text(1024 * 1024) })).status, 413);
+    equal((await stage.send({ body: text(1000 * 1024) })).message.result.isError, true);
+    await stage.gateway.reload(
+      configOf(stage.backend.url, {
+        server: { stateless: true },
+        root: { extra_config: { router: { max_payload: 8 * 1024 * 1024 } } },
+      }),
+    );
     equal((await stage.send({ body: text(4 * 1024 * 1024) })).status, 413);
     equal((await stage.send({ body: text(3 * 1024 * 1024) })).message.result.isError, true);
   });
@@ -32,11 +42,25 @@ describe('a server of the Model Context Protocol and clients that mean no good',
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
     // With a number that JavaScript cannot hold it is read in another way.
     for (const args of [`{"code":${deep}}`, `{"code":${deep},"n":12345678901234567890}`]) {
-      const { result } = (await stage.send({ body: call(args) })).message;
-      equal(result.isError, true);
-      ok(result.content[0].text.endsWith('(root) is nested too deeply'));
+      const { error } = (await stage.send({ body: call(args) })).message;
+      deepEqual(error, { code: -32700, message: 'the body is nested more than 500 levels deep' });
     }
     equal((await stage.ask('ping')).status, 200);
+  });
+
+  it('takes no more than a thousand arguments', async () => {
+    await stage.start(json({}), { server: { stateless: true }, tool: { input_schema: {} } });
+    const args = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 1]));
+    equal((await stage.call({ ...args(999), code: 'ES' })).message.result.isError, undefined);
+    const { result } = (await stage.call({ ...args(1000), code: 'ES' })).message;
+    deepEqual([result.isError, result.content[0].text], [true, 'there are more than 1000 arguments']);
+  });
+
+  it('takes no argument for what a backend of the workflow has answered', () => {
+    const toWorkflow = compileRequest([], [], 'x');
+    const args = { code: 'x', Resp0_id: 'y', resp1_id: 'y', resp0: 'y', response: 'z' };
+    const { params } = toWorkflow(args, makeRequest({ path: '/' }));
+    deepEqual(params, { Code: 'x', Response: 'z' });
   });
 
   it('takes keys for data that are named like parts of the prototype', async () => {
@@ -75,7 +99,7 @@ describe('a server of the Model Context Protocol and clients that mean no good',
     });
     const few = await stage.call({ code: Array.from({ length: 100 }, () => 'x') });
     equal(few.message.result.content[0].text.split('\n').length, 21);
-    const many = await stage.call({ code: Array.from({ length: 200_000 }, (_, at) => at) });
+    const many = await stage.call({ code: Array.from({ length: 100_000 }, (_, at) => at) });
     equal(many.message.result.isError, true);
     equal((await stage.call({ code: [1, 2, 1] })).message.result.content[0].text.includes('uniqueItems'), true);
   });

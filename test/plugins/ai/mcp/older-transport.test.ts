@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, rejects } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { Client, SSEClientTransport } from '@modelcontextprotocol/client';
 import { ClientStream } from '../../../../plugins/ai/mcp/client-stream.ts';
@@ -65,6 +65,18 @@ describe('the transport of 2024-11-05', () => {
     equal((await client.callTool({ name: 'other', arguments: { code: 'es' } })).isError, true);
     await client.close();
     await until(() => stage.gateway.status.streams === 0);
+  });
+
+  it('names no session in the access log', async () => {
+    await stage.start(json({}), { ...older, root: { extra_config: { 'telemetry/logging': { level: 'INFO' } } } });
+    const listening = await listen(stage);
+    equal((await post(`${listening.path}&x=1`, request(1, 'ping'))).status, 202);
+    await until(() => stage.lines.some((line) => line.includes('/mcp?')));
+    const session = listening.path.split('=')[1]!;
+    ok(stage.lines.every((line) => !line.includes(session)));
+    ok(stage.lines.some((line) => line.includes('/mcp?session_id=***&x=1')));
+    listening.leave();
+    await listening.ended;
   });
 
   it('says where to post first, answers 202, and over the stream', async () => {

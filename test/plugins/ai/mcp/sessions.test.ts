@@ -1,6 +1,8 @@
 import { deepEqual, equal, match, notEqual } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import type { Call, ClientRequest, DataObject } from '#contract';
+import { clientDigest } from '../../../../plugins/ai/mcp/client-digest.ts';
 import { MAX_SESSIONS, Sessions } from '../../../../plugins/ai/mcp/sessions.ts';
 import { until } from '../../../support/conditions.ts';
 import { json } from '../../../support/gateway.ts';
@@ -169,27 +171,63 @@ describe('sessions of a server of the Model Context Protocol', () => {
     await listening.ended;
   });
 
+  it('are those of the client that opened them: to any other they do not exist', async () => {
+    const keys = ['alice', 'bob'].map((key) => ({ key, roles: ['user'] }));
+    await stage.start(json({}), {
+      server: { json_response: true },
+      root: { extra_config: { 'auth/api-keys': { keys } } },
+      extra: { 'auth/api-keys': { roles: ['user'] } },
+    });
+    const [alice, bob] = ['alice', 'bob'].map((key) => ({ Authorization: `Bearer ${key}` })) as [object, object];
+    const initialize = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
+    const opened = await stage.ask('initialize', initialize, { ...alice });
+    const session = { 'Mcp-Session-Id': opened.headers.get('mcp-session-id')! };
+    equal((await stage.ask('ping', undefined, { ...alice, ...session })).status, 200);
+    equal((await stage.ask('ping', undefined, { ...bob, ...session })).status, 404);
+    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+    equal((await stage.send({ headers: { ...bob, ...session }, body: cancelled })).status, 404);
+    equal((await stage.send({ method: 'GET', headers: { ...bob, ...session } })).status, 404);
+    equal((await stage.send({ method: 'DELETE', headers: { ...bob, ...session } })).status, 404);
+    equal((await stage.ask('ping', undefined, { ...alice, ...session })).status, 200);
+  });
+
+  it('stay with a client that gets another token', () => {
+    const client = { certificate: null } as unknown as ClientRequest;
+    const digest = (claims: DataObject | undefined, user?: string) =>
+      clientDigest(client, {
+        get: ({ name }: { name: string }) => ({ claims, basic_user: user })[name],
+      } as unknown as Call);
+    const token = { iss: 'https://id.example', sub: 'ada', exp: 1, iat: 0, jti: 'a' };
+    equal(digest(token), digest({ ...token, exp: 9, iat: 8, jti: 'b', scope: 'more' }));
+    notEqual(digest(token), digest({ ...token, sub: 'bob' }));
+    notEqual(digest(token), digest({ ...token, iss: 'https://other.example' }));
+    notEqual(digest({ role: 'a', exp: 1 }), digest({ role: 'b', exp: 1 }));
+    equal(digest({ role: 'a', exp: 1 }), digest({ role: 'a', exp: 2 }));
+    notEqual(digest(undefined, 'ada'), digest(undefined, 'bob'));
+    equal(digest(undefined), '');
+  });
+
   describe('of a server, which are bounded', () => {
     it('are forgotten half an hour after they were used last', () => {
       const sessions = new Sessions();
-      const session = sessions.reply({ ask: 'open', version: '2025-06-18' }, 0)!;
+      const session = sessions.reply({ ask: 'open', version: '2025-06-18', owner: '' }, 0)!;
       const minute = 60_000;
-      equal(sessions.reply({ ask: 'version', session }, 29 * minute), '2025-06-18');
-      equal(sessions.reply({ ask: 'version', session }, 58 * minute), '2025-06-18');
-      equal(sessions.reply({ ask: 'version', session }, 88 * minute), null);
+      equal(sessions.reply({ ask: 'version', session, owner: '' }, 29 * minute), '2025-06-18');
+      equal(sessions.reply({ ask: 'version', session, owner: '' }, 58 * minute), '2025-06-18');
+      equal(sessions.reply({ ask: 'version', session, owner: '' }, 88 * minute), null);
       equal(sessions.size, 0);
     });
 
     it('make room for new ones, those first that were used longest ago', () => {
       const sessions = new Sessions();
-      const open = () => sessions.reply({ ask: 'open', version: '2025-06-18' }, 0)!;
+      const open = () => sessions.reply({ ask: 'open', version: '2025-06-18', owner: '' }, 0)!;
       const [first, second] = [open(), open()];
       for (let at = 2; at < MAX_SESSIONS; at++) open();
-      sessions.reply({ ask: 'version', session: first }, 0);
+      sessions.reply({ ask: 'version', session: first, owner: '' }, 0);
       open();
       equal(sessions.size, MAX_SESSIONS);
-      equal(sessions.reply({ ask: 'version', session: second }, 0), null);
-      equal(sessions.reply({ ask: 'version', session: first }, 0), '2025-06-18');
+      equal(sessions.reply({ ask: 'version', session: second, owner: '' }, 0), null);
+      equal(sessions.reply({ ask: 'version', session: first, owner: '' }, 0), '2025-06-18');
     });
   });
 });

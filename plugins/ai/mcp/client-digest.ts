@@ -1,0 +1,30 @@
+import { hash } from 'node:crypto';
+import { type Call, type ClientRequest, claimsSlot, type Data, type DataObject, getKey } from '#contract';
+import { apiKeySlot } from '../../services/api-key.ts';
+import { basicUserSlot } from '../../services/basic-user.ts';
+
+/** Claims that are others in each token of the same client. */
+const ofOneToken = new Set(['exp', 'iat', 'nbf', 'jti', 'auth_time', 'nonce', 'at_hash', 'c_hash', 'sid']);
+
+/**
+ * A digest of who sends a request, for what belongs to one client alone: subject and issuer of the token, API key, user and
+ * certificate. Empty where the endpoint asks nobody who they are. It is the same for another token of the same client.
+ */
+export function clientDigest({ certificate }: ClientRequest, call: Call): string {
+  const claims = call.get(claimsSlot);
+  const known = [
+    claims ? identityOf(claims) : null,
+    call.get(apiKeySlot) ?? null,
+    call.get(basicUserSlot) ?? null,
+    certificate?.fingerprint256 ?? null,
+  ];
+  return known.every((part) => part === null) ? '' : hash('sha256', JSON.stringify(known));
+}
+
+function identityOf(claims: Readonly<DataObject>): Data {
+  const client = getKey(claims, 'client_id') ?? getKey(claims, 'azp');
+  const subject = getKey(claims, 'sub');
+  if (subject !== undefined || client !== undefined)
+    return [getKey(claims, 'iss') ?? null, subject ?? null, client ?? null];
+  return Object.entries(claims).filter(([name]) => !ofOneToken.has(name));
+}
