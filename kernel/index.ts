@@ -3,6 +3,7 @@ export {
   canonicalData,
   compileSchema,
   decodeText,
+  demandPlain,
   diffConfigs,
   draftFile,
   editDocument,
@@ -18,6 +19,7 @@ export {
   parseJson,
   parsePointer,
   replaceFile,
+  rewriteDocument,
   toIssues,
 } from './config/index.ts';
 export { blockingBoundsMs, type PluginRecord } from './containment/plugin-record.ts';

@@ -109,7 +109,7 @@ export const putConfig: Operation = {
   async handle(ctx, admin) {
     demandWritable(admin);
     const given = await demandConfigBody(ctx, admin);
-    await replaceConfig(ctx, admin, given.format, () => keepSecrets(given, admin.gateway));
+    await replaceConfig(ctx, admin, given.format, 'text', () => keepSecrets(given, admin.gateway));
   },
 };
 
@@ -138,7 +138,7 @@ export const patchConfig: Operation = {
     demandIfMatch(ctx);
     const { bytes, mediaType } = await demandBody(ctx, admin, accepts);
     const patch = parseJson(decodeText(bytes, 'patch.json'), 'patch.json');
-    await replaceConfig(ctx, admin, 'json', () => {
+    await replaceConfig(ctx, admin, 'json', 'edits', () => {
       const config = patched(mediaType, admin.gateway.serving.snapshot.data as Data, patch);
       if (!isObject(config)) throw new Problem('bad-request', 'what is left is not an object');
       return keepSecrets(new ConfigText(`${JSON.stringify(config, null, 2)}\n`, 'json'), admin.gateway);

@@ -43,7 +43,8 @@ const flags = {
     type: 'string',
     value: 'DIRECTORY',
     otherwise: '~/.local/state/sluice',
-    about: 'Where the history and the token of the admin port are kept.',
+    about:
+      'Where the history and the token of the admin port are kept, for their owner alone (0600). The history holds configurations as they served: rendered, with the secrets that were filled in from the environment and from files in clear.',
   },
   admin: {
     type: 'string',

@@ -17,6 +17,7 @@ export { type Change, editDocument } from './edit/edit-document.ts';
 export { mendText } from './edit/mend-text.ts';
 export { type Migration, planMigration } from './edit/migration.ts';
 export { type Draft, draftFile, replaceFile } from './edit/replace-file.ts';
+export { rewriteDocument } from './edit/rewrite-document.ts';
 export { withoutEffect } from './edit/without-effect.ts';
 export { shownHost } from './hosts.ts';
 export { type Issue, issueLine, type RelatedIssue, toIssues } from './issue.ts';

@@ -43,6 +43,8 @@ export class Control {
   readonly onDone: ((change: Change, applied: Applied) => Promise<void> | void)[] = [];
   /** Told how every attempt ended, dry runs included, before whoever asked for it is; null when it was refused. */
   readonly onSettled: ((attempt: Attempt, applied: Applied | null) => void)[] = [];
+  /** The configuration's file: its text as it was last loaded and served, or written; null when it never was. */
+  readonly file: { text: string | null } = { text: null };
   readonly #options: ControlOptions;
   readonly #mutex = new Mutex();
   #running: RunningAttempt | null = null;
@@ -250,6 +252,7 @@ export class Control {
     if (isNew) this.#replaced = this.#current;
     this.#current = isNew || !this.#current ? { snapshot, warnings, trigger, at } : { ...this.#current, snapshot };
     if (!(snapshot.source instanceof ConfigText)) this.#source = snapshot.source;
+    if (typeof snapshot.source === 'string') this.file.text = snapshot.document!.written;
   }
 
   /** Gets everybody ready, or nobody: none has anything to release when it throws. */

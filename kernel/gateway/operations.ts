@@ -74,6 +74,8 @@ export interface Operations extends Gateway {
 
 /** What serves now, and how it was asked for. */
 export interface ServingConfiguration extends Served, Pick<Current, 'snapshot' | 'trigger'> {
+  /** As of `Control.file`. */
+  readonly file: { text: string | null };
   /** How it sets the admin port; undefined when it says nothing. */
   readonly admin: AdminSettings | undefined;
   readonly logging: JoinedLogging;

@@ -178,8 +178,8 @@ export class RunningGateway implements Operations {
   get serving(): ServingConfiguration {
     const { router, runtime, destinations, logging } = this.generations.current;
     const { config, compiled } = runtime;
-    const { snapshot, trigger } = this.control.current;
-    return { config, compiled, router, destinations, snapshot, trigger, logging, admin: adminSettings(runtime) };
+    const { file, current } = this.control;
+    return { ...current, config, compiled, router, destinations, file, logging, admin: adminSettings(runtime) };
   }
 
   get source(): Source {

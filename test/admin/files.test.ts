@@ -164,6 +164,28 @@ describe('the admin API and the file of the configuration', () => {
       match(body.detail, /gateway\.json is json, the body is yaml/);
     });
 
+    it('does not write over what has been saved since it was loaded', async () => {
+      const saved = JSON.stringify(config('/mine'));
+      writeFileSync(file, saved);
+      const { status, body } = await put(config('/b'), '?persist=file');
+      deepEqual([status, body.type], [409, 'urn:gateway:problem:file-changed']);
+      deepEqual([readFileSync(file, 'utf8'), one.gateway.status.revision], [saved, 1]);
+      await reload();
+      equal((await put(config('/b'), '?persist=file')).status, 200);
+      equal((await put(config('/c'), '?persist=file')).status, 200);
+    });
+
+    it('does not write over what is saved while it is applied', async () => {
+      const saved = JSON.stringify(config('/mine'));
+      const leave = one.gateway.join({
+        prepare: async () => ({ precommit: async () => writeFileSync(file, saved), commit() {}, abort() {} }),
+      });
+      equal((await put(config('/b'), '?persist=file')).body.type, 'urn:gateway:problem:file-changed');
+      leave();
+      deepEqual([readFileSync(file, 'utf8'), one.gateway.status.revision], [saved, 1]);
+      deepEqual(readdirSync(directory), ['gateway.json']);
+    });
+
     it('is refused when the file cannot be written, and what served serves on', async () => {
       rmSync(directory, { recursive: true });
       const { status, body } = await put(config('/b'), '?persist=file');

@@ -28,7 +28,7 @@ interface Addition {
 }
 
 /** A range of a text and what to write in its place. */
-interface Edit extends TextRange {
+export interface Edit extends TextRange {
   readonly text: string;
   readonly pointer: string;
 }
@@ -49,14 +49,23 @@ const editors: ReadonlyMap<Format, CreateEditor> = new Map([
 export function editDocument(document: Document, changes: readonly Change[]): Document {
   if (changes.length === 0) return document;
   const wanted = changeData(document.data as DataObject, changes);
-  const editor = editors.get(formatOf(document.file))!(document.text);
+  const editor = editorOf(document);
   const edits = changes.flatMap((change) => editsOf(editor, document.text, change, document.data));
-  const text = applyEdits(document.text, edits);
-  const edited = read(text, document.file, changes[0]!.pointer);
+  const edited = applyEdits(document, edits);
   if (!isDeepStrictEqual(withoutComments(edited.data), withoutComments(wanted))) {
     throw impossible(changes[0]!.pointer, 'cannot be changed without changing something else');
   }
   return edited;
+}
+
+/** What knows the text of a document. */
+export function editorOf({ file, text }: Document): Editor {
+  return editors.get(formatOf(file))!(text);
+}
+
+/** A document with its text edited, read again. @throws ConfigErrors EDIT_IMPOSSIBLE. */
+export function applyEdits({ text, file }: Document, edits: readonly Edit[]): Document {
+  return read(editText(text, edits), file, edits[0]!.pointer);
 }
 
 /** A copy of the data with the changes made, the deepest first: their pointers hold until then. */
@@ -148,7 +157,7 @@ function additionOf(editor: Editor, { pointer, add, value }: Addition, steps: re
 }
 
 /** What several places share, as YAML's aliases do, is edited once. */
-function applyEdits(text: string, edits: readonly Edit[]): string {
+function editText(text: string, edits: readonly Edit[]): string {
   const segments: string[] = [];
   let at = 0;
   let last: Edit | undefined;
@@ -174,7 +183,8 @@ function withoutComments(data: unknown): object {
   return Object.fromEntries(Object.entries(data as DataObject).filter(([key]) => !/^[@$_#]/.test(key)));
 }
 
-function impossible(pointer: string, why: string, cause?: unknown): ConfigErrors {
+/** A change that a text cannot take. */
+export function impossible(pointer: string, why: string, cause?: unknown): ConfigErrors {
   const error = new ConfigError('EDIT_IMPOSSIBLE', pointer, `'${pointer}' ${why}: change it by hand`, { cause });
   return new ConfigErrors([error]);
 }

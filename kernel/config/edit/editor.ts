@@ -11,9 +11,20 @@ export interface Editor {
   printKey(name: string, literal: string): string;
   /** A value in the layout of the one it replaces; undefined when the format has no literal for it. */
   printValue(value: Data, position: TextRange): string | undefined;
+  /** How the entries of the object or list at the end of a path are written. */
+  layout(steps: readonly string[]): Layout;
+  /** An entry of a list or object in the layout of the sibling at a range, without what parts them. */
+  printEntry(name: string | null, value: Data, sibling: TextRange): string | undefined;
+  /** Where the header of a table stands; only where tables have headers. */
+  header?(steps: readonly string[]): TextRange | undefined;
+  /** A table of a list, under headers of its own; only where tables have headers. */
+  printTable?(name: string, value: Data): string;
   /** A key with its value, and what parts it from the key it is written in front of. */
   printBefore(name: string, value: Data, offset: number): string;
 }
+
+/** With commas within brackets; one after another on lines of their own; under headers, as tables of TOML. */
+export type Layout = 'commas' | 'lines' | 'headers';
 
 /** @param text a text of the format, known to be valid. */
 export type CreateEditor = (text: string) => Editor;

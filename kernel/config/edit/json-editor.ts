@@ -1,5 +1,6 @@
-import { printJson } from '#contract';
+import { type Data, printJson } from '#contract';
 import { json } from '../syntax/json-text.ts';
+import type { TextRange } from '../syntax/position.ts';
 import type { CreateEditor } from './editor.ts';
 import { fitsOneLine, gapBefore, type InlineStyle, indentAt, indentUnit, printInline } from './editor.ts';
 
@@ -8,6 +9,12 @@ const style: InlineStyle = { scalar: printJson, key: printJson, colon: ': ' };
 /** Edits JSON. A value that fits stays on its line; others are indented as the text is. */
 export const jsonEditor: CreateEditor = (text) => {
   const find = json.finder(text);
+  const printValue = (value: Data, { start, end }: TextRange) => {
+    const inline = printInline(value, style);
+    if (fitsOneLine(inline, text.slice(start, end)) || !text.includes('\n')) return inline;
+    const lines = JSON.stringify(value, null, indentUnit(text));
+    return lines.replaceAll('\n', `\n${indentAt(text, start)}`);
+  };
   return {
     keys(steps) {
       const key = find(steps, 'key');
@@ -16,11 +23,8 @@ export const jsonEditor: CreateEditor = (text) => {
     value: (steps) => find(steps, 'value'),
     printKey: printJson,
     printBefore: (name, value, offset) => `${printJson(name)}: ${printInline(value, style)},${gapBefore(text, offset)}`,
-    printValue(value, { start, end }) {
-      const inline = printInline(value, style);
-      if (fitsOneLine(inline, text.slice(start, end)) || !text.includes('\n')) return inline;
-      const lines = JSON.stringify(value, null, indentUnit(text));
-      return lines.replaceAll('\n', `\n${indentAt(text, start)}`);
-    },
+    layout: () => 'commas',
+    printEntry: (name, value, sibling) => (name === null ? '' : `${printJson(name)}: `) + printValue(value, sibling),
+    printValue,
   };
 };

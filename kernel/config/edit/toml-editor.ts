@@ -1,4 +1,6 @@
-import { type Data, isObject, printJson } from '#contract';
+import { createRequire } from 'node:module';
+import { type Data, type DataObject, isObject, printJson } from '#contract';
+import type { TextRange } from '../syntax/position.ts';
 import { type TomlPlace, tomlPlaces } from '../syntax/toml-places.ts';
 import type { CreateEditor } from './editor.ts';
 import { fitsOneLine, type InlineStyle, indentAt, indentUnit, printInline } from './editor.ts';
@@ -10,6 +12,16 @@ export const tomlEditor: CreateEditor = (text) => {
   const { root } = tomlPlaces(text);
   const find = (steps: readonly string[]) =>
     steps.reduce<TomlPlace | undefined>((place, step) => place?.child(step), root);
+  const printValue = (value: Data, { start, end }: TextRange) => {
+    if (hasNull(value)) return undefined;
+    const literal = text.slice(start, end);
+    if (typeof value === 'string') return printText(value, literal);
+    const inline = printInline(value, style);
+    if (!Array.isArray(value) || fitsOneLine(inline, literal)) return inline;
+    const indent = indentAt(text, start);
+    const lines = value.map((item) => `${indent}${indentUnit(text)}${printInline(item, style)},\n`);
+    return `[\n${lines.join('')}${indent}]`;
+  };
   return {
     keys: (steps) => find(steps)?.keys ?? [],
     value(steps) {
@@ -23,16 +35,17 @@ export const tomlEditor: CreateEditor = (text) => {
       const before = text.slice(lineStart, offset);
       return before.trim() === '' ? `${entry}\n${before}` : `${entry}, `;
     },
-    printValue(value, { start, end }) {
-      if (hasNull(value)) return undefined;
-      const literal = text.slice(start, end);
-      if (typeof value === 'string') return printText(value, literal);
-      const inline = printInline(value, style);
-      if (!Array.isArray(value) || fitsOneLine(inline, literal)) return inline;
-      const indent = indentAt(text, start);
-      const lines = value.map((item) => `${indent}${indentUnit(text)}${printInline(item, style)},\n`);
-      return `[\n${lines.join('')}${indent}]`;
+    layout(steps) {
+      const kind = find(steps)?.kind;
+      return kind === 'value' ? 'commas' : kind === 'tables' ? 'headers' : 'lines';
     },
+    header: (steps) => find(steps)?.value,
+    printEntry(name, value, sibling) {
+      const printed = printValue(value, sibling);
+      return name === null || printed === undefined ? printed : `${printName(name, '')} = ${printed}`;
+    },
+    printTable: (name, value) => printTables({ [name]: [value] }),
+    printValue,
   };
 };
 
@@ -47,6 +60,12 @@ function printName(name: string, literal: string): string {
 
 function printText(content: string, literal: string): string {
   return literal.startsWith("'") && !/['\p{Cc}]/u.test(content) ? `'${content}'` : printJson(content);
+}
+
+/** Tables under headers. */
+function printTables(data: DataObject): string {
+  const { stringify } = createRequire(import.meta.url)('smol-toml') as typeof import('smol-toml');
+  return stringify(data as Record<string, never>).trim();
 }
 
 /** TOML has no null. */

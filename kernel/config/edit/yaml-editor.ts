@@ -1,4 +1,5 @@
 import { type Data, isObject, printJson } from '#contract';
+import type { TextRange } from '../syntax/position.ts';
 import { yaml } from '../syntax/yaml-text.ts';
 import type { CreateEditor } from './editor.ts';
 import { type InlineStyle, printInline } from './editor.ts';
@@ -13,6 +14,12 @@ const style: InlineStyle = { scalar: printJson, key: printJson, colon: ': ' };
 /** Edits YAML. A text is quoted as the one it replaces; a list stays a list of lines, with every entry on one. */
 export const yamlEditor: CreateEditor = (text) => {
   const find = yaml.finder(text);
+  const printValue = (value: Data, { start, end }: TextRange) => {
+    const literal = text.slice(start, end);
+    const isBlock = /^(?:-\s|[^[{'"][^\n]*:\s)/.test(literal);
+    const printed = isBlock ? printBlock(value, columnOf(text, start)) : printFlow(value, literal);
+    return literal === '' && !/\s/.test(text[start - 1] ?? ' ') ? ` ${printed}` : printed;
+  };
   return {
     keys(steps) {
       const key = find(steps, 'key');
@@ -28,12 +35,10 @@ export const yamlEditor: CreateEditor = (text) => {
       const isFlow = /[{,]\s*$/.test(text.slice(0, offset));
       return isFlow ? `${entry}, ` : `${entry}\n${' '.repeat(columnOf(text, offset))}`;
     },
-    printValue(value, { start, end }) {
-      const literal = text.slice(start, end);
-      const isBlock = /^(?:-\s|[^[{'"][^\n]*:\s)/.test(literal);
-      const printed = isBlock ? printBlock(value, columnOf(text, start)) : printFlow(value, literal);
-      return literal === '' && !/\s/.test(text[start - 1] ?? ' ') ? ` ${printed}` : printed;
-    },
+    layout: (steps) => (/[[{]/.test(text[find(steps, 'value')?.start ?? 0] ?? '') ? 'commas' : 'lines'),
+    printEntry: (name, value, sibling) =>
+      name === null ? printValue(value, sibling) : `${printText(name, '')}: ${printFlow(value, '')}`,
+    printValue,
   };
 };
 
