@@ -1,27 +1,64 @@
-// Installs what package-lock.json says, when it is not there yet. Plain JavaScript for any Node: the pinned one comes
-// with the installation.
+// Installs what package-lock.json lists, unless it is installed already: everything, or with --omit=dev what serving needs.
+// Plain JavaScript for any Node.js: the pinned one is among what is installed.
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const stamp = `${root}node_modules/.installed`;
-const wanted = createHash('sha256')
-  .update(readFileSync(`${root}package-lock.json`))
-  .digest('hex');
-const present = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
+const installed = `${root}node_modules`;
+/** The new installation is made here, so that an interrupted one leaves the old one untouched. */
+const staging = `${root}.install`;
+const previous = `${staging}/previous`;
+const { engines } = readJson(`${root}package.json`);
+// A Node.js that is too old needs the pinned one, which is a development dependency.
+const isSupported = isAtLeast(process.versions.node, engines.node.replace('>=', ''));
+const isWhole = !process.argv.includes('--omit=dev') || !isSupported;
 
-if (present !== wanted) {
+// An earlier run ended between the two moves.
+if (existsSync(previous) && !existsSync(installed)) renameSync(previous, installed);
+if (!isInstalled()) install();
+
+/** True if npm finished an installation here with every required package in the version of the lock file. */
+function isInstalled() {
+  const record = `${installed}/.package-lock.json`;
+  if (!existsSync(record) || (!isSupported && !existsSync(`${installed}/node/bin`))) return false;
+  const present = readJson(record).packages;
+  return Object.entries(readJson(`${root}package-lock.json`).packages).every(([path, wanted]) => {
+    const isRequired = path !== '' && !wanted.optional && !wanted.devOptional && (isWhole || !wanted.dev);
+    const { version, integrity } = present[path] ?? {};
+    return !isRequired || (version === wanted.version && integrity === wanted.integrity);
+  });
+}
+
+function install() {
   process.stderr.write('installing dependencies …\n');
-  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-  const result = spawnSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: root,
+  rmSync(staging, { recursive: true, force: true });
+  mkdirSync(staging);
+  for (const name of ['package.json', 'package-lock.json']) copyFileSync(`${root}${name}`, `${staging}/${name}`);
+  const isWindows = process.platform === 'win32';
+  const options = ['--no-audit', '--no-fund', '--loglevel=error', ...(isWhole ? [] : ['--omit=dev'])];
+  const result = spawnSync(isWindows ? 'npm.cmd' : 'npm', ['ci', ...options], {
+    cwd: staging,
+    shell: isWindows,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  if (result.status !== 0) {
-    process.stderr.write('npm ci failed\n');
-    process.exit(1);
+  if (result.status === 0) {
+    if (existsSync(installed)) renameSync(installed, previous);
+    renameSync(`${staging}/node_modules`, installed);
+  } else {
+    process.stderr.write('npm ci failed; node_modules is unchanged\n');
+    process.exitCode = 1;
   }
-  writeFileSync(stamp, wanted);
+  rmSync(staging, { recursive: true, force: true });
+}
+
+function readJson(path) {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+function isAtLeast(version, least) {
+  const wanted = least.split('.').map(Number);
+  const parts = version.split('.').map(Number);
+  const at = parts.findIndex((part, index) => part !== wanted[index]);
+  return at === -1 || parts[at] > wanted[at];
 }

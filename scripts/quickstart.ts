@@ -1,16 +1,15 @@
-import { once } from 'node:events';
-import { createGateway } from '../kernel/sluice.ts';
-import { createUpstream } from '../samples/quickstart/upstream.ts';
+import { serveQuickstart } from './quickstart/serve.ts';
 
 /** `npm start`: the sample gateway and the upstream it calls, in one process, with what to try. */
-const upstream = createUpstream().listen(8081, '127.0.0.1');
-await once(upstream, 'listening');
-const gateway = await createGateway('samples/quickstart/gateway.json');
-const { port } = await gateway.listen();
-const base = `http://localhost:${port}`;
+const file = 'samples/quickstart/gateway.json';
 
-console.log(`
-Sluice serves samples/quickstart/gateway.json at ${base}. Try:
+let stop: () => Promise<void>;
+try {
+  const { port, taken, close } = await serveQuickstart(file);
+  stop = close;
+  const base = `http://localhost:${port}`;
+  console.log(`${taken === null ? '' : `\nPort ${taken} is in use, so this uses port ${port}.`}
+Sluice serves ${file} at ${base}. Try:
 
   curl -i ${base}/home/1                 three backends, merged
   curl -i ${base}/users/1                one backend, filtered
@@ -19,16 +18,21 @@ Sluice serves samples/quickstart/gateway.json at ${base}. Try:
   curl -i ${base}/orders -d '{"article":"pen","amount":2}'
   curl -i ${base}/orders -d '{"article":"pen","amount":0}'     refused before any backend is called
 
+Edit ${file} and call again: a saved change is live at once, and a mistake is
+reported here while the last good configuration keeps serving.
+
 Press Ctrl-C to stop.
 `);
+} catch (error) {
+  console.error(`ERROR ${(error as Error).message}`);
+  process.exit(1);
+}
 
 let stopping = false;
-const stop = async (): Promise<void> => {
+const end = async (): Promise<void> => {
   if (stopping) process.exit(1);
   stopping = true;
-  await gateway.close();
-  upstream.close();
-  upstream.closeAllConnections();
+  await stop();
 };
-process.on('SIGINT', stop);
-process.on('SIGTERM', stop);
+process.on('SIGINT', end);
+process.on('SIGTERM', end);
