@@ -15,12 +15,14 @@ import {
 import type { DescMessage, DescMethod, GrpcCatalog, Message } from '../../services/grpc/catalog.ts';
 import { MessageReader } from '../../services/grpc/from-data.ts';
 import { ValueError } from '../../services/grpc/scalars.ts';
-import { INTERNAL, INVALID_ARGUMENT } from '../../services/grpc/status.ts';
+import { INTERNAL, INVALID_ARGUMENT, RESOURCE_EXHAUSTED } from '../../services/grpc/status.ts';
 import { DataWriter } from '../../services/grpc/to-data.ts';
+import { ElementCounter } from './element-count.ts';
 import { StatusError } from './status-reply.ts';
 
 /** Reads and writes the messages of one catalog, for all methods. */
 export interface Codecs {
+  readonly counter: ElementCounter;
   readonly writer: DataWriter;
   readonly reader: MessageReader;
 }
@@ -29,6 +31,7 @@ export interface Codecs {
 export function codecsOf({ registry }: GrpcCatalog): Codecs {
   const text = { enumsAsText: true, timestampsAsText: true, durationsAsText: true };
   return {
+    counter: new ElementCounter(registry),
     writer: new DataWriter(registry, { names: 'snake_case', omitsUnset: true, ...text }),
     reader: new MessageReader(registry, { names: 'both', takesPlainBytes: false }),
   };
@@ -40,25 +43,43 @@ interface FieldParam {
   readonly field: readonly string[];
 }
 
+export interface MessagesOptions {
+  /** Names of parameters by the dotted paths of fields. */
+  readonly params: Readonly<Record<string, string>>;
+  /** Most elements of a request; 0 for no limit. */
+  readonly maxElements: number;
+}
+
+/** Bytes of the shortest element. */
+const ELEMENT_BYTES = 2;
+
 /** The messages of one method, and the requests that are made of them. */
 export class Messages {
   readonly #input: DescMessage;
   readonly #output: DescMessage;
   readonly #params: readonly FieldParam[];
-  readonly #write: (message: Message) => Data;
+  readonly #writer: (message: Message) => Data;
   readonly #reader: MessageReader;
+  readonly #counter: ElementCounter;
+  readonly #maxElements: number;
 
-  /** @param params names of parameters by the dotted paths of fields. */
-  constructor({ input, output }: DescMethod, { writer, reader }: Codecs, params: Readonly<Record<string, string>>) {
+  constructor({ input, output }: DescMethod, { writer, reader, counter }: Codecs, options: MessagesOptions) {
+    const { params, maxElements } = options;
+    this.#counter = counter;
+    this.#maxElements = maxElements;
     this.#input = input;
     this.#output = output;
-    this.#write = writer.writer(input);
+    this.#writer = writer.writer(input);
     this.#reader = reader;
     this.#params = Object.entries(params).map(([path, name]) => ({ key: paramKey(name), field: path.split('.') }));
   }
 
-  /** @throws StatusError INVALID_ARGUMENT */
+  /** @throws StatusError INVALID_ARGUMENT, or RESOURCE_EXHAUSTED for more elements than allowed. */
   decode(bytes: Uint8Array): Message {
+    const limit = this.#maxElements;
+    if (limit > 0 && bytes.length > ELEMENT_BYTES * limit && this.#counter.count(this.#input, bytes, limit) > limit) {
+      throw new StatusError(RESOURCE_EXHAUSTED, `the message has more than ${limit} elements`);
+    }
     try {
       return fromBinary(this.#input, bytes, { readUnknownFields: false }) as unknown as Message;
     } catch (cause) {
@@ -76,6 +97,16 @@ export class Messages {
       if (!(cause instanceof ValueError)) throw cause;
       const message = `what the backends have answered is no ${this.#output.typeName}: ${cause.message}`;
       throw new StatusError(INTERNAL, message, { isOfClient: false });
+    }
+  }
+
+  /** @throws StatusError INVALID_ARGUMENT for a message that has no form in JSON, as a Value without a kind. */
+  #write(message: Message): Data {
+    try {
+      return this.#writer(message);
+    } catch (cause) {
+      const message = `the message has no JSON form: ${(cause as Error).message}`;
+      throw new StatusError(INVALID_ARGUMENT, message, { cause });
     }
   }
 
@@ -107,8 +138,12 @@ export class Messages {
 function lazily(make: () => string): Readable {
   return new Readable({
     read() {
-      this.push(make());
-      this.push(null);
+      try {
+        this.push(make());
+        this.push(null);
+      } catch (error) {
+        this.destroy(error as Error);
+      }
     },
   });
 }

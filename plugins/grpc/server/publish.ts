@@ -48,7 +48,7 @@ export function publish(site: Site<Config>, server: ServerConfig, catalog: GrpcC
       refuseSecond(site, places, path, pointer);
       const published: PublishedMethod = {
         method,
-        messages: new Messages(method, codecs, config.payload_params),
+        messages: new Messages(method, codecs, { params: config.payload_params, maxElements: server.max_elements }),
         passes: passesMessages(config, method, catalog),
         several: config.backend.length > 1,
         maxBytes,

@@ -55,6 +55,13 @@ export const serverSchema = {
         },
       },
     },
+    max_elements: {
+      type: 'integer',
+      minimum: 0,
+      description:
+        'Maximum number of elements in a request message: fields, list items and map entries, nested messages included; 16 packed numbers count as one. Larger messages are rejected with RESOURCE_EXHAUSTED, because decoding them would delay every other request. 0 disables the limit.',
+      default: 20_000,
+    },
     opentelemetry: {
       type: 'object',
       description: 'What telemetry/opentelemetry reports of the methods. Default: everything.',

@@ -67,9 +67,9 @@ export class Stage {
     };
   }
 
-  config(methods: readonly object[], { extra_config = {}, ...more }: Record<string, unknown> = {}): object {
+  config(methods: readonly object[], { extra_config = {}, server, ...more }: Record<string, unknown> = {}): object {
     const services = [{ name: 'shop.Shop', methods }];
-    const grpc = { catalog: [SHOP], server: { services } };
+    const grpc = { catalog: [SHOP], server: { services, ...(server as object) } };
     return { version: 3, ...more, extra_config: { grpc, ...(extra_config as object) } };
   }
 

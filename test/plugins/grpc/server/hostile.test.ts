@@ -77,6 +77,31 @@ describe('the gRPC server before clients that misbehave', () => {
     await isServing();
   });
 
+  it('refuses a message that has no form in JSON, without a stack in the log', async () => {
+    await stage.start([{ ...find(stage.http('/x')), name: 'Echo', payload_params: { full_name: 'name' } }]);
+    const session = open();
+    // A google.protobuf.Value without a kind.
+    const empty = Buffer.from([0x9a, 0x01, 0]);
+    equal(await codeOf(session, frame(empty), { ':path': '/shop.Shop/Echo' }), status.INVALID_ARGUMENT);
+    deepEqual(
+      stage.sinks.lines.filter((line) => /\n? +at /.test(line)),
+      [],
+    );
+  });
+
+  it('refuses a message of more elements than max_elements', async () => {
+    await stage.start([{ ...find(stage.http('/x')), name: 'Echo' }]);
+    const session = open();
+    const label = Buffer.from([0x5a, 4, 10, 0, 18, 0]);
+    const labels = (count: number) => frame(Buffer.concat(Array.from({ length: count }, () => label)));
+    equal(await codeOf(session, labels(6000), { ':path': '/shop.Shop/Echo' }), status.OK);
+    equal(await codeOf(session, labels(7000), { ':path': '/shop.Shop/Echo' }), status.RESOURCE_EXHAUSTED);
+    await stage.gateway.reload(
+      stage.config([{ ...find(stage.http('/x')), name: 'Echo' }], { server: { max_elements: 0 } }),
+    );
+    equal(await codeOf(session, labels(7000), { ':path': '/shop.Shop/Echo' }), status.OK);
+  });
+
   it('refuses any number of messages but one', async () => {
     const session = await start();
     equal(await codeOf(session, Buffer.alloc(0)), status.UNIMPLEMENTED);
