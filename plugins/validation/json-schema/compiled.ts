@@ -123,7 +123,7 @@ export type Proof = (document: Data) => boolean;
 /**
  * The fast way to accept a document: generated code. Only its yes counts; what it does not accept is examined.
  *
- * @returns null for schemas that generated code would misread (limits beyond JavaScript's numbers, keys named like parts
+ * @returns null for schemas that are nested too deeply for the generator, or that generated code would misread (limits beyond JavaScript's numbers, keys named like parts
  *   of the prototype).
  */
 export function compileProof(
@@ -145,7 +145,13 @@ export function compileProof(
   ajv.addKeyword({ keyword: 'distinct', type: 'array', errors: false, validate: isDistinct });
   ajv.addKeyword({ keyword: 'unit', type: 'number', errors: false, validate: isTimes });
   ajv.addKeyword({ keyword: 'oneEqual', errors: false, validate: isAmong });
-  return ajv.compile(translate(root)) as Proof;
+  try {
+    return ajv.compile(translate(root)) as Proof;
+  } catch (error) {
+    // The generator needs more of the stack for each level than whoever examines a document.
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 }
 
 /** The generator's own rule compares every item with every other. */

@@ -13,7 +13,7 @@ const schema = {
  * allowed request goes on byte for byte.
  *
  * Faults of the configuration: `JSON_SCHEMA_INVALID`, `JSON_SCHEMA_DRAFT`, `JSON_SCHEMA_REFERENCE`,
- * `PATTERN_INVALID`, `JSON_SCHEMA_ENDLESS`; warnings `JSON_SCHEMA_KEYWORD`, `JSON_SCHEMA_FORMAT` and
+ * `PATTERN_INVALID`, `JSON_SCHEMA_ENDLESS`, `JSON_SCHEMA_DEPTH`; warnings `JSON_SCHEMA_KEYWORD`, `JSON_SCHEMA_FORMAT` and
  * `JSON_SCHEMA_NO_BODY`. Errors of a call:
  * `JSON_SCHEMA_EMPTY_BODY`, `JSON_SCHEMA_SYNTAX`, `JSON_SCHEMA_DEPTH`, `PATTERN_LIMIT` and, with one line for each
  * violation, `JSON_SCHEMA_VIOLATION`.

@@ -32,7 +32,8 @@ export function readSchema(root: DataObject, { fault, warn, pattern: compile }: 
   const own: SchemaDocument = { draft, names };
   const read = new Map<DataObject, SchemaNode>();
 
-  const readNode = (schema: Data, pointer: string, outer: string, document: SchemaDocument): SchemaNode => {
+  // The base is that of the schema itself: what its own references start from.
+  const readNode = (schema: Data, pointer: string, base: string, document: SchemaDocument): SchemaNode => {
     const { draft } = document;
     if (!isObject(schema)) {
       if (typeof schema !== 'boolean') throw fault('JSON_SCHEMA_INVALID', pointer, 'must be a schema');
@@ -42,7 +43,6 @@ export function readSchema(root: DataObject, { fault, warn, pattern: compile }: 
     if (known) return known;
     const node = blank(pointer);
     read.set(schema, node);
-    const base = baseOf(schema, outer, draft);
     const reference = getKey(schema, '$ref');
     if (typeof reference === 'string') {
       const match = findReferred(reference, base, document);
@@ -59,7 +59,10 @@ export function readSchema(root: DataObject, { fault, warn, pattern: compile }: 
         const value = getKey(schema, keyword);
         return value === undefined ? null : toNumber(value);
       },
-      child: (...steps) => readNode(follow(schema, steps), pointer + at(steps), base, document),
+      child: (...steps) => {
+        const child = follow(schema, steps);
+        return readNode(child, pointer + at(steps), baseOf(child, base, draft), document);
+      },
       pattern: (source, ...steps) => compile(source, pointer + at(steps)),
       fault: (message, ...steps) => fault('JSON_SCHEMA_INVALID', pointer + at(steps), message),
     };
@@ -74,7 +77,7 @@ export function readSchema(root: DataObject, { fault, warn, pattern: compile }: 
     return node;
   };
 
-  return readNode(root, '', ROOT_ADDRESS, own);
+  return readNode(root, '', baseOf(root, ROOT_ADDRESS, draft), own);
 }
 
 /** The keywords of all three drafts that check something. */

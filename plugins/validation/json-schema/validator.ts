@@ -4,6 +4,12 @@ import { examine } from './evaluate.ts';
 import { childrenOf, type SchemaNode } from './node.ts';
 import { readSchema, type SchemaSite } from './read.ts';
 
+/**
+ * Most schemas within a schema that code is generated for, which takes quadratic time: half a second for so many. Of more,
+ * every document is examined.
+ */
+const MAX_PROVEN = 1000;
+
 /** A compiled schema. */
 export interface Validator {
   /**
@@ -20,14 +26,25 @@ export interface Validator {
 /**
  * Compiles a JSON Schema of draft 04, 06 or 07.
  *
- * @throws ConfigError as `readSchema`, and `JSON_SCHEMA_ENDLESS` for a reference that leads back to itself.
+ * @throws ConfigError as `readSchema`, `JSON_SCHEMA_ENDLESS` for a reference that leads back to itself, and
+ *   `JSON_SCHEMA_DEPTH` for a schema that is nested until the stack runs out.
  */
 export function compileValidator(schema: DataObject, site: SchemaSite): Validator {
+  try {
+    return compile(schema, site);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw site.fault('JSON_SCHEMA_DEPTH', '', 'the schema is nested too deeply');
+  }
+}
+
+function compile(schema: DataObject, site: SchemaSite): Validator {
   const root = readSchema(schema, site);
   const { recursive, endless } = findRecursion(root);
   if (endless) throw site.fault('JSON_SCHEMA_ENDLESS', endless.pointer, 'refers to itself without end');
   // Generated code checks a value once for every way that leads to it, and recursion multiplies the ways.
-  const proof = recursive ? null : compileProof(root, schema, site);
+  const isLarge = reachable(root).length > MAX_PROVEN;
+  const proof = recursive || isLarge ? null : compileProof(root, schema, site);
   const validate = (document: Data) => {
     const findings = examine(root, document, recursive);
     return findings.count === 0 ? null : findings.text();

@@ -78,6 +78,23 @@ describe('validation/json-schema references', () => {
     refused({ properties: { x: inner } }, '{"x":{"y":1}}', line.replace('x:', 'x.y:'));
   });
 
+  it('start from a base that changes within the schema, once for each change', () => {
+    const folder = { $id: 'http://example.com/folder/', definitions: { whole: { $id: 'whole.json', ...text } } };
+    const ref = { $ref: 'whole.json' };
+    const definitions = {
+      folder: { ...folder, properties: { x: ref } },
+      bar: { $id: 'other/', properties: { x: ref } },
+    };
+    const schema = (whole: object) => ({ $id: 'http://example.com/', definitions, ...whole });
+    refused(schema({ properties: { y: { $ref: '#/definitions/folder' } } }), '{"y":{"x":1}}', line.replace('x', 'y.x'));
+    refused(schema({ properties: { y: { $ref: 'folder/' } } }), '{"y":{"x":1}}', line.replace('x', 'y.x'));
+    throws(() => check(schema({ allOf: [{ $ref: 'other/' }] }), '{"x":1}'), /"whole.json" is not in this document/);
+    const inner = { $id: 'nested/', items: { $id: 'deep/', items: { $ref: 'leaf.json' } } };
+    const leaf = { $id: 'http://example.com/nested/deep/leaf.json', ...text };
+    const nested = { $id: 'http://example.com/', definitions: { inner, leaf }, properties: { x: { $ref: 'nested/' } } };
+    refused(nested, '{"x":[[1]]}', '- x.0.0: Invalid type. Expected: string, given: integer');
+  });
+
   it('follow anchors, and id in draft 04', () => {
     refused(to('#a', { definitions: { a: { $id: '#a', ...text } } }), '{"x":1}', line);
     refused(to('#a', { $schema: draft('04'), definitions: { a: { id: '#a', ...text } } }), '{"x":1}', line);

@@ -1,9 +1,11 @@
-import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { deepEqual, equal, ok, rejects, throws } from 'node:assert/strict';
 import { Readable } from 'node:stream';
-import { type Call, HeaderBag, PipeRequest, Query, Reply, RequestBody } from '#contract';
+import { type Call, type DataObject, HeaderBag, PipeRequest, Query, Reply, RequestBody } from '#contract';
 import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { openHarness } from '../../../kernel/testing/index.ts';
 import { plugin } from '../../../plugins/validation/json-schema/index.ts';
+import { compileValidator } from '../../../plugins/validation/json-schema/validator.ts';
+import { site } from './json-schema.ts';
 
 const person = {
   type: 'object',
@@ -40,6 +42,19 @@ async function faultsOf(schema: unknown): Promise<string[]> {
 }
 
 describe('validation/json-schema', () => {
+  it('takes schemas of any size, and refuses those that are nested too deeply', async () => {
+    const names = Array.from({ length: 4000 }, (_, at) => `k${at}`);
+    const text = { type: 'string' };
+    const wide = { properties: Object.fromEntries(names.map((name) => [name, text])) };
+    equal((await send(wide, '{"k3999":"x"}')).reply.status, 200);
+    equal((await send(wide, '{"k3999":1}')).text, '- k3999: Invalid type. Expected: string, given: integer');
+    const long = { allOf: names.map((name) => ({ properties: { [name]: text } })) };
+    equal((await send(long, '{"k3999":1}')).reply.status, 400);
+    let deep: DataObject = text;
+    for (let at = 0; at < 100_000; at++) deep = { items: deep };
+    throws(() => compileValidator(deep, site), { code: 'JSON_SCHEMA_DEPTH' });
+  });
+
   it('lets a valid body through and hands the backend the same bytes', async () => {
     const body = ' {"name":"Ann",\n "age":20.0}\n';
     const { reply, passed } = await send(person, body);
