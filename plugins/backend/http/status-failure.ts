@@ -24,6 +24,8 @@ export function errorDetails(alias: string, backend: BackendConfig): Wrap<PipeRe
     const details: DataObject = { http_status_code: raw.status };
     if (bytes.length > 0) setKey(details, 'http_body', Buffer.from(bytes).toString());
     if (type) setKey(details, 'http_body_encoding', type);
+    // Scripts see it, and what is written to clients does not have it.
+    Object.defineProperty(details, 'name', { value: alias });
     const reply = Reply.data({ [`error_${alias}`]: details }, false);
     reply.errors = [statusError(raw.status, backend, request)];
     return reply;

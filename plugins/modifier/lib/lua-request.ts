@@ -1,5 +1,6 @@
-import { type PipeRequest, paramKey, Query, RequestBody } from '#contract';
-import { bytesOf, type LuaState, lauxlib, lua, pushText, raise, textArg } from '../../services/lua/fengari.ts';
+import { type DataObject, type PipeRequest, paramKey, Query, RequestBody, setKey } from '#contract';
+import { luaTable } from '../../services/lua/data.ts';
+import { type LuaState, lauxlib, lua, pushText, raise, textArg } from '../../services/lua/fengari.ts';
 import { headerMethods } from '../../services/lua/headers.ts';
 import { defineObject } from '../../services/lua/object.ts';
 import { currentRun } from '../../services/lua/run.ts';
@@ -38,13 +39,11 @@ export function pushBody(L: LuaState, body: RequestBody | null): number {
   return bytes instanceof Promise ? currentRun().wait(L, bytes, push) : push(L, bytes);
 }
 
-/** Leaves a native table of texts on the stack. */
+/** Leaves a table of texts on the stack: a copy. */
 export function pushTexts(L: LuaState, entries: Iterable<readonly [string, string]>): number {
-  lua.lua_newtable(L);
-  for (const [key, value] of entries) {
-    pushText(L, value);
-    lua.lua_setfield(L, -2, bytesOf(key));
-  }
+  const texts: DataObject = {};
+  for (const [key, value] of entries) setKey(texts, key, value);
+  luaTable.push(L, texts);
   return 1;
 }
 

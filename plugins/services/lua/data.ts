@@ -42,13 +42,14 @@ export const luaTable = defineObject<DataObject>('luaTable', {
 /** A list of data; the first place is 0. */
 export const luaList = defineObject<Data[]>('luaList', {
   get(L, list) {
-    const value = list[placeArg(L, 2)];
+    const value = list[wholeArg(L, 2)];
     return value === undefined ? 0 : pushData(L, value);
   },
   set(L, list) {
-    const at = placeArg(L, 2);
+    const at = wholeArg(L, 2);
     const value = readData(L, 3, true);
-    if (value === undefined) return 0;
+    // Behind the end it grows; in front of its beginning there is no place.
+    if (value === undefined || at < 0) return 0;
     refuseCycle(L, value, list);
     if (at >= Math.max(MAX_LIST, list.length + 1)) raise(L, `a list of more than ${MAX_LIST} values`);
     currentBudget()?.made(MEMBER_BYTES * Math.max(at + 1 - list.length, 1));
@@ -58,8 +59,8 @@ export const luaList = defineObject<Data[]>('luaList', {
   },
   len: (L, list) => pushNumber(L, list.length),
   del(L, list) {
-    const at = placeArg(L, 2);
-    if (at < list.length) list.splice(at, 1);
+    const at = wholeArg(L, 2);
+    if (at >= 0 && at < list.length) list.splice(at, 1);
     return 0;
   },
 });
@@ -90,10 +91,10 @@ export const dataTables: Readonly<Record<string, Readonly<Record<string, LuaFunc
   },
 };
 
-function placeArg(L: LuaState, arg: number): number {
-  const at = lauxlib.luaL_checknumber(L, arg);
-  if (!Number.isSafeInteger(at) || at < 0) raise(L, 'places in a list are whole numbers from 0 on');
-  return at;
+/** A number without its fraction; -1 for what is no number. */
+function wholeArg(L: LuaState, arg: number): number {
+  const at = Math.trunc(lauxlib.luaL_checknumber(L, arg));
+  return Number.isNaN(at) ? -1 : at;
 }
 
 function pushNumber(L: LuaState, value: number): number {

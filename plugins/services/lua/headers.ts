@@ -1,6 +1,6 @@
-import { canonicalHeaderName, type HeaderBag, isHeaderName, isHopByHop } from '#contract';
-import { luaList } from './data.ts';
-import { bytesOf, type LuaState, lauxlib, lua, pushText, raise, textArg } from './fengari.ts';
+import { canonicalHeaderName, type DataObject, type HeaderBag, isHeaderName, isHopByHop, setKey } from '#contract';
+import { luaList, luaTable } from './data.ts';
+import { type LuaState, lauxlib, lua, pushText, raise, textArg } from './fengari.ts';
 import type { Method } from './object.ts';
 
 /** Headers that say where a message ends, or belong to a connection: a script that sets them could make two of one. */
@@ -29,10 +29,7 @@ export function headerBytes(value: string): Uint8Array {
 
 /** Leaves a list of texts of the wire on the stack. */
 export function pushNames(L: LuaState, values: readonly string[]): number {
-  luaList.push(
-    L,
-    values.map((value) => Buffer.from(value, 'latin1').toString()),
-  );
+  luaList.push(L, values.map(textOf));
   return 1;
 }
 
@@ -67,17 +64,21 @@ export function headerMethods<T>(of: (self: T) => HeaderBag): Readonly<Record<st
   };
 }
 
-/** Every header by its canonical name, each a list of its values: native tables. */
+/** Leaves a table on the stack that has each header by its canonical name, as the list of its values: a copy. */
 function pushAll(L: LuaState, bag: HeaderBag): number {
-  const all = Map.groupBy(bag, ([name]) => canonicalHeaderName(name));
-  lua.lua_newtable(L);
-  for (const [name, entries] of all) {
-    lua.lua_newtable(L);
-    for (const [at, [, value]] of entries.entries()) {
-      lua.lua_pushstring(L, headerBytes(value));
-      lua.lua_rawseti(L, -2, at + 1);
-    }
-    lua.lua_setfield(L, -2, bytesOf(name));
+  const all: DataObject = {};
+  for (const [name, entries] of Map.groupBy(bag, ([name]) => canonicalHeaderName(name))) {
+    setKey(
+      all,
+      name,
+      entries.map(([, value]) => textOf(value)),
+    );
   }
+  luaTable.push(L, all);
   return 1;
+}
+
+/** A text of the wire as a script has it: UTF-8. */
+function textOf(value: string): string {
+  return Buffer.from(value, 'latin1').toString();
 }

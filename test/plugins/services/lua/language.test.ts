@@ -214,6 +214,13 @@ describe('Lua', () => {
     deepEqual((await run(code, {})).printed, ['{"l":["a","c"]}\t2\t1\ttrue\tfalse\tl\tnil\ttrue', 'userdata']);
   });
 
+  it('has nothing beyond the ends of a list: set grows it behind its end alone, and del does nothing', async () => {
+    const code = `local l = luaList.new(); l:set(0, 'a'); l:set(-1, 'x'); l:del(-1); l:del(1); l:del(9)
+      print(json.marshal(l), l:get(-1), l:get(1), l:get(0 / 0), l:get(0.5), select('#', l:get(5)))
+      l:set(2, 'c') print(json.marshal(l))`;
+    deepEqual((await run(code, {})).printed, ['["a"]\tnil\tnil\tnil\ta\t0', '["a",null,"c"]']);
+  });
+
   it('refuses data that would hold itself', async () => {
     const inner = 'local t, l = luaTable.new(), luaList.new(); l:set(0, t)';
     match((await run('local t = luaTable.new(); t:set("self", t)', {})).failure!, /data cannot hold itself/);
