@@ -1,7 +1,7 @@
 import { nearest } from '#contract';
 import { CelMistake } from './mistake.ts';
 import { type Library, resultOf } from './signatures.ts';
-import { type Expr, type Syntax, textOf } from './syntax.ts';
+import { dottedName, type Expr, type Syntax, textOf } from './syntax.ts';
 import { type CelType, comparable, isList, isMap, joined, listOf, mapOf, typeName } from './types.ts';
 
 /** What is known of a part of an expression before any value comes. */
@@ -30,6 +30,9 @@ export interface Checked {
 }
 
 const typeNames = new Set(['bool', 'int', 'uint', 'double', 'string', 'bytes', 'list', 'map', 'null_type', 'type']);
+
+/** Types that are messages of protocol buffers. */
+const messageTypes = new Set(['google.protobuf.Timestamp', 'google.protobuf.Duration']);
 
 const comparisons = new Set(['_==_', '_!=_']);
 
@@ -119,6 +122,9 @@ export class Checker {
   }
 
   #select(node: Expr, operand: Expr, field: string, isTest: boolean, locals: ReadonlyMap<string, Known>): Known {
+    if (!isTest && messageTypes.has(dottedName(node) ?? '') && !locals.has('google')) {
+      return { type: 'type', constant: true };
+    }
     const { type, constant } = this.#visit(operand, locals);
     this.#noteKey(operand, field, locals);
     if (type !== 'dyn' && !isMap(type)) {

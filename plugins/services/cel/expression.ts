@@ -1,6 +1,6 @@
 import { type CelEnv, celEnv, isCelError, plan } from '@bufbuild/cel';
 import type { Patterns } from '#contract';
-import { type Budget, bounded } from './budget.ts';
+import { type Budget, bounded, spend } from './budget.ts';
 import { Checker, type NamedKey } from './checker.ts';
 import { functions, PUSH, TURN } from './functions.ts';
 import { expandMacros, macroFunctions, macroLibrary } from './macros.ts';
@@ -106,12 +106,30 @@ function growInPlace(step: Expr, accumulator: string): void {
   else if (value.function === '_?_:_') growInPlace(more!, accumulator);
 }
 
+/** Characters that a pattern goes over in about the time of a step. */
+const PATTERN_STEP = 1024;
+
+/** Patterns whose texts count as members that are looked at, by their length. */
+function countedPatterns(patterns: Patterns) {
+  return {
+    compile(source: string) {
+      const pattern = patterns.compile(source);
+      return {
+        test(text: string) {
+          spend(Math.ceil(text.length / PATTERN_STEP));
+          return pattern.test(text);
+        },
+      };
+    },
+  };
+}
+
 const environments = new WeakMap<Patterns, CelEnv>();
 
 function environment(patterns: Patterns): CelEnv {
   let made = environments.get(patterns);
   if (!made) {
-    made = celEnv({ funcs: [...functions, ...timeMethods, ...macroFunctions], re2: patterns });
+    made = celEnv({ funcs: [...functions, ...timeMethods, ...macroFunctions], re2: countedPatterns(patterns) });
     environments.set(patterns, made);
   }
   return made;

@@ -12,6 +12,10 @@ const MAX_TEXT = 1024 * 1024;
 export const TURN = '@turn';
 export const PUSH = '@push';
 
+/** From the year 1 to the end of the year 9999, in seconds since 1970. */
+const FIRST_SECOND = -62_135_596_800n;
+const LAST_SECOND = 253_402_300_799n;
+
 /** Characters of a text that count as one member looked at. */
 const TEXT_STEP = 1024;
 
@@ -40,7 +44,10 @@ export const functions = [
     if (value === undefined) throw new Error(`'${text.slice(0, 50)}' is no number`);
     return value;
   }),
-  celFunc('timestamp', [INT], objectType(TimestampSchema), (seconds) => timestampFromMs(Number(seconds) * 1000)),
+  celFunc('timestamp', [INT], objectType(TimestampSchema), (seconds) => {
+    if (seconds < FIRST_SECOND || seconds > LAST_SECOND) throw new Error('timestamp out of range');
+    return timestampFromMs(Number(seconds) * 1000);
+  }),
   celFunc('size', [STRING], INT, (text) => countCharacters(text)),
   celMethod('size', STRING, [], INT, function () {
     return countCharacters(this);

@@ -1,5 +1,6 @@
 import { parse } from '@bufbuild/cel';
 import { CelMistake } from './mistake.ts';
+import { unquote } from './quoted-names.ts';
 
 /** A node of the syntax tree of an expression, macros expanded. */
 export type Expr = NonNullable<ReturnType<typeof parse>['expr']>;
@@ -19,8 +20,10 @@ export function readSyntax(source: string): Syntax {
   if (source.length > MAX_LENGTH) {
     throw new CelMistake('CEL_SIZE', `has ${source.length} characters: at most ${MAX_LENGTH} are supported`);
   }
-  const { expr, sourceInfo } = parsed(source);
+  const { text, names } = unquote(source);
+  const { expr, sourceInfo } = parsed(text);
   if (depthOf(expr!) > MAX_DEPTH) throw tooDeep();
+  if (names.size > 0) rename(expr!, names);
   const positions = sourceInfo?.positions ?? {};
   return {
     root: expr!,
@@ -29,6 +32,21 @@ export function readSyntax(source: string): Syntax {
       return start === undefined ? undefined : { start, end: start + 1 };
     },
   };
+}
+
+/** Gives fields the names that stand in backquotes. */
+function rename(node: Expr, names: ReadonlyMap<string, string>): void {
+  const { case: kind, value } = node.exprKind;
+  if (kind === 'selectExpr') value.field = names.get(value.field) ?? value.field;
+  for (const child of childrenOf(node)) rename(child, names);
+}
+
+/** The dotted name that a node is, as in `google.protobuf.Timestamp`; undefined for any other node. */
+export function dottedName({ exprKind: { case: kind, value } }: Expr): string | undefined {
+  if (kind === 'identExpr') return value.name;
+  if (kind !== 'selectExpr' || value.testOnly) return undefined;
+  const holder = dottedName(value.operand!);
+  return holder && `${holder}.${value.field}`;
 }
 
 function parsed(source: string): ReturnType<typeof parse> {

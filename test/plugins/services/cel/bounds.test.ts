@@ -46,6 +46,12 @@ describe('the bounds of a condition', () => {
     ok(cost(() => equal(typeof verdict("data.text.matches('(x+x+)+y|(.*a){20}$')", { text }), 'string')) < 400);
   });
 
+  it('end patterns that go over a long text again and again', () => {
+    const source = "data.list.exists(x, data.text.matches('ab'))";
+    const many = numbers(5000);
+    ok(cost(() => match(String(verdict(source, { list: many, text })), /too long|members/)) < HELD_MS);
+  });
+
   it('are tighter where the call has less time', () => {
     const source = 'data.list.all(x, data.list.all(y, x + y >= 0))';
     equal(verdict(source, { list }, 1000), true);

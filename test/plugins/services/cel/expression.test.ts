@@ -27,6 +27,18 @@ const holding: Readonly<Record<string, readonly string[]>> = {
     'data.list.filter(x, x > 1) == [2, 3] && [[1], [2]].map(x, x.map(y, y + 1)) == [[2], [3]]',
     'data.object.all(key, data.object[key] > 0) && [].all(x, x)',
   ],
+  'names of fields in backquotes': [
+    'data.`a-b`.`c.d/e f` == 1 && has(data.`a-b`) && !has(data.`a-c`) && has(data.`a-b`.`in`)',
+    "'.`a-b`' == r'.`a-b`' && data.`a-b` . `in` == '`'",
+  ],
+  'types of protocol buffers': [
+    "type(timestamp(0)) == google.protobuf.Timestamp && type(duration('1s')) == google.protobuf.Duration",
+    'google.protobuf.Timestamp != google.protobuf.Duration && type(google.protobuf.Duration) == type',
+  ],
+  'times from the year 1 to the year 9999': [
+    "timestamp(253402300799) == timestamp('9999-12-31T23:59:59Z')",
+    "timestamp(-62135596800) == timestamp('0001-01-01T00:00:00Z')",
+  ],
   'functions of texts': [
     "size(text) == 4 && text.size() == 4 && size('aé😀') == 3 && size(b'abc') == 3",
     "text.contains('ex') && text.startsWith('te') && text.endsWith('xt') && 'a' + 'b' == 'ab'",
@@ -55,6 +67,7 @@ const holding: Readonly<Record<string, readonly string[]>> = {
 
 describe('a condition', () => {
   const data = {
+    'a-b': { 'c.d/e f': 1, in: '`' },
     list: [1, 2, 3],
     object: { a: 1, b: 2 },
     nothing: null,
@@ -121,6 +134,7 @@ describe('a condition', () => {
         'data.whole.a == 1',
       ],
       ...['9223372036854775807 + 1 > 0', "timestamp(now).getHours('Nowhere/City') == 1"],
+      ...['timestamp(253402300800) == timestamp(0)', 'timestamp(-62135596801) == timestamp(0)'],
     ]) {
       equal(typeof verdict(source, { list: [1], whole: 5, text: 'a' }), 'string', source);
     }

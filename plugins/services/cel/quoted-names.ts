@@ -1,0 +1,37 @@
+/** Texts and comments, in which nothing is a name, and the names of fields in backquotes behind a dot. */
+const token = new RegExp(
+  [
+    // Raw texts, in which a backslash is one.
+    String.raw`(?:[bB]?[rR]|[rR][bB])(?:"""[\s\S]*?"""|'''[\s\S]*?'''|"[^"\n]*"|'[^'\n]*')`,
+    String.raw`"""(?:\\[\s\S]|[^\\])*?"""|'''(?:\\[\s\S]|[^\\])*?'''`,
+    String.raw`"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'`,
+    String.raw`//[^\n]*`,
+    String.raw`(?<dot>\.\s*)\x60(?<name>[\w.\-/ ]+)\x60`,
+  ].join('|'),
+  'g',
+);
+
+/** An expression that a parser can read which knows no names in backquotes. */
+export interface Unquoted {
+  /** Names of fields are in the place of quoted ones; everything stands where it stood. */
+  readonly text: string;
+  /** What was written, by these names. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
+/** Names of fields may stand in backquotes, as in `labels.\`app-name\``. */
+export function unquote(source: string): Unquoted {
+  const names = new Map<string, string>();
+  if (!source.includes('`')) return { text: source, names };
+  let made = 0;
+  const text = source.replace(token, (whole: string, ...groups) => {
+    const { dot, name } = groups.at(-1) as { readonly dot?: string; readonly name?: string };
+    if (dot === undefined || name === undefined) return whole;
+    let stand: string;
+    do stand = `_${(made++).toString(36)}`.padEnd(name.length + 2, '_');
+    while (source.includes(stand));
+    names.set(stand, name);
+    return dot + stand;
+  });
+  return { text, names };
+}
