@@ -154,7 +154,9 @@ function untilExpiry(headers: HeaderBag, cameAt: number): number | undefined {
   const expires = headers.get('expires');
   if (expires === undefined) return undefined;
   const at = httpDate(expires);
-  return Number.isNaN(at) ? 0 : Math.max((at - madeAt(headers, cameAt)) / 1000, 0);
+  // Both are told by the clock of the backend, whatever that of the gateway says.
+  const date = httpDate(headers.get('date'));
+  return Number.isNaN(at) ? 0 : Math.max((at - (Number.isNaN(date) ? cameAt : date)) / 1000, 0);
 }
 
 /** When an answer was made: when it came where it does not say, or says the future. */

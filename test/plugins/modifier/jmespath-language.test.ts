@@ -191,6 +191,17 @@ describe('JMESPath', () => {
     );
   });
 
+  it('escapes the single quote and the backslash of raw strings by a backslash, and nothing else', () => {
+    for (const [raw, text] of [
+      ["'\\\\'", '\\'],
+      ["'a\\\\'", 'a\\'],
+      ["'it\\'s'", "it's"],
+      ["'\\n'", '\\n'],
+    ] as const) {
+      equal(compileExpression(raw).search(null), text, raw);
+    }
+  });
+
   it('keeps whole numbers whole', () => equal(resultOf('[sum(@), @[0], length(@)]', '[1,2,3]'), '[6,1,3]'));
 
   it('sorts texts by their code points', () =>

@@ -30,6 +30,10 @@ const cases: Record<
     ['Expires: Thu, 01 Jan 2026 00:01:00 GMT / Date: Thu, 01 Jan 2026 00:00:00 GMT', 'asked', { after: 60 }],
     // The difference to Date counts, not the clock of the backend.
     ['Expires: Wed, 01 Jan 2025 00:01:00 GMT / Date: Wed, 01 Jan 2025 00:00:00 GMT', 'asked'],
+    ['Expires: Thu, 01 Jan 2026 00:05:00 GMT / Date: Thu, 01 Jan 2026 00:06:40 GMT', 'asked'],
+    ['Expires: Thu, 01 Jan 2026 00:00:20 GMT / Date: Thu, 01 Jan 2026 00:00:10 GMT', 'hit', { after: 9 }],
+    ['Expires: Thu, 01 Jan 2026 00:00:20 GMT / Date: Thu, 01 Jan 2026 00:00:10 GMT', 'asked', { after: 10 }],
+    ['Expires: Thu, 01 Jan 2026 00:00:20 GMT / Date: Thu, 01 Jan 2026 00:00:10 GMT / Age: 15', 'asked'],
     ['Expires: Thu, 01 Jan 2026 00:00:00 GMT', 'asked'],
     // No life is guessed from when it was changed.
     ['Last-Modified: Wed, 01 Jan 2020 00:00:00 GMT', 'confirmed'],
