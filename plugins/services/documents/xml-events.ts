@@ -4,6 +4,8 @@ import { trimXml } from './xml-text.ts';
 
 /** Deeper nesting than this is refused. */
 const MAX_DEPTH = 10_000;
+/** An element with more attributes than this is refused. */
+const MAX_ATTRIBUTES = 25_000;
 
 /** What a document consists of, in document order. Names are as written, prefix included. */
 export interface XmlEvents {
@@ -19,18 +21,24 @@ const entities: Record<string, string> = { __proto__: null as never, amp: '&', g
 /**
  * Reads a document strictly. A document type is skipped unread: entities it declares are unknown, so using one is an
  * error, and nothing is ever fetched.
- * @throws Error with the parser's text; `EOF` for an empty body; when nested deeper than 10,000 levels.
+ * @throws Error with the parser's text; `EOF` for an empty body; when nested deeper than 10,000 levels, and for
+ *   more than 25,000 attributes of one element.
  */
 export function readXmlEvents(bytes: Uint8Array, events: XmlEvents): void {
   const text = decodeXml(bytes);
   if (trimXml(text) === '') throw new Error('EOF');
   const parser = new SaxesParser();
   let depth = 0;
+  let attributes = 0;
   parser.ENTITIES = entities;
   parser.on('error', (error) => {
     throw error;
   });
+  parser.on('attribute', () => {
+    if (++attributes > MAX_ATTRIBUTES) throw new Error(`an XML element has more than ${MAX_ATTRIBUTES} attributes`);
+  });
   parser.on('opentag', (tag) => {
+    attributes = 0;
     if (++depth > MAX_DEPTH) throw new Error(`XML nested deeper than ${MAX_DEPTH} levels`);
     events.open(tag.name, tag.attributes);
   });

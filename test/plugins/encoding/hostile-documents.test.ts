@@ -55,6 +55,12 @@ describe('documents made to cost much', function () {
     }
   });
 
+  it('an element of XML has a bounded number of attributes, and a document any', () => {
+    const element = (count: number) => `<b ${numbered(count, (at) => `k${at}=""`).join(' ')}/>`;
+    equal(((read(xml, `<a>${element(10_000).repeat(3)}</a>`)!['a'] as DataObject)['b'] as unknown[]).length, 3);
+    throws(() => read(xml, `<a>${element(25_001)}</a>`), /an XML element has more than 25000 attributes/);
+  });
+
   it('attributes that would share a name get short names of their own', () => {
     const keys = numbered(
       20_000,
