@@ -83,7 +83,7 @@ const tool = {
     input_schema: {
       type: 'object',
       description:
-        'A JSON Schema (2020-12) of the arguments. Default, of an endpoint: variables of its path, its input_query_strings and what validation/json-schema says of its body.',
+        'A JSON Schema (2020-12) of the arguments, of which a call has at most 1,000. Default, of an endpoint: variables of its path, its input_query_strings and what validation/json-schema says of its body.',
       examples: [{ type: 'object', required: ['city'], properties: { city: { type: 'string' } } }],
     },
     output_schema: {
@@ -159,7 +159,8 @@ const server = {
     },
     stateless: {
       type: 'boolean',
-      description: 'There are no sessions: every request stands alone, and any instance can answer it.',
+      description:
+        'There are no sessions: every request stands alone, and any instance can answer it. A session serves only the client that opened it.',
       default: false,
     },
     ping_period: {
