@@ -1,9 +1,11 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { type ByteStream, Call, CancelledError, RequestBody } from '#contract';
 import { DeadlineError, PayloadTooLarge } from '../../../kernel/contract/internal.ts';
 import { until } from '../../support/conditions.ts';
-import { Bench, errorOf, send, textOf } from './http-client.ts';
+import { Bench, connectionFree, errorOf, send, textOf } from './http-client.ts';
 
 describe('backend/http/client: streams and cancellation', () => {
   const bench = new Bench();
@@ -51,6 +53,65 @@ describe('backend/http/client: streams and cancellation', () => {
     let taken = 0;
     for await (const piece of reply.body as ByteStream) taken += piece.length;
     equal(taken, total);
+  });
+
+  for (const [name, part] of [
+    ['closes it', (socket: Socket) => void socket.end()],
+    ['says that it has waited too long', (socket: Socket) => void socket.end('HTTP/1.1 408 Request Timeout\r\n\r\n')],
+  ] as const) {
+    it(`takes no kept connection for a body that has not begun to come: the backend ${name} meanwhile`, async () => {
+      const seen: string[] = [];
+      const sockets: Socket[] = [];
+      const origin = await bench.serveRaw((socket, text) => {
+        seen.push(text.split(' ', 1)[0]!);
+        sockets.push(socket);
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+      });
+      const gate = await bench.client();
+      await textOf(await send(gate, { origin }));
+      await connectionFree();
+      const body = new PassThrough();
+      const replied = send(gate, { origin, method: 'POST', body: RequestBody.stream(body, 5) });
+      const left = once(sockets[0]!.resume(), 'close');
+      part(sockets[0]!);
+      await left;
+      body.end('hello');
+      equal(await textOf(await replied), 'ok');
+      deepEqual(seen, ['GET', 'POST']);
+    });
+  }
+
+  it('sends a body without bytes, and gives one up that breaks off before its first', async () => {
+    let requests = 0;
+    const origin = await bench.serve((request, response) => {
+      requests += 1;
+      request.resume().once('end', () => response.end('ok'));
+    });
+    const gate = await bench.client();
+    const empty = new PassThrough();
+    const replied = send(gate, { origin, method: 'POST', body: RequestBody.stream(empty, undefined) });
+    empty.end();
+    equal(await textOf(await replied), 'ok');
+    const broken = new PassThrough();
+    const failing = send(gate, { origin, method: 'POST', body: RequestBody.stream(broken, 5) });
+    broken.destroy(new CancelledError());
+    equal(errorOf(await failing).code, 'CALL_CANCELLED');
+    equal(requests, 1);
+  });
+
+  it('gives up at the end of its time while it waits for a body', async () => {
+    const origin = await bench.serve(() => {});
+    const call = new Call();
+    const body = new PassThrough();
+    const replied = send(await bench.client(), {
+      origin,
+      method: 'POST',
+      body: RequestBody.stream(body, 5),
+      call,
+    });
+    call.cancel(new CancelledError());
+    equal(errorOf(await replied).code, 'CALL_CANCELLED');
+    body.destroy();
   });
 
   it('closes the connection when the call is aborted before the answer', async () => {

@@ -20,7 +20,7 @@ import { RoundTrip } from './http1/round-trip.ts';
 import { Inflater, takeGzip } from './inflate.ts';
 import { Observation } from './observe.ts';
 import type { OriginPool } from './origin-pool.ts';
-import type { Payload } from './payload.ts';
+import { onceBegun, type Payload } from './payload.ts';
 import { isRedirect, type RedirectSource, redirectTo, repeatsBody } from './redirect.ts';
 import { sending } from './sending.ts';
 import { signed } from './sign.ts';
@@ -91,11 +91,16 @@ class Exchange implements AnswerHandler, ByteSource, RedirectSource {
     try {
       this.#lane = this.#client.transport.enter(this.origin, this.#client.isPassing || this.redirects > 0);
     } catch (error) {
-      this.#over(failureOf(error as Error, this.origin));
-      return;
+      return this.#over(failureOf(error as Error, this.origin));
     }
     this.#cancellation = this.#call.onCancel((reason) => this.giveUp(reason));
-    if (this.#state === WAITING) this.#attempt(this.#lane);
+    onceBegun(this.#payload, this);
+  }
+
+  /** What is to be sent has begun to come: a connection that waited for it could be closed meanwhile. */
+  begin(payload: Payload): void {
+    this.#payload = payload;
+    if (this.#state === WAITING) this.#attempt(this.#lane!);
   }
 
   /** The call is aborted. */
@@ -111,7 +116,6 @@ class Exchange implements AnswerHandler, ByteSource, RedirectSource {
     this.#controller?.resume();
   }
 
-  /** The reader of the body wants no more. */
   cancel(reason: Error): void {
     this.giveUp(reason);
   }
@@ -190,10 +194,7 @@ class Exchange implements AnswerHandler, ByteSource, RedirectSource {
 
   onResponseError(_controller: Attempt | null, error: Error): void {
     if (this.#state === DONE) return;
-    if (this.#retriable(error)) {
-      this.#retry();
-      return;
-    }
+    if (this.#retriable(error)) return this.#retry();
     const payload = this.#payload;
     const bodyFailed = payload !== null && 'errored' in payload && payload.errored === error;
     this.#over(bodyFailed ? bodyFailure(error) : failureOf(error, this.origin, this.#lane?.proxied));
