@@ -46,6 +46,12 @@ export const routerSchema = {
       description: 'Clean duplicate slashes and dot segments before matching.',
       default: false,
     },
+    auto_head: {
+      type: 'boolean',
+      description:
+        'Answers HEAD requests by the GET endpoint of the path, without the body. Off: such requests get 405, as from KrakenD.',
+      default: true,
+    },
     auto_options: { type: 'boolean', description: 'Answer OPTIONS on every declared path.', default: false },
     disable_health: { type: 'boolean', description: 'No health endpoint.', default: false },
     health_path: {

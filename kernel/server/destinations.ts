@@ -47,6 +47,10 @@ export class Destinations implements Wayfinder {
 
   /** @param host as the client says it. */
   find(method: string, path: string, host = ''): Destination {
+    return this.#find(method === 'HEAD' && this.#options.auto_head ? 'GET' : method, path, host);
+  }
+
+  #find(method: string, path: string, host: string): Destination {
     const own = this.#own.find(method, path);
     if (own) return { kind: 'own', route: own };
     if (this.virtual?.isReserved(path)) return none;
@@ -57,8 +61,9 @@ export class Destinations implements Wayfinder {
     if (outcome.kind === 'route') return outcome;
     if (this.#options.auto_options && method === 'OPTIONS') {
       const allow = joined(this.router.methodsOf(path), virtual?.methodsOf(path) ?? []);
-      if (allow.length > 0) return { kind: 'options', allow };
+      if (allow.length > 0) return { kind: 'options', allow: withHead(allow, this.#options) };
     }
+    if (outcome.kind === 'method') return { kind: 'method', allow: withHead(outcome.allow, this.#options) };
     return outcome.kind === 'none' ? (this.#own.near(path) ?? outcome) : outcome;
   }
 }
@@ -72,6 +77,12 @@ function either(virtual: Outcome, plainOutcome: () => Outcome): Outcome {
   if (plain.kind === 'route' || virtual.kind === 'none') return plain;
   if (virtual.kind !== 'method' || plain.kind !== 'method') return virtual;
   return { kind: 'method', allow: joined(virtual.allow, plain.allow) };
+}
+
+/** Where GET is served, HEAD is too. */
+function withHead(methods: readonly string[], { auto_head: isOn }: RouterOptions): readonly string[] {
+  if (!isOn || !methods.includes('GET') || methods.includes('HEAD')) return methods;
+  return [...methods, 'HEAD'].sort();
 }
 
 function joined(one: readonly string[], other: readonly string[]): string[] {
@@ -169,12 +180,12 @@ export class OwnRoutes {
     return this.#has(other) ? { kind: 'redirect', path: other, slashOnly: true } : undefined;
   }
 
-  #methodsOf(path: string): string[] {
+  #methodsOf(path: string): readonly string[] {
     const here = [
       ...(this.#exact.get(path) ?? []),
       ...this.#below.filter(({ prefix }) => path.startsWith(prefix)).map(({ route }) => route),
     ];
-    return [...new Set(here.flatMap(({ method }) => method ?? []))];
+    return withHead([...new Set(here.flatMap(({ method }) => method ?? []))], this.#options);
   }
 
   #has(path: string): boolean {

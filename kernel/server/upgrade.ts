@@ -14,7 +14,7 @@ export function asksToSwitch({ headers, httpVersion }: IncomingMessage): boolean
 
 /** The first protocol that a client asks for and that is among these, in lower case; null for none. */
 export function protocolOf(message: IncomingMessage, accepted: ReadonlySet<string>): string | null {
-  if (accepted.size === 0 || !asksToSwitch(message)) return null;
+  if (accepted.size === 0 || message.method === 'HEAD' || !asksToSwitch(message)) return null;
   const asked = message.headers.upgrade!.toLowerCase().split(/\s*,\s*/);
   return asked.find((protocol) => accepted.has(protocol)) ?? null;
 }

@@ -27,6 +27,14 @@ export function writeReply(
   written: Written,
 ): (() => void) | null {
   const { status, headers, body, outcome } = rendered;
+  if (response.req.method === 'HEAD' && isStreamed(rendered)) {
+    // The client gets no body: what the backend would still send is not read.
+    (body as ByteStream).cancel(new CancelledError());
+    written.bytesOut = 0;
+    response.writeHead(status, headers).end();
+    call?.finish();
+    return null;
+  }
   const trailers = takesTrailers(response, rendered) ? rendered.trailers! : null;
   if (isStreamed(rendered)) {
     const known = typeof trailers === 'function' || trailers === null ? [] : trailerFields(trailers, outcome).keys();

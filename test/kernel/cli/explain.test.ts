@@ -52,7 +52,7 @@ describe('explain', () => {
   it('exits 1 for another method, and names those there are', async () => {
     const { code, out } = await sluice('explain', '-c', file, 'DELETE', '/user/7');
     equal(code, 1);
-    match(out, /^answered by +405, Allow: GET, POST$/m);
+    match(out, /^answered by +405, Allow: GET, HEAD, POST$/m);
   });
 
   it('exits 1 for a redirect, and tells where to', async () => {

@@ -61,7 +61,7 @@ describe('matchRoute', () => {
 
   it('names the endpoints of other methods where the method is wrong', async () => {
     const { match: result, rivals } = await match('DELETE /user/7');
-    deepEqual(result, { kind: 'method', status: 405, allow: ['GET', 'POST'] });
+    deepEqual(result, { kind: 'method', status: 405, allow: ['GET', 'HEAD', 'POST'] });
     deepEqual(ids(rivals), ['GET /user/{id}', 'POST /user/{id}']);
   });
 

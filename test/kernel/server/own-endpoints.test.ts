@@ -83,10 +83,10 @@ describe('the gateway’s own endpoints', () => {
       match(response.headers['x-gateway'] as string, /^Version /);
     });
 
-    it('answers GET only', async () => {
+    it('answers GET and HEAD only', async () => {
       await start({});
       const response = await ask(port, 'POST /__health');
-      deepEqual([response.status, response.headers.allow], [405, 'GET']);
+      deepEqual([response.status, response.headers.allow], [405, 'GET, HEAD']);
     });
 
     it('stands where it is configured to', async () => {
@@ -198,9 +198,12 @@ describe('the gateway’s own endpoints', () => {
     it('is answered on every declared path where that is wanted', async () => {
       await start({ endpoints: both, ...router({ auto_options: true }) });
       const response = await ask(port, 'OPTIONS /x');
-      deepEqual([response.status, response.text, response.headers.allow], [200, '', 'GET, POST']);
+      deepEqual([response.status, response.text, response.headers.allow], [200, '', 'GET, HEAD, POST']);
       match(response.headers['x-gateway'] as string, /^Version /);
-      deepEqual([(await ask(port, 'OPTIONS /a%20b/c')).headers.allow, await status('OPTIONS /none')], ['GET', 404]);
+      deepEqual(
+        [(await ask(port, 'OPTIONS /a%20b/c')).headers.allow, await status('OPTIONS /none')],
+        ['GET, HEAD', 404],
+      );
     });
 
     it('is a wrong method otherwise', async () => {

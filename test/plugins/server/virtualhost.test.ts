@@ -85,7 +85,7 @@ describe('server/virtualhost', () => {
       to('/__virtual/shop/foo', '/del', { method: 'DELETE' }),
     ]);
     const { status, headers } = await asked('s.x.io', 'POST /foo');
-    deepEqual([status, headers['allow']], [405, 'DELETE, GET, PUT']);
+    deepEqual([status, headers['allow']], [405, 'DELETE, GET, HEAD, PUT']);
     equal(await from('s.x.io', 'PUT /foo'), '/put');
   });
 

@@ -102,7 +102,7 @@ describe('security/cors at the service', () => {
     await start(config);
     for (const headers of [{ Origin: origin }, preflight('')]) {
       const { status, vary, headers: all } = await ask(gateway, 'OPTIONS', '/a', headers);
-      deepEqual([status, vary, all.allow], [405, 'Origin', 'DELETE, GET']);
+      deepEqual([status, vary, all.allow], [405, 'Origin', 'DELETE, GET, HEAD']);
     }
   });
 
@@ -199,7 +199,7 @@ describe('security/cors at the service', () => {
   it('lets preflights go on to the router where it is told to', async () => {
     await start({ ...config, options_passthrough: true }, { extra_config: { router: { auto_options: true } } });
     const { status, vary, headers, cors } = await ask(gateway, 'OPTIONS', '/a', preflight('GET'));
-    deepEqual([status, headers.allow, vary, cors['allow-methods']], [200, 'DELETE, GET', asked, 'GET']);
+    deepEqual([status, headers.allow, vary, cors['allow-methods']], [200, 'DELETE, GET, HEAD', asked, 'GET']);
   });
 
   it('answers preflights of clients that security/http would refuse', async () => {
