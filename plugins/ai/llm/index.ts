@@ -2,6 +2,7 @@ import {
   type AtBackend,
   atBackend,
   type BackendSite,
+  before,
   type DataObject,
   definePlugin,
   findNear,
@@ -14,6 +15,7 @@ import {
   type PipeRequest,
   type Wrap,
 } from '#contract';
+import { hideClient } from '../../services/client-headers.ts';
 import { countingTokens, unifyingAnswers } from './answer.ts';
 import { passingRefusals, reportingFailures } from './failure.ts';
 import { outputOf, resolveStreaming } from './output.ts';
@@ -71,11 +73,16 @@ function attach(site: BackendSite<DataObject>): AtBackend {
       ({ extra_config: components }, _, { length }) => length === 1 || Object.hasOwn(components, 'backend/conditional'),
     );
     const refuse = alone ? passingRefusals() : same;
-    return { ...attached, backend: (next) => refuse(read(send(next))), transport: failures, readsData: true };
+    return {
+      ...attached,
+      backend: (next) => refuse(read(send(next))),
+      transport: (next) => failures(unnamed(next)),
+      readsData: true,
+    };
   }
   const model = isRewritten(vendor, settings.format) ? modelOf(site, settings.variables['model']) : null;
   const stream = streamingAnswers(site, { vendor, messages: output.messages, model, tokens });
-  return { ...attached, backend: send, transport: (next) => stream(failures(next)) };
+  return { ...attached, backend: send, transport: (next) => stream(failures(unnamed(next))) };
 }
 
 /** A variable that is nearly one of the vendor's goes to nobody where no template asks for it. */
@@ -94,6 +101,9 @@ function warnOfSlips(site: BackendSite<DataObject>): void {
 }
 
 const same: Wrap<PipeRequest> = (next) => next;
+
+/** Vendors are third parties: they never learn who the client is. */
+const unnamed = before<PipeRequest>(({ headers }) => hideClient(headers));
 
 function isRewritten({ stream }: Vendor, format: string): boolean {
   return format === 'openai' && !stream.isCompletion;

@@ -108,6 +108,7 @@ describe('backend/http/client: connections to addresses that requests name', () 
       transport,
       followsRedirects: true,
       resendsBody: false,
+      hidesClient: false,
       buffersBody: false,
       signers: null,
       observers: null,

@@ -3,6 +3,38 @@ import type { IncomingMessage } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { Bench, bodyOf, errorOf, send, streamBody, textOf } from './http-client.ts';
 
+describe('backend/http/client: hide_client', () => {
+  const bench = new Bench();
+  afterEach(() => bench.close());
+
+  const headers = [
+    'X-Forwarded-For',
+    '192.0.2.1',
+    'X-Forwarded-Host',
+    'shop.example',
+    'X-Real-IP',
+    '192.0.2.1',
+    'X-A',
+    'a',
+  ];
+  const sentWith = async (config: object): Promise<string[]> => {
+    let seen: string[] = [];
+    const origin = await bench.serve(({ headers: received }, response) => {
+      seen = Object.keys(received).filter((name) => name.startsWith('x-'));
+      response.end();
+    });
+    await send(await bench.client(config), { origin, headers: [...headers] });
+    return seen.sort();
+  };
+
+  it('keeps from the backend who the client is', async () => {
+    deepEqual(await sentWith({ hide_client: true }), ['x-a']);
+  });
+  it('is off by default', async () => {
+    deepEqual(await sentWith({}), ['x-a', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']);
+  });
+});
+
 describe('backend/http/client', () => {
   const bench = new Bench();
   afterEach(() => bench.close());
@@ -67,7 +99,7 @@ describe('backend/http/client', () => {
     });
     const headers = ['Host', 'evil', 'Connection', 'X-A', 'Keep-Alive', '1', 'TE', 'trailers', 'Upgrade', 'h2c'];
     headers.push('Expect', '100-continue', 'Content-Length', '5', 'Proxy-Authorization', 'x', 'Transfer-Encoding', 'y');
-    const reply = await send(await bench.client(), { origin, headers });
+    const reply = await send(await bench.client(), { origin, headers: [...headers] });
     equal(reply.status, 200);
     deepEqual(Object.keys(seen).sort(), ['accept-encoding', 'connection', 'host']);
     equal(seen.host, origin.slice(7));

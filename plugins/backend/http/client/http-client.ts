@@ -7,6 +7,8 @@ export interface HttpClient {
   readonly followsRedirects: boolean;
   /** A body is sent again where a redirect asks for it. */
   readonly resendsBody: boolean;
+  /** The backend is not told who calls. */
+  readonly hidesClient: boolean;
   /** A body is read into memory before it is sent. */
   readonly buffersBody: boolean;
   /** Outermost first; null for none. */

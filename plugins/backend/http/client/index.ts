@@ -9,6 +9,7 @@ import {
   Reply,
   type Step,
 } from '#contract';
+import { hideClient } from '../../../services/client-headers.ts';
 import { exchange } from './exchange.ts';
 import { bodyFailure } from './failure.ts';
 import type { HttpClient } from './http-client.ts';
@@ -20,7 +21,9 @@ import { httpClient, httpClientSchema } from './settings.ts';
  * answer is a failure (see `failureOf` for the codes).
  */
 function httpStep(client: HttpClient): Step<PipeRequest> {
+  const { hidesClient } = client;
   return (request, call) => {
+    if (hidesClient) hideClient(request.headers);
     if (call.reason) return Reply.failed(call.reason as CallError);
     const { body } = request;
     if (body === null || body.length === 0) return exchange(client, request, call, null);

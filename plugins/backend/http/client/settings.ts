@@ -33,6 +33,12 @@ export const httpClientSchema = {
         'HTTP/2: over TLS with a backend that chooses it, else HTTP/1.1 is spoken; a backend without TLS must know it (h2c). Not through proxies. A field of ours.',
       default: false,
     },
+    hide_client: {
+      type: 'boolean',
+      description:
+        'Client privacy: removes the headers that tell this backend who calls: X-Forwarded-For, X-Forwarded-Host, X-Forwarded-Port, X-Forwarded-Proto, X-Real-IP and Forwarded. For third parties.',
+      default: false,
+    },
     no_redirect: {
       type: 'boolean',
       description: 'A redirect of the backend is its answer and is not followed.',
@@ -85,6 +91,7 @@ export function httpClient(site: ClientSite, options: HttpOptions = {}): HttpCli
     transport: transport(site, prepared, options.ownConnection),
     followsRedirects: followsRedirects ?? !config.no_redirect,
     resendsBody: config.send_body_on_redirect,
+    hidesClient: config.hide_client,
     buffersBody: config.send_body_on_redirect || signers.some(({ readsBody }) => readsBody),
     signers: signers.length > 0 ? signers : null,
     observers: observers.length > 0 ? observers : null,

@@ -40,6 +40,21 @@ describe('ai/llm', () => {
         equal(stand.backend.requests.at(-1)!.target, fixture.url_pattern);
       });
 
+      it('does not learn who the client is', async () => {
+        respond = json(fixture.answer);
+        const gateway = await stand.serve(
+          vendor,
+          {},
+          { input_headers: ['X-Real-IP', 'Forwarded', 'X-Forwarded-Proto'] },
+        );
+        const headers = { 'x-real-ip': '192.0.2.1', forwarded: 'for=192.0.2.1', 'x-forwarded-proto': 'https' };
+        await gateway.inject({ method: 'POST', url: '/ask', payload: { contents: 'hi' }, headers });
+        deepEqual(
+          Object.keys(lastHeaders()).filter((name) => /forwarded|real-ip/.test(name)),
+          [],
+        );
+      });
+
       it('gives its answer the one form of all vendors', async () => {
         respond = json(fixture.answer);
         const { statusCode, body } = await ask(await stand.serve(vendor));

@@ -1,0 +1,16 @@
+import type { HeaderBag } from '#contract';
+
+/** Headers that tell a backend the client's address, or the host and scheme that the client used; in lower case. */
+const clientHeaders: ReadonlySet<string> = new Set([
+  'forwarded',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-port',
+  'x-forwarded-proto',
+  'x-real-ip',
+]);
+
+/** Removes the headers that tell a backend about the client. */
+export function hideClient(headers: HeaderBag): void {
+  headers.filter((name) => !clientHeaders.has(name));
+}
