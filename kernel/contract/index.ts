@@ -87,6 +87,7 @@ export {
   servedSlot,
   traceSlot,
 } from './logging.ts';
+export { maskQuery, maskTarget } from './masked-query.ts';
 export * from './meaning.ts';
 export type { Upgrade } from './message.ts';
 export { PipeRequest, paramKey, Reply } from './message.ts';

@@ -83,7 +83,7 @@ export interface AccessRecord {
   readonly method: string;
   /** Path as on the wire, without the query; the one it was given instead, where a component has left that in `servedSlot`. */
   readonly path: string;
-  /** Query as on the wire, without `?`. */
+  /** Query as on the wire, without `?`; credentials in it, as the value of `token`, are `***`. */
   readonly search: string;
   readonly host: string;
   /** The client's address, after the trusted-proxy rule. */

@@ -8,6 +8,7 @@ import {
   CancelledError,
   type ClientRequest,
   type EndpointConfig,
+  maskTarget,
   type Params,
   Reply,
   toCallError,
@@ -233,7 +234,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
 
   get name(): string {
     const { message, route } = this.#received;
-    return `${message.method} ${route?.endpoint.endpoint ?? message.url}`;
+    return `${message.method} ${route?.endpoint.endpoint ?? maskTarget(message.url!)}`;
   }
 
   fail(): void {
@@ -264,7 +265,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
 
   /** Work that goes on keeps the configuration for as long as requests may. */
   background(work: Promise<unknown>): void {
-    this.#context.runtime.background(work, this.#received.message.url!);
+    this.#context.runtime.background(work, maskTarget(this.#received.message.url!));
   }
 
   /** The response has ended or its client has left. */

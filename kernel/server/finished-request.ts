@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import { type AccessRecord, type Call, type HeaderBag, servedSlot } from '#contract';
+import { type AccessRecord, type Call, type HeaderBag, maskQuery, servedSlot } from '#contract';
 import type { HttpRequest } from './client-request.ts';
 
 /** What the end of a request adds to what it was. */
@@ -43,7 +43,7 @@ export class FinishedRequest implements AccessRecord {
     this.method = request.method;
     const served = call?.get(servedSlot);
     this.path = served?.path ?? request.path;
-    this.search = served?.search ?? request.search;
+    this.search = maskQuery(served?.search ?? request.search);
     this.handledBy = served?.handledBy;
     this.host = request.host;
     this.ip = request.ip;

@@ -1,4 +1,4 @@
-import { definePlugin } from '#contract';
+import { definePlugin, maskQuery, maskTarget, Query } from '#contract';
 import { headerLists, targetOf, textOf } from './lib/described-request.ts';
 import { jsonReply } from './lib/json-reply.ts';
 
@@ -17,8 +17,8 @@ export const plugin = definePlugin({
           async handle(request) {
             const body = await textOf(request);
             log.debug(`Method: ${request.method}`);
-            log.debug(`URL: ${targetOf(request)}`);
-            log.debug(() => `Query: ${JSON.stringify(Object.fromEntries(request.query))}`);
+            log.debug(() => `URL: ${maskTarget(targetOf(request))}`);
+            log.debug(() => `Query: ${JSON.stringify(Object.fromEntries(Query.parse(maskQuery(request.search))))}`);
             log.debug(() => `Params: ${JSON.stringify({ param: request.path.slice('/__debug'.length) })}`);
             log.debug(() => `Headers: ${JSON.stringify(headerLists(request, true))}`);
             log.debug(`Body: ${body}`);

@@ -3,6 +3,7 @@ import {
   after,
   type Clock,
   type LogLevel,
+  maskTarget,
   type PipeRequest,
   type Reply,
   type Site,
@@ -61,7 +62,8 @@ function logAnswers(write: Write, clock: Clock): AtBackend {
 
 function watchUpstream(report: Write, clock: Clock): Wrap<PipeRequest> {
   return (next) => (request, call) => {
-    const { method, origin, target } = request;
+    const { method, origin } = request;
+    const target = maskTarget(request.target);
     const startedAt = clock.now();
     const arrived = (reply: Reply): Reply => {
       if (reply.skipped) return reply;

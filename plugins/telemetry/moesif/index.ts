@@ -8,6 +8,7 @@ import {
   type Head,
   HeaderBag,
   hasKeys,
+  maskQuery,
   type Plugin,
   type Reply,
   type Site,
@@ -120,7 +121,7 @@ function begin(request: ClientRequest, identity: Identity, withBodies: boolean):
   return {
     startedAt: new Date(),
     verb: method,
-    uri: `${secure ? 'https' : 'http'}://${host}${path}${search === '' ? '' : `?${search}`}`,
+    uri: `${secure ? 'https' : 'http'}://${host}${path}${search === '' ? '' : `?${maskQuery(search)}`}`,
     headers: headers.copy(),
     identity,
     requestBody: withBodies ? new Capture() : null,

@@ -5,6 +5,7 @@ import {
   CancelledError,
   type ConnectionObserver,
   defineSlot,
+  maskTarget,
   type PipeRequest,
   type Reply,
   type Wrap,
@@ -133,9 +134,9 @@ function openSpan(
 /** Longest address on a span, in characters. */
 const MAX_URL = 2048;
 
-/** Without user name and password. */
+/** Without user name and password, and without credentials in the query. */
 function urlOf(origin: string, target: string): string {
-  const url = origin.replace(/\/\/[^/@]*@/, '//') + target;
+  const url = origin.replace(/\/\/[^/@]*@/, '//') + maskTarget(target);
   return url.length > MAX_URL ? Buffer.from(url.slice(0, MAX_URL)).toString() : url;
 }
 

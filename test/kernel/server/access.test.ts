@@ -73,6 +73,13 @@ describe('the access log', () => {
     );
   });
 
+  it('does not show the values of parameters that hold credentials', async () => {
+    await start();
+    await ask(port, 'GET /x?page=2&access_token=s3cret');
+    const [line] = await logged(1);
+    match(line!, /"\/x\?page=2&access_token=\*\*\*"$/);
+  });
+
   it('has a line for what no endpoint answers', async () => {
     await start();
     for (const line of ['GET /none', 'PUT /x', 'GET /X', 'GET /__health']) await ask(port, line);
