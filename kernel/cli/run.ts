@@ -135,8 +135,8 @@ export const run: Command = {
 /** Once, not at every reload. */
 function logMissingLogging({ serving, log }: Operations): void {
   if (serving.logging.configured) return;
-  log.error(
-    `[SERVICE: Logging] no component of the configuration sets the log: lines from ${log.level} on go to standard output`,
+  log.info(
+    () => `[SERVICE: Logging] logging at ${log.level} to standard output (configure telemetry/logging to change this)`,
   );
 }
 

@@ -131,13 +131,15 @@ describe('run', function () {
   it('writes INFO and above, with -d DEBUG too, and says once that nothing else was asked for', async () => {
     const missing = (level: string) =>
       new RegExp(
-        `ERROR: \\[SERVICE: Logging\\] no component of the configuration sets the log: lines from ${level} on`,
+        `INFO: \\[SERVICE: Logging\\] logging at ${level} to standard output \\(configure telemetry/logging to change this\\)`,
       );
     await start('--admin', 'off');
     await gateway!.printed(missing('INFO'));
+    await gateway!.printed(/Listening on/);
+    doesNotMatch(gateway!.output, /ERROR|WARN|CRITICAL/);
     folder.write('gateway.json', { ...service, echo_endpoint: true });
     await gateway!.printed(/INFO: now serving revision 2 /);
-    equal(gateway!.output.match(/sets the log/g)?.length, 1);
+    equal(gateway!.output.match(/SERVICE: Logging/g)?.length, 1);
     await gateway!.stop();
     await start('--admin', 'off', '-d');
     await gateway!.printed(missing('DEBUG'));
