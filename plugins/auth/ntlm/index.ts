@@ -41,8 +41,12 @@ const schema = {
 
 type NtlmConfig = Infer<typeof schema>;
 
-/** Connections to a backend, each for one request at a time. */
-const CONNECTIONS = 16;
+/** Requests that wait for a backend at a time. */
+const PLACES = 16;
+/** Connections to a backend, each for one request at a time: most of them for answers that clients read slowly. */
+const CONNECTIONS = 128;
+/** An answer that takes longer to read, in milliseconds, no longer holds up a request that waits. */
+const READING_MS = 250;
 /** Longest body, in bytes: it is kept in memory, since it may have to be sent again. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const MAX_REDIRECTS = 10;
@@ -70,7 +74,7 @@ function attach(site: BackendSite<NtlmConfig>): AtBackend {
   const name = createHmac('sha256', nameSecret)
     .update(JSON.stringify([place, config.user, config.password]))
     .digest('base64');
-  const connections = site.keep(['connections', name], () => new Connections(CONNECTIONS));
+  const connections = site.keep(['connections', name], () => new Connections(CONNECTIONS, PLACES));
   const lanes = Array.from({ length: CONNECTIONS }, (_, at): Lane => {
     const ownConnection = `ntlm ${name} ${at}`;
     return { follow: site.http({ ownConnection }), stay: site.http({ ownConnection, followsRedirects: false }) };
@@ -82,7 +86,7 @@ function attach(site: BackendSite<NtlmConfig>): AtBackend {
     const release = once(() => connections.release(at));
     try {
       const reply = await authenticated(lanes[at]!, account, request, body, call, log);
-      whenRead(reply, call, release);
+      whenRead(reply, call, () => connections.answered(at), release);
       return reply;
     } catch (error) {
       release();
@@ -145,11 +149,16 @@ async function readBody({ body }: PipeRequest): Promise<Uint8Array | CallError> 
   }
 }
 
-/** A connection is free once its answer has been read, or nobody wants it any more. */
-function whenRead({ body }: Reply, call: Call, release: () => void): void {
+/** A connection is free once its answer has been read, or nobody wants it any more. @param slow when that takes long. */
+function whenRead({ body }: Reply, call: Call, slow: () => void, release: () => void): void {
   if (!(body instanceof ByteStream) || body.arrived) return release();
-  body.tap({ write() {}, end: release, fail: release });
-  call.onEnd(release);
+  const timer = setTimeout(slow, READING_MS);
+  const free = (): void => {
+    clearTimeout(timer);
+    release();
+  };
+  body.tap({ write() {}, end: free, fail: free });
+  call.onEnd(free);
 }
 
 function once(run: () => void): () => void {

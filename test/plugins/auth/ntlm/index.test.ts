@@ -1,4 +1,5 @@
 import { deepEqual, equal, notEqual, ok, rejects } from 'node:assert/strict';
+import { connect } from 'node:net';
 import type { Operations } from '#kernel';
 import { openHarness } from '../../../../kernel/testing/index.ts';
 import { isForAccount } from '../../../../plugins/auth/ntlm/exchange.ts';
@@ -181,6 +182,28 @@ describe('auth/ntlm', () => {
         [0, 1, 3],
       );
     }
+  });
+
+  it('answers others while more clients than may wait for the backend do not read their answers', async () => {
+    const long = Buffer.alloc(32 * 1024 * 1024);
+    server.state.respond = ({ url }, response) => response.end(url === '/long' ? long : 'short');
+    const [endpoint] = config().endpoints;
+    gateway = await startGateway({
+      version: 3,
+      timeout: '60s',
+      endpoints: [
+        { ...endpoint!, endpoint: '/{path}', backend: [{ ...endpoint!.backend[0], url_pattern: '/{path}' }] },
+      ],
+    });
+    const { port } = await gateway.listen();
+    const clients = Array.from({ length: 40 }, () => {
+      const client = connect(port, '127.0.0.1').pause();
+      client.on('error', () => {}).write('GET /long HTTP/1.1\r\nHost: x\r\n\r\n');
+      return client;
+    });
+    await until(() => server.seen.filter(({ message }) => message === 3).length === clients.length);
+    equal((await gateway.inject({ url: '/short' })).body, 'short');
+    for (const client of clients) client.destroy();
   });
 
   it('keeps its connections over a reload', async () => {
