@@ -15,12 +15,15 @@ import { delay } from '../lib/delay.ts';
 import { asker } from './ask.ts';
 import { command } from './command.ts';
 import { elementsOf } from './elements.ts';
-import { indicesFor, Revocations, type Sizing } from './revocations.ts';
+import { inTurns } from './in-turns.ts';
+import { checkPacked, longestPacked, type Packed, partsOf } from './packed-set.ts';
+import { indicesFor, Revocations } from './revocations.ts';
 import { checkInterval, type RevokerConfig, schema, sizingOf } from './schema.ts';
+import type { Sizing } from './sizing.ts';
 import { updatePort } from './update-port.ts';
 
-/** What processes tell one another: elements that are revoked, or a packed set. */
-type Change = { add: string[] } | Uint8Array;
+/** What processes tell one another: elements that are revoked, where the sections of a set begin and end, or some. */
+type Change = { add: string[] } | { union: 'begins' | 'ends' } | Uint8Array;
 
 /** This run of the program: a gateway that starts anew has forgotten everything. */
 const RUN = randomUUID();
@@ -49,21 +52,38 @@ export const plugin = definePlugin({
       const revocations = site.mirror<Revocations, Change>(['revocations', { ...sizing }], {
         open: () => new Revocations(sizing, clock.now()),
         apply(copy, change) {
-          if (change instanceof Uint8Array) copy.unpackNow(change, clock.now());
-          else copy.add(change.add.map(indicesOf), clock.now());
+          if (change instanceof Uint8Array) copy.unite(change, clock.now());
+          else if ('add' in change) copy.add(change.add.map(indicesOf), clock.now());
+          else if (change.union === 'begins') copy.beginUnion(clock.now());
+          else copy.endUnion();
         },
-        snapshot: (copy) => copy.packNow(clock.now()) ?? { add: [] },
+        snapshot: (copy) => copy.sections(clock.now()),
       });
       const { value } = revocations;
+      const unite = async (packed: Packed): Promise<number> => {
+        // Looked at first beside what serves: only a sound one goes to all processes.
+        await checkPacked(packed, sizing);
+        revocations.change({ union: 'begins' });
+        for await (const part of partsOf(packed, sizing)) revocations.change(part);
+        revocations.change({ union: 'ends' });
+        return value.capacity;
+      };
+      let lastUnion: Promise<unknown> = Promise.resolve();
       const target = {
-        longest: value.longest,
-        add: (elements: readonly string[]) => revocations.change({ add: [...elements] }),
-        has: (element: string) => value.has(indicesOf(element), clock.now()),
-        async unite(packed: Uint8Array) {
-          // Looked at first beside what serves: only a sound one goes to all processes.
-          await new Revocations(sizing, clock.now()).unpack(packed, clock.now());
-          revocations.change(packed);
-          return value.capacity;
+        longest: longestPacked(sizing),
+        add: (elements: readonly string[]) => inTurns(elements, (some) => revocations.change({ add: [...some] })),
+        async has(elements: readonly string[]) {
+          const found: boolean[] = [];
+          await inTurns(elements, (some) => {
+            for (const element of some) found.push(value.has(indicesOf(element), clock.now()));
+          });
+          return found;
+        },
+        unite(packed: Packed) {
+          // One after another: each has all of its parts in the window in which it began.
+          const union = lastUnion.then(() => unite(packed));
+          lastUnion = union.catch(() => {});
+          return union;
         },
         stats: () => value.stats(clock.now()),
       };

@@ -1,6 +1,6 @@
 import type { Infer, Schema, Site } from '#contract';
 import { hashNames } from './hashes.ts';
-import { bitsFor, type Sizing } from './revocations.ts';
+import { bitsFor, type Sizing } from './sizing.ts';
 
 /** Bits of one filter at most: half a gibibyte. */
 const MAX_BITS = 2 ** 32;

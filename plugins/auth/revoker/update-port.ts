@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isObject, type Log, type PortHandler } from '#contract';
 import { type IsAuthorized, keyHolder } from './authorized.ts';
-import { Mismatch } from './revocations.ts';
+import { Mismatch, type Packed } from './packed-set.ts';
 
 /** Bytes of a request that names elements. */
 const MAX_BYTES = 1024 * 1024;
@@ -9,10 +9,11 @@ const MAX_BYTES = 1024 * 1024;
 /** What the port of a gateway works with. */
 export interface UpdateTarget {
   /** Revokes elements, as in `jti-abc`. */
-  add(elements: readonly string[]): void;
-  has(element: string): boolean;
+  add(elements: readonly string[]): Promise<void>;
+  /** Which of some elements are revoked. */
+  has(elements: readonly string[]): Promise<boolean[]>;
   /** Adds a packed set. @returns how full the filters are then. @throws Mismatch */
-  unite(packed: Uint8Array): Promise<number>;
+  unite(packed: Packed): Promise<number>;
   stats(): object;
   /** Bytes of a packed set at most. */
   readonly longest: number;
@@ -33,11 +34,11 @@ type Operation = (target: UpdateTarget, message: IncomingMessage) => object | Pr
 const operations: Readonly<Record<string, Operation>> = {
   async 'POST /add'(target, message) {
     const elements = await readElements(message);
-    target.add(elements);
+    await target.add(elements);
     return { count: elements.length };
   },
   async 'POST /check'(target, message) {
-    return { checks: (await readElements(message)).map((element) => target.has(element)) };
+    return { checks: await target.has(await readElements(message)) };
   },
   async 'POST /union'(target, message) {
     const packed = await readBody(message, target.longest);
@@ -92,7 +93,7 @@ function answer(message: IncomingMessage, response: ServerResponse, status: numb
 }
 
 async function readElements(message: IncomingMessage): Promise<readonly string[]> {
-  const bytes = await readBody(message, MAX_BYTES);
+  const bytes = Buffer.concat(await readBody(message, MAX_BYTES));
   let body: unknown;
   try {
     body = JSON.parse(bytes.toString());
@@ -106,7 +107,7 @@ async function readElements(message: IncomingMessage): Promise<readonly string[]
   return elements as string[];
 }
 
-async function readBody(message: IncomingMessage, longest: number): Promise<Buffer> {
+async function readBody(message: IncomingMessage, longest: number): Promise<Buffer[]> {
   const chunks: Buffer[] = [];
   let length = Number(message.headers['content-length'] ?? 0);
   if (length > longest) throw new Refused(413, `more than ${longest} bytes`);
@@ -116,5 +117,5 @@ async function readBody(message: IncomingMessage, longest: number): Promise<Buff
     if (length > longest) throw new Refused(413, `more than ${longest} bytes`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks, length);
+  return chunks;
 }

@@ -1,14 +1,10 @@
-import { deepEqual, equal, ok, rejects, throws } from 'node:assert/strict';
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import { BloomFilter } from '../../../../plugins/auth/revoker/bloom-filter.ts';
 import { indexer } from '../../../../plugins/auth/revoker/hashes.ts';
-import {
-  bitsFor,
-  indicesFor,
-  Mismatch,
-  Revocations,
-  type Sizing,
-} from '../../../../plugins/auth/revoker/revocations.ts';
+import { checkPacked, Mismatch, partsOf } from '../../../../plugins/auth/revoker/packed-set.ts';
+import { indicesFor, Revocations } from '../../../../plugins/auth/revoker/revocations.ts';
+import { bitsFor, type Sizing } from '../../../../plugins/auth/revoker/sizing.ts';
 
 describe('the filter of auth/revoker', () => {
   // Made with the packages hash/fnv, hash/crc64, crypto/md5 and crypto/sha1 of Go.
@@ -114,15 +110,41 @@ describe('the filter of auth/revoker', () => {
     const size: Sizing = { n: 1000, p: 1e-6, hash: 'optimal', ttl: 60 };
     const indicesOf = indicesFor(size);
 
+    const unite = async (to: Revocations, from: Uint8Array, now: number, sizing = size) => {
+      for await (const part of partsOf([from], sizing)) to.unite(part, now);
+    };
+
     it('is united with another one: both have all, each in its part of the window', async () => {
       const [one, other] = [new Revocations(size, 0), new Revocations(size, 0)];
       one.add([indicesOf('a')], 0);
       other.add([indicesOf('b')], 61_000);
-      await other.unpack(await one.pack(61_000), 61_000);
+      await unite(other, await one.pack(61_000), 61_000);
       equal(other.has(indicesOf('a'), 61_000) && other.has(indicesOf('b'), 61_000), true);
       equal(other.has(indicesOf('a'), 179_000), true);
       equal(other.has(indicesOf('a'), 181_000), false);
       equal(other.has(indicesOf('b'), 181_000), true);
+    });
+
+    it('is united part by part, with others being added and the window turning between two of them', async () => {
+      const large: Sizing = { ...size, n: 100_000 };
+      const indicesOfLarge = indicesFor(large);
+      const [one, other] = [new Revocations(large, 0), new Revocations(large, 0)];
+      one.add([indicesOfLarge('a')], 0);
+      other.beginUnion(59_000);
+      let now = 59_000;
+      let parts = 0;
+      for await (const part of partsOf([await one.pack(59_000)], large)) {
+        other.unite(part, now);
+        parts++;
+        now = 61_000;
+        other.add([indicesOfLarge(`b${parts}`)], now);
+      }
+      other.endUnion();
+      ok(parts > 4, `${parts}`);
+      equal(other.has(indicesOfLarge('a'), 61_000), true);
+      equal(other.has(indicesOfLarge('a'), 179_000), true);
+      equal(other.has(indicesOfLarge('a'), 181_000), false);
+      for (let part = 1; part <= parts; part++) equal(other.has(indicesOfLarge(`b${part}`), 181_000), true);
     });
 
     it('is read wherever its filters begin', async () => {
@@ -130,14 +152,25 @@ describe('the filter of auth/revoker', () => {
         const sizing = { ...size, ttl };
         const [one, other] = [new Revocations(sizing, 0), new Revocations(sizing, 0)];
         one.add([indicesOf('a')], 0);
-        other.unpackNow(one.packNow(0)!, 0);
+        await unite(other, await one.pack(0), 0, sizing);
         equal(other.has(indicesOf('a'), 0), true, `TTL ${ttl}`);
       }
     });
 
+    it('for another process of the gateway has all of it, wherever its bytes begin in a message', () => {
+      const [one, other] = [new Revocations(size, 0), new Revocations(size, 0)];
+      one.add([indicesOf('a')], 0);
+      const sections = one.sections(0);
+      const message = new Uint8Array(sections.length + 1);
+      message.set(sections, 1);
+      other.unite(message.subarray(1), 0);
+      equal(other.has(indicesOf('a'), 0), true);
+      equal(other.capacity, one.capacity);
+    });
+
     it('of nothing is nothing', async () => {
       const empty = new Revocations(size, 0);
-      equal(empty.packNow(0), undefined);
+      equal(empty.sections(0).length, 0);
       ok((await empty.pack(0)).length < 200);
     });
 
@@ -165,11 +198,8 @@ describe('the filter of auth/revoker', () => {
       ['a filter that is too long', packed({ ...size, filled: [true, false, false] }, bytes, new Uint8Array(1))],
       ['far more than it could be', gzipSync(Buffer.alloc(64 * 1024 * 1024))],
     ] as const) {
-      it(`is refused with ${what}, and nothing of it taken`, async () => {
-        const revocations = new Revocations(size, 0);
-        await rejects(revocations.unpack(message, 0), Mismatch);
-        equal(revocations.capacity, 0);
-        throws(() => revocations.unpackNow(message, 0));
+      it(`is refused with ${what}`, async () => {
+        await rejects(checkPacked([message], size), Mismatch);
       });
     }
   });

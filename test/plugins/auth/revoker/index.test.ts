@@ -5,8 +5,9 @@ import { BackendError, HeaderBag, type PipeRequest, Reply, type TokenCheck } fro
 import { ConfigErrors } from '../../../../kernel/contract/internal.ts';
 import type { Harness, HarnessOptions } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/auth/revoker/index.ts';
-import { indicesFor, Revocations, type Sizing } from '../../../../plugins/auth/revoker/revocations.ts';
+import { indicesFor, Revocations } from '../../../../plugins/auth/revoker/revocations.ts';
 import { plugin as server } from '../../../../plugins/auth/revoker/server/index.ts';
+import type { Sizing } from '../../../../plugins/auth/revoker/sizing.ts';
 import { until } from '../../../support/conditions.ts';
 import { openHarness } from '../../../support/harness.ts';
 import { rememberingLog } from '../../../support/log.ts';

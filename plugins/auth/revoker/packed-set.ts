@@ -1,0 +1,115 @@
+import { createGunzip } from 'node:zlib';
+import { type DataObject, isObject } from '#contract';
+import { encodeSections } from './sections.ts';
+import { filterBytes, type Sizing } from './sizing.ts';
+
+/** Bytes of the head of a packed set at most. */
+const MAX_HEAD = 4096;
+/** Bytes of a filter that are handed over in one turn of the event loop. */
+const PART_BYTES = 64 * 1024;
+
+/** A packed set that is for another size, or none at all. */
+export class Mismatch extends Error {}
+
+/** Bytes that a packed set can have at most, compressed or not. */
+export function longestPacked(sizing: Sizing): number {
+  return 4 + MAX_HEAD + 3 * filterBytes(sizing);
+}
+
+/** What stands before the filters of a packed set. @param filled which of the three follow. */
+export function packedHead(sizing: Sizing, filled: readonly boolean[]): Uint8Array {
+  const head = Buffer.from(JSON.stringify({ ...sizing, filled }));
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(head.length);
+  return Buffer.concat([length, head]);
+}
+
+/** A packed set in pieces, as they came: to put them together would hold up requests. */
+export type Packed = readonly Uint8Array[];
+
+/** Reads a packed set to its end, for nothing but to see that it is sound. @throws Mismatch */
+export async function checkPacked(packed: Packed, sizing: Sizing): Promise<void> {
+  for await (const _part of partsOf(packed, sizing));
+}
+
+/**
+ * The parts of a packed set in which something is set, each as a section. It is decompressed beside the event loop, a piece at
+ * a time.
+ * @throws Mismatch, maybe after parts that were sound.
+ */
+export async function* partsOf(packed: Packed, sizing: Sizing): AsyncGenerator<Uint8Array> {
+  const source = createGunzip({ chunkSize: PART_BYTES });
+  const reader = new Reader(source[Symbol.asyncIterator]() as AsyncIterator<Buffer>);
+  for (const piece of packed) source.write(piece);
+  source.end();
+  try {
+    const length = new DataView((await reader.take(4)).buffer).getUint32(0);
+    if (length > MAX_HEAD) throw new Mismatch('it is no packed set of filters');
+    const filled = filledOf(readHead(Buffer.from(await reader.take(length)).toString()), sizing);
+    for (const [filter, isFilled] of filled.entries()) {
+      const end = isFilled ? filterBytes(sizing) : 0;
+      for (let at = 0; at < end; at += PART_BYTES) {
+        const part = new Uint32Array((await reader.take(Math.min(PART_BYTES, end - at))).buffer);
+        if (part.some((word) => word !== 0)) yield encodeSections([{ filter, first: at / 4, words: part }]);
+      }
+    }
+    if (!(await reader.isOver())) throw new Mismatch('the filters are of another length');
+  } finally {
+    source.destroy();
+  }
+}
+
+/** Takes as many bytes at a time as it is asked for, however they come. */
+class Reader {
+  readonly #chunks: AsyncIterator<Buffer>;
+  #rest: Uint8Array = new Uint8Array();
+
+  constructor(chunks: AsyncIterator<Buffer>) {
+    this.#chunks = chunks;
+  }
+
+  /** @returns bytes in a buffer of their own. @throws Mismatch where there are not as many. */
+  async take(length: number): Promise<Uint8Array<ArrayBuffer>> {
+    const taken = new Uint8Array(length);
+    for (let at = 0; at < length; ) {
+      if (await this.isOver()) throw new Mismatch('the filters are of another length');
+      const piece = this.#rest.subarray(0, length - at);
+      taken.set(piece, at);
+      at += piece.length;
+      this.#rest = this.#rest.subarray(piece.length);
+    }
+    return taken;
+  }
+
+  async isOver(): Promise<boolean> {
+    if (this.#rest.length > 0) return false;
+    const { done, value } = await this.#chunks.next().catch(refused);
+    if (!done) this.#rest = value;
+    return done === true;
+  }
+}
+
+function refused(): never {
+  throw new Mismatch('it is not compressed with gzip');
+}
+
+/** Which filters follow a head. @throws Mismatch */
+function filledOf(head: DataObject | null, { n, p, hash, ttl }: Sizing): readonly boolean[] {
+  if (!head || head['n'] !== n || head['p'] !== p || head['hash'] !== hash || head['ttl'] !== ttl) {
+    throw new Mismatch('N, P, hash_name or TTL are others');
+  }
+  const filled = head['filled'];
+  if (!Array.isArray(filled) || filled.length !== 3 || filled.some((one) => typeof one !== 'boolean')) {
+    throw new Mismatch('it is no packed set of filters');
+  }
+  return filled as boolean[];
+}
+
+function readHead(text: string): DataObject | null {
+  try {
+    const head: unknown = JSON.parse(text);
+    return isObject(head) ? head : null;
+  } catch {
+    return null;
+  }
+}
