@@ -20,13 +20,11 @@ import { CredentialChain } from '../../services/aws/credentials.ts';
 import type { RenewedCredentials } from '../../services/aws/renewed-credentials.ts';
 import { signAws, UNSIGNED_PAYLOAD } from '../../services/aws/sigv4.ts';
 import { assumedRole } from '../../services/aws/sts.ts';
+import { Clocks, followClock, mayBeSkewed } from './clocks.ts';
 import { type SigV4Config, schema } from './schema.ts';
 
 /** Longest body that is kept in memory to be signed, in bytes. */
 const MAX_SIGNED_BYTES = 10 * 1024 * 1024;
-
-/** A clock that differs by so much from that of AWS, in milliseconds, makes signatures worthless. */
-const MAX_SKEW_MS = 5 * 60_000;
 
 /** The call that is signed. */
 interface Signing {
@@ -40,11 +38,6 @@ interface Signing {
 const signed = ['Authorization', 'X-Amz-Date', 'X-Amz-Security-Token', 'X-Amz-Content-Sha256'] as const;
 
 const signingSlot = defineSlot<Signing>('aws signing');
-
-/** How far the clock of AWS is ahead of that of the machine. */
-interface Skew {
-  ms: number;
-}
 
 /**
  * Signs every request to the backend last of all, those of retries and redirects included. Without credentials nothing is sent:
@@ -63,7 +56,7 @@ function attach(site: BackendSite<SigV4Config>): AtBackend {
   const log = site.log.at('[AWSSigV4]');
   const send = site.http({ ofService: true, followsRedirects: false });
   const credentials = credentialsOf(site);
-  const skew = site.keep<Skew>('clock of AWS', () => ({ ms: 0 }));
+  const clocks = site.keep('clocks of AWS', () => new Clocks());
   const scope = { region: config.region, service: config.service };
   const sign = async (attempt: HttpAttempt, call: Call): Promise<void> => {
     const signing = call.get(signingSlot);
@@ -75,7 +68,7 @@ function attach(site: BackendSite<SigV4Config>): AtBackend {
       { method, host, target, headers: signable(headers), body },
       identity,
       scope,
-      Date.now() + skew.ms,
+      Date.now() + clocks.skewOf(host),
       signing?.isStreamed ? UNSIGNED_PAYLOAD : undefined,
     );
     for (const [name, value] of signature.headers) headers.set(name, value);
@@ -89,9 +82,13 @@ function attach(site: BackendSite<SigV4Config>): AtBackend {
     dropClientHeaders(request);
     const isStreamed = await readBody(request, config.service);
     if (isStreamed instanceof CallError) return Reply.failed(isStreamed);
-    const reply = await next(request, call.with(signingSlot, { host: null, isStreamed }));
-    if (reply.status === 403) correct(skew, reply, log);
-    return reply;
+    const signing: Signing = { host: null, isStreamed };
+    const reply = await next(request, call.with(signingSlot, signing));
+    if (!mayBeSkewed(reply) || signing.host === null) return reply;
+    return followClock(clocks, signing.host, reply, log).then(
+      () => reply,
+      (error) => Reply.failed(toCallError(error)),
+    );
   };
   return {
     offers: [offer(httpSigners, { sign, ...(config.service !== 's3' && { readsBody: true as const }) })],
@@ -145,13 +142,4 @@ async function readBody(request: PipeRequest, service: string): Promise<boolean 
   } catch (error) {
     return toCallError(error);
   }
-}
-
-/** Follows the clock of AWS where it says no and the clock of the machine is wrong. */
-function correct(skew: Skew, { headers }: Reply, log: BackendSite<unknown>['log']): void {
-  const theirs = Date.parse(headers.get('date') ?? '');
-  const ms = theirs - Date.now();
-  if (Number.isNaN(ms) || Math.abs(ms - skew.ms) <= MAX_SKEW_MS) return;
-  skew.ms = ms;
-  log.warning(`the clock differs from that of AWS by ${Math.round(ms / 1000)} seconds: requests are signed by theirs`);
 }

@@ -7,9 +7,11 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { BackendError, HeaderBag, type HttpSigner, type PipeRequest, Reply } from '#contract';
+import { BackendError, ByteStream, HeaderBag, type HttpSigner, type PipeRequest, Reply } from '#contract';
 import { type Harness, type HarnessOptions, openHarness, type TestRequest } from '../../../../kernel/testing/index.ts';
+import { Clocks } from '../../../../plugins/auth/aws-sigv4/clocks.ts';
 import { plugin } from '../../../../plugins/auth/aws-sigv4/index.ts';
 import { signAws } from '../../../../plugins/services/aws/sigv4.ts';
 import { makeCertificates } from '../../../support/certificates.ts';
@@ -242,18 +244,57 @@ describe('auth/aws-sigv4', () => {
     deepEqual([status, errors[0]?.code, sent.length], [500, 'AWS_BODY', 0]);
   });
 
-  it('follows the clock of AWS where that says no and differs by minutes, and warns once', async () => {
-    const log = rememberingLog();
-    const theirs = Date.now() + 3_600_000;
-    backend = () => Reply.raw(403, new HeaderBag(['Date', new Date(theirs).toUTCString()]), null);
-    const gate = await open({}, { services: { log } });
-    await send(gate);
-    await send(gate);
-    const date = headerOf('x-amz-date')[0]!;
-    const at = Date.parse(date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
-    ok(Math.abs(at - theirs) < 60_000, date);
-    equal(log.lines.length, 1);
-    match(log.lines[0]!, /WARNING \[AWSSigV4\] the clock differs from that of AWS by 3(?:599|600) seconds/);
+  describe('the clock', () => {
+    const signedAt = (): number => {
+      const [date] = headerOf('x-amz-date');
+      return Date.parse(date!.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
+    };
+    const refusal = (seconds: number, headers: readonly string[] = [], body: string | null = null, status = 403) => {
+      const date = new Date(Date.now() + seconds * 1000).toUTCString();
+      const stream = body === null ? null : ByteStream.from(Readable.from([Buffer.from(body)]));
+      return Reply.raw(status, new HeaderBag(['Date', date, ...headers]), stream);
+    };
+    const expired = ['X-Amzn-ErrorType', 'InvalidSignatureException'];
+
+    it('of AWS is followed where that refuses a signature and differs by minutes, with one warning', async () => {
+      const log = rememberingLog();
+      backend = () => refusal(3600, expired);
+      const gate = await open({}, { services: { log } });
+      await send(gate);
+      await send(gate);
+      ok(Math.abs(signedAt() - Date.now() - 3_600_000) < 60_000);
+      equal(log.lines.length, 1);
+      match(log.lines[0]!, /WARNING \[AWSSigV4\] the clock differs from that of AWS \(.+\) by 3(?:599|600) seconds/);
+    });
+
+    const xml = '<Error><Code>RequestTimeTooSkewed</Code></Error>';
+    for (const [what, answer, aheadMs] of [
+      ['is followed by the code in XML', refusal(3600, ['Content-Type', 'application/xml'], xml), 3_600_000],
+      ['is followed where JSON says it with 400', refusal(-3600, expired, null, 400), -3_600_000],
+      ['is not followed for another refusal', refusal(-3600, ['X-Amzn-ErrorType', 'AccessDeniedException']), 0],
+      ['is not followed where nothing says why', refusal(-3600), 0],
+      ['is that of now in an answer that was kept on the way', refusal(-3600, [...expired, 'Age', '3600']), 0],
+    ] as const) {
+      it(what, async () => {
+        backend = () => answer;
+        const gate = await open();
+        await send(gate);
+        await send(gate);
+        ok(Math.abs(signedAt() - Date.now() - aheadMs) < 60_000);
+      });
+    }
+
+    it('leaves the body to its reader', async () => {
+      backend = () => refusal(3600, ['Content-Type', 'application/xml'], xml);
+      const { body } = await send(await open());
+      equal(Buffer.from(body as Uint8Array).toString(), xml);
+    });
+
+    it('of one host is not that of another', () => {
+      const clocks = new Clocks();
+      clocks.set('a', 1000);
+      deepEqual([clocks.skewOf('a'), clocks.skewOf('b')], [1000, 0]);
+    });
   });
 
   for (const [what, config] of Object.entries({
