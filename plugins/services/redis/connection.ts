@@ -75,16 +75,16 @@ export class Connection implements RedisConnection {
   #run(script: Script, keys: readonly string[], args: readonly string[], call: Call): Promise<unknown> {
     const link = this.#link;
     if (!link) return this.#fail(this.#trouble);
-    if (call.reason) return this.#fail(call.reason.message, false);
+    if (call.reason) return this.#fail(call.reason.message, false, call.reason);
     if (this.#silence) return this.#fail('does not respond');
     if (this.#waiting >= MAX_WAITING) return this.#fail(`owes ${MAX_WAITING} responses`);
     const command = ['EVALSHA', script.sha1, String(keys.length), ...keys, ...args];
     return new Promise((resolve, reject) => {
       const { commandMs } = this.#settings;
       const mayWaitMs = Math.min(commandMs, Math.max(call.remainingMs / 2, 1));
-      const giveUp = (reason: string, isOutage: boolean) => {
+      const giveUp = (reason: string, isOutage: boolean, cause?: Error) => {
         settle();
-        reject(new RedisTrouble(this.name, reason, undefined, isOutage));
+        reject(new RedisTrouble(this.name, reason, cause, isOutage));
       };
       const timer = setTimeout(() => {
         // One that was in a hurry says nothing about the server; many, one after another, do.
@@ -92,7 +92,7 @@ export class Connection implements RedisConnection {
         if (isSilent) this.#fallSilent(link);
         giveUp(`no response within ${Math.round(mayWaitMs)}ms`, isSilent);
       }, timerMs(mayWaitMs));
-      const cancellation = call.onCancel(({ message }) => giveUp(message, false));
+      const cancellation = call.onCancel((reason) => giveUp(reason.message, false, reason));
       const settle = () => {
         clearTimeout(timer);
         cancellation.off();
@@ -214,8 +214,8 @@ export class Connection implements RedisConnection {
     return delay(ms * (0.5 + Math.random() / 2), undefined, { signal, ref: false }).catch(() => {});
   }
 
-  #fail(reason: string, isOutage = true): Promise<never> {
-    return Promise.reject(new RedisTrouble(this.name, reason, undefined, isOutage));
+  #fail(reason: string, isOutage = true, cause?: Error): Promise<never> {
+    return Promise.reject(new RedisTrouble(this.name, reason, cause, isOutage));
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Log, type Reply, refuse, type Schema } from '#contract';
+import { CancelledError, type Log, type Reply, refuse, type Schema } from '#contract';
 import { RedisTrouble } from './trouble.ts';
 
 /** What is done with a request that Redis has not counted. */
@@ -24,10 +24,10 @@ export class OnFailure {
     this.#log = log;
   }
 
-  /** The reply to such a request: undefined to let it pass, else a refusal with 500. Either is logged. */
+  /** The reply to such a request: undefined to let it pass, else a refusal with 500. Either is logged, unless its client disconnected. */
   readonly settle = (error: unknown): Reply | undefined => {
     if (!(error instanceof RedisTrouble)) throw error;
-    this.#say(error);
+    if (!(error.cause instanceof CancelledError)) this.#say(error);
     return this.#allows ? undefined : refuse(500, { error });
   };
 

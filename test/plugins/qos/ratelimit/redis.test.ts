@@ -1,4 +1,5 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
 import { offer } from '#contract';
@@ -338,6 +339,26 @@ describe('the configuration of a limit in Redis', () => {
       await until(async () => (await ask(gateway, '/b')) === 200);
       equal(await tokens(), 46);
       equal(await ask(gateway), 200);
+    });
+
+    it('slow: a client that disconnects meanwhile is not logged as a request that was refused', async () => {
+      const sinks = rememberingSinks();
+      const gateway = await start(config(two, {}, { command_timeout: '10s' }), { sinks });
+      const { port } = await gateway.listen();
+      redis.pause();
+      try {
+        const socket = connect(port, '127.0.0.1').on('error', () => {});
+        socket.write('GET /a HTTP/1.1\r\nHost: a\r\n\r\n');
+        await until(() => gateway.status.calls === 1);
+        socket.resetAndDestroy();
+        await until(() => gateway.status.calls === 0);
+      } finally {
+        redis.resume();
+      }
+      deepEqual(
+        sinks.lines.filter((line) => line.includes('ERROR')),
+        [],
+      );
     });
 
     it('slow: passes where it is allowed, with time left for the backend', async () => {
