@@ -8,16 +8,38 @@ export type Strategy = (typeof strategies)[number];
 /** Who sent a request; empty when that cannot be told. */
 export type Identify = (request: ClientRequest) => string;
 
-/** @param key name of the header or of the path variable; for `ip` an optional header that carries the address. */
-export function identifyBy(strategy: Strategy, key: string): Identify {
+/** Bits of the network that one client of IPv6 has: it may take any address of it. */
+export const IPV6_PREFIX = 64;
+
+/**
+ * @param key name of the header or of the path variable; for `ip` an optional header that carries the address.
+ * @param ipv6Prefix for `ip`: IPv6 addresses that have so many first bits in common are one client.
+ */
+export function identifyBy(strategy: Strategy, key: string, ipv6Prefix = IPV6_PREFIX): Identify {
   const header = key.toLowerCase();
   if (strategy === 'header') return (request) => request.headers.get(header) ?? '';
   if (strategy === 'param') {
     const name = paramKey(key);
     return ({ params }) => (Object.hasOwn(params, name) ? params[name]! : '');
   }
-  if (key === '') return (request) => request.ip;
-  return (request) => firstAddress(request.headers.get(header)) || request.ip;
+  if (key === '') return (request) => networkOf(request.ip, ipv6Prefix);
+  return (request) => networkOf(firstAddress(request.headers.get(header)) || request.ip, ipv6Prefix);
+}
+
+/** The network of an IPv6 address, as groups in hexadecimal that one colon each ends; an IPv4 address as it is. */
+export function networkOf(address: string, bits: number): string {
+  if (!address.includes(':') || address.includes('.')) return address;
+  const zone = address.indexOf('%');
+  const [head = '', tail] = (zone < 0 ? address : address.slice(0, zone)).split('::');
+  const first = head === '' ? [] : head.split(':');
+  const last = tail ? tail.split(':') : [];
+  let network = '';
+  for (let group = 0; group * 16 < bits; group++) {
+    const written = first[group] ?? last[group - 8 + last.length] ?? '0';
+    const mask = (0xffff << Math.max(0, (group + 1) * 16 - bits)) & 0xffff;
+    network += `${(Number.parseInt(written, 16) & mask).toString(16)}:`;
+  }
+  return network;
 }
 
 /** The first address of a comma-separated list, without port and brackets; empty when it is none. */

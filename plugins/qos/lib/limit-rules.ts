@@ -10,7 +10,7 @@ import {
   type Site,
 } from '#contract';
 import { type Limit, limitOf } from '../../services/buckets/token-bucket.ts';
-import { type Identify, identifyBy, type Strategy, strategies } from '../../services/client-identity.ts';
+import { type Identify, IPV6_PREFIX, identifyBy, type Strategy, strategies } from '../../services/client-identity.ts';
 
 /** What every limit on requests says: for everybody together, for each client, or both. */
 export const limitFields = {
@@ -55,6 +55,15 @@ export const limitFields = {
     default: '',
     examples: ['X-Api-Key'],
   },
+  client_ipv6_prefix: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 128,
+    description:
+      'IPv6 prefix length: with the strategy ip, addresses that share this many leading bits count as one client, since a client can usually choose any address of its /64. 128 counts every address on its own.',
+    default: IPV6_PREFIX,
+    examples: [56],
+  },
 } as const satisfies Record<string, Schema>;
 
 /** The same as it is configured. */
@@ -67,6 +76,7 @@ export interface LimitConfig {
   readonly every: number;
   readonly strategy?: string;
   readonly key: string;
+  readonly client_ipv6_prefix: number;
 }
 
 /** What a limit comes to; null for what is not limited. */
@@ -106,7 +116,7 @@ export function readLimit(site: Site<unknown>, config: LimitConfig, pointer: str
   log.debug(
     `[Ratelimit] Client rate ${clientRate} every ${every}ms, capacity ${limit.capacity}, by ${strategy} ${key}`,
   );
-  return { all, each: { ...limit, strategy, identify: identifyBy(strategy, key) } };
+  return { all, each: { ...limit, strategy, identify: identifyBy(strategy, key, config.client_ipv6_prefix) } };
 }
 
 /** The refusal of a request, which says when there is another token. @param waitMs until then; 0 for none. */
@@ -137,6 +147,11 @@ function warnOfUnused(site: Site<unknown>, config: LimitConfig, pointer: string)
     ['capacity', !rate && capacity > 0, 'max_rate'],
     ['client_capacity', !clientRate && clientCapacity > 0, 'client_max_rate'],
     ['strategy', !clientRate && strategy, 'client_max_rate'],
+    [
+      'client_ipv6_prefix',
+      config.client_ipv6_prefix !== IPV6_PREFIX && strategy?.toLowerCase() !== 'ip',
+      'the strategy ip',
+    ],
   ] as const) {
     if (isUnused) site.warn('RATELIMIT_UNUSED', `${pointer}/${field}`, `${field} has no effect without ${needed}`);
   }

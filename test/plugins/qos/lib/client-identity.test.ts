@@ -33,6 +33,23 @@ describe('address in a header', () => {
 });
 
 describe('the identity of a client', () => {
+  for (const [ip, bits, identity] of [
+    ['9.9.9.9', 64, '9.9.9.9'],
+    ['::ffff:9.9.9.9', 64, '::ffff:9.9.9.9'],
+    ['2001:db8:a:b::1', 64, '2001:db8:a:b:'],
+    ['2001:DB8:a:b:ffff:1:2:3', 64, '2001:db8:a:b:'],
+    ['2001:db8::b:1:2:3:4', 64, '2001:db8:0:b:'],
+    ['2001:db8:a:bcde::1', 56, '2001:db8:a:bc00:'],
+    ['2001:db8:a:b::1', 12, '2000:'],
+    ['::1', 128, '0:0:0:0:0:0:0:1:'],
+    ['fe80::1%eth0', 128, 'fe80:0:0:0:0:0:0:1:'],
+    ['::', 1, '0:'],
+  ] as const) {
+    it(`of ${ip} with a prefix of ${bits} bits is ${identity}`, () => {
+      equal(identifyBy('ip', '', bits)(makeRequest({ ip })), identity);
+    });
+  }
+
   it('is empty without the path variable that tells it', () => {
     const identify = identifyBy('param', 'id');
     deepEqual(
