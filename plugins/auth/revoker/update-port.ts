@@ -60,6 +60,7 @@ export function updatePort(target: UpdateTarget, key: string | null, log: Log): 
     const [path = ''] = (message.url ?? '').split('?');
     const name = `${message.method} ${path}`;
     if (!isAuthorized(message.headers.authorization)) return answer(message, response, 401);
+    if (key === null && mayBeOfPage(message)) return answer(message, response, 403, 'pages in browsers are refused');
     if (!paths.has(path)) return answer(message, response, 404, 'there is no such operation');
     if (!Object.hasOwn(operations, name)) return answer(message, response, 405, 'another method is needed');
     void run(operations[name]!, target, message, response).catch((error: Error) => {
@@ -68,6 +69,16 @@ export function updatePort(target: UpdateTarget, key: string | null, log: Log): 
       answer(message, response, 500);
     });
   };
+}
+
+const ownHost = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i;
+
+/**
+ * True for what a page in a browser of this machine may have sent: pages reach the loopback address, too, under a name of
+ * their own that leads there.
+ */
+function mayBeOfPage({ headers: { host = '', origin } }: IncomingMessage): boolean {
+  return origin !== undefined || !ownHost.test(host);
 }
 
 async function run(

@@ -1,5 +1,6 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
-import { request as send } from 'node:http';
+import { once } from 'node:events';
+import { type IncomingMessage, request as send } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { BackendError, HeaderBag, type PipeRequest, Reply, type TokenCheck } from '#contract';
 import { ConfigErrors } from '../../../../kernel/contract/internal.ts';
@@ -128,6 +129,28 @@ describe('auth/revoker', () => {
       deepEqual(
         (await open()).warnings.map(({ code }) => code),
         ['REVOKER_OPEN'],
+      );
+    });
+
+    it('refuses pages in browsers of this machine where there is no key', async () => {
+      const [open_, keyed] = [await open(), await open({ revoke_server_api_key: key })];
+      const status = async (gate: Harness, headers: Record<string, string>) => {
+        const sent = send(`${at(gate)}/add`, { method: 'POST', headers }).end('{"elems":[]}');
+        const [response] = (await once(sent, 'response')) as [IncomingMessage];
+        response.resume();
+        return response.statusCode;
+      };
+      const own = { Authorization: `Bearer ${key}` };
+      deepEqual(
+        [
+          await status(open_, {}),
+          await status(open_, { Host: 'localhost:1' }),
+          await status(open_, { Host: 'rebound.example.com' }),
+          await status(open_, { Origin: 'https://example.com' }),
+          await status(open_, { Origin: 'null' }),
+          await status(keyed, { ...own, Host: 'gateway.example.com' }),
+        ],
+        [200, 200, 403, 403, 403, 200],
       );
     });
 
