@@ -10,11 +10,16 @@ export interface Caller {
   readonly scopes: readonly AdminScope[];
 }
 
+/** Finds the caller of a token as it is now; null once nobody has it. */
+type FindAgain = () => Promise<Caller | null>;
+
 const callers = new WeakMap<Koa.Context, Caller>();
+const finders = new WeakMap<Koa.Context, FindAgain>();
 
 /** Remembers who sent a request. */
-export function setCaller(ctx: Koa.Context, caller: Caller): void {
+export function setCaller(ctx: Koa.Context, caller: Caller, findAgain: FindAgain): void {
   callers.set(ctx, caller);
+  finders.set(ctx, findAgain);
 }
 
 /** Null where no token was asked for. */
@@ -27,6 +32,12 @@ export function demandScope(ctx: Koa.Context, scope: AdminScope): void {
   const caller = callerOf(ctx);
   if (caller?.scopes.includes(scope)) return;
   throw new Problem('insufficient-scope', `the token ${caller?.id ?? ''} lacks the scope ${scope}`);
+}
+
+/** Tells whether the token of a request still has a scope, for responses that last; always where none was asked for. */
+export function watchScope(ctx: Koa.Context, scope: AdminScope): () => Promise<boolean> {
+  const findAgain = finders.get(ctx);
+  return async () => !findAgain || ((await findAgain())?.scopes.includes(scope) ?? false);
 }
 
 /** The address a request came from, without a zone; null for a socket file. */

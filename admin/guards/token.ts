@@ -18,7 +18,7 @@ export function createTokenGuard(tokens: Tokens, failures: FailureCounter, log: 
     const [, token] = /^Bearer +([^\s]+) *$/i.exec(ctx.get('authorization')) ?? [];
     const caller = token === undefined ? null : await tokens.find(token);
     if (caller) {
-      setCaller(ctx, caller);
+      setCaller(ctx, caller, () => tokens.find(token!));
       return caller;
     }
     const address = addressOf(ctx) ?? 'unix';

@@ -9,6 +9,8 @@ export interface EventRequest {
   readonly after?: number;
   /** As of `Subscription`. */
   readonly types?: readonly string[];
+  /** Asked with every heartbeat: false ends the stream. */
+  isPermitted(): Promise<boolean>;
 }
 
 /** Streams of server-sent events under way. */
@@ -53,7 +55,10 @@ export function openEventStreams(gateway: Operations, timers: Timers): EventStre
         if (live && stream.readableLength > MAX_WAITING_BYTES) stream.destroy();
       };
       const beat = (): void => {
-        cancelBeat = timers.after(HEARTBEAT_MS, () => {
+        cancelBeat = timers.after(HEARTBEAT_MS, async () => {
+          const isPermitted = await wish.isPermitted().catch(() => false);
+          if (!endings.has(end)) return;
+          if (!isPermitted) return end();
           beat();
           send(':\n\n');
         });

@@ -1,4 +1,5 @@
 import { eventTypes, isEventPattern } from '#kernel';
+import { watchScope } from '../caller.ts';
 import type { Operation } from '../operation.ts';
 import { queryText } from '../parameters.ts';
 import { Problem } from '../problem.ts';
@@ -24,7 +25,10 @@ export const events: Operation = {
     },
   ],
   responses: {
-    200: { description: 'Server-sent events, without end; data is JSON.', content: { 'text/event-stream': text } },
+    200: {
+      description: 'Server-sent events; data is JSON. Ends within 15 s after the token is withdrawn.',
+      content: { 'text/event-stream': text },
+    },
   },
   handle(ctx, { operating }) {
     const types = queryText(ctx, 'types')?.split(',');
@@ -37,6 +41,10 @@ export const events: Operation = {
     if (!/^\d{0,15}$/.test(last)) throw new Problem('bad-request', 'Last-Event-ID must be a whole number');
     ctx.status = 200;
     ctx.type = 'text/event-stream';
-    ctx.body = operating.eventStreams.open({ ...(last && { after: Number(last) }), ...(types && { types }) });
+    ctx.body = operating.eventStreams.open({
+      isPermitted: watchScope(ctx, 'read'),
+      ...(last && { after: Number(last) }),
+      ...(types && { types }),
+    });
   },
 };

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Operations } from '#kernel';
+import type { Caller } from '../../../admin/caller.ts';
 import type { GatewayEvent } from '../../../kernel/index.ts';
 import { silentSinks } from '../../../kernel/testing/index.ts';
 import { json, openGateway, startBackend, startGateway } from '../../support/gateway.ts';
@@ -121,6 +122,24 @@ describe('GET /v1/events', () => {
     await following.until(':\n\n:\n\n');
     equal(reported(following.bytes).length, 0);
   });
+
+  for (const [what, changed] of [
+    ['is withdrawn', null],
+    ['loses the scope read', { id: 'a', scopes: ['check'] as const }],
+  ] as const) {
+    it(`ends in order with the next heartbeat after its token ${what}`, async () => {
+      let caller: Caller | null = { id: 'a', scopes: ['read'] };
+      await admin.close();
+      admin = await openReading(gateway, () => caller);
+      const following = await open();
+      await following.until(':\n\n');
+      admin.timers.advance(15_000);
+      await following.until(':\n\n:\n\n');
+      caller = changed;
+      admin.timers.advance(15_000);
+      equal(await following.ended(), true);
+    });
+  }
 
   it('ends in order when the admin port closes', async () => {
     const following = await open();

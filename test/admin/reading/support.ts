@@ -4,6 +4,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { adminSchema } from '#contract';
 import type { Operations } from '#kernel';
+import { type Caller, setCaller } from '../../../admin/caller.ts';
 import { describeAdmin } from '../../../admin/openapi/admin-api.ts';
 import { openOperating } from '../../../admin/operating/operating.ts';
 import type { Admin } from '../../../admin/operation.ts';
@@ -35,7 +36,8 @@ export interface ReadingPort {
   close(): Promise<void>;
 }
 
-export async function openReading(gateway: Operations): Promise<ReadingPort> {
+/** @param findCaller whose token all requests have, as long as somebody has it. */
+export async function openReading(gateway: Operations, findCaller?: () => Caller | null): Promise<ReadingPort> {
   const timers = handTimers();
   const operating = openOperating(gateway, timers);
   const settings = { max_body: adminSchema.properties.max_body.default } as Admin['settings'];
@@ -51,7 +53,12 @@ export async function openReading(gateway: Operations): Promise<ReadingPort> {
   app.silent = true;
   app.use(outermost(gateway, gateway.log));
   const router = new Router();
-  for (const { method, path, handle } of reading) router.register(path, [method], (ctx) => handle(ctx, admin));
+  for (const { method, path, handle } of reading) {
+    router.register(path, [method], (ctx) => {
+      if (findCaller) setCaller(ctx, findCaller()!, async () => findCaller());
+      return handle(ctx, admin);
+    });
+  }
   app.use(router.routes());
   const server = app.listen(0, '127.0.0.1');
   await once(server, 'listening');
