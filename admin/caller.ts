@@ -1,6 +1,6 @@
 import type Koa from 'koa';
 import type { AdminScope } from '#contract';
-import { socketAddress } from '#kernel';
+import { type Reach, socketAddress } from '#kernel';
 import { Problem } from './problem.ts';
 
 /** Who sent a request, by the token it came with. */
@@ -16,9 +16,10 @@ type FindAgain = () => Promise<Caller | null>;
 const callers = new WeakMap<Koa.Context, Caller>();
 const finders = new WeakMap<Koa.Context, FindAgain>();
 
-/** Remembers who sent a request. */
+/** Remembers who sent a request. A token that may apply a configuration may check one. */
 export function setCaller(ctx: Koa.Context, caller: Caller, findAgain: FindAgain): void {
-  callers.set(ctx, caller);
+  const { id, scopes } = caller;
+  callers.set(ctx, { id, scopes: scopes.includes('write') ? [...scopes, 'check'] : scopes });
   finders.set(ctx, findAgain);
 }
 
@@ -38,6 +39,16 @@ export function demandScope(ctx: Koa.Context, scope: AdminScope): void {
 export function watchScope(ctx: Koa.Context, scope: AdminScope): () => Promise<boolean> {
   const findAgain = finders.get(ctx);
   return async () => !findAgain || ((await findAgain())?.scopes.includes(scope) ?? false);
+}
+
+/**
+ * How far a look at a configuration goes for whoever asks: only who may apply one may have plugins evaluated and files opened
+ * that do not serve.
+ * @param reading whether the files that it names are asked for.
+ */
+export function reachOf(ctx: Koa.Context, reading = false): Reach {
+  if (!callerOf(ctx)?.scopes.includes('write')) return 'closed';
+  return reading ? 'files' : 'plugins';
 }
 
 /** The address a request came from, without a zone; null for a socket file. */

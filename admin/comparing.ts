@@ -8,6 +8,7 @@ import {
   type Operations,
   pointerOnly,
   positionsIn,
+  type Reach,
   type Snapshot,
 } from '#kernel';
 import { isRevealing } from './keep-secrets.ts';
@@ -19,16 +20,26 @@ export interface Side {
   readonly examined: Examined;
 }
 
-/** @param reading also read the files that it names. @throws Refusal with every mistake. */
-export async function sideOf(gateway: Operations, snapshot: Snapshot, reading = false): Promise<Side> {
-  return { snapshot, examined: await gateway.examine(snapshot, reading) };
+/** @throws Refusal with every mistake. */
+export async function sideOf(gateway: Operations, snapshot: Snapshot, reach: Reach): Promise<Side> {
+  return { snapshot, examined: await gateway.examine(snapshot, reach) };
 }
 
-/** How one configuration differs from another, as a request may see it. */
-export function compare(ctx: Koa.Context, gateway: Operations, from: Side, to: Side): ConfigDiff {
+/**
+ * How one configuration differs from another, as a request may see it.
+ * @param guesses as of `guessesIn`, in the document of the second one: they are told as changed.
+ */
+export function compare(
+  ctx: Koa.Context,
+  gateway: Operations,
+  from: Side,
+  to: Side,
+  guesses: ReadonlySet<string> = new Set(),
+): ConfigDiff {
   const sides = { from: placerOf(from), to: placerOf(to) };
   return diffConfigs(from.examined.config, to.examined.config, {
     ...(!isRevealing(ctx) && { isSecret: gateway.components.isSecret }),
+    ...(guesses.size > 0 && { isGuess: (pointer) => guesses.has(to.examined.origin(pointer)) }),
     known: gateway.components.known,
     componentSchema: (namespace, level) => gateway.components.schemaAt(namespace, level),
     places: (pointer, side) => sides[side](pointer),

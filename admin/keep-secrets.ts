@@ -9,11 +9,15 @@ import {
   maskSecrets,
   type Operations,
   parseDocument,
+  secretPointers,
 } from '#kernel';
-import { demandScope } from './caller.ts';
+import { callerOf, demandScope } from './caller.ts';
 import { queryFlag } from './parameters.ts';
 
 const MASK = '***';
+
+/** Of tokens of the admin API only digests stand in a configuration: to confirm one tells nothing. */
+const DIGESTS = '/extra_config/admin~1api/tokens/';
 
 /** A `***` and what stood at its place. */
 interface Kept {
@@ -74,6 +78,18 @@ function counterpart(item: Data, index: number, list: readonly Data[], current: 
 
 function nameOf(item: DataObject, name: (typeof names)[number]): Data | undefined {
   return getKey(item, name) ?? (name === 'method' ? 'GET' : undefined);
+}
+
+/**
+ * Pointers of the secrets that a body has in clear. Whether they are those that serve is not told to whoever may neither see
+ * secrets nor apply a configuration: for all others there are none.
+ */
+export function guessesIn(ctx: Koa.Context, given: ConfigText | null, { components }: Operations): ReadonlySet<string> {
+  const isTrusted = callerOf(ctx)?.scopes.some((scope) => scope === 'write' || scope === 'secrets');
+  if (!given || isTrusted) return new Set();
+  const { data, valueAt } = parseDocument(given.text, `configuration.${given.format}`);
+  const isGuess = (pointer: string) => valueAt(pointer) !== MASK && !pointer.startsWith(DIGESTS);
+  return new Set(secretPointers(data, components.isSecret).filter(isGuess));
 }
 
 /** Tells whether secrets are to be shown. @throws Problem insufficient-scope when they are asked for without leave. */

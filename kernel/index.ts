@@ -20,6 +20,7 @@ export {
   parsePointer,
   replaceFile,
   rewriteDocument,
+  secretPointers,
   toIssues,
 } from './config/index.ts';
 export { blockingBoundsMs, type PluginRecord } from './containment/plugin-record.ts';
@@ -52,7 +53,7 @@ export * from './inspect/index.ts';
 export { statusClasses } from './pipeline/backend-responses.ts';
 export { latencyBands } from './pipeline/traffic-window.ts';
 export { withPlugins } from './registry/registry.ts';
-export { type Examined, hashOfExamined } from './runtime/build.ts';
+export { type Examined, hashOfExamined, type Reach } from './runtime/build.ts';
 export { contentHash } from './runtime/content-hash.ts';
 export { endpointId } from './runtime/endpoint-prints.ts';
 export { bindTrouble } from './runtime/plugin-port.ts';

@@ -1,6 +1,7 @@
 import { audit, hashOfExamined, pointerOnly, positionsIn, readSnapshot, toIssues } from '#kernel';
 import { acceptedConfigs, readConfigBody } from '../body.ts';
-import { keepSecrets } from '../keep-secrets.ts';
+import { reachOf } from '../caller.ts';
+import { guessesIn, keepSecrets } from '../keep-secrets.ts';
 import type { Operation } from '../operation.ts';
 import { queryFlag, queryWord } from '../parameters.ts';
 import { configProblems } from '../problem.ts';
@@ -17,6 +18,7 @@ const valid = objectOf('Checked', {
   namespaces: mapOf(whole),
   warnings: listOf(issueSchema),
   audit: listOf(recommendation),
+  unread: listOf(text),
 });
 
 export const check: Operation = {
@@ -29,7 +31,7 @@ export const check: Operation = {
       name: 'level',
       in: 'query',
       description:
-        'How far to go: parse it, look at all that needs no other file, or also read the files that it names.',
+        'How far to go: parse it, look at all that needs no other file, or also read the files that it names. Without the scope "write" no file is opened, and plugins are those that serve; unread lists what was not looked at.',
       schema: { type: 'string', enum: levels, default: 'full' },
     },
     {
@@ -41,7 +43,12 @@ export const check: Operation = {
   ],
   accepts: acceptedConfigs,
   bodyIsOptional: true,
-  responses: { 200: jsonResponse('It is valid; hash and counts are those of what would serve.', valid) },
+  responses: {
+    200: jsonResponse(
+      'It is valid; hash and counts are those of what would serve. Without the scope "write" the hash is null where files belong to it, and, without "secrets" too, where the body has secrets in clear: the right ones would have the hash of what serves.',
+      valid,
+    ),
+  },
   problems: configProblems,
   async handle(ctx, admin) {
     const { gateway } = admin;
@@ -54,10 +61,21 @@ export const check: Operation = {
     const odd = document?.warnings ?? [];
     if (level === 'syntax') {
       const warnings = toIssues(document, odd, 'warning');
-      ctx.body = { valid: true, hash: null, endpoints: 0, backends: 0, namespaces: {}, warnings, audit: [] };
+      ctx.body = {
+        valid: true,
+        hash: null,
+        endpoints: 0,
+        backends: 0,
+        namespaces: {},
+        warnings,
+        audit: [],
+        unread: [],
+      };
       return;
     }
-    const examined = await gateway.examine(snapshot, level === 'full', true);
+    const reach = reachOf(ctx, level === 'full');
+    const examined = await gateway.examine(snapshot, reach, true);
+    const isHashed = reach !== 'closed' || (examined.unread.length === 0 && examined.registry.fromFiles.length === 0);
     const { config, origin, warnings } = examined;
     const position = document ? positionsIn(document) : pointerOnly;
     const available = new Set(gateway.components.names);
@@ -69,12 +87,13 @@ export const check: Operation = {
     });
     ctx.body = {
       valid: true,
-      hash: await hashOfExamined(examined),
+      hash: isHashed && guessesIn(ctx, given, gateway).size === 0 ? await hashOfExamined(examined) : null,
       endpoints: stats.endpoints,
       backends: stats.backends,
       namespaces: stats.components,
       warnings: toIssues(document, [...odd, ...warnings], 'warning', gateway.components.isSecret),
       audit: recommendations,
+      unread: examined.unread,
     };
   },
 };

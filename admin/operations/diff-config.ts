@@ -1,7 +1,8 @@
 import { readSnapshot } from '#kernel';
 import { acceptedConfigs, demandConfigBody } from '../body.ts';
+import { reachOf } from '../caller.ts';
 import { compare, differenceSchema, sideOf, streamsAffected } from '../comparing.ts';
-import { keepSecrets } from '../keep-secrets.ts';
+import { guessesIn, keepSecrets } from '../keep-secrets.ts';
 import type { Operation } from '../operation.ts';
 import { queryNumber, queryWord, revealParameter } from '../parameters.ts';
 import { configProblems } from '../problem.ts';
@@ -39,8 +40,9 @@ export const diffConfig: Operation = {
     const isFull = queryWord(ctx, 'level', levels) === 'full';
     const given = await demandConfigBody(ctx, admin);
     const before = against === undefined ? gateway.serving.snapshot : await snapshotOf(gateway, against);
-    const to = await sideOf(gateway, await readSnapshot(keepSecrets(given, gateway)), isFull);
-    const difference = compare(ctx, gateway, await sideOf(gateway, before), to);
+    const to = await sideOf(gateway, await readSnapshot(keepSecrets(given, gateway)), reachOf(ctx, isFull));
+    const from = await sideOf(gateway, before, reachOf(ctx));
+    const difference = compare(ctx, gateway, from, to, guessesIn(ctx, given, gateway));
     ctx.body = { ...difference, streamsAffected: against === undefined ? streamsAffected(gateway, difference) : 0 };
   },
 };

@@ -1,6 +1,7 @@
 import type Koa from 'koa';
 import type { Data } from '#contract';
 import { ConfigText, type Operations, type Revision, type RevisionSummary, readSnapshot } from '#kernel';
+import { reachOf } from '../caller.ts';
 import { compare, differenceSchema, sideOf } from '../comparing.ts';
 import { isRevealing, shown } from '../keep-secrets.ts';
 import type { Operation, Parameter } from '../operation.ts';
@@ -85,7 +86,12 @@ export const diffRevisions: Operation = {
   async handle(ctx, { gateway }) {
     const from = await snapshotOf(gateway, pathNumber(ctx, 'from'));
     const to = await snapshotOf(gateway, pathNumber(ctx, 'to'));
-    const difference = compare(ctx, gateway, await sideOf(gateway, from), await sideOf(gateway, to));
+    const difference = compare(
+      ctx,
+      gateway,
+      await sideOf(gateway, from, reachOf(ctx)),
+      await sideOf(gateway, to, reachOf(ctx)),
+    );
     ctx.body = { ...difference, streamsAffected: 0 };
   },
 };

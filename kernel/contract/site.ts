@@ -192,6 +192,8 @@ export interface Site<Config> {
    * @throws the error of the file system, ENOTDIR for a file.
    */
   list(path: string): readonly string[];
+  /** True for a directory, false for anything else that is there; not watched. @throws the error of the file system. */
+  isDirectory(path: string): boolean;
   /**
    * Compiles a regular expression of this plugin's configuration.
    * @param pointer of the expression, relative to the configuration; of its value when the expression is a key.

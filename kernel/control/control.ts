@@ -1,6 +1,8 @@
-import type { ConfigError } from '#contract';
-import { type IsSecret, toIssues } from '../config/index.ts';
+import { type ConfigError, isObject } from '#contract';
+import { type IsSecret, toIssues, underEnvironment } from '../config/index.ts';
 import { GatewayError, scheduler } from '../contract/internal.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { Reach } from '../runtime/build.ts';
 import type { EndpointChanges } from '../runtime/endpoint-prints.ts';
 import { takeFingerprint } from '../runtime/fingerprint.ts';
 import { type Overrides, readConfig } from '../runtime/read-config.ts';
@@ -87,6 +89,16 @@ export class Control {
     return joinReads(this.#read, own);
   }
 
+  /** For looking at configurations; a closed one has the plugins from files that serve, and evaluates none. */
+  registryFor(reach: Reach): Registry {
+    const { registry } = this.#options.generations;
+    if (reach !== 'closed') return registry;
+    const { data } = this.current.snapshot;
+    const document = underEnvironment(data, process.env);
+    const settings = isObject(document) ? document['plugin'] : undefined;
+    return registry.closed(this.#serving.registry, settings);
+  }
+
   /** True while a change is being applied. */
   get busy(): boolean {
     return this.#mutex.locked;
@@ -102,8 +114,7 @@ export class Control {
       const { textHash, data } = await readSnapshot(this.#source);
       const files = new ReadFiles();
       if (textHash === this.current.snapshot.textHash) return !hasSameFiles(this.#serving, files);
-      const { overrides, generations } = this.#options;
-      const { config, errors } = await readConfig(data, overrides, generations.registry, files);
+      const { config, errors } = await readConfig(data, this.overrides, this.registryFor('closed'), files);
       return (
         errors.length > 0 ||
         !isSame(this.#serving, await takeFingerprint(config, await this.#serving.fingerprinted()), files)

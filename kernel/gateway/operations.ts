@@ -11,7 +11,7 @@ import type { Snapshot, Source } from '../control/snapshot.ts';
 import type { Components } from '../inspect/components.ts';
 import type { Served } from '../inspect/served.ts';
 import type { ApplicationLog, JoinedLogging } from '../logging/index.ts';
-import type { Examined } from '../runtime/build.ts';
+import type { Examined, Reach } from '../runtime/build.ts';
 import type { Watcher } from '../runtime/watch/index.ts';
 import type { Gateway } from './gateway.ts';
 import type { ServingProcesses } from './serving-processes.ts';
@@ -44,11 +44,10 @@ export interface Operations extends Gateway {
   apply(change: Change): Promise<Applied>;
   /**
    * Looks at a configuration and keeps nothing.
-   * @param reading also read the files that it names.
    * @param asStarted with what the command line adds to every configuration.
    * @throws Refusal with every mistake.
    */
-  examine(snapshot: Snapshot, reading: boolean, asStarted?: boolean): Promise<Examined>;
+  examine(snapshot: Snapshot, reach: Reach, asStarted?: boolean): Promise<Examined>;
   /** As of `Control.hasDrifted`. */
   hasDrifted(): Promise<boolean>;
   /** Lets somebody take part in every change from now on. @returns ends that. */

@@ -27,7 +27,7 @@ import { type Components, componentsOf } from '../inspect/components.ts';
 import { describeServed } from '../inspect/describe-served.ts';
 import type { ApplicationLog } from '../logging/index.ts';
 import type { Registry } from '../registry/registry.ts';
-import { type Examined, examine } from '../runtime/build.ts';
+import { type Examined, examine, type Reach } from '../runtime/build.ts';
 import type { Mirrors } from '../runtime/mirrors.ts';
 import type { Watcher } from '../runtime/watch/index.ts';
 import type { WorkerPool } from '../workers/worker-pool.ts';
@@ -214,12 +214,13 @@ export class RunningGateway implements Operations {
     return this.apply({ trigger: 'api', source });
   }
 
-  async examine({ data, document }: Snapshot, reading: boolean, asStarted = false): Promise<Examined> {
-    const examined = await examine(data, asStarted ? this.control.overrides : {}, this.#registry, reading);
-    const { errors, warnings, phase } = examined;
+  async examine({ data, document }: Snapshot, reach: Reach, asStarted = false): Promise<Examined> {
+    const overrides = asStarted ? this.control.overrides : {};
+    const examined = await examine(data, overrides, this.control.registryFor(reach), reach === 'files');
+    const { errors, warnings } = examined;
     if (errors.length === 0) return examined;
     const { isSecret } = this.components;
-    const refusal = toRefusal(new ConfigErrors(errors), phase, document, isSecret);
+    const refusal = toRefusal(new ConfigErrors(errors), examined.phase, document, isSecret);
     refusal.warnings = toIssues(document, [...(document?.warnings ?? []), ...warnings], 'warning', isSecret);
     throw refusal;
   }
@@ -239,9 +240,8 @@ export class RunningGateway implements Operations {
   }
 
   setLogLevel(level: LogLevel | null): void {
-    const next = level ?? this.generations.current.logging.application.level;
-    this.log.level = next;
-    this.#pool?.setLogLevel(next);
+    this.log.level = level ?? this.generations.current.logging.application.level;
+    this.#pool?.setLogLevel(this.log.level);
   }
 
   async deny(address: ListenAddress): Promise<() => void> {

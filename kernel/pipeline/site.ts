@@ -75,6 +75,7 @@ export interface Build extends Contains {
   /** As of `Site`; may be taken out of the build. Throws an `UnreadFile` where only the document is examined. */
   readonly read: (path: string) => Uint8Array;
   readonly list: (path: string) => readonly string[];
+  readonly isDirectory: (path: string) => boolean;
   readonly dispatch: Step<ClientRequest>;
   /** What serves the configuration; null while it is being built. */
   readonly calls: CallCounter | null;
@@ -117,6 +118,7 @@ class PlaceSite implements Site<unknown> {
   readonly index: number | undefined;
   readonly agent: AgentConfig | undefined;
   readonly run: AgentSite<unknown>['run'] | undefined;
+  readonly isDirectory: Site<unknown>['isDirectory'];
   readonly #build: Build;
   readonly #plugin: Plugin;
   readonly #stance: Location;
@@ -136,6 +138,7 @@ class PlaceSite implements Site<unknown> {
     this.index = stance.index;
     this.agent = stance.agent;
     this.run = stance.run;
+    this.isDirectory = build.isDirectory;
   }
 
   get #guards(): PlaceGuards | null {
@@ -253,9 +256,7 @@ class PlaceSite implements Site<unknown> {
   }
 
   get warm(): Site<unknown>['warm'] {
-    return (task) => {
-      this.#build.warmups.push(task);
-    };
+    return (task) => void this.#build.warmups.push(task);
   }
 
   get defer(): Site<unknown>['defer'] {
@@ -293,8 +294,6 @@ class PlaceSite implements Site<unknown> {
   }
 
   get warn(): Site<unknown>['warn'] {
-    return (code, at, message, options) => {
-      this.#build.warnings.push(new ConfigError(code, this.pointer + at, message, options));
-    };
+    return (code, at, ...why) => void this.#build.warnings.push(new ConfigError(code, this.pointer + at, ...why));
   }
 }

@@ -12,7 +12,8 @@ import type {
 } from '#contract';
 import { type KnownPlugins, nothingKnown } from '../config/index.ts';
 import { type Container, createProcessContainer, openScope, type PlaceScope } from './container.ts';
-import { PluginLoader } from './loading/plugin-loader.ts';
+import { type LoadPlugins, PluginLoader } from './loading/plugin-loader.ts';
+import { servedPlugins } from './loading/served-plugins.ts';
 
 /** A plugin that came from a file. */
 export type FilePlugin = Plugin & { readonly source: PluginSource };
@@ -21,7 +22,7 @@ export type FilePlugin = Plugin & { readonly source: PluginSource };
 export class Registry implements KnownPlugins {
   readonly catalogue: Catalogue;
   /** Loads plugins from files, for all registries of the process. */
-  readonly loader: PluginLoader;
+  readonly loader: LoadPlugins;
   /** False where it lacks a plugin that could not be loaded. */
   isWhole = true;
   readonly #container: Container;
@@ -32,7 +33,7 @@ export class Registry implements KnownPlugins {
   #given: readonly Plugin[] = [];
 
   /** @param loader of the registry that this one goes on from. */
-  constructor(catalogue: Catalogue, services: Services, loader = new PluginLoader(catalogue.adapt)) {
+  constructor(catalogue: Catalogue, services: Services, loader: LoadPlugins = new PluginLoader(catalogue.adapt)) {
     this.catalogue = catalogue;
     this.loader = loader;
     this.#container = createProcessContainer(catalogue, services);
@@ -49,6 +50,17 @@ export class Registry implements KnownPlugins {
     extended.#given = [...this.#given, ...plugins];
     for (const [name, plugin] of this.#loaded) extended.#loaded.set(name, plugin);
     return extended;
+  }
+
+  /**
+   * This one, for looking at configurations without evaluating any file: plugins from files are those of a registry that
+   * serves.
+   * @param settings the root field `plugin` that brought them.
+   */
+  closed(serving: Registry, settings: unknown): Registry {
+    const closed = new Registry(this.catalogue, this.services, servedPlugins({ settings, plugins: serving.#given }));
+    for (const [name, plugin] of this.#loaded) closed.#loaded.set(name, plugin);
+    return closed;
   }
 
   /**

@@ -124,6 +124,12 @@ export interface Examined {
 }
 
 /**
+ * How far an examination goes: what is written alone, with the plugins from files that serve already; also the plugins that
+ * it names; also the other files.
+ */
+export type Reach = 'closed' | 'plugins' | 'files';
+
+/**
  * Looks for every mistake of a configuration and keeps nothing. Every component builds itself; nothing is asked of the
  * network.
  * @param reading also read the files that the configuration names: certificates, keys. Its plugins are always read.

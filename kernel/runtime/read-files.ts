@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UnreadFile } from '../pipeline/attach.ts';
 import { contentHash, listingHash } from './content-hash.ts';
@@ -44,6 +44,9 @@ export class ReadFiles {
     return names;
   };
 
+  /** True for a directory, false for anything else that is there. @throws the error of the file system. */
+  readonly isDirectory = (path: string): boolean => statSync(path).isDirectory();
+
   /** Of what is at a path, as it is watched; null for what cannot be read. */
   hashOf(path: string): string | null {
     return this.#attempt(path).hash;
@@ -85,6 +88,9 @@ export class NamedFiles extends ReadFiles {
 
   /** @throws UnreadFile always. */
   override readonly list = (path: string): readonly string[] => this.read(path) as never;
+
+  /** @throws UnreadFile always. */
+  override readonly isDirectory = (path: string): boolean => this.read(path) as never;
 }
 
 function attemptRead(path: string): ReadAttempt {

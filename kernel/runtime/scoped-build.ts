@@ -97,6 +97,10 @@ export class ScopedBuild implements Build {
     return this.#whole.files.list;
   }
 
+  get isDirectory(): Build['isDirectory'] {
+    return this.#whole.files.isDirectory;
+  }
+
   get dispatch(): Step<ClientRequest> {
     return (request, call) => this.#whole.dispatcher.dispatch!(request, call);
   }

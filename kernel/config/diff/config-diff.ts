@@ -62,6 +62,8 @@ export interface DiffOptions {
   readonly places?: (pointer: string, side: Side) => ChangePosition;
   /** Which values are shown as `***`, in `patch` too. Default: none. */
   readonly isSecret?: IsSecret;
+  /** Which values of the second one are never told to be as before. Default: none. */
+  readonly isGuess?: IsSecret;
   /** Which encodings there are. Default: none is known. */
   readonly known?: KnownPlugins;
   /** Lets components be compared by what they mean; without it they are compared as they are written. */

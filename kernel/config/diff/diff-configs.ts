@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Data, type DataObject, getKey, type ServiceConfig } from '#contract';
 import { isRaw, type KnownPlugins, nothingKnown } from '../known-plugins.ts';
-import { maskSecrets } from '../secrets/secret.ts';
+import { type IsSecret, maskSecrets } from '../secrets/secret.ts';
 import { compareData, type Difference } from './compare.ts';
 import {
   type ConfigChange,
@@ -14,7 +14,13 @@ import {
   type Side,
   serviceEffect,
 } from './config-diff.ts';
-import { type ComponentSchema, documentData, effectiveDocument, type Route } from './effective-document.ts';
+import {
+  type ComponentSchema,
+  documentData,
+  type EffectiveDocument,
+  effectiveDocument,
+  type Route,
+} from './effective-document.ts';
 
 /** A configuration as the data that `patch` is about: all defaults written out, endpoints by path and method. */
 export function canonicalData(config: ServiceConfig, componentSchema?: ComponentSchema): DataObject {
@@ -42,7 +48,7 @@ interface LocatedDifference {
 export function diffConfigs(from: ServiceConfig, to: ServiceConfig, options: DiffOptions = {}): ConfigDiff {
   const { places = () => ({}), isSecret, componentSchema, known = nothingKnown } = options;
   const old = effectiveDocument(from, componentSchema);
-  const renewed = effectiveDocument(to, componentSchema);
+  const renewed = withoutGuesses(effectiveDocument(to, componentSchema), options.isGuess);
   const service = { before: old.service, after: renewed.service };
   const matches = matchRoutes(old.routes, renewed.routes).map((match) => ({
     ...match,
@@ -137,6 +143,18 @@ function count(results: readonly LocatedDifference[], op: ConfigChange['op']): n
 function routeName({ before, after }: Match): RouteName {
   const { method, endpoint } = (after ?? before)!;
   return { method, endpoint };
+}
+
+/** What is masked equals nothing that it is compared with. */
+function withoutGuesses(document: EffectiveDocument, isGuess: IsSecret | undefined): EffectiveDocument {
+  if (!isGuess) return document;
+  return {
+    service: maskSecrets(document.service, '', isGuess) as DataObject,
+    routes: document.routes.map((route) => ({
+      ...route,
+      data: maskSecrets(route.data, `/endpoints/${route.index}`, isGuess) as DataObject,
+    })),
+  };
 }
 
 /** Before and after the change. */

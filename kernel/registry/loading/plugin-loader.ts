@@ -34,6 +34,9 @@ export interface LoadedPlugins {
   readonly warnings: readonly ConfigError[];
 }
 
+/** Loads the plugins that a configuration names by folder or package. */
+export type LoadPlugins = Pick<PluginLoader, 'load'>;
+
 /** What one file exports, and of which content. */
 interface Instance {
   readonly plugins: readonly Plugin[];

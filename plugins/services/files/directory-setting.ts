@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import type { Schema, Site } from '#contract';
 
 /** The fields by which a component names the directory that it serves. */
@@ -18,12 +17,14 @@ export const directoryFields = {
 } as const satisfies Record<string, Schema>;
 
 /** Where `path` is no directory: STATIC_PATH. @param at pointer of the field. @throws ConfigError */
-export function checkDirectory({ fault }: Site<unknown>, path: string, at = '/path'): void {
-  let problem = 'is no directory';
+export function checkDirectory({ fault, isDirectory }: Site<unknown>, path: string, at = '/path'): void {
+  const refuse = (problem: string, cause?: unknown) =>
+    fault('STATIC_PATH', at, `${path} ${problem}`, { hint: 'a directory, relative to the working directory', cause });
+  let isThere: boolean;
   try {
-    if (statSync(path).isDirectory()) return;
+    isThere = isDirectory(path);
   } catch (error) {
-    problem = `cannot be read: ${(error as NodeJS.ErrnoException).code}`;
+    throw refuse(`cannot be read: ${(error as NodeJS.ErrnoException).code}`, error);
   }
-  throw fault('STATIC_PATH', at, `${path} ${problem}`, { hint: 'a directory, relative to the working directory' });
+  if (!isThere) throw refuse('is not a directory');
 }
