@@ -75,7 +75,7 @@ export const check: Operation = {
     }
     const reach = reachOf(ctx, level === 'full');
     const examined = await gateway.examine(snapshot, reach, true);
-    const isHashed = reach !== 'closed' || (examined.unread.length === 0 && examined.registry.fromFiles.length === 0);
+    const isHashed = reach !== 'closed' || (examined.unread.length === 0 && !examined.registry.hasFilePlugins);
     const { config, origin, warnings } = examined;
     const position = document ? positionsIn(document) : pointerOnly;
     const available = new Set(gateway.components.names);

@@ -87,6 +87,11 @@ export class Registry implements KnownPlugins {
     return Object.keys(plugins).filter(isNamed);
   }
 
+  /** Whether it has plugins from files, loaded or not. */
+  get hasFilePlugins(): boolean {
+    return this.#given.length > 0;
+  }
+
   /** Plugins from files that are loaded. */
   get fromFiles(): readonly FilePlugin[] {
     return [...new Set(this.#loaded.values())].filter((plugin): plugin is FilePlugin => plugin.source !== undefined);
