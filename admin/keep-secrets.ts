@@ -42,23 +42,30 @@ function secretsKept(data: Data, { serving, config, components: { isSecret } }: 
   const written = serving.snapshot.data as Data;
   const kept = new Map<string, Kept>();
   for (const current of [canonicalData(config), written]) {
-    for (const match of maskedIn(data, current, '', isSecret)) kept.set(match.pointer, match);
+    for (const match of maskedIn(data, current, { pointer: '', isSecret })) kept.set(match.pointer, match);
   }
   return [...kept.values()];
 }
 
+interface Place {
+  readonly pointer: string;
+  readonly isSecret: IsSecret;
+  readonly holder?: Data;
+}
+
 /** Every `***` that stands where the current value is a secret. */
-function* maskedIn(value: Data, current: Data | undefined, pointer: string, isSecret: IsSecret): Generator<Kept> {
+function* maskedIn(value: Data, current: Data | undefined, place: Place): Generator<Kept> {
+  const { pointer, isSecret, holder } = place;
   if (current === undefined) return;
   if (value === MASK) {
-    if (isSecret(pointer, current)) yield { pointer, value: current };
+    if (isSecret(pointer, current, holder)) yield { pointer, value: current };
   } else if (Array.isArray(value) && Array.isArray(current)) {
     for (const [index, item] of value.entries()) {
-      yield* maskedIn(item, counterpart(item, index, value, current), `${pointer}/${index}`, isSecret);
+      yield* maskedIn(item, counterpart(item, index, value, current), { pointer: `${pointer}/${index}`, isSecret });
     }
   } else if (isObject(value) && isObject(current)) {
     for (const [key, item] of Object.entries(value)) {
-      yield* maskedIn(item, getKey(current, key), joinPointer(pointer, key), isSecret);
+      yield* maskedIn(item, getKey(current, key), { pointer: joinPointer(pointer, key), isSecret, holder: current });
     }
   }
 }

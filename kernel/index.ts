@@ -12,6 +12,7 @@ export {
   type Issue,
   joinPointer,
   maskSecrets,
+  maskTexts,
   nearest,
   normalize,
   parseDocument,

@@ -1,4 +1,4 @@
-import { latencyBands, type Operations, statusClasses } from '#kernel';
+import { latencyBands, maskTexts, type Operations, statusClasses } from '#kernel';
 import { type Metric, type Sample, writeValue } from './exposition.ts';
 
 /** Bounds of the histogram in milliseconds: at each, latencies are counted apart, so that no call is guessed. */
@@ -35,7 +35,9 @@ export function endpointMetrics({ serving }: Pick<Operations, 'serving'>): Metri
       type: 'counter',
       help: 'Calls of a backend by the class of the status it answered with; none is a call that brought no answer.',
       samples: called.flatMap(({ labels, traffic }) =>
-        Array.from(traffic.backends).flatMap(([backend, statuses]) => byClass({ ...labels, backend }, statuses)),
+        Array.from(traffic.backends).flatMap(([backend, statuses]) =>
+          byClass({ ...labels, backend: maskTexts(backend) }, statuses),
+        ),
       ),
     },
     {

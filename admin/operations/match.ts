@@ -1,4 +1,4 @@
-import { matchRoute } from '#kernel';
+import { maskTexts, matchRoute } from '#kernel';
 import type { Operation } from '../operation.ts';
 import { queryText } from '../parameters.ts';
 import { Problem } from '../problem.ts';
@@ -45,6 +45,6 @@ export const match: Operation = {
     if (path === undefined) throw new Problem('bad-request', 'the query parameter path is missing');
     const method = (queryText(ctx, 'method') ?? 'GET').toUpperCase();
     const { served, positionOf: position } = servedNow(gateway);
-    ctx.body = await matchRoute(served, method, path, position);
+    ctx.body = maskTexts(await matchRoute(served, method, path, position));
   },
 };

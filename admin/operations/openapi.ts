@@ -1,3 +1,4 @@
+import { maskTexts } from '#kernel';
 import type { Operation } from '../operation.ts';
 import { queryText } from '../parameters.ts';
 import { documentOf, jsonResponse } from '../schemas.ts';
@@ -19,7 +20,7 @@ export const openapi: Operation = {
   ],
   responses: { 200: jsonResponse('The description.', openApiSchema) },
   async handle(ctx, { gateway }) {
-    ctx.body = await gateway.describe(queryText(ctx, 'audience'));
+    ctx.body = maskTexts(await gateway.describe(queryText(ctx, 'audience')));
   },
 };
 

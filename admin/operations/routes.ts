@@ -1,4 +1,4 @@
-import { endpointId, listRoutes } from '#kernel';
+import { endpointId, listRoutes, maskTexts } from '#kernel';
 import type { Operation, Parameter } from '../operation.ts';
 import { pageOf, pageParameters } from '../paging.ts';
 import { queryText } from '../parameters.ts';
@@ -68,7 +68,7 @@ export const routes: Operation = {
       routes: items.map((item) => {
         const { calls, errors } = traffic.get(item.id)!;
         const backends = item.backends.map((one) => ({ ...one, ...find(one.pointer) }));
-        return { ...item, backends, counters: { calls, errors }, ...find(item.pointer) };
+        return { ...maskTexts({ ...item, backends }), counters: { calls, errors }, ...find(item.pointer) };
       }),
       cursor,
     };

@@ -48,7 +48,7 @@ export {
 } from './schema/schema.ts';
 export { unusedOptions } from './schema/unused-options.ts';
 export { compileSchema, type Validate } from './schema/validate.ts';
-export { canBeSecret, type IsSecret, isSecret, maskSecrets, secretPointers } from './secrets/secret.ts';
+export { canBeSecret, type IsSecret, isSecret, maskSecrets, maskTexts, secretPointers } from './secrets/secret.ts';
 export { isMarked, markedLiterals, secretLiterals, secretWarning } from './secrets/secret-literals.ts';
 export { addressesIn, beginsPrivateKey, endsPrivateKey, mayHoldSecret } from './secrets/secret-words.ts';
 export {

@@ -6,7 +6,8 @@ import type { Registry } from './registry.ts';
  * as secret. Knows the schemas of loaded plugins.
  */
 export function secretsKnownTo(registry: Registry): IsSecret {
-  return (pointer, value) => isSecret(pointer, value) || (canBeSecret(value) && isMarkedField(registry, pointer));
+  return (pointer, value, holder) =>
+    isSecret(pointer, value, holder) || (canBeSecret(value) && isMarkedField(registry, pointer));
 }
 
 function isMarkedField(registry: Registry, pointer: string): boolean {

@@ -24,3 +24,11 @@ export function holdsReadSecret(text: string): boolean {
   for (const value of values) if (value.length >= 2 * SHORTEST && text.includes(value)) return true;
   return false;
 }
+
+/** A text with a mask in the place of every such value in it. */
+export function maskReadSecrets(text: string, mask: string): string {
+  if (values.has(text)) return mask;
+  let masked = text;
+  for (const value of values) if (value.length >= 2 * SHORTEST) masked = masked.replaceAll(value, mask);
+  return masked;
+}

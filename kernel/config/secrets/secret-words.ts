@@ -1,8 +1,9 @@
 import type { TextRange } from '../syntax/position.ts';
-import { holdsReadSecret } from './read-secrets.ts';
+import { holdsReadSecret, maskReadSecrets } from './read-secrets.ts';
 
 /** Names of fields that hold secrets, or may: broad, for masking. */
-const secretName = /secret|password|passphrase|private|token|credential|api_?key/i;
+const secretName =
+  /secret|password|passphrase|private|token|credential|api[-_]?key|^(?:proxy-)?authorization$|^cookie$/i;
 
 /** Fields that hold a secret itself, and not the name of one or the way to it. */
 const holding = /^(?:\w+_)?(?:password|passwd|passphrase|secret|token|api_?key|secret_(?:access_)?key|license_key)$/i;
@@ -38,6 +39,15 @@ export function holdsSecret(name: string): boolean {
 /** True for a text that is a secret wherever it stands: a private key, an address with a password in it, a value of the environment. */
 export function isSecretText(text: string): boolean {
   return secretText.test(text) || holdsReadSecret(text);
+}
+
+const passwordsInAddresses = /(:\/\/[^\s/?#@:]*:)[^\s/?#@]+(?=@)/g;
+
+/** A text with a mask in the place of the secrets in it, whatever it is the text of. */
+export function maskText(text: string, mask: string): string {
+  if (text.includes('-----BEGIN ') && keyBegins.test(text)) return mask;
+  const masked = maskReadSecrets(text, mask);
+  return masked.includes('://') ? masked.replaceAll(passwordsInAddresses, `$1${mask}`) : masked;
 }
 
 /** True for nothing, and for what is filled in later: `$X`, `{{ env "X" }}`, `env:X`. */

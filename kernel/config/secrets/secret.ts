@@ -1,19 +1,27 @@
 import { type Data, isObject } from '#contract';
 import { joinPointer, parsePointer } from '../../values/pointer.ts';
-import { isPathOfSecret, isSecretText, mayHoldSecret } from './secret-words.ts';
+import { isPathOfSecret, isSecretText, maskText, mayHoldSecret } from './secret-words.ts';
 
-/** True when the value that stands at a pointer is not to be shown. */
-export type IsSecret = (pointer: string, value: unknown) => boolean;
+/** True when the value that stands at a pointer is not to be shown. @param holder what it stands in, where that is known. */
+export type IsSecret = (pointer: string, value: unknown, holder?: unknown) => boolean;
 
 /**
  * True when the value at a pointer is a secret: its name, or that of a field that holds it, says so, or what it holds.
  * The names of components say nothing. Lists and objects may hold secrets but are none, nor is the path of a file.
  */
-export function isSecret(pointer: string, value: unknown): boolean {
+export function isSecret(pointer: string, value: unknown, holder?: unknown): boolean {
   if (!canBeSecret(value)) return false;
   const steps = parsePointer(pointer);
+  if (isOfCredential(steps, holder)) return true;
   if (typeof value !== 'string') return isSecretPlace(steps);
   return isSecretText(value) || (isSecretPlace(steps) && !isPathOfSecret(steps.at(-1) ?? '', value));
+}
+
+/** True for the value of a header, written as name and value, that carries credentials. */
+function isOfCredential(steps: readonly string[], holder: unknown): boolean {
+  if (steps.at(-1) !== 'value' || !isObject(holder)) return false;
+  const { name } = holder;
+  return typeof name === 'string' && mayHoldSecret(name);
 }
 
 /** True for what can be a secret at all. */
@@ -34,10 +42,10 @@ function isApiKey(steps: readonly (string | number)[]): boolean {
 /** The pointers of all secrets in a document. */
 export function secretPointers(data: unknown, hides: IsSecret = isSecret): string[] {
   const results: string[] = [];
-  const visit = (value: unknown, pointer: string): void => {
-    if (hides(pointer, value)) results.push(pointer);
+  const visit = (value: unknown, pointer: string, holder?: unknown): void => {
+    if (hides(pointer, value, holder)) results.push(pointer);
     if (!Array.isArray(value) && !isObject(value)) return;
-    for (const [key, inner] of Object.entries(value)) visit(inner, joinPointer(pointer, key));
+    for (const [key, inner] of Object.entries(value)) visit(inner, joinPointer(pointer, key), value);
   };
   visit(data, '');
   return results;
@@ -46,12 +54,23 @@ export function secretPointers(data: unknown, hides: IsSecret = isSecret): strin
 /** What stands where a secret is. */
 const MASK = '***';
 
+/** Data that were made of a configuration, with a mask in the place of every secret that is told by its text. */
+export function maskTexts<T>(data: T): T {
+  const visit = (value: unknown): unknown => {
+    if (typeof value === 'string') return maskText(value, MASK);
+    if (Array.isArray(value)) return value.map(visit);
+    if (!isObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, visit(item)]));
+  };
+  return visit(data) as T;
+}
+
 /** A value without the secrets in it. @param hides tells which they are. Default: by names and texts. */
-export function maskSecrets(value: Data, pointer: string, hides: IsSecret = isSecret): Data {
-  if (hides(pointer, value)) return MASK;
+export function maskSecrets(value: Data, pointer: string, hides: IsSecret = isSecret, holder?: Data): Data {
+  if (hides(pointer, value, holder)) return MASK;
   if (Array.isArray(value)) return value.map((item, index) => maskSecrets(item, `${pointer}/${index}`, hides));
   if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, maskSecrets(item, joinPointer(pointer, key), hides)]),
+    Object.entries(value).map(([key, item]) => [key, maskSecrets(item, joinPointer(pointer, key), hides, value)]),
   );
 }

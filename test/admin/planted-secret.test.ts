@@ -1,0 +1,139 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { reading } from '../../admin/operations/reading.ts';
+import { config, openAdmin, type TestAdmin } from './support.ts';
+
+const SECRET = 'PLANTED-IN-THE-ENVIRONMENT';
+/** A name that the log has to tell where it cannot be resolved. */
+const HOST = 'name-of-the-environment';
+const planted = '{{ env "PLANTED" }}';
+
+const tokens = [
+  { id: 'r', sha256: createHash('sha256').update('reader').digest('hex'), scopes: ['read', 'check', 'ops'] },
+  { id: 'w', sha256: createHash('sha256').update('writer').digest('hex'), scopes: ['read', 'write', 'secrets'] },
+];
+
+const backend = {
+  url_pattern: `/a?api_key=${planted}`,
+  host: ['http://{{ env "PLANTED_HOST" }}.test:9'],
+};
+
+/** Where a secret of the environment may stand. */
+const template = {
+  version: 3,
+  name: planted,
+  extra_config: {
+    'admin/api': { tokens },
+    'auth/api-keys': { keys: [{ key: planted, roles: ['a'] }] },
+  },
+  endpoints: [
+    {
+      endpoint: '/a',
+      backend: [
+        {
+          ...backend,
+          extra_config: {
+            'modifier/martian': { 'header.Modifier': { scope: ['request'], name: 'X-Upstream', value: planted } },
+          },
+        },
+      ],
+    },
+    {
+      endpoint: '/b',
+      extra_config: { 'modifier/lua-proxy': { pre: `local key = '${planted}'` } },
+      backend: [
+        {
+          host: ['http://127.0.0.1:9'],
+          url_pattern: '/',
+          extra_config: {
+            'auth/client-credentials': {
+              client_id: 'c',
+              client_secret: planted,
+              token_url: `http://127.0.0.1:9/${planted}`,
+            },
+          },
+        },
+      ],
+    },
+    {
+      endpoint: '/c',
+      extra_config: { proxy: { static: { strategy: 'always', data: { any: planted } } } },
+      backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }],
+    },
+  ],
+};
+
+describe('a secret of the environment', () => {
+  let directory: string;
+  let one: TestAdmin | undefined;
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'sluice-planted-'));
+    process.env['PLANTED'] = SECRET;
+    process.env['PLANTED_HOST'] = HOST;
+    process.env['FC_ENABLE'] = '1';
+    const file = join(directory, 'gateway.json');
+    writeFileSync(file, JSON.stringify(template, null, 1).replaceAll('\\"', '"'));
+    one = await openAdmin(file, { token: undefined, gateway: { debug: true } });
+  });
+  afterEach(async () => {
+    delete process.env['PLANTED'];
+    delete process.env['PLANTED_HOST'];
+    delete process.env['FC_ENABLE'];
+    await one?.close();
+    rmSync(directory, { recursive: true });
+  });
+
+  it('is shown by no operation and no line of the log, wherever it stands', async () => {
+    for (const path of ['/a', '/b', '/c', '/nowhere']) await one!.gateway.inject(path);
+    const shownBy: string[] = [];
+    const read = async (path: string) => {
+      const { text } = await one!.ask(path, { token: 'reader' });
+      if (text.includes(SECRET) || text.includes(HOST)) shownBy.push(path);
+    };
+    for (const { method, path } of reading) {
+      if (method !== 'GET' || path === '/v1/events') continue;
+      await read(path.replace(/[:*]([A-Za-z]+)/g, '1'));
+    }
+    for (const form of ['effective', 'source', 'rendered']) await read(`/v1/config?form=${form}`);
+    for (const path of ['/a', '/b', '/c']) await read(`/v1/routes/match?path=${path}`);
+    await read('/v1/revisions/1?content=true');
+    await read('/v1/revisions?content=true');
+    deepEqual(shownBy, []);
+    deepEqual(
+      one!.lines.filter((line) => line.includes(SECRET)),
+      [],
+    );
+  });
+
+  it('is seen by whoever may see secrets', async () => {
+    ok((await one!.ask('/v1/config?reveal=true', { token: 'writer' })).text.includes(SECRET));
+  });
+});
+
+describe('a header with credentials', () => {
+  it('is masked in what a component is given, and kept where *** comes back', async () => {
+    const modifier = { 'header.Modifier': { scope: ['request'], name: 'Authorization', value: 'Basic very-secret' } };
+    const [first] = config().endpoints;
+    const given = {
+      ...config(),
+      endpoints: [
+        {
+          ...first,
+          extra_config: {},
+          backend: [{ ...first!.backend[0], extra_config: { 'modifier/martian': modifier } }],
+        },
+      ],
+    };
+    const one = await openAdmin(given);
+    try {
+      const { body, text } = await one.ask('/v1/config?form=source');
+      ok(!text.includes('very-secret'));
+      equal((await one.ask('/v1/config', { method: 'PUT', body })).body.result, 'unchanged');
+    } finally {
+      await one.close();
+    }
+  });
+});
