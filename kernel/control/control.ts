@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { type ConfigError, isObject } from '#contract';
 import { type IsSecret, toIssues, underEnvironment } from '../config/index.ts';
 import { GatewayError, scheduler } from '../contract/internal.ts';
@@ -12,6 +13,7 @@ import type { FileRead } from '../runtime/watch/index.ts';
 import { type Attempt, Attempts } from './attempts.ts';
 import type { Applied, Change, Current } from './change.ts';
 import type { EventLog } from './event-log.ts';
+import { FilesToWatch } from './files-to-watch.ts';
 import type { Generations } from './generations.ts';
 import { Mutex } from './mutex.ts';
 import { abortAll, commitAll, type Participant, type Ready } from './participant.ts';
@@ -55,8 +57,7 @@ export class Control {
   #closed = false;
   #current: Current | null = null;
   #replaced: Current | null = null;
-  /** What the last attempt that was to serve read from the disk; what an attempt before it had read, if it failed. */
-  #read: readonly FileRead[] = [];
+  readonly #files = new FilesToWatch();
 
   constructor(options: ControlOptions) {
     this.#options = options;
@@ -85,8 +86,7 @@ export class Control {
 
   /** Files to watch, with their content as it was last read: the configuration's own, and what the last attempt read. */
   get filesRead(): readonly FileRead[] {
-    const own = typeof this.#source === 'string' ? [{ path: this.#source, hash: undefined }] : [];
-    return joinReads(this.#read, own);
+    return this.#files.listFor(this.#source);
   }
 
   /** For looking at configurations; a closed one has the plugins from files that serve, and evaluates none. */
@@ -97,6 +97,11 @@ export class Control {
     const document = underEnvironment(data, process.env);
     const settings = isObject(document) ? document['plugin'] : undefined;
     return registry.closed(this.#serving.registry, settings);
+  }
+
+  /** True for the configuration's file, and for those that it was last made of. @param path absolute. */
+  isOfDocument(path: string): boolean {
+    return typeof this.#source === 'string' && (resolve(this.#source) === path || this.#files.isOfDocument(path));
   }
 
   /** True while a change is being applied. */
@@ -169,7 +174,7 @@ export class Control {
     const end = (result: Attempt['result']): void => {
       this.#running = null;
       running.end();
-      if (!change.dryRun) this.#read = joinReads(running.filesRead, result === 'failed' ? this.#read : []);
+      if (!change.dryRun) this.#files.note(running, result === 'failed');
       attempt.result = result;
       attempt.revision = this.#current ? this.#serving.id : 0;
       attempt.durationMs = Math.round(performance.now() - startedAt);
@@ -261,7 +266,10 @@ export class Control {
     const { trigger } = change;
     const at = new Date().toISOString();
     if (isNew) this.#replaced = this.#current;
-    this.#current = isNew || !this.#current ? { snapshot, warnings, trigger, at } : { ...this.#current, snapshot };
+    // What was resumed is what is wanted once the file says the same.
+    const isMended = this.#current?.trigger === 'resume' && typeof snapshot.source === 'string';
+    this.#current =
+      isNew || isMended || !this.#current ? { snapshot, warnings, trigger, at } : { ...this.#current!, snapshot };
     if (!(snapshot.source instanceof ConfigText)) this.#source = snapshot.source;
     if (typeof snapshot.source === 'string') this.file.text = snapshot.document!.written;
   }
@@ -287,11 +295,4 @@ export class Control {
       throw error;
     }
   }
-}
-
-/** Files just read, and those of before that were not: what these hold now is not known. */
-function joinReads(now: readonly FileRead[], before: readonly FileRead[]): readonly FileRead[] {
-  const read = new Set(now.map(({ path }) => path));
-  const others = before.filter(({ path }) => !read.has(path));
-  return [...now, ...others.map(({ path }) => ({ path, hash: undefined }))];
 }

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import type { Log, LogMessage } from '#contract';
 import type { Watcher, WatchOptions } from '../runtime/watch/index.ts';
 import type { Control } from './control.ts';
@@ -19,9 +18,9 @@ export async function followFiles(
   // Loaded after the port is open: the start waits for nothing that it does not need.
   const { watchFiles } = await import('../runtime/watch/index.ts');
   const follow = async (changed: readonly string[]): Promise<void> => {
-    /** Where only a file that it names has changed, what serves need not be what its file holds. */
+    /** Where only a file that it names has changed, what serves need not be what its file, and what that is made of, hold. */
     const source = () => {
-      const isDocument = typeof control.source === 'string' && changed.includes(resolve(control.source));
+      const isDocument = changed.some((path) => control.isOfDocument(path));
       return isDocument ? control.source : control.current.snapshot.source;
     };
     await generations.room(reloadSettings(generations.current.runtime).maxDraining);

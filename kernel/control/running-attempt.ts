@@ -50,6 +50,11 @@ export class RunningAttempt {
     this.#sources.set(file.path, file);
   }
 
+  /** What the configuration itself is made of. */
+  get sources(): readonly FileRead[] {
+    return [...this.#sources.values()];
+  }
+
   get filesRead(): readonly FileRead[] {
     return [...this.#sources.values(), ...this.files.reads];
   }

@@ -1,0 +1,36 @@
+import { resolve } from 'node:path';
+import type { FileRead } from '../runtime/watch/index.ts';
+import type { RunningAttempt } from './running-attempt.ts';
+import type { Source } from './snapshot.ts';
+
+/** Which files a change of configuration may come from, with their content as it was last read. */
+export class FilesToWatch {
+  /** What the last attempt that was to serve read from the disk; what an attempt before it had read, if it failed. */
+  #read: readonly FileRead[] = [];
+  /** What the configuration on the disk was last made of, also while another one serves: settings, templates, includes. */
+  #document: readonly FileRead[] = [];
+
+  /** An attempt that was to serve has ended. */
+  note({ change, filesRead, sources }: RunningAttempt, isRefused: boolean): void {
+    this.#read = joinReads(filesRead, isRefused ? this.#read : []);
+    if (typeof change.source === 'string') this.#document = joinReads(sources, isRefused ? this.#document : []);
+  }
+
+  /** @param source of the configuration. */
+  listFor(source: Source): readonly FileRead[] {
+    const own = typeof source === 'string' ? [{ path: source, hash: undefined }] : [];
+    return joinReads(joinReads(this.#read, this.#document), own);
+  }
+
+  /** True for a file that the configuration on the disk is made of. @param path absolute. */
+  isOfDocument(path: string): boolean {
+    return this.#document.some((file) => resolve(file.path) === path);
+  }
+}
+
+/** Files just read, and those of before that were not: what these hold now is not known. */
+function joinReads(now: readonly FileRead[], before: readonly FileRead[]): readonly FileRead[] {
+  const read = new Set(now.map(({ path }) => path));
+  const others = before.filter(({ path }) => !read.has(path));
+  return [...now, ...others.map(({ path }) => ({ path, hash: undefined }))];
+}
