@@ -84,18 +84,4 @@ describe('the command of the repository', () => {
   it('is that of the package', async () => {
     match((await run(process.execPath, ['bin/sluice.mjs', 'version'])).stdout, /^Sluice Version: /);
   });
-
-  it('says what to do where Node.js is too old for TypeScript', async () => {
-    const old = run(process.execPath, ['--no-experimental-strip-types', 'bin/sluice.mjs', 'version']);
-    const { code, stdout, stderr } = await old.then(
-      () => ({ code: 0, stdout: '', stderr: '' }),
-      (error) => error,
-    );
-    deepEqual([code, stdout], [1, '']);
-    equal(
-      stderr,
-      `sluice needs Node.js 22.23.2 or newer; this is ${process.versions.node}\n` +
-        'npm start or npm test installs the pinned one; then: npx node bin/sluice.mjs\n',
-    );
-  });
 });

@@ -4,8 +4,9 @@ import { ConfigErrors } from '../contract/internal.ts';
 import { positionsIn, type Served, servedBy } from '../inspect/index.ts';
 import type { Compiled } from '../pipeline/compile.ts';
 import type { Registry } from '../registry/registry.ts';
-import { oneOf, UsageError } from './arguments.ts';
+import { oneOf } from './arguments.ts';
 import type { CommandContext } from './command.ts';
+import { defaultNames } from './config-file.ts';
 import { printErrors } from './report.ts';
 import { withTools } from './tools.ts';
 
@@ -14,7 +15,8 @@ export const configFlag = {
   type: 'string',
   short: 'c',
   value: 'FILE',
-  about: 'The configuration file: JSON, YAML or TOML, by its extension. Required.',
+  otherwise: `the one of the working directory: ${defaultNames}`,
+  about: 'The configuration file: JSON, YAML or TOML, by its extension. The flag itself can be omitted: FILE.',
 } as const satisfies Flag;
 
 /** Of every command that looks at a configuration here. */
@@ -71,12 +73,6 @@ export async function serveFile(
   if (!accepted) return null;
   const { config, compiled, document, registry } = accepted;
   return { served: await servedBy(config, compiled), positionOf: positionsIn(document), registry };
-}
-
-/** The value of `-c`. @throws UsageError without one. */
-export function requireFile(file: string | undefined): string {
-  if (file === undefined) throw new UsageError('please give the configuration file: -c FILE');
-  return file;
 }
 
 /** The value of `--format` where it is text or JSON. @throws UsageError for another. */

@@ -8,11 +8,12 @@ import {
   type FilePosition,
   positionsIn,
 } from '../inspect/index.ts';
-import { acceptFile, configFlag, pluginsFlag, requireFile } from './accepted-file.ts';
+import { acceptFile, configFlag, pluginsFlag } from './accepted-file.ts';
 import { oneOf, readArguments, UsageError } from './arguments.ts';
 import { auditAsSarif } from './audit-sarif.ts';
 import { compileTemplate, TemplateError, type TemplateFunctions } from './audit-template.ts';
 import { type Command, colourVariables, configVariables } from './command.ts';
+import { requireFile } from './config-file.ts';
 import { cannotRead } from './file-errors.ts';
 import { showPlace } from './report.ts';
 import { isColoured, type Terminal } from './terminal.ts';
@@ -58,14 +59,14 @@ const flags = {
  * notes, 1 when there is more, 2 when nothing was judged.
  */
 export const audit: Command = {
-  usage: '-c FILE',
+  usage: '[FILE]',
   flags,
   variables: { ...configVariables, ...colourVariables },
   summary: 'Recommend what would make a configuration safer, faster or easier to watch.',
   details: 'Exit 0 when there is nothing to tell or only notes, 1 when there is more, 2 when nothing was judged.',
   async run(args, context) {
-    const { values } = readArguments(args, flags);
-    const file = requireFile(values.config);
+    const { values, positionals } = readArguments(args, flags, true);
+    const file = requireFile(values.config, positionals, context);
     const print = printerOf(values.format, context);
     const wanted = new Set(values.severity.split(',').map(parseSeverity));
     const ignore = new Set([...listOf(values.ignore), ...readIds(values['ignore-file'])]);

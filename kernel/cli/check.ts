@@ -2,9 +2,10 @@ import type { Flags, ServiceConfig } from '#contract';
 import { readDuration, UnreadableError } from '../config/index.ts';
 import { ConfigErrors } from '../contract/internal.ts';
 import { tryUpstreams } from '../inspect/index.ts';
-import { configFlag, pluginsFlag, requireFile } from './accepted-file.ts';
+import { configFlag, pluginsFlag } from './accepted-file.ts';
 import { oneOf, readArguments, UsageError } from './arguments.ts';
 import { type Command, type CommandContext, colourVariables, configVariables, tokenVariables } from './command.ts';
+import { requireFile } from './config-file.ts';
 import { fixByExamining } from './fix.ts';
 import { printable } from './formats/excerpt.ts';
 import { type Findings, formats } from './formats/index.ts';
@@ -92,20 +93,20 @@ const flags = {
  * format, what is wrong is on standard error.
  */
 export const check: Command = {
-  usage: '-c FILE [-t] [--connect]',
+  usage: '[FILE] [-t] [--connect]',
   flags,
   variables: { ...configVariables, ...tokenVariables, ...colourVariables },
   summary: 'Validate a configuration.',
   details: 'Exit 0 when it is valid, 1 when not, 2 for a wrong call, 3 when the gateway of --admin does not answer.',
   async run(args, context) {
     const { stdout, stderr } = context;
-    const { values } = readArguments(args, flags);
+    const { values, positionals } = readArguments(args, flags, true);
     const { debug, indent = '\t' } = values;
     const lints = [values.lint, values['lint-no-network'], values['lint-schema']].filter(Boolean);
     if (lints.length > 1) throw new UsageError('-l, -n and -s exclude each other');
     demandFittingFlags(values);
     const format = formats.get(oneOf('format', values.format, [...formats.keys()]))!;
-    const file = requireFile(values.config);
+    const file = requireFile(values.config, positionals, context);
     const connectMs = values.connect ? connectTimeout(values['connect-timeout']) : null;
     const isReading = Boolean(values['test-routes'] || values['test-gin-routes']) || connectMs !== null;
     const within = { ...context, plugins: values.plugins };

@@ -1,8 +1,9 @@
 import type { Flags } from '#contract';
 import { type Considered, type Explanation, explainRequest, type Forwarded, type Match } from '../inspect/index.ts';
-import { configFlag, formatFlag, isJson, pluginsFlag, requireFile, serveFile } from './accepted-file.ts';
+import { configFlag, formatFlag, isJson, pluginsFlag, serveFile } from './accepted-file.ts';
 import { readArguments, UsageError } from './arguments.ts';
 import { type Command, configVariables } from './command.ts';
+import { requireFile } from './config-file.ts';
 import { showPlace } from './report.ts';
 import { alignColumns } from './terminal.ts';
 
@@ -27,14 +28,14 @@ const REFUSED = 2;
 
 /** Tells what a request would lead to, without making it. Exit 0 when an endpoint serves it, 1 when none does, else 2. */
 export const explain: Command = {
-  usage: '-c FILE METHOD PATH[?QUERY]',
+  usage: '[-c FILE] METHOD PATH[?QUERY]',
   flags,
   variables: configVariables,
   summary: 'Show which endpoint serves a request, and what its backends would be sent.',
   details: 'Exit 0 when an endpoint serves it, 1 when none does, 2 for a wrong call or file.',
   async run(args, context) {
     const { values, positionals } = readArguments(args, flags, true);
-    const file = requireFile(values.config);
+    const file = requireFile(values.config, [], context);
     const json = isJson(values.format);
     const [method, target] = positionals;
     if (method === undefined || target === undefined || positionals.length > 2) {

@@ -11,9 +11,10 @@ import {
   withoutEffect,
 } from '../config/index.ts';
 import { ConfigErrors } from '../contract/internal.ts';
-import { configFlag, pluginsFlag, requireFile } from './accepted-file.ts';
+import { configFlag, pluginsFlag } from './accepted-file.ts';
 import { readArguments, UsageError } from './arguments.ts';
 import { type Command, type CommandContext, colourVariables } from './command.ts';
+import { requireFile } from './config-file.ts';
 import { cannotWrite } from './file-errors.ts';
 import { describeChange, type MendedDocument, mendDocument } from './mend-document.ts';
 import { printErrors } from './report.ts';
@@ -32,14 +33,14 @@ const flags = {
  * written, when not everything can be migrated.
  */
 export const migrate: Command = {
-  usage: '-c FILE [-o FILE | --write]',
+  usage: '[FILE] [-o FILE | --write]',
   flags,
   variables: colourVariables,
   summary: 'Bring a configuration to version 3 and its present names.',
   async run(args, context) {
-    const { values } = readArguments(args, flags);
+    const { values, positionals } = readArguments(args, flags, true);
     const { output, write } = values;
-    const file = requireFile(values.config);
+    const file = requireFile(values.config, positionals, context);
     if (output !== undefined && write) throw new UsageError('-o and --write exclude each other');
     const target = write ? file : output;
     if (target !== undefined && formatOf(target) !== formatOf(file)) {

@@ -1,9 +1,10 @@
 import type { Flags } from '#contract';
 import { endpointSchema } from '../contract/internal.ts';
 import { listRoutes, type RouteView } from '../inspect/index.ts';
-import { configFlag, formatFlag, isJson, pluginsFlag, requireFile, serveFile } from './accepted-file.ts';
+import { configFlag, formatFlag, isJson, pluginsFlag, serveFile } from './accepted-file.ts';
 import { oneOf, readArguments, unknownWord } from './arguments.ts';
 import { type Command, configVariables } from './command.ts';
+import { requireFile } from './config-file.ts';
 import { showPlace } from './report.ts';
 import { alignColumns } from './terminal.ts';
 
@@ -20,13 +21,13 @@ const methods = endpointSchema.properties.method.enum;
 
 /** Lists what a configuration publishes. Exit 0, also when nothing is listed; 1 for a configuration with mistakes. */
 export const routes: Command = {
-  usage: '-c FILE',
+  usage: '[FILE]',
   flags,
   variables: configVariables,
   summary: 'List the endpoints of a configuration, with their backends and components.',
   async run(args, context) {
-    const { values } = readArguments(args, flags);
-    const file = requireFile(values.config);
+    const { values, positionals } = readArguments(args, flags, true);
+    const file = requireFile(values.config, positionals, context);
     const json = isJson(values.format);
     const { prefix, namespace } = values;
     const method = values.method && oneOf('method', values.method.toUpperCase(), methods);

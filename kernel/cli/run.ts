@@ -3,10 +3,11 @@ import type { Flags } from '#contract';
 import { ConfigErrors, GatewayError } from '../contract/internal.ts';
 import { type Operations, type RunningAdmin, startGateway, version, type WorkerOptions } from '../index.ts';
 import { loadIntoYoungGeneration, serveFromYoungGeneration } from '../workers/young-generation.ts';
-import { configFlag, pluginsFlag, requireFile } from './accepted-file.ts';
+import { configFlag, pluginsFlag } from './accepted-file.ts';
 import { parseCount, readArguments, UsageError } from './arguments.ts';
 import { awaitEnd } from './await-end.ts';
 import { allVariables, type Command, type CommandContext } from './command.ts';
+import { requireFile } from './config-file.ts';
 import { showRendering } from './rendering.ts';
 import { printErrors } from './report.ts';
 import { revisionDirectory, stateDirectory } from './state-directory.ts';
@@ -64,14 +65,14 @@ const flags = {
 const INTERNAL_ERRORS_EXIT_CODE = 70;
 
 export const run: Command = {
-  usage: '-c FILE',
+  usage: '[FILE]',
   flags,
   variables: allVariables,
   summary: 'Serve a configuration.',
   async run(args, context) {
     const { stderr, env, catalogue, startAdmin, sinks } = context;
-    const { values } = readArguments(args, flags);
-    const file = requireFile(values.config);
+    const { values, positionals } = readArguments(args, flags, true);
+    const file = requireFile(values.config, positionals, context);
     const port = parsePort(values.port);
     const directory = stateDirectory(env, values['state-dir']);
     let gateway: Operations | null = null;

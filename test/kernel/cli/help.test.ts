@@ -70,7 +70,7 @@ describe('a wrong call', () => {
     ],
     ['an unknown letter', 'unknown flag "-z"', () => ['check', '-z']],
     ['a flag without its value', "Option '-c, --config <value>' argument missing", () => ['audit', '-c']],
-    ['a file that is no flag', "Unexpected argument 'x.json'", () => ['check', 'x.json']],
+    ['a second file', 'unexpected argument "x.json"', () => ['check', '-c', file, 'x.json']],
     ['an argument of version', "Unexpected argument 'x'", () => ['version', 'x']],
     [
       'a method that no endpoint has',
@@ -109,6 +109,6 @@ describe('a wrong call', () => {
 
   it('shows how the command is called and where to read more', async () => {
     const { err } = await sluice('audit');
-    match(err, /\n\nusage: sluice audit -c FILE \[FLAGS\]\nsluice help audit explains it\.\n$/);
+    match(err, /\n\nusage: sluice audit \[FILE\] \[FLAGS\]\nsluice help audit explains it\.\n$/);
   });
 });

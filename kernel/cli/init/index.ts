@@ -1,0 +1,39 @@
+import { writeFile } from 'node:fs/promises';
+import type { Flags } from '#contract';
+import { oneOf, readArguments } from '../arguments.ts';
+import type { Command } from '../command.ts';
+import { cannotWrite } from '../file-errors.ts';
+import { starters } from './starters.ts';
+
+const formats = Object.keys(starters) as (keyof typeof starters)[];
+
+const flags = {
+  format: { type: 'string', value: 'FORMAT', default: 'json', about: `Format of the file: ${formats.join(', ')}.` },
+} as const satisfies Flags;
+
+/** Writes a configuration to begin with. Exit 0; 1 when the file exists or cannot be written: nothing is overwritten. */
+export const init: Command = {
+  usage: '',
+  flags,
+  summary: 'Write a small commented configuration, gateway.json, to begin with.',
+  details: 'Exit 0 when it is written, 1 when the file exists or cannot be written, 2 for a wrong call.',
+  async run(args, { stdout, stderr }) {
+    const { values } = readArguments(args, flags);
+    const format = oneOf('format', values.format, formats);
+    const file = `gateway.${format}`;
+    try {
+      await writeFile(file, starters[format], { flag: 'wx' });
+    } catch (error) {
+      const exists = (error as NodeJS.ErrnoException).code === 'EEXIST';
+      stderr.write(exists ? `ERROR ${file} exists: it is not overwritten\n` : `${cannotWrite(file, error)}\n`);
+      return 1;
+    }
+    stdout.write(`Wrote ${file}. Set "host" to the address of your service, then:
+
+  sluice check
+  sluice run
+  curl http://localhost:8080/__health
+`);
+    return 0;
+  },
+};
