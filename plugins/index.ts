@@ -120,6 +120,7 @@ export const catalogue: Catalogue = {
   audit: () => import('./audit/index.ts'),
   describe: () => import('./documentation/openapi/export/describe-api.ts'),
   adapt: () => import('./plugin/adapt.ts'),
+  starters: () => import('./starters.ts'),
   commands: ['auth/revoker', 'documentation/openapi', 'documentation/postman'],
   always: ['server/health', 'server/ready', 'server/debug', 'server/echo'],
   defaultProtocol: 'backend/http/client',

@@ -7,7 +7,7 @@ import { guardOutput } from './terminal.ts';
 type Load = () => Promise<Command>;
 
 const commands: Readonly<Record<string, Load>> = {
-  init: async () => (await import('./init/index.ts')).init,
+  init: async () => (await import('./init.ts')).init,
   run: async () => (await import('./run.ts')).run,
   check: async () => (await import('./check.ts')).check,
   audit: async () => (await import('./audit.ts')).audit,

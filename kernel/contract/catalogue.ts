@@ -23,6 +23,8 @@ export interface Catalogue {
   readonly commands?: readonly Namespace[];
   /** Makes a plugin of a module that was written for another gateway's extension points. */
   readonly adapt?: () => Promise<{ readonly adapt: AdaptModule; readonly isolation?: Isolation }>;
+  /** Small commented configurations to begin with, by the extension of their format. */
+  readonly starters?: () => Promise<{ readonly starters: Readonly<Record<string, string>> }>;
   /** The plugin whose protocol serves backends that no other protocol claims. */
   readonly defaultProtocol: Namespace;
 }

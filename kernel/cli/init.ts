@@ -1,14 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import type { Flags } from '#contract';
-import { oneOf, readArguments } from '../arguments.ts';
-import type { Command } from '../command.ts';
-import { cannotWrite } from '../file-errors.ts';
-import { starters } from './starters.ts';
-
-const formats = Object.keys(starters) as (keyof typeof starters)[];
+import { oneOf, readArguments } from './arguments.ts';
+import type { Command } from './command.ts';
+import { cannotWrite } from './file-errors.ts';
 
 const flags = {
-  format: { type: 'string', value: 'FORMAT', default: 'json', about: `Format of the file: ${formats.join(', ')}.` },
+  format: { type: 'string', value: 'FORMAT', default: 'json', about: 'Format of the file: json, yaml or toml.' },
 } as const satisfies Flags;
 
 /** Writes a configuration to begin with. Exit 0; 1 when the file exists or cannot be written: nothing is overwritten. */
@@ -17,12 +14,13 @@ export const init: Command = {
   flags,
   summary: 'Write a small commented configuration, gateway.json, to begin with.',
   details: 'Exit 0 when it is written, 1 when the file exists or cannot be written, 2 for a wrong call.',
-  async run(args, { stdout, stderr }) {
+  async run(args, { stdout, stderr, catalogue }) {
     const { values } = readArguments(args, flags);
-    const format = oneOf('format', values.format, formats);
+    const { starters = {} } = (await catalogue.starters?.()) ?? {};
+    const format = oneOf('format', values.format, Object.keys(starters));
     const file = `gateway.${format}`;
     try {
-      await writeFile(file, starters[format], { flag: 'wx' });
+      await writeFile(file, starters[format]!, { flag: 'wx' });
     } catch (error) {
       const exists = (error as NodeJS.ErrnoException).code === 'EEXIST';
       stderr.write(exists ? `ERROR ${file} exists: it is not overwritten\n` : `${cannotWrite(file, error)}\n`);

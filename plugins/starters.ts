@@ -1,5 +1,5 @@
-/** A small configuration with explanations, in each format that `init` writes. All three mean the same. */
-export const starters = {
+/** A small configuration with explanations, by the extension of each format. All three mean the same. */
+export const starters: Readonly<Record<'json' | 'yaml' | 'toml', string>> = {
   json: `{
   "version": 3,
   "name": "my-gateway",
@@ -87,4 +87,4 @@ strategy = "ip"
 [[endpoints.backend]]
 url_pattern = "/api/users/{id}"
 `,
-} as const;
+};
