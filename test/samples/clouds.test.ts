@@ -1,4 +1,4 @@
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { Operations } from '#kernel';
 import { sluice } from '../kernel/cli/command.ts';
@@ -6,6 +6,7 @@ import { setEnvironment } from '../support/environment.ts';
 import { startGateway } from '../support/gateway.ts';
 import { TestPubSub } from '../support/pubsub.ts';
 import { TestServiceBus } from '../support/service-bus.ts';
+import { handedOver } from './handed-over.ts';
 
 describe('the sample of queues of clouds', function () {
   // The clients are large.
@@ -40,9 +41,7 @@ describe('the sample of queues of clouds', function () {
 
   for (const cloud of ['google', 'azure']) {
     it(`hands an order of ${cloud} to a request that waits for it`, async () => {
-      const next = gateway.inject(`/${cloud}/orders/next`);
-      equal((await gateway.inject({ method: 'POST', url: `/${cloud}/orders`, payload: { id: 7 } })).statusCode, 200);
-      deepEqual((await next).json(), { order: { id: 7 } });
+      deepEqual(await handedOver(gateway, `/${cloud}/orders`, `/${cloud}/orders/next`), { order: { id: 7 } });
     });
   }
 });

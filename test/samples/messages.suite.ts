@@ -4,6 +4,7 @@ import type { Operations } from '#kernel';
 import type { Broker } from '../plugins/services/amqp/broker.test.ts';
 import { until } from '../support/conditions.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../support/gateway.ts';
+import { handedOver } from './handed-over.ts';
 
 /** The sample of messages, called. */
 export function messagesSampleSuite(broker: () => Broker): void {
@@ -43,9 +44,7 @@ export function messagesSampleSuite(broker: () => Broker): void {
     });
 
     it('answers with a bill', async () => {
-      const next = gateway.inject('/bills/next');
-      await until(async () => (await order('billed')).statusCode === 200);
-      deepEqual((await next).json(), { bill: { id: 7 } });
+      deepEqual(await handedOver(gateway, '/orders/billed', '/bills/next'), { bill: { id: 7 } });
     });
   });
 }

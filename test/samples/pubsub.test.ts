@@ -1,12 +1,12 @@
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { Operations } from '#kernel';
 import { sluice } from '../kernel/cli/command.ts';
-import { until } from '../support/conditions.ts';
 import { INSTALLATION_MS } from '../support/debian.ts';
 import { setEnvironment } from '../support/environment.ts';
 import { startGateway } from '../support/gateway.ts';
 import { startNats, type TestNats, withoutNats } from '../support/nats.ts';
+import { handedOver } from './handed-over.ts';
 
 describe('the sample of publish and subscribe', function () {
   this.timeout(INSTALLATION_MS);
@@ -32,11 +32,7 @@ describe('the sample of publish and subscribe', function () {
     });
 
     it('hands an order to a request that waits for it', async () => {
-      const send = () => gateway.inject({ method: 'POST', url: '/orders', payload: { id: 7 } });
-      await until(async () => (await send()).statusCode === 200);
-      const next = gateway.inject('/orders/next');
-      equal((await send()).body, '{}');
-      deepEqual((await next).json(), { order: { id: 7 } });
+      deepEqual(await handedOver(gateway, '/orders', '/orders/next'), { order: { id: 7 } });
     });
   });
 });

@@ -1,12 +1,14 @@
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { type FauxqsServer, startFauxqs } from 'fauxqs';
 import type { Operations } from '#kernel';
 import { sluice } from '../kernel/cli/command.ts';
 import { setEnvironment } from '../support/environment.ts';
 import { startGateway } from '../support/gateway.ts';
+import { handedOver } from './handed-over.ts';
 
-describe('the sample of SQS', () => {
+describe('the sample of SQS', function () {
+  this.timeout(180_000);
   let aws: FauxqsServer;
   let gateway: Operations;
   let restore: () => void;
@@ -37,8 +39,6 @@ describe('the sample of SQS', () => {
   });
 
   it('hands an order to a request that waits for it', async () => {
-    const next = gateway.inject('/orders/next');
-    equal((await gateway.inject({ method: 'POST', url: '/orders', payload: { id: 7 } })).statusCode, 200);
-    deepEqual((await next).json(), { order: { id: 7 } });
+    deepEqual(await handedOver(gateway, '/orders', '/orders/next'), { order: { id: 7 } });
   });
 });
