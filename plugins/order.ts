@@ -62,6 +62,7 @@ export const order: Order = {
     'governance/quota',
     'websocket',
     'ai/mcp',
+    'ai/chat-completions',
   ],
   proxy: [
     'telemetry/opentelemetry',

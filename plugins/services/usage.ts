@@ -1,9 +1,12 @@
-import { type Call, defineSlot, type Slot } from '#contract';
+import { type Call, definePort, defineSlot, type Slot } from '#contract';
 
 /** Told what an answer that streams has used up, such as tokens of a model: each time what has been added, as it passes. */
 export type UsageListener = (added: number) => void;
 
 const usageListeners: Slot<readonly UsageListener[]> = defineSlot('usage of a stream');
+
+/** Offered at endpoints whose answers tell listeners what they have used up, whatever the output of the endpoint. */
+export const reportsUsage = definePort<true>('answers that report their usage');
 
 /** The call with one listener more: who answers within it tells all of them. */
 export function listeningToUsage(call: Call, listener: UsageListener): Call {

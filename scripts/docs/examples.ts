@@ -14,6 +14,7 @@ const keysCached: Fields = {
 
 /** What a component needs of the endpoint around it, to make sense there. */
 const surroundings: Readonly<Record<string, Fields>> = {
+  'ai/chat-completions': { method: 'POST', extra_config: { 'ai/chat-completions': {} } },
   'ai/mcp': { method: 'POST', extra_config: { 'ai/mcp': { server_name: 'weather' } } },
   'backend/conditional': { input_headers: ['X-Market'] },
   'auth/api-keys': { extra_config: { 'auth/api-keys': { roles: ['user'] } } },
@@ -44,6 +45,25 @@ const quotas: Fields = {
 
 /** What a component needs at the root. */
 const roots: Readonly<Record<string, Fields>> = {
+  'ai/chat-completions': {
+    'ai/chat-completions': {
+      models: [
+        {
+          name: 'gpt-4.1-mini',
+          backend: [
+            {
+              host: ['https://api.openai.com'],
+              url_pattern: '/v1/responses',
+              method: 'POST',
+              extra_config: {
+                'ai/llm': { openai: { v1: { credentials: `\${OPENAI_KEY}`, variables: { model: 'gpt-4.1-mini' } } } },
+              },
+            },
+          ],
+        },
+      ],
+    },
+  },
   'ai/mcp': { 'ai/mcp': { servers: [{ name: 'weather', title: 'Weather', version: '1.0.0' }] } },
   'auth/basic': {
     'auth/basic': { users: { ada: '$2b$10$jYrjVj9iPcAh4v6d69o2p.fMQ4Skbx9MwuoDqVXxgM8AZXpcsJwWa' } },

@@ -78,6 +78,24 @@ export function everything(
       'security/bot-detector': { patterns: ['(?i)badbot'], cache_size: 100 },
       'auth/api-keys': { identifier: 'X-Api-Key', keys: [{ key: 'of-the-test', roles: ['tester'] }] },
       // The password is "p".
+      'ai/chat-completions': {
+        models: [
+          {
+            name: 'test',
+            backend: [
+              {
+                url_pattern: '/v1/messages',
+                method: 'POST',
+                extra_config: {
+                  'ai/llm': {
+                    anthropic: { v1: { credentials: 'of-the-gateway', variables: { model: 'test', round } } },
+                  },
+                },
+              },
+            ],
+          },
+        ],
+      },
       'ai/mcp': {
         servers: [
           {
@@ -323,6 +341,12 @@ export function everything(
             },
           },
         ],
+      },
+      {
+        endpoint: '/v1/chat/completions',
+        method: 'POST',
+        extra_config: { 'ai/chat-completions': { models: ['test'] } },
+        backend: [{ url_pattern: '/never' }],
       },
       {
         endpoint: '/mcp',

@@ -46,6 +46,17 @@ describe('the sample of models', () => {
     equal((await gateway.inject({ method: 'POST', url: '/ask', payload })).statusCode, 413);
   });
 
+  it('serves the API of OpenAI, in which the request names the model', async () => {
+    const payload = { model: 'claude', messages: [{ role: 'user', content: 'Why is the sky blue?' }] };
+    const { body } = await gateway.inject({ method: 'POST', url: '/v1/chat/completions', payload });
+    deepEqual([JSON.parse(body).model, vendors.requests.at(-1)!.target], ['claude', '/v1/messages']);
+    const list = await gateway.inject({ url: '/v1/models' });
+    deepEqual(
+      JSON.parse(list.body).data.map(({ id }: { id: string }) => id),
+      ['gpt-4.1-mini', 'claude'],
+    );
+  });
+
   it('streams in chunks of chat completions', async () => {
     const { port } = await gateway.listen();
     const stream = await openStream(port, '/chat', { 'content-type': 'application/json' }, '{"contents":"hi"}');

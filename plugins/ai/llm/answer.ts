@@ -46,10 +46,12 @@ export function unifyingAnswers(site: BackendSite<DataObject>, options: AnswerOp
   const change = (reply: Reply, request: PipeRequest, data: DataObject): DataObject => {
     show('answer', () => printJson(data));
     const answer = vendor.read(data);
-    if (tokens && answer.usage > 0) tokens(answer.usage);
+    if (tokens && answer.usage.total > 0) tokens(answer.usage.total);
     if (render) return render({ reply, request });
-    if (!answer.candidates.some((texts) => texts.length > 0))
-      site.log.debug(() => `no text in the answer, which ended with ${JSON.stringify(answer.stop ?? null)}`);
+    if (!answer.candidates.some(({ texts }) => texts.length > 0))
+      site.log.debug(
+        () => `no text in the answer, which ended with ${JSON.stringify(answer.candidates[0]?.stop ?? null)}`,
+      );
     return unified(answer);
   };
   return (next) =>
@@ -70,8 +72,7 @@ export function unifyingAnswers(site: BackendSite<DataObject>, options: AnswerOp
 
 /** What a client gets, whoever the vendor is. */
 function unified({ candidates, usage }: ReturnType<Vendor['read']>): DataObject {
-  const each = candidates.length > 0 ? candidates : [[]];
-  return { ai_gateway_response: each.map((contents) => ({ contents: [...contents] })), usage };
+  return { ai_gateway_response: candidates.map(({ texts }) => ({ contents: [...texts] })), usage: usage.total };
 }
 
 function byTemplate(

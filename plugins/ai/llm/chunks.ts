@@ -1,40 +1,24 @@
-import { randomUUID } from 'node:crypto';
+import { errorBody } from '../lib/chat.ts';
+import { finishReason, identity, usageObject } from './completion.ts';
 import type { Progress, Usage } from './vendor.ts';
-
-/** Reasons to stop in the words of chat completions, by those of vendors; any other is `stop`. */
-const reasons: ReadonlyMap<string, string> = new Map([
-  ['length', 'length'],
-  ['max_tokens', 'length'],
-  ['max_output_tokens', 'length'],
-  ['model_context_window_exceeded', 'length'],
-  ['tool_calls', 'tool_calls'],
-  ['tool_use', 'tool_calls'],
-  ['content_filter', 'content_filter'],
-  ['content_filtered', 'content_filter'],
-  ['guardrail_intervened', 'content_filter'],
-  ['refusal', 'content_filter'],
-  ['safety', 'content_filter'],
-  ['recitation', 'content_filter'],
-  ['blocklist', 'content_filter'],
-  ['prohibited_content', 'content_filter'],
-  ['spii', 'content_filter'],
-]);
 
 /** Writes one stream as chat-completion chunks in server-sent events. */
 export class ChunkWriter {
   readonly #write: (bytes: Uint8Array) => void;
   readonly #head: string;
+  readonly #tellsUsage: boolean;
   /** Candidates that have begun, by position. */
   readonly #begun = new Set<number>();
   #usage: Usage | null = null;
   #stopped = false;
   #failed = false;
 
-  constructor(model: string, write: (bytes: Uint8Array) => void) {
-    const id = JSON.stringify(`chatcmpl-${randomUUID()}`);
-    const created = Math.floor(Date.now() / 1000);
-    this.#head = `data: {"id":${id},"object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"choices":[`;
+  /** @param tellsUsage the last chunk tells the usage. */
+  constructor(model: string, write: (bytes: Uint8Array) => void, tellsUsage = true) {
+    const { id, created } = identity();
+    this.#head = `data: {"id":"${id}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"choices":[`;
     this.#write = write;
+    this.#tellsUsage = tellsUsage;
   }
 
   /** True when what has come is a whole answer. */
@@ -45,31 +29,37 @@ export class ChunkWriter {
   add({ deltas, usage, failure }: Progress): void {
     if (this.#failed) return;
     if (usage) this.#usage = usage;
-    let choices = '';
-    for (const { index, text, stop } of deltas) {
-      if (text !== '') choices += `${choices && ','}${this.#choice(index, text, null)}`;
-      if (stop === undefined) continue;
-      this.#stopped = true;
-      choices += `${choices && ','}${this.#choice(index, null, reasons.get(stop.toLowerCase()) ?? 'stop')}`;
-    }
-    if (choices !== '') this.#put(`${this.#head}${choices}]}\n\n`);
+    // A chunk of its own for the reason: of several choices with one index, many clients read the first only.
+    const texts = deltas.filter(({ text }) => text !== '');
+    this.#putChoices(texts.map(({ index, text }) => this.#choice(index, text, null)));
+    const ended = deltas.filter(({ stop }) => stop !== undefined);
+    this.#stopped ||= ended.length > 0;
+    this.#putChoices(ended.map(({ index, stop }) => this.#choice(index, null, finishReason(stop))));
     if (failure !== undefined) {
-      this.#failed = true;
-      this.#put(
-        `data: ${JSON.stringify({ error: { message: 'the model has failed', type: 'server_error', code: failure } })}\n\n`,
-      );
+      this.#fail('the model failed', failure);
     }
   }
 
-  /** What has been used, and that this was all; nothing after a failure or where the end is missing. */
+  /** Ends the stream with the usage and `[DONE]`; with an error where the vendor has not ended it. */
   end(): void {
-    if (!this.isWhole) return;
-    if (this.#usage) {
-      const { prompt, completion, total } = this.#usage;
-      const usage = JSON.stringify({ prompt_tokens: prompt, completion_tokens: completion, total_tokens: total });
-      this.#put(`${this.#head}],"usage":${usage}}\n\n`);
+    if (this.#failed) return;
+    if (!this.#stopped) {
+      this.#fail('the stream of the model ended before its last message', 'incomplete');
+      return;
+    }
+    if (this.#usage && this.#tellsUsage) {
+      this.#put(`${this.#head}],"usage":${JSON.stringify(usageObject(this.#usage))}}\n\n`);
     }
     this.#put('data: [DONE]\n\n');
+  }
+
+  #fail(message: string, code: string): void {
+    this.#failed = true;
+    this.#put(`data: ${JSON.stringify(errorBody(message, 'server_error', code))}\n\n`);
+  }
+
+  #putChoices(choices: readonly string[]): void {
+    if (choices.length > 0) this.#put(`${this.#head}${choices.join(',')}]}\n\n`);
   }
 
   #choice(index: number, text: string | null, reason: string | null): string {

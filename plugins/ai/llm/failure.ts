@@ -71,14 +71,15 @@ export function passingRefusals(): Wrap<PipeRequest> {
   };
 }
 
-async function bodyOf(body: Reply['body']): Promise<Uint8Array | CallError> {
+/** A body of up to `maxBytes`, or why it could not be read. */
+export async function bodyOf(body: Reply['body'], maxBytes = MAX_BODY_BYTES): Promise<Uint8Array | CallError> {
   if (!(body instanceof ByteStream)) return body ?? new Uint8Array();
   try {
-    return await body.collect(MAX_BODY_BYTES);
+    return await body.collect(maxBytes);
   } catch (error) {
     return error instanceof CallError
       ? error
-      : new BackendError('LLM_FAILURE', `the failure of the vendor cannot be read: ${(error as Error).message}`);
+      : new BackendError('LLM_FAILURE', `the answer of the vendor cannot be read: ${(error as Error).message}`);
   }
 }
 

@@ -1,4 +1,5 @@
 import { type DataObject, getPath, isObject, type Schema } from '#contract';
+import type { Candidate } from './vendor.ts';
 
 /** The objects in a list at a path; none where there is no list. */
 export function objectsAt(data: DataObject, ...path: string[]): readonly DataObject[] {
@@ -33,6 +34,9 @@ export function textsIn(objects: readonly DataObject[], key: string): string[] {
   }
   return texts;
 }
+
+/** The candidate of an answer that has none. */
+export const noCandidate: Candidate = { texts: [], stop: undefined };
 
 /** Fields of `variables` that several vendors have. */
 export const variableFields = {

@@ -13,13 +13,16 @@ import { type Fields, requestFields } from '../../services/templates/fields.ts';
 import { readBodyAs, textOf } from '../../services/templates/media.ts';
 import { readBody } from '../../services/templates/read-body.ts';
 import { compileFile } from '../../services/templates/renderer.ts';
-import { readPrompt } from './prompt.ts';
+import { type ChatCompletion, chatSlot } from '../lib/chat.ts';
+import { readPrompt } from '../lib/prompt.ts';
 import type { Settings } from './schema.ts';
 import type { Payload, Vendor } from './vendor.ts';
 
 interface Received {
   readonly request: PipeRequest;
   readonly bytes: Uint8Array;
+  /** Undefined for a request in the format of `ai/llm`. */
+  readonly chat: ChatCompletion | undefined;
 }
 
 const fields: Fields<Received> = {
@@ -60,11 +63,11 @@ export function sendingPayload(site: BackendSite<DataObject>, options: PayloadOp
   const { vendor, settings, streams, show } = options;
   const write = settings.input_template === undefined ? byDefault(options) : byTemplate(site, options);
   const { asks } = vendor.stream;
-  const prepare = (request: PipeRequest, bytes: Uint8Array): CallError | null => {
+  const prepare = (request: PipeRequest, bytes: Uint8Array, chat: ChatCompletion | undefined): CallError | null => {
     request.headers.filter((name) => !dropped.has(name));
     let text: string;
     try {
-      text = write({ request, bytes });
+      text = write({ request, bytes, chat });
     } catch (error) {
       if (error instanceof CallError) return error;
       throw error;
@@ -74,13 +77,13 @@ export function sendingPayload(site: BackendSite<DataObject>, options: PayloadOp
     request.headers.set('Content-Type', 'application/json');
     if (streams) {
       request.headers.set('Accept-Encoding', 'identity');
-      if (asks !== 'payload') request.target = streamTarget(request.target, asks);
+      if (asks !== 'payload' && chat?.streams !== false) request.target = streamTarget(request.target, asks);
     }
     return null;
   };
   return (next) => {
     const goOn = (request: PipeRequest, bytes: Uint8Array | CallError, call: Parameters<Step<PipeRequest>>[1]) => {
-      const error = bytes instanceof Error ? bytes : prepare(request, bytes);
+      const error = bytes instanceof Error ? bytes : prepare(request, bytes, call.get(chatSlot));
       return error ? Reply.failed(error) : next(request, call);
     };
     return (request, call) => {
@@ -92,7 +95,29 @@ export function sendingPayload(site: BackendSite<DataObject>, options: PayloadOp
 
 function byDefault({ vendor, settings, streams }: PayloadOptions): (received: Received) => string {
   const more: Payload = streams && vendor.stream.asks === 'payload' ? { stream: true } : {};
-  return ({ bytes }) => JSON.stringify({ ...present(vendor.payload(readPrompt(bytes), settings.variables)), ...more });
+  return ({ bytes, chat }) => {
+    const prompt = chat ? chat.prompt : readPrompt(bytes);
+    const variables = chat ? { ...settings.variables, ...variablesOf(vendor, chat) } : settings.variables;
+    return JSON.stringify({
+      ...present(vendor.payload(prompt, variables)),
+      ...(chat?.streams !== false && more),
+    });
+  };
+}
+
+/** What a client has set, by the vendor's names. @throws CallError LLM_PARAMETER, status 400. */
+function variablesOf({ name, parameters }: Vendor, chat: ChatCompletion): DataObject {
+  const variables: DataObject = {};
+  for (const [parameter, value] of Object.entries(chat.parameters)) {
+    const variable = parameters[parameter as keyof typeof parameters];
+    if (variable !== undefined) variables[variable] = value;
+    else if (parameter !== 'stop') {
+      throw new CallError('LLM_PARAMETER', `"${parameter}" is not supported by models of ${name}`, {
+        view: { status: 400 },
+      });
+    }
+  }
+  return variables;
 }
 
 /** Without objects that hold nothing; what is undefined is not written anyway. */

@@ -29,7 +29,7 @@ function settingsOf({ variables, needsVariables }: Vendor) {
         pattern: '^[\\x21-\\x7e]+$',
         secret: true,
         description: "The gateway's key at the vendor.",
-        examples: ['%{LLM_KEY}'],
+        examples: [`\${LLM_KEY}`],
       },
       debug: {
         type: 'boolean',
@@ -77,7 +77,7 @@ function versionsOf(name: string): { readonly type: 'object' } {
 }
 
 const names = [...new Set(vendors.map(({ name }) => name))];
-const credentials = '%{LLM_KEY}';
+const credentials = `\${LLM_KEY}`;
 
 export const schema = {
   type: 'object',

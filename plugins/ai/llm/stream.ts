@@ -12,8 +12,11 @@ import {
   type Wrap,
 } from '#contract';
 import { usageListenersOf } from '../../services/usage.ts';
+import { chatSlot } from '../lib/chat.ts';
 import { ChunkWriter } from './chunks.ts';
+import { completed } from './completed.ts';
 import { printable } from './failure.ts';
+import { cuttingAtStops } from './stop-sequences.ts';
 import type { Progress, Vendor } from './vendor.ts';
 
 export interface StreamOptions {
@@ -34,10 +37,12 @@ const ofTheBytes = new Set(['content-length', 'content-encoding', 'content-type'
  * that passes as it is, and that nobody counts, is not looked into.
  */
 export function streamingAnswers(site: BackendSite<DataObject>, options: StreamOptions): Wrap<PipeRequest> {
-  const { model, tokens } = options;
-  const begin = (reply: Reply, request: PipeRequest, call: Call): Reply => {
+  const { vendor, tokens } = options;
+  const begin = (reply: Reply, request: PipeRequest, call: Call): Reply | Promise<Reply> => {
     const { body, headers } = reply;
     if (reply.status !== 200 || reply.errors.length > 0 || body === null) return reply;
+    const chat = call.get(chatSlot);
+    const model = chat ? chat.model : options.model;
     const listeners = usageListenersOf(call);
     const isCounted = tokens !== null || listeners.length > 0;
     if (model === null && !isCounted) return reply;
@@ -51,12 +56,12 @@ export function streamingAnswers(site: BackendSite<DataObject>, options: StreamO
       tokens?.(added);
       for (const listener of listeners) listener(added);
     };
+    const stops = chat && vendor.parameters.stop === undefined ? chat.stops : [];
+    if (chat && !chat.streams) return completed(reply, chat, { vendor, stops, report });
     const stream = body instanceof ByteStream ? body : streamOf(body);
     const promptBytes = request.body?.length ?? 0;
-    const reading = new Reading(options.vendor, promptBytes, report, (failure) =>
-      site.log.warning(
-        `[LLM] ${options.vendor.name}/${options.vendor.version}: the stream has failed, code ${failure}`,
-      ),
+    const reading = new Reading(vendor, promptBytes, report, (failure) =>
+      site.log.warning(`[LLM] ${vendor.name}/${vendor.version}: the stream has failed, code ${failure}`),
     );
     if (model === null) {
       reply.body = stream;
@@ -65,9 +70,12 @@ export function streamingAnswers(site: BackendSite<DataObject>, options: StreamO
     }
     headers.filter((name) => !ofTheBytes.has(name));
     headers.set('Content-Type', 'text/event-stream');
-    reply.body = rewritten(stream, options.messages, reading, model, () =>
-      site.log.warning('[LLM] the stream has ended before its last message'),
-    );
+    reply.body = rewritten(stream, options.messages, {
+      reading,
+      stops,
+      writer: (write) => new ChunkWriter(model, write, chat?.tellsUsage),
+      onCut: () => site.log.warning('[LLM] the stream has ended before its last message'),
+    });
     return reply;
   };
   return (next) => (request, call) => {
@@ -157,17 +165,22 @@ function watch(stream: ByteStream, messages: Messages, { read, cutOff }: Reading
   });
 }
 
-/**
- * A stream as chat-completion chunks: each as soon as its message is there, and no faster than the client takes them.
- * @param onCut called at an end that the vendor has not announced.
- */
+interface Rewriting {
+  readonly reading: Reading;
+  /** Stop sequences at which texts are cut. */
+  readonly stops: readonly string[];
+  writer(write: (bytes: Uint8Array) => void): ChunkWriter;
+  /** Called at an end that the vendor has not announced. */
+  onCut(): void;
+}
+
+/** A stream as chat-completion chunks: each as soon as its message is there, and no faster than the client takes them. */
 function rewritten(
   body: ByteStream,
   messages: Messages,
-  { read, cutOff }: Reading,
-  model: string,
-  onCut: () => void,
+  { reading: { read: readAll, cutOff }, stops, writer: open, onCut }: Rewriting,
 ): ByteStream {
+  const read = cuttingAtStops(readAll, stops);
   const cancel = (reason: Error): void => {
     cutOff();
     body.cancel(reason);
@@ -175,7 +188,7 @@ function rewritten(
   const output = new ByteStream({ resume: () => body.resume(), cancel });
   let wanted = true;
   let broken = false;
-  const writer = new ChunkWriter(model, (bytes) => {
+  const writer = open((bytes) => {
     wanted = output.write(bytes);
   });
   const reader = messages.open(

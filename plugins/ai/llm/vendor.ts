@@ -1,20 +1,26 @@
 import type { DataObject, HeaderBag, Schema } from '#contract';
-import type { Prompt } from './prompt.ts';
+import type { ChatParameter } from '../lib/chat.ts';
+import type { Prompt } from '../lib/prompt.ts';
 
 /** What is configured under `variables`. */
 export type Variables = Readonly<DataObject>;
 
-/** What a model has answered. */
-export interface Answer {
-  /** The texts of each candidate, in order; a candidate without any is an empty list. */
-  readonly candidates: readonly (readonly string[])[];
-  /** Tokens of prompt and answer together; 0 where the vendor does not say. */
-  readonly usage: number;
+/** One of the answers to a prompt. */
+export interface Candidate {
+  /** Its texts, in order; empty for a refusal. */
+  readonly texts: readonly string[];
   /** Why the model stopped, in the vendor's word. */
   readonly stop: string | undefined;
 }
 
-/** Tokens that have been used so far. */
+/** What a model has answered. */
+export interface Answer {
+  /** At least one. */
+  readonly candidates: readonly Candidate[];
+  readonly usage: Usage;
+}
+
+/** Tokens that have been used so far; 0 where the vendor does not say. */
 export interface Usage {
   readonly prompt: number;
   readonly completion: number;
@@ -59,6 +65,8 @@ export interface Vendor {
   readonly variables: Extract<Schema, { readonly type: 'object' }>;
   /** `variables` must be written. */
   readonly needsVariables: boolean;
+  /** The variable by which the vendor knows each parameter of a chat completion; what it lacks is not in it. */
+  readonly parameters: Readonly<Partial<Record<ChatParameter, string>>>;
   /** Headers by which the gateway is known to the vendor. */
   headers(credentials: string): readonly (readonly [name: string, value: string])[];
   /** What is sent for a prompt; values that are undefined are left out. */

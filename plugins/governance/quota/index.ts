@@ -20,6 +20,7 @@ import {
 import { limitedWarning } from '../../services/limited-warning.ts';
 import { refuseUnknownParam } from '../../services/param-of-path.ts';
 import { quotas, type Verdict } from '../../services/quotas/port.ts';
+import { reportsUsage } from '../../services/usage.ts';
 import { type Metering, meteringOf } from './metering.ts';
 import { isMade, quotaUse, tell, type Use, usedUp } from './quota-use.ts';
 import { type QuotaUseConfig, schema, serviceSchema } from './schema.ts';
@@ -37,7 +38,7 @@ export const plugin = definePlugin({
   description: 'Refuses callers that have used up what their plan allows in hours to years.',
   requires: ['governance/processors'],
   leaves: ['requests', 'data'],
-  takes: [quotas],
+  takes: [quotas, reportsUsage],
   independent: true,
   places: [
     atService(serviceSchema, (site) => {

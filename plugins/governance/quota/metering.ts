@@ -1,6 +1,6 @@
 import { Call, defineSlot, type EndpointSite, type MessageHook, type Reply, type Slot } from '#contract';
 import { limitedWarning } from '../../services/limited-warning.ts';
-import { listeningToUsage } from '../../services/usage.ts';
+import { listeningToUsage, reportsUsage } from '../../services/usage.ts';
 import type { Use } from './quota-use.ts';
 import type { QuotaUseConfig } from './schema.ts';
 import { numberAt } from './weight.ts';
@@ -24,7 +24,8 @@ export interface Metering {
 /** Null where there are no messages, or nothing in them is weighed. */
 export function meteringOf(site: EndpointSite<QuotaUseConfig>): Metering | null {
   const { weight_key: key, weight_strategy: where } = site.config;
-  if (key === undefined || where !== 'body' || !site.encoding(site.endpoint.output_encoding)?.messages) return null;
+  if (key === undefined || where !== 'body') return null;
+  if (!site.encoding(site.endpoint.output_encoding)?.messages && !site.take(reportsUsage)) return null;
   const path = key.split('.');
   const warn = limitedWarning(site.log, site.use('clock'));
   const slot: Slot<Metered> = defineSlot(`quota of a stream ${site.pointer}`);

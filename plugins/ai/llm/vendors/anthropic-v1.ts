@@ -21,6 +21,7 @@ export const anthropicV1: Vendor = {
       extra_payload: variableFields.extra,
     },
   },
+  parameters: { max_tokens: 'max_tokens', temperature: 'temperature', top_p: 'top_p', stop: 'stop_sequences' },
   headers: (credentials) => [
     ['x-api-key', credentials],
     ['anthropic-version', '2023-06-01'],
@@ -40,10 +41,11 @@ export const anthropicV1: Vendor = {
   }),
   read(answer) {
     const texts = objectsAt(answer, 'content').filter(({ type }) => type === 'text');
+    const prompt = tokensAt(answer, 'usage', 'input_tokens');
+    const completion = tokensAt(answer, 'usage', 'output_tokens');
     return {
-      candidates: [textsIn(texts, 'text')],
-      usage: tokensAt(answer, 'usage', 'input_tokens') + tokensAt(answer, 'usage', 'output_tokens'),
-      stop: textAt(answer, 'stop_reason'),
+      candidates: [{ texts: textsIn(texts, 'text'), stop: textAt(answer, 'stop_reason') }],
+      usage: { prompt, completion, total: prompt + completion },
     };
   },
   errorCode: (body) => textAt(body, 'error', 'type'),

@@ -1,6 +1,6 @@
 import type { DataObject } from '#contract';
 import { objectsAt, textAt, textsIn, tokensAt, variableFields } from '../fields.ts';
-import type { Progress, Vendor } from '../vendor.ts';
+import type { Progress, Usage, Vendor } from '../vendor.ts';
 
 /** Converse of Amazon Bedrock. The model stands in the address alone. */
 export const bedrockV1: Vendor = {
@@ -18,6 +18,7 @@ export const bedrockV1: Vendor = {
       extra_payload: variableFields.extra,
     },
   },
+  parameters: { max_tokens: 'max_tokens', temperature: 'temperature', top_p: 'top_p', stop: 'stop_sequences' },
   headers: (credentials) => [['Authorization', `Bearer ${credentials}`]],
   payload: ({ turns, instructions }, variables) => ({
     messages: turns.map(({ role, texts }) => ({ role, content: texts.map((text) => ({ text })) })),
@@ -31,9 +32,10 @@ export const bedrockV1: Vendor = {
     additionalModelRequestFields: { top_k: variables['top_k'] },
   }),
   read: (answer) => ({
-    candidates: [textsIn(objectsAt(answer, 'output', 'message', 'content'), 'text')],
-    usage: tokensAt(answer, 'usage', 'totalTokens'),
-    stop: textAt(answer, 'stopReason'),
+    candidates: [
+      { texts: textsIn(objectsAt(answer, 'output', 'message', 'content'), 'text'), stop: textAt(answer, 'stopReason') },
+    ],
+    usage: usageOf(answer),
   }),
   // As in `ThrottlingException:http://internal.amazon.com/coral/com.amazon.bedrock/`.
   errorCode: (body, headers) => headers.get('x-amzn-errortype')?.split(':', 1)[0] ?? textAt(body, '__type'),
@@ -52,12 +54,13 @@ function readFrame(frame: DataObject): Progress {
   if (stop !== undefined) return { deltas: [{ index: 0, text: '', stop }] };
   if (textAt(frame, 'message') !== undefined) return { deltas: [], failure: 'exception' };
   if (!Object.hasOwn(frame, 'usage')) return { deltas: [] };
+  return { deltas: [], usage: usageOf(frame) };
+}
+
+function usageOf(message: DataObject): Usage {
   return {
-    deltas: [],
-    usage: {
-      prompt: tokensAt(frame, 'usage', 'inputTokens'),
-      completion: tokensAt(frame, 'usage', 'outputTokens'),
-      total: tokensAt(frame, 'usage', 'totalTokens'),
-    },
+    prompt: tokensAt(message, 'usage', 'inputTokens'),
+    completion: tokensAt(message, 'usage', 'outputTokens'),
+    total: tokensAt(message, 'usage', 'totalTokens'),
   };
 }

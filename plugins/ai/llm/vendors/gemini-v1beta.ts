@@ -1,6 +1,6 @@
 import { type DataObject, getPath } from '#contract';
 import { objectsAt, otherVariables, textAt, textsIn, tokensAt, variableFields } from '../fields.ts';
-import type { Progress, Vendor } from '../vendor.ts';
+import type { Progress, Usage, Vendor } from '../vendor.ts';
 
 /** Google's generateContent. */
 export const geminiV1beta: Vendor = {
@@ -21,6 +21,13 @@ export const geminiV1beta: Vendor = {
       extra_payload: variableFields.extra,
     },
   },
+  parameters: {
+    max_tokens: 'max_output_tokens',
+    temperature: 'temperature',
+    top_p: 'top_p',
+    stop: 'stop_sequences',
+    n: 'candidate_count',
+  },
   headers: (credentials) => [['x-goog-api-key', credentials]],
   payload: ({ turns, instructions }, variables) => ({
     contents: turns.map(({ role, texts }) => ({
@@ -38,15 +45,12 @@ export const geminiV1beta: Vendor = {
     },
   }),
   read(answer) {
-    const candidates = objectsAt(answer, 'candidates');
-    const stop = candidates[0]
-      ? textAt(candidates[0], 'finishReason')
-      : textAt(answer, 'promptFeedback', 'blockReason');
-    return {
-      candidates: candidates.map((candidate) => textsIn(objectsAt(candidate, 'content', 'parts'), 'text')),
-      usage: tokensAt(answer, 'usageMetadata', 'totalTokenCount'),
-      stop,
-    };
+    const candidates = objectsAt(answer, 'candidates').map((candidate) => ({
+      texts: textsIn(objectsAt(candidate, 'content', 'parts'), 'text'),
+      stop: textAt(candidate, 'finishReason'),
+    }));
+    const blocked = { texts: [], stop: textAt(answer, 'promptFeedback', 'blockReason') };
+    return { candidates: candidates.length > 0 ? candidates : [blocked], usage: usageOf(answer) };
   },
   errorCode: (body) => textAt(body, 'error', 'status') ?? getPath(body, ['error', 'code']),
   stream: {
@@ -67,13 +71,14 @@ function readResponse(response: DataObject): Progress {
   }));
   if (blocked !== undefined) deltas.push({ index: 0, text: '', stop: blocked });
   if (!Object.hasOwn(response, 'usageMetadata')) return { deltas };
+  return { deltas, usage: usageOf(response) };
+}
+
+function usageOf(response: DataObject): Usage {
   const tokens = (name: string) => tokensAt(response, 'usageMetadata', name);
   return {
-    deltas,
-    usage: {
-      prompt: tokens('promptTokenCount'),
-      completion: tokens('candidatesTokenCount'),
-      total: tokens('totalTokenCount'),
-    },
+    prompt: tokens('promptTokenCount'),
+    completion: tokens('candidatesTokenCount'),
+    total: tokens('totalTokenCount'),
   };
 }

@@ -1,6 +1,15 @@
 import type { Data, DataObject } from '#contract';
-import { objectAt, objectsAt, otherVariables, textAt, textsIn, tokensAt, variableFields } from '../fields.ts';
-import type { Progress, Vendor } from '../vendor.ts';
+import {
+  noCandidate,
+  objectAt,
+  objectsAt,
+  otherVariables,
+  textAt,
+  textsIn,
+  tokensAt,
+  variableFields,
+} from '../fields.ts';
+import type { Progress, Usage, Vendor } from '../vendor.ts';
 
 /** Mistral's chat completions. */
 export const mistralV1: Vendor = {
@@ -26,6 +35,14 @@ export const mistralV1: Vendor = {
       extra_payload: variableFields.extra,
     },
   },
+  parameters: {
+    max_tokens: 'max_tokens',
+    temperature: 'temperature',
+    top_p: 'top_p',
+    stop: 'stop',
+    n: 'n',
+    seed: 'random_seed',
+  },
   headers: (credentials) => [['Authorization', `Bearer ${credentials}`]],
   payload: ({ turns, instructions }, variables) => ({
     model: variables['model'],
@@ -45,12 +62,11 @@ export const mistralV1: Vendor = {
     top_p: variables['top_p'],
   }),
   read(answer) {
-    const choices = objectsAt(answer, 'choices');
-    return {
-      candidates: choices.map((choice) => textsOf(objectAt(choice, 'message'))),
-      usage: tokensAt(answer, 'usage', 'total_tokens'),
-      stop: choices[0] && textAt(choices[0], 'finish_reason'),
-    };
+    const candidates = objectsAt(answer, 'choices').map((choice) => ({
+      texts: textsOf(objectAt(choice, 'message')),
+      stop: textAt(choice, 'finish_reason'),
+    }));
+    return { candidates: candidates.length > 0 ? candidates : [noCandidate], usage: usageOf(answer) };
   },
   errorCode: (body) => body['code'] ?? textAt(body, 'type') ?? textAt(body, 'error', 'type'),
   stream: { encoding: 'sse', asks: 'payload', isCompletion: true, open: () => readChunk },
@@ -73,13 +89,14 @@ function readChunk(chunk: DataObject): Progress {
     stop: textAt(choice, 'finish_reason'),
   }));
   if (!Object.hasOwn(chunk, 'usage')) return { deltas };
-  const usage = objectAt(chunk, 'usage');
+  return { deltas, usage: usageOf(chunk) };
+}
+
+function usageOf(answer: DataObject): Usage {
+  const usage = objectAt(answer, 'usage');
   return {
-    deltas,
-    usage: {
-      prompt: tokensAt(usage, 'prompt_tokens'),
-      completion: tokensAt(usage, 'completion_tokens'),
-      total: tokensAt(usage, 'total_tokens'),
-    },
+    prompt: tokensAt(usage, 'prompt_tokens'),
+    completion: tokensAt(usage, 'completion_tokens'),
+    total: tokensAt(usage, 'total_tokens'),
   };
 }

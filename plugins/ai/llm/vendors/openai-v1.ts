@@ -25,6 +25,8 @@ export const openaiV1: Vendor = {
       extra_payload: variableFields.extra,
     },
   },
+  // Responses has no stop sequences: the gateway cuts the text.
+  parameters: { max_tokens: 'max_output_tokens', temperature: 'temperature', top_p: 'top_p' },
   headers: (credentials) => [['Authorization', `Bearer ${credentials}`]],
   payload: ({ text, turns, instructions }, variables) => ({
     model: variables['model'],
@@ -39,16 +41,15 @@ export const openaiV1: Vendor = {
   }),
   read(answer) {
     const messages = objectsAt(answer, 'output').filter(({ type }) => type === 'message');
-    return {
-      candidates: messages.map((message) =>
-        textsIn(
-          objectsAt(message, 'content').filter(({ type }) => type === 'output_text'),
-          'text',
-        ),
+    const stop = textAt(answer, 'incomplete_details', 'reason') ?? textAt(answer, 'status');
+    const candidates = messages.map((message) => ({
+      stop,
+      texts: textsIn(
+        objectsAt(message, 'content').filter(({ type }) => type === 'output_text'),
+        'text',
       ),
-      usage: tokensAt(answer, 'usage', 'total_tokens'),
-      stop: textAt(answer, 'incomplete_details', 'reason') ?? textAt(answer, 'status'),
-    };
+    }));
+    return { candidates: candidates.length > 0 ? candidates : [{ texts: [], stop }], usage: usageOf(answer) };
   },
   errorCode: (body) => textAt(body, 'error', 'code') ?? textAt(body, 'error', 'type'),
   stream: { encoding: 'sse', asks: 'payload', open: () => readEvent },

@@ -15,7 +15,13 @@ export interface Prompt {
   readonly instructions: string | undefined;
 }
 
-const roles: ReadonlyMap<unknown, Turn['role'] | 'system'> = new Map([
+/** `system` gives instructions. */
+export type Role = Turn['role'] | 'system';
+
+/** A text and who has said it. */
+export type Said = readonly [role: Role, text: string];
+
+const roles: ReadonlyMap<unknown, Role> = new Map([
   ['user', 'user'],
   ['assistant', 'assistant'],
   ['model', 'assistant'],
@@ -42,20 +48,30 @@ export function readPrompt(bytes: Uint8Array): Prompt {
   return conversation(contents, instructions ? [instructions] : []);
 }
 
-function conversation(contents: readonly Data[], system: string[]): Prompt {
+function conversation(contents: readonly Data[], instructions: readonly string[]): Prompt {
+  const said = contents.map((item, index): Said => (typeof item === 'string' ? ['user', item] : turnOf(item, index)));
+  const { turns, system } = turnsOf(said);
+  if (turns.length === 0) throw refused('contents is required');
+  return { text: null, turns, instructions: [...instructions, ...system].join('\n') || undefined };
+}
+
+/** Joins what one role has said in a row to one turn, and takes the instructions of the system out. */
+export function turnsOf(said: readonly Said[]): {
+  readonly turns: readonly Turn[];
+  readonly system: readonly string[];
+} {
   const turns: { role: Turn['role']; texts: string[] }[] = [];
-  for (const [index, item] of contents.entries()) {
-    const [role, text] = typeof item === 'string' ? (['user', item] as const) : turnOf(item, index);
+  const system: string[] = [];
+  for (const [role, text] of said) {
     const last = turns.at(-1);
     if (role === 'system') system.push(text);
     else if (last?.role === role) last.texts.push(text);
     else turns.push({ role, texts: [text] });
   }
-  if (turns.length === 0) throw refused('contents is required');
-  return { text: null, turns, instructions: system.join('\n') || undefined };
+  return { turns, system };
 }
 
-function turnOf(item: Data, index: number): readonly [Turn['role'] | 'system', string] {
+function turnOf(item: Data, index: number): Said {
   const { role: name, text } = isObject(item) ? item : ({} as DataObject);
   const role = roles.get(name);
   if (role === undefined) throw refused(`contents[${index}] has no role: user, assistant or system`);

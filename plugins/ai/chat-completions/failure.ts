@@ -1,0 +1,32 @@
+import { CallError, type HeaderBag, type Reply, refuse } from '#contract';
+import { errorBody } from '../lib/chat.ts';
+
+/** What a client is told of a request that failed, in the format of OpenAI's API. */
+export interface Failure {
+  readonly status: number;
+  readonly message: string;
+  readonly type: 'invalid_request_error' | 'rate_limit_error' | 'api_error' | 'timeout_error';
+  readonly code?: string | null;
+  /** The field of the request that is wrong. */
+  readonly param?: string | null;
+  readonly headers?: HeaderBag;
+  readonly cause?: unknown;
+}
+
+/** A mistake in the request of a client: always 4xx. */
+export class RequestError extends Error {
+  readonly failure: Failure;
+
+  constructor(message: string, failure: Partial<Omit<Failure, 'message'>> = {}) {
+    super(message);
+    this.failure = { status: 400, type: 'invalid_request_error', ...failure, message };
+  }
+}
+
+/** The reply, whose body is written whether or not the gateway returns error messages. */
+export function refusal({ status, message, type, code = null, param = null, headers, cause }: Failure): Reply {
+  const body = JSON.stringify(errorBody(message, type, code, param));
+  const view = { status, body, contentType: 'application/json', always: true } as const;
+  const error = new CallError('CHAT_COMPLETION', message, { view, cause });
+  return refuse(status, { error, ...(headers && { headers }) });
+}

@@ -1,0 +1,67 @@
+import { type AtEndpoint, atEndpoint, atService, definePlugin, type EndpointSite, findNear, offer } from '#contract';
+import { reportsUsage } from '../../services/usage.ts';
+import { ownAnswer, withoutBackend } from '../lib/own-answer.ts';
+import { listModels } from './listing.ts';
+import { declaredModels, declareModels, type Models } from './models.ts';
+import { type EndpointSettings, endpointSchema, serviceSchema } from './schema.ts';
+import { serveCompletions } from './serve.ts';
+
+const name = 'ai/chat-completions';
+
+/**
+ * OpenAI's Chat Completions API in front of every vendor that `ai/llm` supports: models declared at the root are served by
+ * endpoints, each request choosing its model and whether its response is streamed.
+ *
+ * Faults of the configuration: `CHAT_MODEL`, `CHAT_BACKEND`, `CHAT_METHOD`. Error of a call: `CHAT_COMPLETION`.
+ */
+export const plugin = definePlugin({
+  name,
+  description: 'Serves the OpenAI Chat Completions API over models of any vendor that ai/llm supports.',
+  offers: [declaredModels, reportsUsage],
+  takes: [declaredModels],
+  convert: withoutBackend(name),
+  becomes: ['encoding/streaming'],
+  expectsBelow: { component: name, called: `an endpoint with ${name}`, suits: () => true },
+  independent: true,
+  places: [
+    atService(serviceSchema, (site) => ({ offers: [offer(declaredModels, declareModels(site))] })),
+    atEndpoint(endpointSchema, (site): AtEndpoint => {
+      const models = modelsOf(site);
+      // The mistakes of the models are reported where they are.
+      if (models === null) return ownAnswer;
+      const { method } = site.endpoint;
+      if (method === 'POST')
+        return { ...answers, offers: [offer(reportsUsage, true)], endpoint: () => serveCompletions(models) };
+      if (method === 'GET') return { ...answers, endpoint: () => listModels(models) };
+      throw site.fault('CHAT_METHOD', '', `${name} cannot serve ${method}`, {
+        hint: 'Set "method" to "POST" for chat completions or to "GET" for the list of models.',
+      });
+    }),
+  ],
+});
+
+const answers: AtEndpoint = { ...ownAnswer, terminal: true };
+
+/** The models of an endpoint. @throws ConfigError CHAT_MODEL. @returns null where those of the root have mistakes. */
+function modelsOf(site: EndpointSite<EndpointSettings>): Models | null {
+  const declared = site.take(declaredModels);
+  if (!declared) {
+    if (Object.hasOwn(site.setting('extra_config'), name)) return null;
+    throw site.fault('CHAT_MODEL', '', `no models are declared: the root has no "${name}"`, {
+      hint: `Add "${name}" with "models" to "extra_config" at the root.`,
+    });
+  }
+  const { models: names } = site.config;
+  if (names === undefined) return declared;
+  return new Map(
+    names.map((each, index) => {
+      const model = declared.get(each);
+      if (model) return [each, model];
+      const near = findNear(each, [...declared.keys()]);
+      throw site.fault('CHAT_MODEL', `/models/${index}`, `unknown model "${each}"`, {
+        hint: near ? `Did you mean "${near.name}"?` : `Declare the model in "${name}" at the root.`,
+        fix: near?.isSure ? { value: near.name } : undefined,
+      });
+    }),
+  );
+}

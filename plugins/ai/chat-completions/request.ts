@@ -1,0 +1,147 @@
+import { type ClientRequest, type Data, type DataObject, isObject } from '#contract';
+import type { ChatCompletion } from '../lib/chat.ts';
+import { RequestError } from './failure.ts';
+import { promptOf } from './messages.ts';
+
+/** What a client has asked for, and the bytes of it. */
+export interface Asked {
+  readonly chat: ChatCompletion;
+  readonly bytes: Uint8Array;
+}
+
+/** Fields that only identify or route a request at OpenAI: they do not change what a model answers. */
+const withoutEffect: ReadonlySet<string> = new Set([
+  'metadata',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'safety_identifier',
+  'service_tier',
+  'store',
+  'user',
+]);
+
+/** Fields that no vendor is sent, with the values that ask for nothing. */
+const neutral: ReadonlyMap<string, readonly Data[]> = new Map<string, readonly Data[]>([
+  ['frequency_penalty', [0]],
+  ['presence_penalty', [0]],
+  ['logprobs', [false]],
+  ['top_logprobs', [0]],
+  ['logit_bias', []],
+  ['modalities', []],
+  ['parallel_tool_calls', [true]],
+]);
+
+/** @throws RequestError. */
+export async function readRequest({ body }: ClientRequest): Promise<Asked> {
+  const bytes = body ? await body.bytesToParse() : new Uint8Array();
+  const data = parse(bytes);
+  return { bytes, chat: chatOf(data) };
+}
+
+function parse(bytes: Uint8Array): DataObject {
+  let data: Data;
+  try {
+    data = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
+  } catch {
+    throw new RequestError('the request body is not valid JSON');
+  }
+  if (!isObject(data)) throw new RequestError('the request body must be a JSON object');
+  return data;
+}
+
+function chatOf(data: DataObject): ChatCompletion {
+  const fields = new Fields(data);
+  const model = fields.text('model');
+  const streams = fields.flag('stream');
+  const messages = fields.take('messages');
+  const options = fields.take('stream_options');
+  const stops = fields.stops();
+  const parameters = {
+    ...fields.number('max_tokens', 1),
+    ...fields.number('max_completion_tokens', 1, 'max_tokens'),
+    ...fields.number('temperature', 0),
+    ...fields.number('top_p', 0),
+    ...fields.number('seed', Number.MIN_SAFE_INTEGER),
+    ...fields.choices(),
+    ...(stops.length > 0 && { stop: [...stops] }),
+  };
+  fields.refuseOthers();
+  if (model === undefined) throw missing('model');
+  return {
+    model,
+    prompt: promptOf(messages),
+    parameters,
+    stops,
+    streams,
+    tellsUsage: isObject(options) && options['include_usage'] === true,
+  };
+}
+
+function missing(param: string): RequestError {
+  return new RequestError(`"${param}" is required`, { param, code: 'missing_required_parameter' });
+}
+
+/** The fields of a request, each read once; null is as good as absent. */
+class Fields {
+  readonly #left: Map<string, Data>;
+
+  constructor(data: DataObject) {
+    this.#left = new Map(Object.entries(data).filter(([, value]) => value !== null));
+  }
+
+  take(name: string): Data | undefined {
+    const value = this.#left.get(name);
+    this.#left.delete(name);
+    return value;
+  }
+
+  text(name: string): string | undefined {
+    const value = this.take(name);
+    if (value === undefined || (typeof value === 'string' && value !== '')) return value;
+    throw wrong(name, 'must be a non-empty string');
+  }
+
+  flag(name: string): boolean {
+    const value = this.take(name) ?? false;
+    if (typeof value === 'boolean') return value;
+    throw wrong(name, 'must be true or false');
+  }
+
+  number(name: string, minimum: number, as = name): { readonly [name: string]: number } {
+    const value = this.take(name);
+    if (value === undefined) return {};
+    if (typeof value === 'number' && value >= minimum) return { [as]: value };
+    throw wrong(name, `must be a number of at least ${minimum}`);
+  }
+
+  /** One choice is what every vendor gives. */
+  choices(): { readonly n?: number } {
+    const { n } = this.number('n', 1) as { n?: number };
+    return n === undefined || n === 1 ? {} : { n };
+  }
+
+  stops(): readonly string[] {
+    const value = this.take('stop') ?? [];
+    const list = typeof value === 'string' ? [value] : value;
+    if (Array.isArray(list) && list.length <= 4 && list.every((stop) => typeof stop === 'string' && stop !== '')) {
+      return list as string[];
+    }
+    throw wrong('stop', 'must be a string or an array of up to 4 strings');
+  }
+
+  refuseOthers(): void {
+    for (const [name, value] of this.#left) {
+      if (withoutEffect.has(name) || neutral.get(name)?.includes(value)) continue;
+      if (isEmpty(value)) continue;
+      throw new RequestError(`"${name}" is not supported`, { param: name, code: 'unsupported_parameter' });
+    }
+  }
+}
+
+function isEmpty(value: Data): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+}
+
+function wrong(param: string, rule: string): RequestError {
+  return new RequestError(`"${param}" ${rule}`, { param, code: 'invalid_value' });
+}

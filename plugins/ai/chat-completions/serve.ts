@@ -1,0 +1,108 @@
+import {
+  ByteStream,
+  type Call,
+  CallError,
+  type ClientRequest,
+  type DataObject,
+  getPath,
+  HeaderBag,
+  isObject,
+  PipeRequest,
+  Query,
+  type Reply,
+  RequestBody,
+  type Step,
+} from '#contract';
+import { chatSlot } from '../lib/chat.ts';
+import { type Failure, RequestError, refusal } from './failure.ts';
+import { unknownModel } from './listing.ts';
+import type { Models } from './models.ts';
+import { type Asked, readRequest } from './request.ts';
+
+/** Longest error of a vendor that is read, in bytes. */
+const MAX_ERROR_BYTES = 1024 * 1024;
+
+/** Answers chat completions by the models that they name. */
+export function serveCompletions(models: Models): Step<ClientRequest> {
+  return async (request, call) => {
+    try {
+      return await complete(models, request, call);
+    } catch (error) {
+      if (error instanceof RequestError) return refusal(error.failure);
+      if (error instanceof CallError) return refusal(failureOf(error));
+      throw error;
+    }
+  };
+}
+
+async function complete(models: Models, request: ClientRequest, call: Call): Promise<Reply> {
+  const asked = await readRequest(request);
+  const model = models.get(asked.chat.model);
+  if (!model) return refusal(unknownModel(asked.chat.model));
+  const reply = await model.call(pipeRequest(request, asked), call.with(chatSlot, asked.chat));
+  const [error] = reply.errors;
+  if (error) return refusal({ ...failureOf(error), headers: retryAfter(reply) });
+  if (reply.status !== 200) return refusal(await vendorFailure(reply));
+  reply.complete = null;
+  return reply;
+}
+
+function pipeRequest(client: ClientRequest, { bytes }: Asked): PipeRequest {
+  const headers = new HeaderBag(['Content-Type', 'application/json']);
+  const request = new PipeRequest(client, { ...client.params }, new Query(), headers, RequestBody.of(bytes));
+  request.method = 'POST';
+  return request;
+}
+
+/** Of an error of the gateway's own: those of the client are named, all others are not. */
+function failureOf(error: CallError): Failure {
+  const { status = 500 } = error.view;
+  if (error.code === 'CALL_DEADLINE') {
+    return { status: 504, type: 'timeout_error', message: 'the model did not answer in time', cause: error };
+  }
+  if (status < 500) return { status, type: 'invalid_request_error', message: error.message, cause: error };
+  return { status: 502, type: 'api_error', message: 'the model could not be reached', cause: error };
+}
+
+/**
+ * Of an answer of the vendor that is an error: what is wrong with the request is told; what is wrong between gateway and vendor,
+ * as with the credentials, is not, and is no 401 that clients would take for their own.
+ */
+async function vendorFailure(reply: Reply): Promise<Failure> {
+  const { status } = reply;
+  const headers = retryAfter(reply);
+  const message = messageIn(await bodyOf(reply));
+  if (status === 429) {
+    return {
+      status,
+      type: 'rate_limit_error',
+      code: 'rate_limit_exceeded',
+      message: message ?? 'too many requests',
+      headers,
+    };
+  }
+  if (status === 400 || status === 413 || status === 422) {
+    return { status, type: 'invalid_request_error', message: message ?? 'the model rejected the request' };
+  }
+  return { status: 502, type: 'api_error', message: `the model answered with status ${status}`, headers };
+}
+
+function retryAfter({ headers }: Reply): HeaderBag {
+  const value = headers.get('retry-after');
+  return new HeaderBag(value === undefined ? [] : ['Retry-After', value]);
+}
+
+async function bodyOf({ body }: Reply): Promise<DataObject> {
+  try {
+    const bytes = body instanceof ByteStream ? await body.collect(MAX_ERROR_BYTES) : (body ?? new Uint8Array());
+    const data = JSON.parse(Buffer.from(bytes).toString());
+    return isObject(data) ? data : {};
+  } catch {
+    return {};
+  }
+}
+
+function messageIn(body: DataObject): string | undefined {
+  const message = getPath(body, ['error', 'message']) ?? body['message'];
+  return typeof message === 'string' && message !== '' ? message : undefined;
+}

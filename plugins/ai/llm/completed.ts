@@ -1,0 +1,41 @@
+import { BackendError, CallError, type DataObject, HeaderBag, isObject, Reply } from '#contract';
+import type { ChatCompletion } from '../lib/chat.ts';
+import { completionOf } from './completion.ts';
+import { bodyOf } from './failure.ts';
+import type { Vendor } from './vendor.ts';
+
+/** Longest answer that is not streamed, in bytes. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+export interface Completing {
+  readonly vendor: Vendor;
+  /** Stop sequences at which texts are cut. */
+  readonly stops: readonly string[];
+  /** Counts tokens. */
+  readonly report: (tokens: number) => void;
+}
+
+/** The vendor's whole answer as one `chat.completion` object. */
+export async function completed(
+  { body }: Reply,
+  chat: ChatCompletion,
+  { vendor, stops, report }: Completing,
+): Promise<Reply> {
+  const bytes = await bodyOf(body, MAX_ANSWER_BYTES);
+  if (bytes instanceof CallError) return Reply.failed(bytes);
+  const data = parse(bytes);
+  if (data === null) return Reply.failed(new BackendError('LLM_ANSWER', 'the answer of the vendor is not JSON'));
+  const answer = vendor.read(data);
+  if (answer.usage.total > 0) report(answer.usage.total);
+  const text = JSON.stringify(completionOf(answer, chat, stops));
+  return Reply.raw(200, new HeaderBag(['Content-Type', 'application/json']), Buffer.from(text));
+}
+
+function parse(bytes: Uint8Array): DataObject | null {
+  try {
+    const data = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
+    return isObject(data) ? data : null;
+  } catch {
+    return null;
+  }
+}

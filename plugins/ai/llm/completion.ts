@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import type { DataObject } from '#contract';
+import type { ChatCompletion } from '../lib/chat.ts';
+import { cutAtStop } from './stop-sequences.ts';
+import type { Answer, Usage } from './vendor.ts';
+
+/** Finish reasons of chat completions, by those of vendors; any other is `stop`. */
+const reasons: ReadonlyMap<string, string> = new Map([
+  ['length', 'length'],
+  ['max_tokens', 'length'],
+  ['max_output_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['tool_calls', 'tool_calls'],
+  ['tool_use', 'tool_calls'],
+  ['content_filter', 'content_filter'],
+  ['content_filtered', 'content_filter'],
+  ['guardrail_intervened', 'content_filter'],
+  ['refusal', 'content_filter'],
+  ['safety', 'content_filter'],
+  ['recitation', 'content_filter'],
+  ['blocklist', 'content_filter'],
+  ['prohibited_content', 'content_filter'],
+  ['spii', 'content_filter'],
+]);
+
+/** @param stop the vendor's word; undefined where it has none. */
+export function finishReason(stop: string | undefined): string {
+  return reasons.get(stop?.toLowerCase() ?? '') ?? 'stop';
+}
+
+/** Identity of a completion: its id, and the time in seconds. */
+export function identity(): { readonly id: string; readonly created: number } {
+  return { id: `chatcmpl-${randomUUID()}`, created: Math.floor(Date.now() / 1000) };
+}
+
+export function usageObject({ prompt, completion, total }: Usage): DataObject {
+  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total };
+}
+
+/** A whole answer as a `chat.completion` object. @param stops sequences that the vendor does not know, at which texts are cut. */
+export function completionOf(
+  { candidates, usage }: Answer,
+  { model }: ChatCompletion,
+  stops: readonly string[],
+): DataObject {
+  const { id, created } = identity();
+  const choices = candidates.map(({ texts, stop }, index) => {
+    const whole = texts.join('');
+    const content = cutAtStop(whole, stops);
+    return {
+      index,
+      message: { role: 'assistant', content: texts.length > 0 ? content : null, refusal: null },
+      logprobs: null,
+      finish_reason: content.length < whole.length ? 'stop' : finishReason(stop),
+    };
+  });
+  return { id, object: 'chat.completion', created, model, choices, usage: usageObject(usage) };
+}

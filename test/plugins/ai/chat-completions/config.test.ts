@@ -1,0 +1,61 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { ConfigErrors } from '../../../../kernel/contract/internal.ts';
+import { modelBackend } from '../llm/fixture.ts';
+import { ChatStand, type Written } from './setup.ts';
+
+const messages = [{ role: 'user', content: 'hi' } as const];
+
+describe('ai/chat-completions in a configuration', () => {
+  let stand: ChatStand;
+
+  before(async () => {
+    stand = await ChatStand.open((_seen, response) => response.end());
+  });
+  after(() => stand.close());
+
+  const mistakes = async (written: Written): Promise<readonly string[]> => {
+    try {
+      await stand.serve(written);
+    } catch (error) {
+      if (!(error instanceof ConfigErrors)) throw error;
+      return error.errors.map(({ code, pointer }) => `${code} ${pointer.replace(/^.*ai~1chat-completions/, '')}`);
+    }
+    return [];
+  };
+
+  it('needs no backend at its endpoints, and takes one that is written', async () => {
+    deepEqual(await mistakes({}), []);
+    deepEqual(await mistakes({ endpoint: { backend: [{ url_pattern: '/never' }] } }), []);
+    deepEqual(
+      stand.gateway.status.warnings.filter(({ code }) => code !== 'SECRET_LITERAL'),
+      [],
+    );
+  });
+
+  it('refuses two models of one name, and one whose backend is no model', async () => {
+    const backend = [modelBackend(stand.backend.url, 'openai')];
+    deepEqual(await mistakes({ models: [{ name: 'openai', backend }] }), ['CHAT_MODEL /models/5/name']);
+    const plain = [{ host: [stand.backend.url], url_pattern: '/' }];
+    deepEqual(await mistakes({ models: [{ name: 'other', backend: plain }] }), ['CHAT_BACKEND /models/5/backend/0']);
+  });
+
+  it('refuses endpoints of other methods, and models that are not declared', async () => {
+    deepEqual(await mistakes({ endpoint: { method: 'PUT' } }), ['CHAT_METHOD ']);
+    const offering = (name: string) => ({ endpoint: { extra_config: { 'ai/chat-completions': { models: [name] } } } });
+    deepEqual(await mistakes(offering('opanai')), ['CHAT_MODEL /models/0']);
+    deepEqual(await mistakes(offering('openai')), []);
+    const payload = { model: 'mistral', messages };
+    const { statusCode } = await stand.gateway.inject({ method: 'POST', url: '/v1/chat/completions', payload });
+    equal(statusCode, 404);
+  });
+
+  it('stands inside what authenticates at its endpoint', async () => {
+    const asked = stand.backend.requests.length;
+    await stand.serve({
+      endpoint: { extra_config: { 'auth/api-keys': { roles: ['user'] } } },
+      root: { extra_config: { 'auth/api-keys': { keys: [{ key: 'another', roles: ['user'] }] } } },
+    });
+    const failure = await stand.client.chat.completions.create({ model: 'openai', messages }).catch((error) => error);
+    deepEqual([failure.status, stand.backend.requests.length], [401, asked]);
+  });
+});
