@@ -88,5 +88,5 @@ function parse(bytes: Uint8Array): Data {
 }
 
 function refused(reason: string): CallError {
-  return new CallError('LLM_PROMPT', reason, { view: { status: 400 } });
+  return new CallError('LLM_PROMPT', reason, { view: { status: 400, body: reason, always: true } });
 }

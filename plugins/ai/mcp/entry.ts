@@ -40,13 +40,14 @@ export function takeMessages({ declared, cacheScope, allowsOrigin }: Entry): Ste
   const older = olderTransport(declared, server);
   const answerOlder = older && takeOlder(older);
   return async (request, call) => {
-    if (!allowsOrigin(request)) return refuse(403);
+    if (!allowsOrigin(request)) return foreignOrigin();
     const { headers } = request;
     const type = headers.get('content-type');
-    if (type !== undefined && !/^application\/json[\t ]*(?:;|$)/i.test(type)) return refuse(415);
+    if (type !== undefined && !/^application\/json[\t ]*(?:;|$)/i.test(type))
+      return rejected(415, 'the Content-Type must be application/json');
     if (answerOlder && isOlder(request)) return answerOlder(request, call);
     const form = replyForm(acceptOf(headers), preferred);
-    if (form === null) return refuse(406);
+    if (form === null) return rejected(406, 'the client must accept application/json or text/event-stream');
     const text = await textOf(request);
     const context: McpContext = { client: request, call, running };
     const own = ofAll === null ? server : { ...server, sessions: ofAll.of(clientDigest(request, call)) };
@@ -76,6 +77,18 @@ function written({ status, message, session }: McpReply, form: ReplyForm): Reply
   return reply;
 }
 
+/** A mistake in the HTTP request, before any message is read: the client is told the reason. */
+function rejected(status: number, message: string): Reply {
+  const error = { jsonrpc: '2.0', id: null, error: { code: -32000, message } };
+  const reply = Reply.raw(status, new HeaderBag(replyHeaders('json')), Buffer.from(JSON.stringify(error)));
+  reply.complete = null;
+  return reply;
+}
+
+function foreignOrigin(): Reply {
+  return rejected(403, 'the Origin is not allowed: list it in "allow_origins" of security/cors');
+}
+
 /** Lets a client listen, or ends its session. Only where there are sessions. */
 export function serveSession(method: 'GET' | 'DELETE', entry: Entry): Step<ClientRequest> {
   const { declared, allowsOrigin } = entry;
@@ -84,9 +97,10 @@ export function serveSession(method: 'GET' | 'DELETE', entry: Entry): Step<Clien
   const older = method === 'GET' ? olderTransport(declared, server) : null;
   const serve = method === 'GET' ? listen : end;
   return async (request, call) => {
-    if (!allowsOrigin(request)) return refuse(403);
+    if (!allowsOrigin(request)) return foreignOrigin();
     const { headers } = request;
-    if (method === 'GET' && replyForm(acceptOf(headers), 'events') !== 'events') return refuse(406);
+    if (method === 'GET' && replyForm(acceptOf(headers), 'events') !== 'events')
+      return rejected(406, 'the client must accept text/event-stream');
     if (older && !headers.has('mcp-session-id')) return listenOlder(older, request, call);
     const sessions = ofAll.of(clientDigest(request, call));
     const refusal = await refuseSession({ ...server, sessions }, { header: (name) => headers.get(name) });

@@ -146,6 +146,18 @@ describe('ai/llm', () => {
     }
   });
 
+  it('tells the client what is wrong with its request, though errors of backends are not told', async () => {
+    const gateway = await stand.serve('openai');
+    for (const [body, reason] of [
+      [{}, 'contents is required'],
+      [{ contents: 'hi', instructions: 1 }, 'instructions is no text'],
+      [{ contents: [{ role: 'user' }] }, 'contents[0] has no text'],
+    ] as const) {
+      const response = await ask(gateway, body);
+      deepEqual([response.statusCode, response.body], [400, reason]);
+    }
+  });
+
   it('refuses a request without a prompt, and calls nobody', async () => {
     respond = json({});
     const gateway = await stand.serve('openai', {}, {}, {}, { extra_config: { router: { return_error_msg: true } } });
