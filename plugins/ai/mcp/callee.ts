@@ -97,12 +97,19 @@ function endpointOf({ method }: ToolConfig, path: string, { site, pointer }: Pla
   const endpoints = site.setting('endpoints');
   const at = `${pointer}/endpoint`;
   const sameWay = endpoints.filter((each) => each.endpoint === path);
-  const endpoint = sameWay.find((each) => each.method === method);
+  const endpoint =
+    method === undefined && sameWay.length === 1
+      ? sameWay[0]
+      : sameWay.find((each) => each.method === (method ?? 'GET'));
   if (!endpoint) {
     if (sameWay.length > 0) {
       const methods = sameWay.map((each) => each.method).join(', ');
-      throw site.fault('MCP_ENDPOINT', `${pointer}/method`, `${path} is not for ${method}`, {
-        hint: `"method": one of ${methods}`,
+      const message =
+        method === undefined
+          ? `"method" is required: ${path} is served with ${methods}`
+          : `the endpoint ${path} does not serve ${method}`;
+      throw site.fault('MCP_ENDPOINT', method === undefined ? at : `${pointer}/method`, message, {
+        hint: `Set "method" to one of ${methods}.`,
       });
     }
     const near = findNear(path, [...new Set(endpoints.map((each) => each.endpoint))]);

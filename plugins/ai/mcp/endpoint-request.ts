@@ -63,7 +63,7 @@ export function compileEndpointRequest(
     const path = pathOf(places, args);
     const match = client.with({ method, path }).match();
     if (match?.endpoint !== endpoint.endpoint || match.method !== method) {
-      throw new ArgumentError('the arguments do not lead to what this tool calls');
+      throw new ArgumentError(unreachable(places, args, endpoint.endpoint));
     }
     const entries = Object.entries(args);
     const query = new Query();
@@ -96,7 +96,20 @@ function segmentOf(args: DataObject, name: string): string {
   if (Array.isArray(value) || isObject(value)) throw new ArgumentError(`the argument ${name} must be a single value`);
   const text = textOf(value);
   if (text === '') throw new ArgumentError(`the argument ${name} must not be empty`);
+  if (text === '.' || text === '..') throw new ArgumentError(notOneSegment(name));
   return encodeURIComponent(text.toWellFormed());
+}
+
+/** Why the arguments lead elsewhere. */
+function unreachable({ path }: Places, args: DataObject, endpoint: string): string {
+  const split = [...path].find((name) => /[/\\]/.test(textOf(args[name]!)));
+  return split === undefined
+    ? `the arguments lead to another endpoint than ${endpoint}: change ${[...path].join(', ')}`
+    : notOneSegment(split);
+}
+
+function notOneSegment(name: string): string {
+  return `the argument ${name} must be one segment of a path: it cannot contain "/", and cannot be "." or ".."`;
 }
 
 /** A list is several values; what is not there says nothing. */

@@ -2,16 +2,16 @@ import {
   type AtEndpoint,
   atEndpoint,
   atService,
-  BackendError,
   definePlugin,
   type EndpointSite,
   findNear,
   meters,
   offer,
-  Reply,
   tracers,
 } from '#contract';
 import { allowedOrigins } from '../../services/allowed-origins.ts';
+import { ownAnswer } from '../lib/own-answer.ts';
+import { answerAllMethods } from './all-methods.ts';
 import { type Entry, serveSession, takeMessages } from './entry.ts';
 import { originCheck } from './origin.ts';
 import { guideClients } from './protected-resource.ts';
@@ -31,6 +31,7 @@ const name = 'ai/mcp';
 export const plugin = definePlugin({
   name,
   description: 'Publishes workflows and endpoints as tools of a server of the Model Context Protocol.',
+  convert: answerAllMethods,
   becomes: ['proxy'],
   freeKeys: true,
   offers: [declaredServers],
@@ -45,28 +46,23 @@ export const plugin = definePlugin({
     atEndpoint(endpointSchema, (site): AtEndpoint => {
       const entry = entryOf(site);
       // The mistakes of the servers are reported where they are.
-      if (entry === null) return unused;
+      if (entry === null) return ownAnswer;
       const { method } = site.endpoint;
-      if (method === 'POST') return { ...unused, endpoint: () => takeMessages(entry) };
+      if (method === 'POST') return { ...ownAnswer, endpoint: () => takeMessages(entry) };
       if ((method === 'GET' || method === 'DELETE') && entry.declared.sessions) {
-        return { ...unused, endpoint: () => serveSession(method, entry) };
+        return { ...ownAnswer, endpoint: () => serveSession(method, entry) };
       }
-      throw site.fault('MCP_METHOD', '', `clients send messages with POST, and this endpoint is for ${method}`, {
-        hint: entry.declared.sessions
-          ? '"method": "POST"; GET and DELETE for endpoints beside it'
-          : '"method": "POST"; there is nothing else without sessions',
-      });
+      throw site.fault(
+        'MCP_METHOD',
+        '',
+        `${name} cannot serve ${method}${entry.declared.sessions ? '' : ' without sessions'}`,
+        {
+          hint: 'Remove "method": the endpoint then serves all methods of the protocol.',
+        },
+      );
     }),
   ],
 });
-
-/** Backends of the endpoint itself are never called. */
-const unused: AtEndpoint = {
-  endpoint: (next) => next,
-  eachBackend: () => ({
-    protocol: { hostless: true, call: () => Reply.failed(new BackendError('MCP_BACKEND', 'is never called')) },
-  }),
-};
 
 /** @throws ConfigError MCP_SERVER. @returns null where the servers have mistakes. */
 function entryOf(site: EndpointSite<EndpointSettings>): Entry | null {

@@ -108,8 +108,7 @@ const tool = {
     method: {
       type: 'string',
       enum: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
-      description: 'Method of that endpoint.',
-      default: 'GET',
+      description: 'Method of the endpoint. Default: its only method; GET where it has several.',
     },
   },
 } as const satisfies Schema;

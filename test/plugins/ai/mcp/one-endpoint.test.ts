@@ -1,0 +1,121 @@
+import { deepEqual, equal, match, rejects } from 'node:assert/strict';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { Operations } from '#kernel';
+import { rememberingSinks, startGateway } from '../../../support/gateway.ts';
+
+const tool = {
+  name: 'health',
+  title: 'Health',
+  description: 'Tells whether the gateway is well.',
+  endpoint: '/orders',
+};
+const orders = { endpoint: '/orders', method: 'POST', backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }] };
+
+function configOf({ server = {}, entry = {}, tools = [] as object[], endpoints = [] as object[] }): object {
+  const declared = { name: 'shop', title: 'Shop', version: '1.0.0', tools, ...server };
+  return {
+    version: 3,
+    extra_config: { 'ai/mcp': { servers: [declared] } },
+    endpoints: [
+      { endpoint: '/mcp', timeout: '20s', extra_config: { 'ai/mcp': { server_name: 'shop' } }, ...entry },
+      ...endpoints,
+    ],
+  };
+}
+
+describe('one endpoint with ai/mcp', () => {
+  let gateway: Operations | undefined;
+  afterEach(async () => {
+    await gateway?.close();
+    gateway = undefined;
+  });
+
+  const start = async (written: Parameters<typeof configOf>[0]): Promise<URL> => {
+    gateway = await startGateway(configOf(written), { sinks: rememberingSinks() });
+    return new URL(`http://127.0.0.1:${(await gateway.listen()).port}/mcp`);
+  };
+  const statusOf = async (url: URL, method: string): Promise<number> => {
+    const response = await fetch(url, { method, headers: { Accept: 'text/event-stream' } });
+    await response.body?.cancel();
+    return response.status;
+  };
+
+  it('serves a whole server, without a method and without a backend', async () => {
+    const url = await start({ tools: [tool], endpoints: [orders] });
+    deepEqual(gateway!.status.warnings, []);
+    const transport = new StreamableHTTPClientTransport(url);
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(transport);
+    deepEqual(
+      (await client.listTools()).tools.map(({ name }) => name),
+      ['health'],
+    );
+    await transport.terminateSession();
+    await client.close();
+    // Without a session: each method is served, and asks for one.
+    deepEqual([await statusOf(url, 'GET'), await statusOf(url, 'DELETE')], [400, 400]);
+  });
+
+  it('serves POST alone where the server has no sessions', async () => {
+    const url = await start({ server: { stateless: true } });
+    deepEqual([await statusOf(url, 'GET'), await statusOf(url, 'DELETE')], [405, 405]);
+  });
+
+  it('serves the method that it names, and is one of several where there are others of its path', async () => {
+    deepEqual(await statusOf(await start({ entry: { method: 'POST' } }), 'GET'), 405);
+    await gateway!.close();
+    const ended = { endpoint: '/mcp', method: 'DELETE', extra_config: { 'ai/mcp': { server_name: 'shop' } } };
+    // The one without a method is that for GET, as ever.
+    const url = await start({ endpoints: [ended] });
+    deepEqual(
+      [await statusOf(url, 'GET'), await statusOf(url, 'DELETE'), await statusOf(url, 'POST')],
+      [400, 400, 405],
+    );
+  });
+
+  it('is where its mistakes are reported', async () => {
+    const entry = { extra_config: { 'ai/mcp': { server_name: 'shop' }, 'qos/ratelimit/router': { max_rate: 'x' } } };
+    await rejects(startGateway(configOf({ entry })), (error: Error) => {
+      match(error.message, /^\/endpoints\/0\/extra_config\/qos~1ratelimit~1router\/max_rate {2}/);
+      equal(error.message.includes('/endpoints/1'), false);
+      return true;
+    });
+  });
+
+  it('tells a client what is wrong with its HTTP request', async () => {
+    const url = await start({});
+    const asked = async (headers: Record<string, string>, method = 'POST') => {
+      const response = await fetch(url, { method, headers, ...(method === 'POST' && { body: '{}' }) });
+      return [response.status, ((await response.json()) as { error: { message: string } }).error.message];
+    };
+    deepEqual(await asked({ 'Content-Type': 'text/plain' }), [415, 'the Content-Type must be application/json']);
+    const typed = { 'Content-Type': 'application/json' };
+    deepEqual(await asked({ ...typed, Accept: 'text/html' }), [
+      406,
+      'the client must accept application/json or text/event-stream',
+    ]);
+    deepEqual(await asked({ Accept: 'text/html' }, 'GET'), [406, 'the client must accept text/event-stream']);
+    equal((await asked({ ...typed, Origin: 'https://evil.example' }))[0], 403);
+  });
+});
+
+describe('a tool whose endpoint', () => {
+  const refusal = async (tools: object[], endpoints: object[]): Promise<string> => {
+    const gateway = await startGateway(configOf({ tools, endpoints })).catch((error: Error) => error);
+    if (gateway instanceof Error) return gateway.message;
+    await gateway.close();
+    return '';
+  };
+
+  it('has one method need not name it', async () => {
+    equal(await refusal([tool], [orders]), '');
+    equal(await refusal([{ ...tool, method: 'POST' }], [orders]), '');
+    match(await refusal([{ ...tool, method: 'PUT' }], [orders]), /the endpoint \/orders does not serve PUT/);
+  });
+
+  it('has several methods, none of them GET, must name one', async () => {
+    const several = [orders, { ...orders, method: 'PUT' }];
+    match(await refusal([tool], several), /"method" is required: \/orders is served with POST, PUT/);
+    equal(await refusal([tool], [...several, { ...orders, method: 'GET' }]), '');
+  });
+});
