@@ -40,11 +40,11 @@ export function readPrompt(bytes: Uint8Array): Prompt {
     throw refused('contents is required');
   const { instructions } = body;
   if (instructions !== undefined && instructions !== null && typeof instructions !== 'string')
-    throw refused('instructions is no text');
+    throw refused('instructions must be a string');
   if (typeof contents === 'string') {
     return { text: contents, turns: [{ role: 'user', texts: [contents] }], instructions: instructions || undefined };
   }
-  if (!Array.isArray(contents)) throw refused('contents is no text, and no list of texts or turns');
+  if (!Array.isArray(contents)) throw refused('contents must be a string or an array of strings and turns');
   return conversation(contents, instructions ? [instructions] : []);
 }
 
@@ -74,8 +74,8 @@ export function turnsOf(said: readonly Said[]): {
 function turnOf(item: Data, index: number): Said {
   const { role: name, text } = isObject(item) ? item : ({} as DataObject);
   const role = roles.get(name);
-  if (role === undefined) throw refused(`contents[${index}] has no role: user, assistant or system`);
-  if (typeof text !== 'string' || text === '') throw refused(`contents[${index}] has no text`);
+  if (role === undefined) throw refused(`contents[${index}] must have a role: user, assistant or system`);
+  if (typeof text !== 'string' || text === '') throw refused(`contents[${index}] must have a text`);
   return [role, text];
 }
 

@@ -50,7 +50,7 @@ export function unifyingAnswers(site: BackendSite<DataObject>, options: AnswerOp
     if (render) return render({ reply, request });
     if (!answer.candidates.some(({ texts }) => texts.length > 0))
       site.log.debug(
-        () => `no text in the answer, which ended with ${JSON.stringify(answer.candidates[0]?.stop ?? null)}`,
+        () => `no text in the response; stop reason: ${JSON.stringify(answer.candidates[0]?.stop ?? null)}`,
       );
     return unified(answer);
   };
@@ -86,9 +86,13 @@ function byTemplate(
     try {
       return asObject(parseExact(text));
     } catch (cause) {
-      throw new CallError('TEMPLATE_OUTPUT', `the output of the template is no JSON: ${(cause as Error).message}`, {
-        cause,
-      });
+      throw new CallError(
+        'TEMPLATE_OUTPUT',
+        `the output of the template is not valid JSON: ${(cause as Error).message}`,
+        {
+          cause,
+        },
+      );
     }
   };
 }

@@ -41,21 +41,30 @@ export const noCandidate: Candidate = { texts: [], stop: undefined };
 /** Fields of `variables` that several vendors have. */
 export const variableFields = {
   model: { type: 'string', minLength: 1, description: 'Name of the model.', examples: ['model-1'] },
-  maxTokens: { type: 'integer', minimum: 1, description: 'Most tokens of an answer.' },
+  maxTokens: { type: 'integer', minimum: 1, description: 'Maximum number of tokens in a response.' },
   temperature: {
     type: 'number',
     minimum: 0,
     maximum: 2,
-    description: 'How much chance there is in the choice of words.',
+    description: 'Sampling temperature: higher values give more varied output.',
   },
-  topP: { type: 'number', minimum: 0, maximum: 1, description: 'Share of the likeliest tokens that are chosen from.' },
-  topK: { type: 'integer', minimum: 0, description: 'Number of the likeliest tokens that are chosen from.' },
-  stops: { type: 'array', items: { type: 'string', minLength: 1 }, description: 'Texts at which an answer ends.' },
-  extra: { type: 'object', description: 'Values of your own, for templates: `.variables.extra_payload`.' },
+  topP: {
+    type: 'number',
+    minimum: 0,
+    maximum: 1,
+    description: 'Nucleus sampling: cumulative probability of the tokens to sample from.',
+  },
+  topK: { type: 'integer', minimum: 0, description: 'Top-k sampling: number of most likely tokens to sample from.' },
+  stops: {
+    type: 'array',
+    items: { type: 'string', minLength: 1 },
+    description: 'Stop sequences: texts that end the response.',
+  },
+  extra: { type: 'object', description: 'Custom values for templates, available as `.variables.extra_payload`.' },
 } as const satisfies Record<string, Schema>;
 
 /** Variables of your own. */
 export const otherVariables = {
   type: 'any',
-  description: 'A value of your own, for templates.',
+  description: 'Custom value for templates.',
 } as const satisfies Schema;

@@ -33,7 +33,7 @@ import type { Vendor } from './vendor.ts';
  */
 export const plugin = definePlugin({
   name: 'ai/llm',
-  description: 'Asks a language model, with one form of request and answer for all vendors.',
+  description: 'Calls a large language model through one request and response format for all providers.',
   freeKeys: true,
   offers: [httpSigners],
   takes: [meters],
@@ -47,8 +47,8 @@ function attach(site: BackendSite<DataObject>): AtBackend {
   const { credentials, debug } = settings;
   const { method } = site.backend;
   if (method !== 'POST' && method !== '') {
-    site.warn('LLM_METHOD', '', `${vendor.name} takes POST, and the backend is called with ${method}`, {
-      hint: '"method": "POST"',
+    site.warn('LLM_METHOD', '', `the API of ${vendor.name} requires POST, but the backend uses ${method}`, {
+      hint: 'Set "method" to "POST".',
     });
   }
   warnOfSlips(site);
@@ -58,7 +58,9 @@ function attach(site: BackendSite<DataObject>): AtBackend {
   const show = (what: string, text: () => string): void => {
     if (debug) site.log.debug(() => `[LLM] ${what}: ${masked(text())}`);
   };
-  const counter = meterOf(site)?.counter('llm.tokens', { description: 'Tokens of prompts and answers of models.' });
+  const counter = meterOf(site)?.counter('llm.tokens', {
+    description: 'Tokens used by prompts and responses of models.',
+  });
   const tokens = counter ? countingTokens(counter, vendor.name, site.endpoint.endpoint) : null;
   const common = { vendor, settings, pointer, show };
   const send = sendingPayload(site, { ...common, streams: output !== null });
@@ -93,8 +95,8 @@ function warnOfSlips(site: BackendSite<DataObject>): void {
   for (const name of Object.keys(settings.variables)) {
     const near = known.includes(name) ? undefined : findNear(name, known);
     if (!near) continue;
-    site.warn('LLM_VARIABLE', joinPointer(pointer, 'variables', name), `"${name}" is no variable of ${vendor.name}`, {
-      hint: `did you mean "${near.name}"?`,
+    site.warn('LLM_VARIABLE', joinPointer(pointer, 'variables', name), `unknown variable "${name}" of ${vendor.name}`, {
+      hint: `Did you mean "${near.name}"?`,
       ofKey: true,
     });
   }

@@ -65,14 +65,14 @@ export function outputOf(site: BackendSite<DataObject>): StreamOutput | null {
   }
   const expected = encodingOf(vendor, settings.format);
   if (name !== expected && name !== STREAMING) {
-    throw site.fault('LLM_OUTPUT', '', `the stream of ${vendor.name} leaves as ${expected}, not as ${name}`, {
-      hint: `"output_encoding": "${STREAMING}"${expected === 'eventstream' && name === 'sse' ? ', or "format": "openai"' : ''}`,
+    throw site.fault('LLM_OUTPUT', '', `${vendor.name} streams in ${expected}, which cannot be written as ${name}`, {
+      hint: `Set "output_encoding" to "${STREAMING}"${expected === 'eventstream' && name === 'sse' ? ', or "format" to "openai"' : ''}.`,
     });
   }
   for (const field of ['input_template', 'output_template'] as const) {
     if (settings[field] === undefined) continue;
     throw site.fault('LLM_TEMPLATE', joinPointer(pointer, field), `${field} does not apply to streams`, {
-      hint: '"output_encoding": "json"',
+      hint: 'Set "output_encoding" to "json".',
     });
   }
   return { messages: site.encoding(vendor.stream.encoding)!.messages! };
@@ -83,13 +83,18 @@ function checkPath(site: BackendSite<DataObject>, { name, stream: { asks } }: Ve
   if (asks === 'payload') return;
   const path = site.backend.url_pattern.split('?', 1)[0]!;
   if (!streams && path.endsWith(asks.becomes)) {
-    throw site.fault('LLM_PATH', '', `the address of ${name} streams, and the output of the endpoint is whole`, {
-      hint: `"output_encoding": "${STREAMING}", or a url_pattern that ends in ${asks.path}`,
-    });
+    throw site.fault(
+      'LLM_PATH',
+      '',
+      `the url_pattern requests a stream from ${name}, but the endpoint does not stream`,
+      {
+        hint: `Set "output_encoding" to "${STREAMING}", or a url_pattern that ends in ${asks.path}.`,
+      },
+    );
   }
   if (streams && !path.endsWith(asks.becomes) && !path.endsWith(asks.path)) {
-    throw site.fault('LLM_PATH', '', `the address of ${name} cannot be made one that streams`, {
-      hint: `a url_pattern that ends in ${asks.path}`,
+    throw site.fault('LLM_PATH', '', `the url_pattern is not one that ${name} can stream from`, {
+      hint: `Set a url_pattern that ends in ${asks.path}.`,
     });
   }
 }
@@ -98,24 +103,19 @@ function checkPath(site: BackendSite<DataObject>, { name, stream: { asks } }: Ve
 function checkWhole(site: BackendSite<DataObject>, format: string, pointer: string): void {
   const { encoding, target, allow, deny, mapping } = site.backend;
   if (!decoders.includes(encoding)) {
-    throw site.fault('LLM_ENCODING', '', `the answer of a model is JSON, and the backend's encoding is "${encoding}"`, {
-      hint: '"encoding": "json"',
+    throw site.fault('LLM_ENCODING', '', `ai/llm needs a JSON response, but the backend encoding is "${encoding}"`, {
+      hint: 'Set "encoding" to "json".',
     });
   }
   if (format !== 'native')
-    site.warn(
-      'LLM_FORMAT',
-      joinPointer(pointer, 'format'),
-      'format has no effect: the output of the endpoint is no stream',
-      {
-        hint: `"output_encoding": "${STREAMING}"`,
-      },
-    );
+    site.warn('LLM_FORMAT', joinPointer(pointer, 'format'), 'format has no effect: the endpoint does not stream', {
+      hint: `Set "output_encoding" to "${STREAMING}".`,
+    });
   const shaping = { target, allow, deny, mapping };
   for (const [field, value] of Object.entries(shaping)) {
     if (!value || Object.keys(value).length === 0) continue;
-    site.warn('LLM_SHAPE', '', `${field} of the backend changes the vendor's own answer, before it is read`, {
-      hint: `leave it out; what clients get can be changed at the endpoint`,
+    site.warn('LLM_SHAPE', '', `${field} of the backend changes the response of the vendor before ai/llm reads it`, {
+      hint: `Remove it; change the response at the endpoint instead.`,
     });
   }
 }

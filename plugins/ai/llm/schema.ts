@@ -28,33 +28,34 @@ function settingsOf({ variables, needsVariables }: Vendor) {
         type: 'string',
         pattern: '^[\\x21-\\x7e]+$',
         secret: true,
-        description: "The gateway's key at the vendor.",
+        description: 'API key of the gateway at the vendor. Use an environment variable.',
         examples: [`\${LLM_KEY}`],
       },
       debug: {
         type: 'boolean',
-        description: 'Log what is sent and received at DEBUG, prompts included; the credentials are masked.',
+        description: 'Logs requests and responses of the vendor at DEBUG, prompts included. Credentials are masked.',
         default: false,
       },
       input_template: {
         type: 'string',
         minLength: 1,
-        description: "File of a template that makes the vendor's payload. Default: built in.",
+        description: 'Path of the Go template that renders the request of the vendor. Default: built in.',
         examples: ['./prompt.tmpl'],
       },
       output_template: {
         type: 'string',
         minLength: 1,
-        description: "File of a template that makes the client's response, in JSON. Default: built in.",
+        description: 'Path of the Go template that renders the JSON response to the client. Default: built in.',
         examples: ['./answer.tmpl'],
       },
       format: {
         type: 'string',
         enum: ['native', 'openai'],
-        description: "Messages of a stream: the vendor's own, or chat-completion chunks, the same for all vendors.",
+        description:
+          'Format of streamed messages: `native` passes those of the vendor, `openai` converts them to chat-completion chunks.',
         default: 'native',
       },
-      variables: { ...variables, description: 'Settings of the model, and values for templates.' },
+      variables: { ...variables, description: 'Model parameters, and values for templates.' },
     },
   } as const satisfies Schema;
 }
@@ -64,12 +65,12 @@ function versionsOf(name: string): { readonly type: 'object' } {
   const versions = vendors.filter((vendor) => vendor.name === name);
   const described = {
     type: 'object',
-    description: `A model of ${name}, by the version of its interface.`,
+    description: `Model of ${name}, by API version.`,
     exactlyOneOf: [versions.map(({ version }) => version)],
     properties: Object.fromEntries(
       versions.map((vendor) => [
         vendor.version,
-        { ...settingsOf(vendor), description: 'How the model is called.' } satisfies Schema,
+        { ...settingsOf(vendor), description: 'Settings of the API version.' } satisfies Schema,
       ]),
     ),
   } as const satisfies Schema;

@@ -49,7 +49,7 @@ export function streamingAnswers(site: BackendSite<DataObject>, options: StreamO
     const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
     if (encoding !== 'identity') {
       discard(body);
-      const reason = `the vendor was asked for a plain stream, and has sent one in ${JSON.stringify(encoding)}`;
+      const reason = `the vendor sent a stream with Content-Encoding ${JSON.stringify(encoding)}, which was not accepted`;
       return Reply.failed(new BackendError('LLM_COMPRESSED', reason));
     }
     const report = (added: number): void => {
@@ -61,7 +61,7 @@ export function streamingAnswers(site: BackendSite<DataObject>, options: StreamO
     const stream = body instanceof ByteStream ? body : streamOf(body);
     const promptBytes = request.body?.length ?? 0;
     const reading = new Reading(vendor, promptBytes, report, (failure) =>
-      site.log.warning(`[LLM] ${vendor.name}/${vendor.version}: the stream has failed, code ${failure}`),
+      site.log.warning(`[LLM] ${vendor.name}/${vendor.version}: the stream failed with code ${failure}`),
     );
     if (model === null) {
       reply.body = stream;
@@ -74,7 +74,7 @@ export function streamingAnswers(site: BackendSite<DataObject>, options: StreamO
       reading,
       stops,
       writer: (write) => new ChunkWriter(model, write, chat?.tellsUsage),
-      onCut: () => site.log.warning('[LLM] the stream has ended before its last message'),
+      onCut: () => site.log.warning('[LLM] the stream ended before its last message'),
     });
     return reply;
   };

@@ -67,7 +67,7 @@ function ofEndpoint(config: ToolConfig, endpoint: EndpointConfig, { site, pointe
   // What nobody knows is reported where it stands.
   const encoding = site.encoding(endpoint.output_encoding) ?? site.encoding('json')!;
   if (encoding.streams || encoding.messages || Object.hasOwn(endpoint.extra_config, 'websocket')) {
-    throw site.fault('MCP_ENDPOINT', at, `${nameOf(endpoint)} answers with a stream, and a result is whole`);
+    throw site.fault('MCP_ENDPOINT', at, `${nameOf(endpoint)} returns a stream, which a tool cannot`);
   }
   checkBytes(config, encoding, site, pointer, at);
   const body = bodySchema(endpoint);
@@ -77,7 +77,7 @@ function ofEndpoint(config: ToolConfig, endpoint: EndpointConfig, { site, pointe
     const { properties } = input.schema;
     if (isObject(properties) && Object.hasOwn(properties, name)) continue;
     site.warn('MCP_ARGUMENT', `${pointer}/input_schema`, `the path of the endpoint needs the argument ${name}`, {
-      hint: `"${name}" among "properties" and in "required"`,
+      hint: `Add "${name}" to "properties" and "required".`,
     });
   }
   const declared = isObject(body?.['properties']) ? Object.keys(body['properties']) : [];
@@ -113,16 +113,16 @@ function endpointOf({ method }: ToolConfig, path: string, { site, pointer }: Pla
       });
     }
     const near = findNear(path, [...new Set(endpoints.map((each) => each.endpoint))]);
-    throw site.fault('MCP_ENDPOINT', at, `there is no endpoint "${path}"`, {
-      hint: near ? `did you mean "${near.name}"?` : 'the path of an endpoint as it is written under "endpoints"',
+    throw site.fault('MCP_ENDPOINT', at, `unknown endpoint "${path}"`, {
+      hint: near ? `Did you mean "${near.name}"?` : 'Write the path of an endpoint as it is under "endpoints".',
       fix: near?.isSure ? { value: near.name } : undefined,
     });
   }
   if (Object.hasOwn(endpoint.extra_config, 'ai/mcp')) {
-    throw site.fault('MCP_ENDPOINT', at, `${nameOf(endpoint)} is the entry of a server itself`);
+    throw site.fault('MCP_ENDPOINT', at, `${nameOf(endpoint)} is the endpoint of an MCP server and cannot be a tool`);
   }
   if (path.endsWith('/*')) {
-    throw site.fault('MCP_ENDPOINT', at, `${nameOf(endpoint)} ends in /*, which no argument stands for`);
+    throw site.fault('MCP_ENDPOINT', at, `${nameOf(endpoint)} ends in /*, which cannot be filled from arguments`);
   }
   return endpoint;
 }
@@ -174,11 +174,18 @@ function checkBytes(
   at: string,
 ): void {
   if (type !== 'text' && !raw) {
-    throw site.fault('MCP_WORKFLOW', at, `${type} is made of bytes`, { hint: '"output_encoding": "no-op"' });
+    throw site.fault('MCP_WORKFLOW', at, `a tool of type ${type} needs undecoded bytes`, {
+      hint: 'Set "output_encoding" to "no-op".',
+    });
   }
   if (raw && output_schema) {
-    throw site.fault('MCP_SCHEMA', `${pointer}/output_schema`, 'what is handed on undecoded has no schema', {
-      hint: 'another output_encoding',
-    });
+    throw site.fault(
+      'MCP_SCHEMA',
+      `${pointer}/output_schema`,
+      'output_schema cannot be combined with output_encoding no-op',
+      {
+        hint: 'Set another output_encoding.',
+      },
+    );
   }
 }

@@ -30,7 +30,7 @@ const name = 'ai/mcp';
  */
 export const plugin = definePlugin({
   name,
-  description: 'Publishes workflows and endpoints as tools of a server of the Model Context Protocol.',
+  description: 'Publishes workflows and endpoints as tools of Model Context Protocol (MCP) servers.',
   convert: answerAllMethods,
   becomes: ['proxy'],
   freeKeys: true,
@@ -72,8 +72,8 @@ function entryOf(site: EndpointSite<EndpointSettings>): Entry | null {
   const declared = servers?.get(config.server_name);
   if (!declared) {
     const near = findNear(config.server_name, [...(servers?.keys() ?? [])]);
-    throw site.fault('MCP_SERVER', '/server_name', `no server is named "${config.server_name}"`, {
-      hint: near ? `did you mean "${near.name}"?` : `servers stand in "${name}" at the root`,
+    throw site.fault('MCP_SERVER', '/server_name', `unknown MCP server "${config.server_name}"`, {
+      hint: near ? `Did you mean "${near.name}"?` : `Declare the server in "${name}" at the root.`,
       fix: near?.isSure ? { value: near.name } : undefined,
     });
   }

@@ -65,7 +65,7 @@ function compile(site: Site<unknown>, schema: DataObject, pointer: string, allEr
     return ajv.compile(structuredClone(schema));
   } catch (error) {
     const { message } = error as Error;
-    throw site.fault('MCP_SCHEMA', pointer, `no JSON Schema of the draft 2020-12: ${message}`, { cause: error });
+    throw site.fault('MCP_SCHEMA', pointer, `not a valid JSON Schema of draft 2020-12: ${message}`, { cause: error });
   }
 }
 

@@ -28,7 +28,11 @@ export function guideClients(site: Site<McpConfig>): Guidance {
     }
     const path = `${WELL_KNOWN}${pathname === '/' ? '' : pathname}`;
     if (paths.has(path)) {
-      throw site.fault('MCP_RESOURCE', `${pointer}/resource`, 'another server has the same path');
+      throw site.fault(
+        'MCP_RESOURCE',
+        `${pointer}/resource`,
+        'duplicate path: another server has the same resource path',
+      );
     }
     paths.add(path);
     const { scopes_supported: scopes, ...fields } = resource;
@@ -59,7 +63,7 @@ function challenge({ headers }: Head, url: string): void {
 function addressOf(site: Site<McpConfig>, text: string, pointer: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '' && !/["\\]/.test(text)) return url;
-  throw site.fault('MCP_RESOURCE', pointer, `"${text}" is no address with http:// or https:// and without a query`);
+  throw site.fault('MCP_RESOURCE', pointer, `"${text}" is not an http:// or https:// URL without a query`);
 }
 
 function documentRoute(path: string, description: string, text: string): OwnRoute {

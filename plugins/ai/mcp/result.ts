@@ -48,7 +48,7 @@ function ofData(text: string, read: () => DataObject, { output, log }: ResultRul
   const data = read();
   const violations = output(data);
   if (violations === null) return { content, structuredContent: data };
-  log.error(`the result does not keep to output_schema:\n${violations}`);
+  log.error(`the result does not match output_schema:\n${violations}`);
   return failedResult('the result of the tool is not what it should be');
 }
 

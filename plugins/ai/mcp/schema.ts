@@ -13,27 +13,27 @@ const workflow = {
         type: 'string',
         minLength: 1,
         description:
-          'Name in logs; its {placeholders} are the arguments that backends may use. No client can ask for it.',
+          'Name in logs, with {placeholders} for the arguments that backends may use. Clients cannot request it.',
         examples: ['/weather/{city}'],
       },
       output_encoding: workflowEncoding(
-        'How the data of the result is written as text; no-op hands on the body of its one backend.',
+        'Encoding of the result as text. `no-op` returns the body of its only backend unchanged.',
       ),
       timeout: {
         type: 'duration',
-        description: 'Longest time of a call. Default, and at most: that of the endpoint that is called.',
+        description: 'Maximum duration of a call, up to the timeout of the called endpoint. Default: that timeout.',
         default: UNBOUNDED,
         examples: ['5s'],
       },
       ignore_errors: {
         type: 'boolean',
-        description: 'A call is no failure though no backend succeeded: its result is then empty.',
+        description: 'Treats a call whose backends all failed as successful, with an empty result.',
         default: false,
       },
     },
     {
       description:
-        'What a call of the tool does where it names no endpoint: backends, one after another unless proxy.sequential is false.',
+        'Backends that a call of the tool runs, one after another unless proxy.sequential is false. Cannot be combined with endpoint.',
       components: workflowComponents,
       defaults: workflowDefaults,
       listedQueries: true,
@@ -44,31 +44,37 @@ const workflow = {
 
 const tool = {
   type: 'object',
-  description: 'What clients may call.',
+  description: 'A tool that clients can call.',
   required: ['name', 'title', 'description'],
   exactlyOneOf: [['workflow', 'endpoint']],
   properties: {
-    name: { type: 'string', minLength: 1, description: 'What clients call it by.', examples: ['weather'] },
-    title: { type: 'string', description: 'What people are shown.', examples: ['Weather'] },
+    name: {
+      type: 'string',
+      minLength: 1,
+      description: 'Tool name that clients use. Must be unique in its server.',
+      examples: ['weather'],
+    },
+    title: { type: 'string', description: 'Display name for people.', examples: ['Weather'] },
     description: {
       type: 'string',
-      description: 'What it is good for: models choose by it.',
+      description: 'Purpose of the tool. Models choose tools by it.',
       examples: ['The weather of a city.'],
     },
     type: {
       type: 'string',
       enum: ['text', 'audio', 'image'],
-      description: 'What comes of it; with audio and image the bytes of a no-op workflow.',
+      description:
+        'Result type. `audio` and `image` return the bytes of a workflow or endpoint with output_encoding no-op.',
       default: 'text',
     },
     annotations: {
       type: 'object',
-      description: 'What clients may be careful about; nothing is sent where it is not written.',
+      description: 'Hints about the side effects of the tool. Default: none are sent.',
       properties: {
-        read_only_hint: hint('It changes nothing.'),
-        destructive_hint: hint('What it changes may be lost.'),
-        idempotent_hint: hint('Another call with the same arguments changes nothing more.'),
-        open_world_hint: hint('It reaches beyond what is known here, as a search does.'),
+        read_only_hint: hint('The tool does not change anything.'),
+        destructive_hint: hint('The tool may delete or overwrite data.'),
+        idempotent_hint: hint('Repeating a call with the same arguments has no further effect.'),
+        open_world_hint: hint('The tool reaches an open set of external systems, as a web search does.'),
       },
     },
     input_headers: {
@@ -76,25 +82,25 @@ const tool = {
       items: { type: 'string', published: { pattern: HEADER_NAME_PATTERN } },
       uniqueItems: true,
       description:
-        'Headers of the client that the workflow or the endpoint gets, its credentials included; no other goes along but those of its trace.',
+        'Client headers forwarded to the workflow or endpoint, credentials included. Only trace headers are forwarded without being listed.',
       default: [],
       examples: [['Authorization']],
     },
     input_schema: {
       type: 'object',
       description:
-        'A JSON Schema (2020-12) of the arguments, of which a call has at most 1,000. Default, of an endpoint: variables of its path, its input_query_strings and what validation/json-schema says of its body.',
+        'JSON Schema (2020-12) of the arguments, of which a call has at most 1,000. Default for an endpoint: its path variables, its input_query_strings and the schema of validation/json-schema.',
       examples: [{ type: 'object', required: ['city'], properties: { city: { type: 'string' } } }],
     },
     output_schema: {
       type: 'object',
       description:
-        'A JSON Schema (2020-12) of the data of the result, which is then sent as such, too. Default, of an endpoint: that of validation/response-json-schema.',
+        'JSON Schema (2020-12) of the result, which is then also returned as structured content. Default for an endpoint: the schema of validation/response-json-schema.',
       examples: [{ type: 'object', required: ['celsius'], properties: { celsius: { type: 'number' } } }],
     },
     return_error_msg: {
       type: 'boolean',
-      description: 'Clients are told what failed, and not only that something has.',
+      description: 'Returns the error text to clients instead of a generic message.',
       default: false,
     },
     workflow,
@@ -102,7 +108,7 @@ const tool = {
       type: 'string',
       minLength: 1,
       description:
-        'In the place of a workflow an endpoint, as it is written under "endpoints": a call is a request of it, with all that stands around it. Arguments are variables of its path, its query and, as JSON, its body.',
+        'Endpoint that a call requests, with all of its components, as written under "endpoints". Arguments become its path variables, its query and its JSON body. Cannot be combined with workflow.',
       examples: ['/weather/{city}'],
     },
     method: {
@@ -116,26 +122,26 @@ const tool = {
 const protectedResource = {
   type: 'object',
   description:
-    'Where clients get tokens (RFC 9728): told at `/.well-known/oauth-protected-resource`, where 401 leads them. The tokens are checked by auth/validator at the endpoint.',
+    'OAuth protected resource metadata (RFC 9728), published at `/.well-known/oauth-protected-resource` and referenced by 401 responses. Tokens are checked by auth/validator at the endpoint.',
   required: ['resource', 'authorization_servers'],
   properties: {
     resource: {
       type: 'string',
-      description: 'Public address of the endpoint, which tokens have as their audience.',
+      description: 'Public URL of the endpoint, the audience of tokens.',
       examples: ['https://api.example.com/mcp'],
     },
     authorization_servers: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
       minItems: 1,
-      description: 'Issuers of tokens.',
+      description: 'URLs of the authorization servers that issue tokens.',
       examples: [['https://id.example.com']],
     },
     scopes_supported: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
       uniqueItems: true,
-      description: 'Scopes that clients may ask for.',
+      description: 'OAuth scopes that clients can request.',
       default: [],
       examples: [['tools']],
     },
@@ -147,34 +153,43 @@ const server = {
   description: 'A server of the Model Context Protocol.',
   required: ['name', 'title', 'version'],
   properties: {
-    name: { type: 'string', minLength: 1, description: 'What endpoints name it by.', examples: ['weather'] },
-    title: { type: 'string', description: 'What people are shown.', examples: ['Weather'] },
-    version: { type: 'string', description: 'Of its tools, as its maker counts.', examples: ['1.0.0'] },
-    instructions: { type: 'string', description: 'What models are to know of it; empty for nothing.', default: '' },
+    name: {
+      type: 'string',
+      minLength: 1,
+      description: 'Server name that endpoints refer to. Must be unique.',
+      examples: ['weather'],
+    },
+    title: { type: 'string', description: 'Display name for people.', examples: ['Weather'] },
+    version: { type: 'string', description: 'Version of the tools of the server.', examples: ['1.0.0'] },
+    instructions: {
+      type: 'string',
+      description: 'Instructions for models on how to use the server. Empty sends none.',
+      default: '',
+    },
     json_response: {
       type: 'boolean',
-      description: 'Answers are JSON; else a stream of one event, unless the client takes only the other.',
+      description: 'Responds with JSON instead of a stream of one event, if the client accepts both.',
       default: false,
     },
     stateless: {
       type: 'boolean',
       description:
-        'There are no sessions: every request stands alone, and any instance can answer it. A session serves only the client that opened it.',
+        'Disables sessions: every request is independent, and any instance can answer it. A session serves only the client that opened it.',
       default: false,
     },
     ping_period: {
       type: 'duration',
-      description: 'How often clients that listen with GET are asked whether they are there; 0 for never.',
+      description: 'Interval of pings to clients that listen with GET. 0 disables pings.',
       default: '0s',
       examples: ['30s'],
     },
     sse_transport: {
       type: 'boolean',
       description:
-        'Serves clients of the revision 2024-11-05, too: who listens with GET and has no session is sent where to post, and has its answers over that stream. Not with stateless.',
+        'Also supports the HTTP+SSE transport of revision 2024-11-05: clients listen with GET and receive responses over that stream. Cannot be combined with stateless.',
       default: false,
     },
-    tools: { type: 'array', items: tool, description: 'What clients may call.', default: [] },
+    tools: { type: 'array', items: tool, description: 'Tools that clients can call.', default: [] },
     protected_resource: protectedResource,
   },
 } as const satisfies Schema;
@@ -225,16 +240,18 @@ export const serviceSchema = {
       ],
     },
   ],
-  properties: { servers: { type: 'array', items: server, description: 'Servers, each with tools of its own.' } },
+  properties: { servers: { type: 'array', items: server, description: 'MCP servers, each with its own tools.' } },
 } as const satisfies Schema;
 
 export const endpointSchema = {
   type: 'object',
-  title: 'Entry of a server of the Model Context Protocol',
+  title: 'Endpoint of an MCP server',
+  description:
+    'Without `method`, an endpoint that is the only one of its path serves the whole server: POST and, with sessions, GET and DELETE. `backend` is not needed.',
   required: ['server_name'],
   examples: [{ server_name: 'weather' }],
   properties: {
-    server_name: { type: 'string', description: 'The server, by its name at the root.', examples: ['weather'] },
+    server_name: { type: 'string', description: 'Name of a server declared at the root.', examples: ['weather'] },
   },
 } as const satisfies Schema;
 

@@ -27,7 +27,7 @@ export function declareServers(site: Site<McpConfig>): DeclaredServers {
   const servers = new Map<string, DeclaredServer>();
   for (const [index, config] of site.config.servers.entries()) {
     if (servers.has(config.name)) {
-      throw site.fault('MCP_DUPLICATE', `/servers/${index}/name`, `there is another server named "${config.name}"`);
+      throw site.fault('MCP_DUPLICATE', `/servers/${index}/name`, `duplicate server name "${config.name}"`);
     }
     servers.set(config.name, declare(site, config, `/servers/${index}`));
   }
@@ -37,11 +37,11 @@ export function declareServers(site: Site<McpConfig>): DeclaredServers {
 function declare(site: Site<McpConfig>, config: ServerConfig, pointer: string): DeclaredServer {
   const { name, title, version, instructions, stateless, ping_period: pingMs, sse_transport: older } = config;
   if (stateless && pingMs > 0) {
-    site.warn('MCP_UNUSED', `${pointer}/ping_period`, 'ping_period has no effect: without sessions nobody listens');
+    site.warn('MCP_UNUSED', `${pointer}/ping_period`, 'ping_period has no effect on a stateless server');
   }
   if (stateless && older) {
-    throw site.fault('MCP_STATELESS', `${pointer}/sse_transport`, 'a stream that is answered over is a session', {
-      hint: '"stateless": false',
+    throw site.fault('MCP_STATELESS', `${pointer}/sse_transport`, 'sse_transport cannot be combined with stateless', {
+      hint: 'Set "stateless" to false.',
     });
   }
   const tools = compileTools(site, config, pointer);
@@ -71,18 +71,18 @@ function compileTools(
   const tracer = tracerOf(site);
   const durations =
     meterOf(site)?.histogram('mcp.server.operation.duration', {
-      description: 'Duration of calls of tools.',
+      description: 'Duration of tool calls.',
       unit: 's',
     }) ?? null;
   for (const [index, config] of configs.entries()) {
     const at = `${pointer}/tools/${index}`;
     const { name } = config;
     if (tools.has(name)) {
-      throw site.fault('MCP_DUPLICATE', `${at}/name`, `there is another tool named "${name}"`);
+      throw site.fault('MCP_DUPLICATE', `${at}/name`, `duplicate tool name "${name}"`);
     }
     if (!toolName.test(name)) {
-      site.warn('MCP_TOOL_NAME', `${at}/name`, `some clients will not show a tool named "${name}"`, {
-        hint: '1 to 128 characters of A-Z, a-z, 0-9, _, - and .',
+      site.warn('MCP_TOOL_NAME', `${at}/name`, `some clients do not show a tool named "${name}"`, {
+        hint: 'Use 1 to 128 of the characters A-Z, a-z, 0-9, _, - and .',
       });
     }
     tools.set(name, compileTool(config, { site, pointer: at, tracer, durations }));

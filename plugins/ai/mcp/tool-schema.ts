@@ -14,8 +14,8 @@ export interface CheckedSchema {
 export function checkedSchema(site: Site<unknown>, schema: Readonly<DataObject>, pointer: string): CheckedSchema {
   const { type = 'object' } = schema;
   if (type !== 'object') {
-    throw site.fault('MCP_SCHEMA', `${pointer}/type`, 'arguments and results of tools are objects', {
-      hint: '"type": "object"',
+    throw site.fault('MCP_SCHEMA', `${pointer}/type`, 'the schema of arguments and results must have type "object"', {
+      hint: 'Set "type" to "object".',
     });
   }
   const whole = { type, ...schema };
@@ -40,7 +40,7 @@ export function inheritedSchema(
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     site.warn('MCP_SCHEMA', pointer, `the schema of ${of} is not used for the tool: ${error.message}`, {
-      hint: `"${field}" at the tool`,
+      hint: `Set "${field}" at the tool.`,
     });
     return undefined;
   }

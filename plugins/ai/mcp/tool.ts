@@ -84,7 +84,7 @@ export function compileTool(config: ToolConfig, around: ToolSurroundings): McpTo
         return measured(failedResult(`there are more than ${MAX_ARGUMENTS} arguments`));
       }
       const wrong = input?.violations(args) ?? null;
-      if (wrong !== null) return measured(failedResult(`the arguments do not keep to the schema:\n${wrong}`));
+      if (wrong !== null) return measured(failedResult(`the arguments do not match the schema:\n${wrong}`));
       const part = call.fork();
       const leave = running.enter(caller, part);
       const span = tracer?.start(part, `tools/call ${name}`, attributes);
@@ -131,10 +131,12 @@ function checkHeaderNames({ input_headers: names }: ToolConfig, { site, pointer 
   for (const [index, name] of names.entries()) {
     const at = `${pointer}/input_headers/${index}`;
     if (!isHeaderName(name) || name === '*') {
-      throw site.fault('MCP_HEADER', at, `"${name}" is not the name of a header`, { hint: 'name each of them' });
+      throw site.fault('MCP_HEADER', at, `"${name}" is not the name of a header`, {
+        hint: 'List each header by name.',
+      });
     }
     if (isHopByHop(name.toLowerCase()) || ownHeaders.has(name.toLowerCase())) {
-      throw site.fault('MCP_HEADER', at, `${name} belongs to the request of the client, or is the gateway's own`);
+      throw site.fault('MCP_HEADER', at, `${name} cannot be forwarded: the gateway sets it`);
     }
   }
 }

@@ -12,7 +12,7 @@ export const geminiV1beta: Vendor = {
     values: otherVariables,
     default: {},
     properties: {
-      candidate_count: { type: 'integer', minimum: 1, description: 'Answers to one prompt. Default: 1.' },
+      candidate_count: { type: 'integer', minimum: 1, description: 'Number of candidates per prompt. Default: 1.' },
       max_output_tokens: variableFields.maxTokens,
       temperature: variableFields.temperature,
       top_p: variableFields.topP,

@@ -13,14 +13,18 @@ export const openaiV1: Vendor = {
     values: otherVariables,
     properties: {
       model: variableFields.model,
-      max_output_tokens: { type: 'integer', minimum: 0, description: 'Most tokens of an answer; 0 for no limit.' },
+      max_output_tokens: {
+        type: 'integer',
+        minimum: 0,
+        description: 'Maximum number of tokens in a response. 0 disables the limit.',
+      },
       temperature: variableFields.temperature,
       top_p: variableFields.topP,
       truncation: {
         type: 'string',
         enum: ['auto', 'disabled'],
         description:
-          'auto: what is too long for the model is shortened in the middle; disabled: it is an error. Default: disabled.',
+          'Handling of input longer than the context window: `auto` drops the middle, `disabled` fails. Default: disabled.',
       },
       extra_payload: variableFields.extra,
     },

@@ -81,7 +81,7 @@ describe('ai/llm', () => {
         const { statusCode, body } = await ask(await stand.serve(vendor));
         deepEqual([statusCode, JSON.parse(body).usage], [200, 7]);
         deepEqual(JSON.parse(body).ai_gateway_response, [{ contents: [] }]);
-        ok(stand.lines.some((line) => line.includes('no text in the answer')));
+        ok(stand.lines.some((line) => line.includes('no text in the response')));
       });
 
       it('logs status and code of a failure, and no word of the prompt', async () => {
@@ -150,8 +150,8 @@ describe('ai/llm', () => {
     const gateway = await stand.serve('openai');
     for (const [body, reason] of [
       [{}, 'contents is required'],
-      [{ contents: 'hi', instructions: 1 }, 'instructions is no text'],
-      [{ contents: [{ role: 'user' }] }, 'contents[0] has no text'],
+      [{ contents: 'hi', instructions: 1 }, 'instructions must be a string'],
+      [{ contents: [{ role: 'user' }] }, 'contents[0] must have a text'],
     ] as const) {
       const response = await ask(gateway, body);
       deepEqual([response.statusCode, response.body], [400, reason]);
@@ -178,17 +178,17 @@ describe('ai/llm', () => {
       { instructions: 'a' },
     ])
       deepEqual(await refused(body), [400, 'contents is required']);
-    deepEqual(await refused({ contents: 7 }), [400, 'contents is no text, and no list of texts or turns']);
+    deepEqual(await refused({ contents: 7 }), [400, 'contents must be a string or an array of strings and turns']);
     deepEqual(await refused({ contents: [{ role: 'tool', text: 'a' }] }), [
       400,
-      'contents[0] has no role: user, assistant or system',
+      'contents[0] must have a role: user, assistant or system',
     ]);
     deepEqual(await refused({ contents: ['a', { role: '__proto__', text: 'a' }] }), [
       400,
-      'contents[1] has no role: user, assistant or system',
+      'contents[1] must have a role: user, assistant or system',
     ]);
-    deepEqual(await refused({ contents: [{ role: 'user' }] }), [400, 'contents[0] has no text']);
-    deepEqual(await refused({ contents: 'a', instructions: {} }), [400, 'instructions is no text']);
+    deepEqual(await refused({ contents: [{ role: 'user' }] }), [400, 'contents[0] must have a text']);
+    deepEqual(await refused({ contents: 'a', instructions: {} }), [400, 'instructions must be a string']);
     deepEqual(await refused('{"__proto__":{"contents":"a"}}'), [400, 'contents is required']);
     equal(stand.backend.requests.length, asked);
   });

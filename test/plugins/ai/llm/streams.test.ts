@@ -134,7 +134,7 @@ describe('ai/llm with streams', () => {
           const last = dataOf(bytes).at(-1) as { error?: { code: string } };
           equal(last.error?.code, code);
           ok(!String(bytes).includes('secret words'));
-          const line = stand.lines.find((each) => each.includes('the stream has failed'))!;
+          const line = stand.lines.find((each) => each.includes('the stream failed'))!;
           ok(line.includes(`code ${code}`) && !line.includes('secret words'), line);
         });
       }
@@ -148,7 +148,7 @@ describe('ai/llm with streams', () => {
       const { bytes } = await whole('openai', { format: 'openai' }, streaming);
       const last = dataOf(bytes).at(-1) as { error?: { code: string } };
       equal(last.error?.code, 'error');
-      const line = stand.lines.find((each) => each.includes('the stream has failed'))!;
+      const line = stand.lines.find((each) => each.includes('the stream failed'))!;
       ok(line.includes('code error') && !stand.lines.join('').includes(code), line);
     }
   });
