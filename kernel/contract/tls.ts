@@ -22,8 +22,8 @@ const flag = (description: string) => ({ type: 'boolean', description, default: 
 const protocol = {
   ca_certs: paths('PEM files with authorities trusted besides those of the system.', '/etc/sluice/authorities.pem'),
   disable_system_ca_pool: flag('Trust only the authorities of ca_certs.'),
-  min_version: version('Oldest version of TLS spoken.'),
-  max_version: version('Newest version of TLS spoken.'),
+  min_version: version('Minimum TLS version. Peers that only support TLS 1.2 need TLS12.'),
+  max_version: version('Maximum TLS version.'),
   cipher_suites: {
     type: 'array',
     items: {

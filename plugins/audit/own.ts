@@ -1,5 +1,5 @@
-import type { AuditRule } from '#contract';
-import { setting, using } from './find.ts';
+import type { AuditedComponent, AuditRule } from '#contract';
+import { lacking, setting, using } from './find.ts';
 import { isLoopback } from './loopback.ts';
 import { weakTokens } from './tokens.ts';
 
@@ -85,6 +85,23 @@ export const ownRules: readonly AuditRule[] = [
     find: setting('/extra_config/router/max_payload', ({ config }) => config.router.max_payload === 0),
   },
   {
+    id: '8.2.6',
+    severity: 'LOW',
+    message:
+      'List your host names in allowed_hosts of security/http: backends get any Host of a client as X-Forwarded-Host.',
+    isNote: true,
+    recommends: ['security/http'],
+    yieldsTo: ['2.1.7'],
+    find: lacking('/extra_config', (summary) => using(['security/http'], ['service'], namesHosts)(summary).length > 0),
+  },
+  {
+    id: '8.2.7',
+    severity: 'LOW',
+    message: 'Set listen_ip if not every network of the machine is to reach the port: it is open on all addresses.',
+    isNote: true,
+    find: lacking('/listen_ip', ({ config }) => config.listen_ip !== ''),
+  },
+  {
     id: '8.3.1',
     severity: 'MEDIUM',
     message: 'Let nobody but the owner write to the plugin folder: what lies there is run.',
@@ -94,3 +111,7 @@ export const ownRules: readonly AuditRule[] = [
     }),
   },
 ];
+
+function namesHosts({ settings: { allowed_hosts: hosts } }: AuditedComponent): boolean {
+  return Array.isArray(hosts) && hosts.length > 0;
+}

@@ -15,7 +15,8 @@ export const schema = {
     allowed_hosts: {
       type: 'array',
       items: { type: 'string' },
-      description: 'Hosts, with their port, for which requests are answered; empty for any.',
+      description:
+        'Host names, with their port if any, that clients may use. Other requests are rejected. Empty allows every host, which backends then get as X-Forwarded-Host.',
       default: [],
       examples: [['api.example.com']],
     },

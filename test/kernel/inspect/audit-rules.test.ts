@@ -14,10 +14,11 @@ const backend = { host: ['http://127.0.0.1:9'], url_pattern: '/', extra_config: 
 const clean = {
   version: 3,
   name: 'shop',
+  listen_ip: '10.0.0.1',
   tls: { keys: [{ public_key: 'a.pem', private_key: 'a.key' }] },
   extra_config: {
     router: { hide_version_header: true, trusted_proxies: ['10.0.0.0/8'] },
-    'security/http': { frame_deny: true },
+    'security/http': { frame_deny: true, allowed_hosts: ['api.test'] },
     'security/cors': {},
     'security/bot-detector': {},
     'telemetry/logging': {},
@@ -258,6 +259,8 @@ const cases: readonly [id: string, change: (config: Json) => void, at: readonly 
       (config) => Object.assign(config.extra_config.router, { max_payload: 0 }),
       ['/extra_config/router/max_payload'],
     ],
+    ['8.2.6', service('security/http', { frame_deny: true }), ['/extra_config']],
+    ['8.2.7', root({ listen_ip: '' }), ['/listen_ip']],
     ['8.3.1', root({ plugin: { folder: '/open/', pattern: '.js' } }), ['/plugin/folder']],
   ];
 
