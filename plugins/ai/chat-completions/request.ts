@@ -2,6 +2,7 @@ import { type ClientRequest, type Data, type DataObject, isObject } from '#contr
 import type { ChatCompletion } from '../lib/chat.ts';
 import { RequestError } from './failure.ts';
 import { promptOf } from './messages.ts';
+import { toolsOf } from './tools.ts';
 
 /** What a client has asked for, and the bytes of it. */
 export interface Asked {
@@ -65,11 +66,12 @@ function chatOf(data: DataObject): ChatCompletion {
     ...fields.choices(),
     ...(stops.length > 0 && { stop: [...stops] }),
   };
+  const tools = toolsOf(fields.take('tools'), fields.take('tool_choice'));
   fields.refuseOthers();
   if (model === undefined) throw missing('model');
   return {
     model,
-    prompt: promptOf(messages),
+    prompt: { ...promptOf(messages), ...tools },
     parameters,
     stops,
     streams,

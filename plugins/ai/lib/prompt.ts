@@ -1,9 +1,14 @@
 import { CallError, type Data, type DataObject, isObject } from '#contract';
+import type { Tool, ToolCall, ToolChoice, ToolResult } from './tools.ts';
 
 /** What somebody has said, in one text or in several. */
 export interface Turn {
   readonly role: 'user' | 'assistant';
   readonly texts: readonly string[];
+  /** Calls that the assistant has asked for, behind its texts. */
+  readonly calls: readonly ToolCall[];
+  /** What has come of calls, before the texts of the user. */
+  readonly results: readonly ToolResult[];
 }
 
 /** What a client asks a model. */
@@ -13,13 +18,20 @@ export interface Prompt {
   /** Never two of one role after another. */
   readonly turns: readonly Turn[];
   readonly instructions: string | undefined;
+  readonly tools?: readonly Tool[] | undefined;
+  readonly choice?: ToolChoice | undefined;
 }
 
 /** `system` gives instructions. */
 export type Role = Turn['role'] | 'system';
 
-/** A text and who has said it. */
-export type Said = readonly [role: Role, text: string];
+/** A text, a call or a result, and whose it is. */
+export interface Said {
+  readonly role: Role;
+  readonly text?: string;
+  readonly call?: ToolCall;
+  readonly result?: ToolResult;
+}
 
 const roles: ReadonlyMap<unknown, Role> = new Map([
   ['user', 'user'],
@@ -42,14 +54,20 @@ export function readPrompt(bytes: Uint8Array): Prompt {
   if (instructions !== undefined && instructions !== null && typeof instructions !== 'string')
     throw refused('instructions must be a string');
   if (typeof contents === 'string') {
-    return { text: contents, turns: [{ role: 'user', texts: [contents] }], instructions: instructions || undefined };
+    return {
+      text: contents,
+      turns: [{ role: 'user', texts: [contents], calls: [], results: [] }],
+      instructions: instructions || undefined,
+    };
   }
   if (!Array.isArray(contents)) throw refused('contents must be a string or an array of strings and turns');
   return conversation(contents, instructions ? [instructions] : []);
 }
 
 function conversation(contents: readonly Data[], instructions: readonly string[]): Prompt {
-  const said = contents.map((item, index): Said => (typeof item === 'string' ? ['user', item] : turnOf(item, index)));
+  const said = contents.map(
+    (item, index): Said => (typeof item === 'string' ? { role: 'user', text: item } : turnOf(item, index)),
+  );
   const { turns, system } = turnsOf(said);
   if (turns.length === 0) throw refused('contents is required');
   return { text: null, turns, instructions: [...instructions, ...system].join('\n') || undefined };
@@ -60,13 +78,18 @@ export function turnsOf(said: readonly Said[]): {
   readonly turns: readonly Turn[];
   readonly system: readonly string[];
 } {
-  const turns: { role: Turn['role']; texts: string[] }[] = [];
+  const turns: { role: Turn['role']; texts: string[]; calls: ToolCall[]; results: ToolResult[] }[] = [];
   const system: string[] = [];
-  for (const [role, text] of said) {
-    const last = turns.at(-1);
-    if (role === 'system') system.push(text);
-    else if (last?.role === role) last.texts.push(text);
-    else turns.push({ role, texts: [text] });
+  for (const { role, text, call, result } of said) {
+    if (role === 'system') {
+      system.push(text!);
+      continue;
+    }
+    if (turns.at(-1)?.role !== role) turns.push({ role, texts: [], calls: [], results: [] });
+    const { texts, calls, results } = turns.at(-1)!;
+    if (text !== undefined) texts.push(text);
+    if (call) calls.push(call);
+    if (result) results.push(result);
   }
   return { turns, system };
 }
@@ -76,7 +99,7 @@ function turnOf(item: Data, index: number): Said {
   const role = roles.get(name);
   if (role === undefined) throw refused(`contents[${index}] must have a role: user, assistant or system`);
   if (typeof text !== 'string' || text === '') throw refused(`contents[${index}] must have a text`);
-  return [role, text];
+  return { role, text };
 }
 
 function parse(bytes: Uint8Array): Data {

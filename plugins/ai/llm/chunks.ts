@@ -1,6 +1,6 @@
 import { errorBody } from '../lib/chat.ts';
 import { finishReason, identity, usageObject } from './completion.ts';
-import type { Progress, Usage } from './vendor.ts';
+import type { Delta, Progress, Usage } from './vendor.ts';
 
 /** Writes one stream as chat-completion chunks in server-sent events. */
 export class ChunkWriter {
@@ -9,6 +9,8 @@ export class ChunkWriter {
   readonly #tellsUsage: boolean;
   /** Candidates that have begun, by position. */
   readonly #begun = new Set<number>();
+  /** Positions of the calls of each candidate, by the vendor's key. */
+  readonly #calls = new Map<number, Map<string | number, number>>();
   #usage: Usage | null = null;
   #stopped = false;
   #failed = false;
@@ -32,9 +34,12 @@ export class ChunkWriter {
     // A chunk of its own for the reason: of several choices with one index, many clients read the first only.
     const texts = deltas.filter(({ text }) => text !== '');
     this.#putChoices(texts.map(({ index, text }) => this.#choice(index, text, null)));
+    for (const { index, call } of deltas) if (call) this.#putChoices([this.#callChoice(index, call)]);
     const ended = deltas.filter(({ stop }) => stop !== undefined);
     this.#stopped ||= ended.length > 0;
-    this.#putChoices(ended.map(({ index, stop }) => this.#choice(index, null, finishReason(stop))));
+    this.#putChoices(
+      ended.map(({ index, stop }) => this.#choice(index, null, finishReason(stop, this.#calls.has(index)))),
+    );
     if (failure !== undefined) {
       this.#fail('the model failed', failure);
     }
@@ -63,9 +68,23 @@ export class ChunkWriter {
   }
 
   #choice(index: number, text: string | null, reason: string | null): string {
+    return this.#withDelta(index, text === null ? '' : `"content":${JSON.stringify(text)}`, reason);
+  }
+
+  /** The first part of a call has its id and its name. */
+  #callChoice(index: number, { key, id, name, arguments: text }: NonNullable<Delta['call']>): string {
+    const calls = this.#calls.get(index) ?? new Map<string | number, number>();
+    this.#calls.set(index, calls);
+    const isNew = !calls.has(key);
+    if (isNew) calls.set(key, calls.size);
+    const called = { ...(isNew && { name: name ?? '' }), arguments: text };
+    const call = { index: calls.get(key), ...(isNew && { id: id ?? '', type: 'function' }), function: called };
+    return this.#withDelta(index, `"tool_calls":${JSON.stringify([call])}`, null);
+  }
+
+  #withDelta(index: number, content: string, reason: string | null): string {
     const role = this.#begun.has(index) ? '' : '"role":"assistant"';
     this.#begun.add(index);
-    const content = text === null ? '' : `"content":${JSON.stringify(text)}`;
     const delta = role && content ? `${role},${content}` : role + content;
     return `{"index":${index},"delta":{${delta}},"finish_reason":${reason === null ? null : JSON.stringify(reason)}}`;
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DataObject } from '#contract';
 import type { ChatCompletion } from '../lib/chat.ts';
+import type { ToolCall } from '../lib/tools.ts';
 import { cutAtStop } from './stop-sequences.ts';
 import type { Answer, Usage } from './vendor.ts';
 
@@ -23,9 +24,15 @@ const reasons: ReadonlyMap<string, string> = new Map([
   ['spii', 'content_filter'],
 ]);
 
-/** @param stop the vendor's word; undefined where it has none. */
-export function finishReason(stop: string | undefined): string {
-  return reasons.get(stop?.toLowerCase() ?? '') ?? 'stop';
+/** @param stop the vendor's word; undefined where it has none. @param hasCalls tools are to be called. */
+export function finishReason(stop: string | undefined, hasCalls: boolean): string {
+  return reasons.get(stop?.toLowerCase() ?? '') ?? (hasCalls ? 'tool_calls' : 'stop');
+}
+
+function toolCalls(calls: readonly ToolCall[]): DataObject {
+  if (calls.length === 0) return {};
+  const shown = calls.map(({ id, ...called }) => ({ id, type: 'function', function: called }));
+  return { tool_calls: shown };
 }
 
 /** Identity of a completion: its id, and the time in seconds. */
@@ -44,14 +51,14 @@ export function completionOf(
   stops: readonly string[],
 ): DataObject {
   const { id, created } = identity();
-  const choices = candidates.map(({ texts, stop }, index) => {
+  const choices = candidates.map(({ texts, calls = [], stop }, index) => {
     const whole = texts.join('');
     const content = cutAtStop(whole, stops);
     return {
       index,
-      message: { role: 'assistant', content: texts.length > 0 ? content : null, refusal: null },
+      message: { role: 'assistant', content: texts.length > 0 ? content : null, refusal: null, ...toolCalls(calls) },
       logprobs: null,
-      finish_reason: content.length < whole.length ? 'stop' : finishReason(stop),
+      finish_reason: content.length < whole.length ? 'stop' : finishReason(stop, calls.length > 0),
     };
   });
   return { id, object: 'chat.completion', created, model, choices, usage: usageObject(usage) };

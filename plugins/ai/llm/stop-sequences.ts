@@ -30,8 +30,10 @@ export function cuttingAtStops(
   if (stops.length === 0) return read;
   const held = new Map<number, string>();
   const over = new Set<number>();
-  const cut = ({ index, text, stop }: Delta): Delta[] => {
+  const cut = (delta: Delta): Delta[] => {
+    const { index, text, stop } = delta;
     if (over.has(index)) return [];
+    if (delta.call) return [delta];
     const whole = (held.get(index) ?? '') + text;
     const end = firstStop(whole, stops);
     if (end >= 0) {

@@ -121,8 +121,8 @@ class Reading {
   readonly read = (message: DataObject): Progress => {
     const progress = this.#read(message);
     const { deltas, usage, failure } = progress;
-    for (const { text, stop } of deltas) {
-      this.#characters += text.length;
+    for (const { text, call, stop } of deltas) {
+      this.#characters += text.length + (call?.arguments.length ?? 0);
       this.#hasStopped ||= stop !== undefined;
     }
     if (usage && usage.total > 0) {

@@ -1,6 +1,7 @@
 import type { DataObject, HeaderBag, Schema } from '#contract';
 import type { ChatParameter } from '../lib/chat.ts';
 import type { Prompt } from '../lib/prompt.ts';
+import type { ToolCall } from '../lib/tools.ts';
 
 /** What is configured under `variables`. */
 export type Variables = Readonly<DataObject>;
@@ -9,6 +10,7 @@ export type Variables = Readonly<DataObject>;
 export interface Candidate {
   /** Its texts, in order; empty for a refusal. */
   readonly texts: readonly string[];
+  readonly calls?: readonly ToolCall[];
   /** Why the model stopped, in the vendor's word. */
   readonly stop: string | undefined;
 }
@@ -32,6 +34,13 @@ export interface Delta {
   /** Position of the candidate. */
   readonly index: number;
   readonly text: string;
+  /** A call of a tool, or more of its arguments: those of one `key` are one call. */
+  readonly call?: {
+    readonly key: string | number;
+    readonly id?: string | undefined;
+    readonly name?: string | undefined;
+    readonly arguments: string;
+  };
   /** Why the candidate is over, in the vendor's word; undefined while it goes on. */
   readonly stop?: string | undefined;
 }

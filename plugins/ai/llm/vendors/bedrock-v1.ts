@@ -1,5 +1,7 @@
 import type { DataObject } from '#contract';
-import { objectsAt, textAt, textsIn, tokensAt, variableFields } from '../fields.ts';
+import type { Turn } from '../../lib/prompt.ts';
+import { argumentsOf, type Tool, type ToolCall, type ToolChoice } from '../../lib/tools.ts';
+import { objectAt, objectsAt, textAt, textsIn, tokensAt, variableFields } from '../fields.ts';
 import type { Progress, Usage, Vendor } from '../vendor.ts';
 
 /** Converse of Amazon Bedrock. The model stands in the address alone. */
@@ -20,8 +22,10 @@ export const bedrockV1: Vendor = {
   },
   parameters: { max_tokens: 'max_tokens', temperature: 'temperature', top_p: 'top_p', stop: 'stop_sequences' },
   headers: (credentials) => [['Authorization', `Bearer ${credentials}`]],
-  payload: ({ turns, instructions }, variables) => ({
-    messages: turns.map(({ role, texts }) => ({ role, content: texts.map((text) => ({ text })) })),
+  payload: ({ turns, instructions, tools, choice }, variables) => ({
+    messages: turns.map((turn) => ({ role: turn.role, content: contentOf(turn) })),
+    // Converse has no "none": without tools nothing is called.
+    toolConfig: { tools: choice === 'none' ? undefined : tools?.map(specOf), toolChoice: toolChoice(choice) },
     system: instructions === undefined ? undefined : [{ text: instructions }],
     inferenceConfig: {
       maxTokens: variables['max_tokens'],
@@ -33,7 +37,13 @@ export const bedrockV1: Vendor = {
   }),
   read: (answer) => ({
     candidates: [
-      { texts: textsIn(objectsAt(answer, 'output', 'message', 'content'), 'text'), stop: textAt(answer, 'stopReason') },
+      {
+        texts: textsIn(objectsAt(answer, 'output', 'message', 'content'), 'text'),
+        calls: objectsAt(answer, 'output', 'message', 'content')
+          .filter((block) => Object.hasOwn(block, 'toolUse'))
+          .map((block) => callOf(objectAt(block, 'toolUse'))),
+        stop: textAt(answer, 'stopReason'),
+      },
     ],
     usage: usageOf(answer),
   }),
@@ -46,10 +56,43 @@ export const bedrockV1: Vendor = {
   },
 };
 
+function contentOf({ texts, calls, results }: Turn): object[] {
+  return [
+    ...results.map(({ id, text }) => ({ toolResult: { toolUseId: id, content: [{ text }] } })),
+    ...texts.map((text) => ({ text })),
+    ...calls.map((call) => ({ toolUse: { toolUseId: call.id, name: call.name, input: argumentsOf(call) } })),
+  ];
+}
+
+function specOf({ name, description, parameters }: Tool): object {
+  return { toolSpec: { name, description, inputSchema: { json: parameters } } };
+}
+
+function toolChoice(choice: ToolChoice | undefined): object | undefined {
+  if (choice === undefined || choice === 'none') return undefined;
+  if (typeof choice === 'object') return { tool: { name: choice.name } };
+  return choice === 'required' ? { any: {} } : { auto: {} };
+}
+
+function callOf(use: DataObject): ToolCall {
+  return {
+    id: textAt(use, 'toolUseId') ?? '',
+    name: textAt(use, 'name') ?? '',
+    arguments: JSON.stringify(objectAt(use, 'input')),
+  };
+}
+
 /** What a frame is follows from its fields. */
 function readFrame(frame: DataObject): Progress {
   const text = textAt(frame, 'delta', 'text');
   if (text !== undefined) return { deltas: [{ index: 0, text }] };
+  const key = tokensAt(frame, 'contentBlockIndex');
+  const more = textAt(frame, 'delta', 'toolUse', 'input');
+  if (more !== undefined) return { deltas: [{ index: 0, text: '', call: { key, arguments: more } }] };
+  if (textAt(frame, 'start', 'toolUse', 'name') !== undefined) {
+    const call = { ...callOf(objectAt(frame, 'start', 'toolUse')), key, arguments: '' };
+    return { deltas: [{ index: 0, text: '', call }] };
+  }
   const stop = textAt(frame, 'stopReason');
   if (stop !== undefined) return { deltas: [{ index: 0, text: '', stop }] };
   if (textAt(frame, 'message') !== undefined) return { deltas: [], failure: 'exception' };

@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { type DataObject, getPath } from '#contract';
-import { objectsAt, otherVariables, textAt, textsIn, tokensAt, variableFields } from '../fields.ts';
-import type { Progress, Usage, Vendor } from '../vendor.ts';
+import type { Turn } from '../../lib/prompt.ts';
+import { argumentsOf, type Tool, type ToolCall, type ToolChoice } from '../../lib/tools.ts';
+import { objectAt, objectsAt, otherVariables, textAt, textsIn, tokensAt, variableFields } from '../fields.ts';
+import type { Delta, Progress, Usage, Vendor } from '../vendor.ts';
 
 /** Google's generateContent. */
 export const geminiV1beta: Vendor = {
@@ -29,11 +32,10 @@ export const geminiV1beta: Vendor = {
     n: 'candidate_count',
   },
   headers: (credentials) => [['x-goog-api-key', credentials]],
-  payload: ({ turns, instructions }, variables) => ({
-    contents: turns.map(({ role, texts }) => ({
-      role: role === 'assistant' ? 'model' : role,
-      parts: texts.map((text) => ({ text })),
-    })),
+  payload: ({ turns, instructions, tools, choice }, variables) => ({
+    contents: turns.map((turn) => ({ role: turn.role === 'assistant' ? 'model' : turn.role, parts: partsOf(turn) })),
+    tools: tools && [{ functionDeclarations: tools.map(declarationOf) }],
+    toolConfig: { functionCallingConfig: callingOf(choice) },
     systemInstruction: instructions === undefined ? undefined : { parts: [{ text: instructions }] },
     generationConfig: {
       candidateCount: variables['candidate_count'],
@@ -47,6 +49,7 @@ export const geminiV1beta: Vendor = {
   read(answer) {
     const candidates = objectsAt(answer, 'candidates').map((candidate) => ({
       texts: textsIn(objectsAt(candidate, 'content', 'parts'), 'text'),
+      calls: callsOf(candidate),
       stop: textAt(candidate, 'finishReason'),
     }));
     const blocked = { texts: [], stop: textAt(answer, 'promptFeedback', 'blockReason') };
@@ -60,15 +63,51 @@ export const geminiV1beta: Vendor = {
   },
 };
 
+function partsOf({ texts, calls, results }: Turn): object[] {
+  return [
+    ...results.map(({ name, text }) => ({ functionResponse: { name, response: { output: text } } })),
+    ...texts.map((text) => ({ text })),
+    ...calls.map((call) => ({ functionCall: { name: call.name, args: argumentsOf(call) } })),
+  ];
+}
+
+function declarationOf({ name, description, parameters }: Tool): object {
+  return { name, description, parametersJsonSchema: parameters };
+}
+
+const modes = { auto: 'AUTO', none: 'NONE', required: 'ANY' } as const;
+
+function callingOf(choice: ToolChoice | undefined): object | undefined {
+  if (choice === undefined) return undefined;
+  return typeof choice === 'object' ? { mode: 'ANY', allowedFunctionNames: [choice.name] } : { mode: modes[choice] };
+}
+
+/** Calls have no ids here: each gets one of the gateway's. */
+function callsOf(candidate: DataObject): ToolCall[] {
+  return objectsAt(candidate, 'content', 'parts').flatMap((part) => {
+    const name = textAt(part, 'functionCall', 'name');
+    if (name === undefined) return [];
+    return [{ id: `call_${randomUUID()}`, name, arguments: JSON.stringify(objectAt(part, 'functionCall', 'args')) }];
+  });
+}
+
 function readResponse(response: DataObject): Progress {
   const failure = textAt(response, 'error', 'status');
   if (failure !== undefined) return { deltas: [], failure };
   const blocked = textAt(response, 'promptFeedback', 'blockReason');
-  const deltas = objectsAt(response, 'candidates').map((candidate) => ({
+  const calls = objectsAt(response, 'candidates').flatMap((candidate) =>
+    callsOf(candidate).map((call) => ({
+      index: tokensAt(candidate, 'index'),
+      text: '',
+      call: { ...call, key: call.id },
+    })),
+  );
+  const texts = objectsAt(response, 'candidates').map((candidate) => ({
     index: tokensAt(candidate, 'index'),
     text: textsIn(objectsAt(candidate, 'content', 'parts'), 'text').join(''),
     stop: textAt(candidate, 'finishReason'),
   }));
+  const deltas: Delta[] = [...calls, ...texts];
   if (blocked !== undefined) deltas.push({ index: 0, text: '', stop: blocked });
   if (!Object.hasOwn(response, 'usageMetadata')) return { deltas };
   return { deltas, usage: usageOf(response) };

@@ -1,4 +1,6 @@
 import type { Data, DataObject } from '#contract';
+import type { Turn } from '../../lib/prompt.ts';
+import type { ToolCall } from '../../lib/tools.ts';
 import {
   noCandidate,
   objectAt,
@@ -44,15 +46,15 @@ export const mistralV1: Vendor = {
     seed: 'random_seed',
   },
   headers: (credentials) => [['Authorization', `Bearer ${credentials}`]],
-  payload: ({ turns, instructions }, variables) => ({
+  payload: ({ turns, instructions, tools, choice }, variables) => ({
     model: variables['model'],
     messages: [
       ...(instructions === undefined ? [] : [{ role: 'system', content: instructions }]),
-      ...turns.map(({ role, texts }) => ({
-        role,
-        content: texts.length === 1 ? texts[0] : texts.map((text) => ({ type: 'text', text })),
-      })),
+      ...turns.flatMap(messagesOf),
     ],
+    tools: tools?.map((tool) => ({ type: 'function', function: tool })),
+    tool_choice:
+      typeof choice === 'object' ? { type: 'function', function: choice } : choice === 'required' ? 'any' : choice,
     max_tokens: variables['max_tokens'],
     n: variables['n'],
     random_seed: variables['random_seed'],
@@ -64,6 +66,7 @@ export const mistralV1: Vendor = {
   read(answer) {
     const candidates = objectsAt(answer, 'choices').map((choice) => ({
       texts: textsOf(objectAt(choice, 'message')),
+      calls: objectsAt(choice, 'message', 'tool_calls').map(callOf),
       stop: textAt(choice, 'finish_reason'),
     }));
     return { candidates: candidates.length > 0 ? candidates : [noCandidate], usage: usageOf(answer) };
@@ -71,6 +74,25 @@ export const mistralV1: Vendor = {
   errorCode: (body) => body['code'] ?? textAt(body, 'type') ?? textAt(body, 'error', 'type'),
   stream: { encoding: 'sse', asks: 'payload', isCompletion: true, open: () => readChunk },
 };
+
+function messagesOf({ role, texts, calls, results }: Turn): object[] {
+  const content = texts.length === 1 ? texts[0] : texts.map((text) => ({ type: 'text', text }));
+  const asked = calls.map(({ id, ...called }) => ({ id, type: 'function', function: called }));
+  return [
+    ...results.map(({ id, name, text }) => ({ role: 'tool', tool_call_id: id, name, content: text })),
+    ...(texts.length + calls.length > 0
+      ? [{ role, content: texts.length > 0 ? content : '', ...(calls.length > 0 && { tool_calls: asked }) }]
+      : []),
+  ];
+}
+
+function callOf(call: DataObject): ToolCall {
+  return {
+    id: textAt(call, 'id') ?? '',
+    name: textAt(call, 'function', 'name') ?? '',
+    arguments: textAt(call, 'function', 'arguments') ?? JSON.stringify(objectAt(call, 'function', 'arguments')),
+  };
+}
 
 /** A content is a text, or a list of texts and other things. */
 function textsOf(message: DataObject): readonly string[] {
@@ -83,11 +105,19 @@ function textsOf(message: DataObject): readonly string[] {
 }
 
 function readChunk(chunk: DataObject): Progress {
-  const deltas = objectsAt(chunk, 'choices').map((choice) => ({
+  const calls = objectsAt(chunk, 'choices').flatMap((choice) =>
+    objectsAt(choice, 'delta', 'tool_calls').map((call, at) => ({
+      index: tokensAt(choice, 'index'),
+      text: '',
+      call: { key: typeof call['index'] === 'number' ? call['index'] : at, ...callOf(call) },
+    })),
+  );
+  const texts = objectsAt(chunk, 'choices').map((choice) => ({
     index: tokensAt(choice, 'index'),
     text: textsOf(objectAt(choice, 'delta')).join(''),
     stop: textAt(choice, 'finish_reason'),
   }));
+  const deltas = [...calls, ...texts];
   if (!Object.hasOwn(chunk, 'usage')) return { deltas };
   return { deltas, usage: usageOf(chunk) };
 }

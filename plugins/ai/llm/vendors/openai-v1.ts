@@ -1,4 +1,6 @@
 import type { DataObject } from '#contract';
+import type { Turn } from '../../lib/prompt.ts';
+import type { ToolCall } from '../../lib/tools.ts';
 import { objectAt, objectsAt, otherVariables, textAt, textsIn, tokensAt, variableFields } from '../fields.ts';
 import type { Delta, Progress, Usage, Vendor } from '../vendor.ts';
 
@@ -32,11 +34,11 @@ export const openaiV1: Vendor = {
   // Responses has no stop sequences: the gateway cuts the text.
   parameters: { max_tokens: 'max_output_tokens', temperature: 'temperature', top_p: 'top_p' },
   headers: (credentials) => [['Authorization', `Bearer ${credentials}`]],
-  payload: ({ text, turns, instructions }, variables) => ({
+  payload: ({ text, turns, instructions, tools, choice }, variables) => ({
     model: variables['model'],
-    input:
-      text ??
-      turns.map(({ role, texts }) => ({ role, content: texts.length === 1 ? texts[0] : texts.map(typed(role)) })),
+    input: text ?? turns.flatMap(itemsOf),
+    tools: tools?.map((tool) => ({ type: 'function', ...tool })),
+    tool_choice: typeof choice === 'object' ? { type: 'function', name: choice.name } : choice,
     instructions,
     max_output_tokens: variables['max_output_tokens'] || undefined,
     temperature: variables['temperature'],
@@ -53,11 +55,34 @@ export const openaiV1: Vendor = {
         'text',
       ),
     }));
-    return { candidates: candidates.length > 0 ? candidates : [{ texts: [], stop }], usage: usageOf(answer) };
+    const [first = { texts: [], stop }, ...others] = candidates;
+    const calls = objectsAt(answer, 'output').filter(isCall).map(callOf);
+    return { candidates: [{ ...first, calls }, ...others], usage: usageOf(answer) };
   },
   errorCode: (body) => textAt(body, 'error', 'code') ?? textAt(body, 'error', 'type'),
   stream: { encoding: 'sse', asks: 'payload', open: () => readEvent },
 };
+
+function itemsOf({ role, texts, calls, results }: Turn): object[] {
+  const content = texts.length === 1 ? texts[0] : texts.map(typed(role));
+  return [
+    ...results.map(({ id, text }) => ({ type: 'function_call_output', call_id: id, output: text })),
+    ...(texts.length > 0 ? [{ role, content }] : []),
+    ...calls.map(({ id, name, arguments: text }) => ({ type: 'function_call', call_id: id, name, arguments: text })),
+  ];
+}
+
+function isCall({ type }: DataObject): boolean {
+  return type === 'function_call';
+}
+
+function callOf(item: DataObject): ToolCall {
+  return {
+    id: textAt(item, 'call_id') ?? '',
+    name: textAt(item, 'name') ?? '',
+    arguments: textAt(item, 'arguments') ?? '',
+  };
+}
 
 function typed(role: 'user' | 'assistant') {
   return (text: string) => ({ type: role === 'user' ? 'input_text' : 'output_text', text });
@@ -66,6 +91,14 @@ function typed(role: 'user' | 'assistant') {
 function readEvent(event: DataObject): Progress {
   const { type } = event;
   if (type === 'response.output_text.delta') return { deltas: [{ index: 0, text: textAt(event, 'delta') ?? '' }] };
+  const key = tokensAt(event, 'output_index');
+  if (type === 'response.output_item.added') {
+    const item = objectAt(event, 'item');
+    return { deltas: isCall(item) ? [{ index: 0, text: '', call: { ...callOf(item), key, arguments: '' } }] : [] };
+  }
+  if (type === 'response.function_call_arguments.delta') {
+    return { deltas: [{ index: 0, text: '', call: { key, arguments: textAt(event, 'delta') ?? '' } }] };
+  }
   if (type === 'error') return { deltas: [], failure: textAt(event, 'code') ?? 'error' };
   const response = objectAt(event, 'response');
   if (type === 'response.failed') {
