@@ -16,12 +16,15 @@ export type Slug =
   | 'stale'
   | 'internal';
 
+/** Most issues that are made and remembered of one change, and told to one client. */
+const MAX_ISSUES = 200;
+
 /** A configuration that was not applied, or a change that was not tried: what serves is untouched. */
 export class Refusal extends ConfigErrors {
   readonly slug: Slug;
   /** The step that failed. */
   readonly phase: Phase;
-  /** Every mistake with its place. */
+  /** The first mistakes with their places; `errors` are all of them. */
   readonly issues: readonly Issue[];
   /** Mistakes that would not have refused it, where they were asked for. */
   warnings: readonly Issue[] = [];
@@ -37,7 +40,7 @@ export class Refusal extends ConfigErrors {
     super(errors);
     this.slug = slug;
     this.phase = phase;
-    this.issues = toIssues(document, errors, 'error', isSecret);
+    this.issues = toIssues(document, errors.slice(0, MAX_ISSUES), 'error', isSecret);
     if (errors.length === 0) this.message = cause instanceof Error ? cause.message : String(cause);
     this.cause = cause;
     flattenStack(this);
@@ -52,17 +55,14 @@ export interface RefusalRecord extends Pick<Refusal, 'slug' | 'phase' | 'issues'
   readonly hidden: number;
 }
 
-/** Most issues that are remembered of one change, and told to one client. */
-const MAX_ISSUES = 200;
-
-export function recordOf({ slug, phase, issues, warnings, message }: Refusal): RefusalRecord {
+export function recordOf({ slug, phase, issues, errors, warnings, message }: Refusal): RefusalRecord {
   return {
     slug,
     phase,
     message: issues.length === 0 ? message : '',
     issues: briefly(issues),
     warnings: briefly(warnings),
-    hidden: Math.max(0, issues.length - MAX_ISSUES),
+    hidden: Math.max(0, errors.length - MAX_ISSUES),
   };
 }
 

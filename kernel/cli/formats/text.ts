@@ -10,6 +10,9 @@ type Paint = (style: Style, text: string) => string;
 /** What stands at a place of a file, as lines; none where the place is not known. */
 type Show = (place: RelatedIssue | Issue, style: Style) => string[];
 
+/** Most paragraphs of errors, and of warnings: what is at the end of thousands is read by nobody. */
+const MAX_PARAGRAPHS = 100;
+
 /** Paragraphs for people, as compilers print them: place, message, the line with its range underlined, hint, notes. */
 export const text: Format = {
   isForPeople: true,
@@ -18,7 +21,10 @@ export const text: Format = {
     if (errors.length + warnings.length === 0) return '';
     const paint: Paint = (style, words) => (isColoured ? styleText(style, words, { validateStream: false }) : words);
     const show = createShow(findings, createMasks(findings), paint);
-    const paragraphs = [...errors, ...warnings].map((issue) => paragraph(issue, file, show, paint));
+    const told = [...errors.slice(0, MAX_PARAGRAPHS), ...warnings.slice(0, MAX_PARAGRAPHS)];
+    const paragraphs = told.map((issue) => paragraph(issue, file, show, paint));
+    const left = errors.length + warnings.length - told.length;
+    if (left > 0) paragraphs.push(`and ${left} more: --format json lists all\n`);
     return `${paragraphs.join('\n')}\n${paint('bold', counts(errors.length, warnings.length))}\n`;
   },
 };

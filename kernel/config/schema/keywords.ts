@@ -76,6 +76,9 @@ function keyword(
   };
 }
 
+/** Most unknown keys of one object that are told one by one: each is compared with all that are known. */
+const MAX_UNKNOWN = 200;
+
 /** Refuses unknown keys and takes comment keys away. */
 function closed(parentSchema: Readonly<Record<string, unknown>>): Check {
   const known = new Set(Object.keys(parentSchema['properties'] as object));
@@ -85,11 +88,13 @@ function closed(parentSchema: Readonly<Record<string, unknown>>): Check {
     if (!isObject(value)) return undefined;
     const problems: Problem[] = [];
     if (isOpen) return problems;
+    let unknown = 0;
     for (const key of Object.keys(value)) {
       if (known.has(key)) continue;
       if (/^[@$_#]/.test(key)) delete value[key];
-      else problems.push(unknownKey(instancePath, key, known, value));
+      else if (++unknown <= MAX_UNKNOWN) problems.push(unknownKey(instancePath, key, known, value));
     }
+    if (unknown > MAX_UNKNOWN) problems.push(moreUnknown(instancePath, unknown - MAX_UNKNOWN));
     return problems;
   };
 }
@@ -127,6 +132,14 @@ function exactlyOneOf(_schema: Readonly<Record<string, unknown>>, groups: unknow
         },
       ];
     });
+}
+
+function moreUnknown(pointer: string, count: number): Problem {
+  return {
+    code: 'SCHEMA_UNKNOWN_KEYS',
+    pointer,
+    message: `${count} more unknown ${count === 1 ? 'key' : 'keys'} in '${fieldName(pointer)}'`,
+  };
 }
 
 function unknownKey(parent: string, key: string, known: ReadonlySet<string>, holder: DataObject): Problem {

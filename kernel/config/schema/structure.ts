@@ -14,6 +14,7 @@ import { compileSchema } from './validate.ts';
 /** Codes of mistakes after which an object still has the shape its rules expect. */
 const HARMLESS: ReadonlySet<string> = new Set([
   'SCHEMA_UNKNOWN_KEY',
+  'SCHEMA_UNKNOWN_KEYS',
   'SCHEMA_PATTERN',
   'SCHEMA_ENUM',
   'SCHEMA_RANGE',

@@ -48,6 +48,16 @@ describe('the text of check', () => {
       ].join('\n'),
     );
   });
+  it('has a hundred paragraphs at most, and says how many more there are', () => {
+    const all = shown(
+      '{}',
+      'g.json',
+      Array.from({ length: 3000 }, (_, index) => ['ANY', `/k${index}`]),
+    );
+    equal(all.split('[ANY]').length - 1, 100);
+    equal(all.includes('and 2900 more: --format json lists all'), true);
+    equal(all.trimEnd().endsWith('3000 errors'), true);
+  });
   for (const [file, source] of [
     ['g.json', '{\n "a": "one two",\n "b": 1 }'],
     ['g.yaml', 'b: 1\na: "one two"'],

@@ -123,6 +123,12 @@ describe('a required key that is misspelled', () => {
 
   it('is told once, with the key it is meant for', () =>
     deepEqual(findings({ endpiont: '/a', backend: 'b' }), [['SCHEMA_UNKNOWN_KEY', '/endpiont', 'endpoint']]));
+  it('is told one by one up to 200 in an object, the others by their number', () => {
+    const many = Object.fromEntries(Array.from({ length: 1200 }, (_, index) => [`k${index}`, 1]));
+    const found = findings({ endpoint: '/a', backend: 'b', ...many });
+    deepEqual(found.length, 201);
+    deepEqual(found.at(-1), ['SCHEMA_UNKNOWN_KEYS', '', undefined]);
+  });
   it('does not hide that another key is missing', () =>
     deepEqual(
       findings({ endpiont: '/a' }).map(([code]) => code),
