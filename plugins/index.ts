@@ -125,4 +125,5 @@ export const catalogue: Catalogue = {
   commands: ['auth/revoker', 'documentation/openapi', 'documentation/postman'],
   always: ['server/health', 'server/ready', 'server/debug', 'server/echo'],
   defaultProtocol: 'backend/http/client',
+  logging: 'telemetry/logging',
 };

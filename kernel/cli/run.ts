@@ -91,7 +91,7 @@ export const run: Command = {
       });
       stderr.write(`Sluice ${version} in ${process.cwd()}\n`);
       stderr.write(showRendering(gateway.serving.snapshot.document?.rendering));
-      logMissingLogging(gateway);
+      logDefaults(gateway, catalogue.logging ?? 'a logging component');
       const ending = awaitEnd(gateway, context);
       let exitCode = 0;
       gateway.internalErrors.onTooMany = () => {
@@ -133,11 +133,11 @@ export const run: Command = {
   },
 };
 
-/** Once, not at every reload. */
-function logMissingLogging({ serving, log }: Operations): void {
+/** Once, not at every reload. @param component that configures the log. */
+function logDefaults({ serving, log }: Operations, component: string): void {
   if (serving.logging.configured) return;
   log.info(
-    () => `[SERVICE: Logging] logging at ${log.level} to standard output (configure telemetry/logging to change this)`,
+    () => `[SERVICE: Logging] logging at ${log.level} to standard output (configure ${component} to change this)`,
   );
 }
 

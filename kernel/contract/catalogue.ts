@@ -27,6 +27,8 @@ export interface Catalogue {
   readonly starters?: () => Promise<{ readonly starters: Readonly<Record<string, string>> }>;
   /** The plugin whose protocol serves backends that no other protocol claims. */
   readonly defaultProtocol: Namespace;
+  /** The component that configures the application log, where there is one. */
+  readonly logging?: Namespace;
 }
 
 /**

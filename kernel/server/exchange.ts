@@ -25,15 +25,12 @@ import { answerFailure } from './failed-answer.ts';
 import { FinishedRequest } from './finished-request.ts';
 import { handToKoa, joinContext, lengthOf } from './koa-reply.ts';
 import { ReceivedRequest } from './received-request.ts';
+import { CLIENT_LEFT, UPGRADED } from './recorded-status.ts';
 import { logErrors, renderReply } from './render-reply.ts';
 import { type Failing, RequestOwner } from './request-owner.ts';
 import { SwitchingResponse } from './upgrade.ts';
 import { isStreamed, type Written, writeReply } from './write.ts';
 
-/** The status, in logs and counters, of a request whose client left before it was answered. */
-const CLIENT_LEFT = 499;
-/** The status, in logs and counters, of a request whose connection went on in another protocol; its client is told 101. */
-const UPGRADED = 100;
 const noErrors: Reply['errors'] = Object.freeze([]);
 
 /** One request and its response: the only place that knows both Node's messages and the pipe's. */
@@ -170,8 +167,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
 
   /** Lets those who asked see a head that is about to be written, also one that Koa middleware has made. */
   seeHead(rendered: RenderedReply): RenderedReply {
-    const { heads } = this.#context;
-    return heads ? heads(rendered, this.#received.client, this.#call) : rendered;
+    return this.#context.heads?.(rendered, this.#received.client, this.#call) ?? rendered;
   }
 
   #count(route: Route, status: number, refused = false): void {

@@ -261,7 +261,7 @@ function withoutHosts(document: unknown): Mutation[] {
   const endpoints = (document as Data)['endpoints'] as Data[];
   const hasDefault = Object.hasOwn(document as Data, 'host');
   return endpoints.flatMap((endpoint, index) =>
-    (endpoint['backend'] as Data[]).flatMap((backend, position) => {
+    ((endpoint['backend'] ?? []) as Data[]).flatMap((backend, position) => {
       const path = ['endpoints', index, 'backend', position];
       if (Object.hasOwn(backend, 'host') === hasDefault) return [];
       const change = (data: Data) => {
