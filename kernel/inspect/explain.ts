@@ -15,7 +15,7 @@ import {
 import { joinPointer } from '../config/index.ts';
 import { PASSING, silentLog } from '../contract/internal.ts';
 import { compileBackend } from '../pipeline/backend.ts';
-import { compileRequest, gatewayAgent } from '../pipeline/request.ts';
+import { compileRequest, dropConnectionHeaders, gatewayAgent } from '../pipeline/request.ts';
 import type { Route } from '../pipeline/route.ts';
 import type { Stage } from '../pipeline/stages.ts';
 import { compileClientIp } from '../server/client-ip.ts';
@@ -108,7 +108,9 @@ export async function explainRequest(
     host: message.headers.host ?? '',
     body,
   });
-  const entering = compileRequest(route.endpoint, gatewayAgent(version), route.sets)(client);
+  const received = client.with({ headers: client.headers.copy() });
+  dropConnectionHeaders(received.headers.list);
+  const entering = compileRequest(route.endpoint, gatewayAgent(version), route.sets)(received);
   const pointer = joinPointer(pointerOf(served, route), 'backend');
   const forwarded = route.endpoint.backend.map((backend, index) => ({
     ...forward(route, backend, index, entering, client),

@@ -73,10 +73,7 @@ function compileHeaders(names: readonly string[], sets: ReadonlySet<string>): Pi
   for (const name of listed) if (isHopByHop(name) || ownHeaders.has(name) || bodyHeaders.has(name)) listed.delete(name);
   if (listed.size === 0) return () => false;
   const guardsAgent = listed.has('user-agent');
-  return (from, to) => {
-    const connection = connectionNames(from);
-    return copyNamed(from, to, connection ? listed.difference(connection) : listed) && guardsAgent && hasAgent(to);
-  };
+  return (from, to) => copyNamed(from, to, listed) && guardsAgent && hasAgent(to);
 }
 
 function copyNamed(from: readonly string[], to: string[], names: ReadonlySet<string>): boolean {
@@ -91,11 +88,10 @@ function copyNamed(from: readonly string[], to: string[], names: ReadonlySet<str
 }
 
 function copyAll(from: readonly string[], to: string[], sets: ReadonlySet<string>): boolean {
-  const connection = connectionNames(from);
   let agent = false;
   for (let at = 0; at < from.length; at += 2) {
     const lower = from[at]!.toLowerCase();
-    if (isHopByHop(lower) || ownHeaders.has(lower) || bodyHeaders.has(lower) || connection?.has(lower)) continue;
+    if (isHopByHop(lower) || ownHeaders.has(lower) || bodyHeaders.has(lower)) continue;
     if (isLookAlike(lower, sets)) continue;
     if (lower === 'user-agent') agent = true;
     to.push(canonicalHeaderName(lower), from[at + 1]!);
@@ -111,6 +107,19 @@ export function isLookAlike(name: string, sets: ReadonlySet<string>): boolean {
   if (!/[_.]/.test(name)) return false;
   const meant = name.replace(/[_.]/g, '-');
   return guardedTwins.has(meant) || sets.has(meant) || isHopByHop(meant);
+}
+
+/**
+ * Takes the headers that `Connection` names off a request as it is received, before any component runs: those that components
+ * set afterwards are theirs, whatever a client names. The gateway's own, the connection's and those of the body stay.
+ * @returns lower-case names of what was taken off; null for nothing.
+ */
+export function dropConnectionHeaders(list: string[]): ReadonlySet<string> | null {
+  const names = connectionNames(list);
+  if (names === null) return null;
+  for (const name of names) if (isHopByHop(name) || ownHeaders.has(name) || bodyHeaders.has(name)) names.delete(name);
+  if (names.size > 0) new HeaderBag(list).filter((name) => !names.has(name));
+  return names;
 }
 
 /** The header names that `Connection` declares to be of this hop only; null for none. */

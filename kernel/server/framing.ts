@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { dropConnectionHeaders } from '../pipeline/request.ts';
 
 /** More headers than this are refused; the limit on their size holds besides. */
 const HEADER_LIMIT = 2000;
@@ -35,4 +36,10 @@ export function inspectHead(message: IncomingMessage): number {
     }
   }
   return hosts === 0 && !isOld ? 400 : 0;
+}
+
+/** Takes off the headers that `Connection` names: they were for this connection only. */
+export function dropNamed({ rawHeaders, headers }: IncomingMessage): void {
+  const dropped = dropConnectionHeaders(rawHeaders);
+  if (dropped) for (const name of dropped) delete headers[name];
 }

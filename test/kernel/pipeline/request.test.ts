@@ -4,6 +4,7 @@ import {
   compileBackendFilter,
   compileRequest,
   connectionNames,
+  dropConnectionHeaders,
   isLookAlike,
 } from '../../../kernel/pipeline/request.ts';
 
@@ -62,8 +63,34 @@ describe('what an endpoint lets through of the headers', () => {
 
   it('is never what the client says to be of its connection only', () => {
     const headers = ['Connection', 'x-a , X-B', 'X-A', '1', 'X-B', '2', 'X-C', '3'];
+    deepEqual([...dropConnectionHeaders(headers)!], ['x-a', 'x-b']);
+    deepEqual(headers, ['Connection', 'x-a , X-B', 'X-C', '3']);
     deepEqual(forwarded({ headers: ['X-A', 'X-B', 'X-C'] }, { headers }).headers, ['X-C: 3', ...plain]);
     deepEqual(forwarded({ headers: ['*'] }, { headers }).headers, ['X-C: 3', ...plain]);
+  });
+
+  it('may be what a component sets, although the client says it to be of its connection only', () => {
+    const headers = ['Connection', 'X-User', 'X-User', 'set'];
+    deepEqual(forwarded({ headers: ['X-User'] }, { headers }).headers, ['X-User: set', ...plain]);
+    deepEqual(forwarded({ headers: ['*'] }, { headers }).headers, ['X-User: set', ...plain]);
+  });
+
+  it('keeps what frames the request, whatever the client says to be of its connection only', () => {
+    const framing = [
+      'Host',
+      'a',
+      'Content-Length',
+      '2',
+      'Content-Type',
+      'text/x',
+      'X-Forwarded-For',
+      '1.1.1.1',
+      'TE',
+      'x',
+    ];
+    const headers = ['Connection', framing.filter((_, at) => at % 2 === 0).join(), ...framing];
+    deepEqual([...dropConnectionHeaders(headers)!], []);
+    deepEqual(headers.slice(2), framing);
   });
 
   it('is under * no header that some take for one of those the gateway sets', () => {
