@@ -32,6 +32,7 @@ export function showValue(value: unknown, isSecret = false): string {
   if (Array.isArray(value)) return 'a list';
   if (JSON.isRawJSON(value)) return isSecret ? 'a number' : value.rawJSON;
   if (typeof value === 'object') return 'an object';
+  if (isSecret && value === '') return 'an empty string';
   if (isSecret) return TYPE_NAMES[typeof value] ?? typeof value;
   const text = JSON.stringify(value);
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text;

@@ -26,7 +26,8 @@ function settingsOf({ variables, needsVariables }: Vendor) {
     properties: {
       credentials: {
         type: 'string',
-        pattern: '^[\\x21-\\x7e]+$',
+        minLength: 1,
+        pattern: '^[\\x21-\\x7e]*$',
         secret: true,
         description: 'API key of the gateway at the vendor. Use an environment variable.',
         examples: [`\${LLM_KEY}`],

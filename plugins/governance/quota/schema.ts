@@ -31,6 +31,7 @@ const fields = {
           default: '',
           examples: ['X-User'],
         },
+        comment: { type: 'string', description: 'Note for readers of the configuration. It has no effect.' },
       },
     },
     description: 'The plans, in order: the first that the header is of holds.',

@@ -143,7 +143,7 @@ export class Engine {
     const traces =
       named(trace_exporters, 'trace_exporters', ({ family }) => family === 'otlp') ??
       all.filter(({ takesTraces }) => takesTraces);
-    const store = metrics.length > 0 ? this.#open(metrics, metric_reporting_period) : null;
+    const store = metrics.length > 0 ? this.#open(metrics, metric_reporting_period || undefined) : null;
     return {
       instruments: store && this.#instruments(store),
       traces: tracesTo(traces, trace_sample_rate ?? this.#config.trace_sample_rate),

@@ -4,7 +4,7 @@ import { type DataObject, definePort, type Port, readPem, type Site } from '#con
 import { OtlpExporter, type OtlpSettings } from '../../services/otlp/exporter.ts';
 import type { Resource, Scope } from '../../services/otlp/resource.ts';
 import { authoritiesOf, type OtlpTarget } from '../../services/otlp/target.ts';
-import type { OpenTelemetryConfig, OtlpExporterConfig } from './schema.ts';
+import { type OpenTelemetryConfig, type OtlpExporterConfig, REPORTING_SECONDS } from './schema.ts';
 
 /** Headers that are sent to collectors, by the name of the exporter. */
 export type ExporterHeaders = ReadonlyMap<string, Readonly<Record<string, string>>>;
@@ -80,7 +80,7 @@ export function openExporters(
         family: 'otlp',
         takesMetrics: !each.disable_metrics,
         takesTraces: !each.disable_traces,
-        periodSeconds: each.custom_metric_reporting_period || config.metric_reporting_period,
+        periodSeconds: each.custom_metric_reporting_period || config.metric_reporting_period || REPORTING_SECONDS,
         otlp: site.keep(keyOf(settings), open, (exporter) => exporter.close()),
       },
       at,

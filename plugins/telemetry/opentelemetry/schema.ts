@@ -1,6 +1,9 @@
 import { HEADER_NAME_PATTERN, type Infer, type Schema } from '#contract';
 import { TIME_BOUNDS } from '../../services/metrics/metric-store.ts';
 
+/** Seconds between pushes of metrics where the configuration does not say, or says 0. */
+export const REPORTING_SECONDS = 30;
+
 const flag = (description: string) => ({ type: 'boolean', description, default: false }) as const;
 
 const text = (description: string, example: string) =>
@@ -164,9 +167,9 @@ export const serviceSchema = {
     deploy_env: text('Where it runs; not told when it is empty.', 'production'),
     metric_reporting_period: {
       type: 'integer',
-      minimum: 1,
-      description: 'Seconds between pushes of metrics over OTLP.',
-      default: 30,
+      minimum: 0,
+      description: `Seconds between pushes of metrics over OTLP; 0 means ${REPORTING_SECONDS}.`,
+      default: REPORTING_SECONDS,
     },
     trace_sample_rate: { ...sampleRate, default: 1 },
     skip_paths: {
@@ -267,8 +270,8 @@ export const endpointSchema = {
         },
         metric_reporting_period: {
           type: 'integer',
-          minimum: 1,
-          description: "Seconds between pushes of metrics. Default: the exporter's.",
+          minimum: 0,
+          description: "Seconds between pushes of metrics; 0 means the exporter's. Default: the exporter's.",
         },
         trace_sample_rate: { ...sampleRate, description: `${sampleRate.description} Default: the service's.` },
       },

@@ -28,6 +28,11 @@ describe('a validator', () => {
       ['/extra_config/a~1b', "'a/b' must match ^k, found a string"],
     ]);
   });
+  it('says of a secret that it is empty', () => {
+    deepEqual(reported({ type: 'string', minLength: 1, secret: true }, ''), [
+      ['/extra_config/a~1b', "'a/b' must not be empty, found an empty string"],
+    ]);
+  });
   it('keeps all keys of a map, those of comments too', () => {
     deepEqual(check({ type: 'object', values: { type: 'integer' } }, { _a: 1, $b: 2 }).value, { _a: 1, $b: 2 });
   });

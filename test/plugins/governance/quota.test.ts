@@ -27,7 +27,7 @@ const gold = {
 const free = { name: 'free', limits: [{ amount: 1, unit: 'day' }] };
 const metered = { name: 'metered', limits: [{ amount: 10, unit: 'day' }] };
 const processor = { name: 'api', connection_name: 'c', rules: [gold, free, metered] };
-const byHeader = (rule: string) => ({ rule_name: rule, tier_value: rule, key: 'X-User' });
+const byHeader = (rule: string) => ({ rule_name: rule, tier_value: rule, key: 'X-User', comment: 'by name' });
 const quota = { quota_name: 'api', tier_key: 'X-Plan', tiers: ['gold', 'free', 'metered'].map(byHeader) };
 
 /** Noon of a Wednesday: no window ends while a test runs. */

@@ -68,6 +68,12 @@ describe('the configuration of telemetry/opentelemetry', () => {
     });
   }
 
+  it('takes a reporting period of 0 for the usual one', async () => {
+    const gate = await openHarness(plugin, 'service', { exporters: otlp('a'), metric_reporting_period: 0 });
+    deepEqual(gate.warnings, []);
+    await gate.close();
+  });
+
   it('is refused with an unknown name in OTEL_PROPAGATORS', async () => {
     process.env['OTEL_PROPAGATORS'] = 'tracecontext,jaeger';
     await rejects(openHarness(plugin, 'service', { exporters: otlp('a') }), /OTEL_PROPAGATORS.*"jaeger"/);
