@@ -107,6 +107,7 @@ export { Pieces } from './pieces.ts';
 export { endpointPipeSchema, pipeSchema } from './pipe.ts';
 export * from './plugin.ts';
 export { definePort, type Offer, offer, type Port } from './port.ts';
+export { type ProductNames, productNames } from './product-names.ts';
 export type { Protocol } from './protocol.ts';
 export { Query } from './query.ts';
 export type { RouterOptions } from './router-config.ts';

@@ -73,7 +73,18 @@ export const routerSchema = {
       default: '/__ready',
       examples: ['/readyz'],
     },
-    hide_version_header: { type: 'boolean', description: 'Omits the version from X-Gateway.', default: false },
+    hide_version_header: {
+      type: 'boolean',
+      description:
+        'Hides the version number in the X-Gateway header: it then is "Version undefined" instead of "Version 1.2.3".',
+      default: false,
+    },
+    compatible_headers: {
+      type: 'boolean',
+      description:
+        'Uses the header names of KrakenD: X-Krakend and X-Krakend-Completed in responses, "User-Agent: KrakenD Version …" towards backends. Off: X-Gateway, X-Gateway-Completed, Sluice.',
+      default: false,
+    },
     disable_access_log: { type: 'boolean', description: 'No access log.', default: false },
     logger_skip_paths: {
       type: 'array',

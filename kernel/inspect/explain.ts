@@ -9,13 +9,14 @@ import {
   HeaderBag,
   makeRequest,
   type PipeRequest,
+  productNames,
   Reply,
   RequestBody,
 } from '#contract';
 import { joinPointer } from '../config/index.ts';
 import { PASSING, silentLog } from '../contract/internal.ts';
 import { compileBackend } from '../pipeline/backend.ts';
-import { compileRequest, dropConnectionHeaders, gatewayAgent } from '../pipeline/request.ts';
+import { compileRequest, dropConnectionHeaders } from '../pipeline/request.ts';
 import type { Route } from '../pipeline/route.ts';
 import type { Stage } from '../pipeline/stages.ts';
 import { compileClientIp } from '../server/client-ip.ts';
@@ -110,7 +111,7 @@ export async function explainRequest(
   });
   const received = client.with({ headers: client.headers.copy() });
   dropConnectionHeaders(received.headers.list);
-  const entering = compileRequest(route.endpoint, gatewayAgent(version), route.sets)(received);
+  const entering = compileRequest(route.endpoint, productNames(config.router, version).agent, route.sets)(received);
   const pointer = joinPointer(pointerOf(served, route), 'backend');
   const forwarded = route.endpoint.backend.map((backend, index) => ({
     ...forward(route, backend, index, entering, client),

@@ -4,7 +4,9 @@ import {
   type Encoding,
   type HeaderBag,
   hasKeys,
+  type ProductNames,
   printJson,
+  productNames,
   type Reply,
   type RouterOptions,
   type Upgrade,
@@ -31,15 +33,14 @@ export interface RenderedReply {
 
 /** What every answer of one configuration has in common. */
 export interface Rendering {
-  /** Value of `X-Gateway`. */
-  readonly version: string;
+  readonly names: ProductNames;
   /** Error texts become bodies. */
   readonly errorMessages: boolean;
 }
 
 export function createRendering(router: RouterOptions, version: string): Rendering {
   return {
-    version: `Version ${router.hide_version_header ? 'undefined' : version}`,
+    names: productNames(router, version),
     errorMessages: router.return_error_msg,
   };
 }
@@ -70,10 +71,10 @@ function renderRaw(reply: Reply, output: Encoding, rendering: Rendering): Render
   const { headers } = reply;
   const streams = output.streams === true && reply.status === 200 && reply.body instanceof ByteStream;
   if (streams) headers.delete('content-length');
-  headers.delete('x-gateway');
-  headers.delete('x-gateway-completed');
-  headers.list.push('X-Gateway', rendering.version);
-  if (reply.complete !== null) headers.list.push('X-Gateway-Completed', 'false');
+  const { names } = rendering;
+  headers.delete(names.header.toLowerCase());
+  headers.delete(names.completed.toLowerCase());
+  addOwn(headers.list, reply.complete === null ? null : false, rendering);
   const rendered: RenderedReply = { status: reply.status, headers: headers.list, body: reply.body, raw: true };
   return streams ? { ...rendered, streams } : rendered;
 }
@@ -87,8 +88,7 @@ export function renderPlain(reply: Reply, rendering: Rendering): RenderedReply {
     body = printJson(reply.data);
     if (!reply.headers.has('content-type')) headers.push('Content-Type', 'application/json; charset=utf-8');
   }
-  headers.push('X-Gateway', rendering.version);
-  if (reply.complete !== null) headers.push('X-Gateway-Completed', String(reply.complete));
+  addOwn(headers, reply.complete, rendering);
   return { status: reply.status, headers, body };
 }
 
@@ -105,14 +105,13 @@ export function renderError(reply: Reply, rendering: Rendering): RenderedReply {
       headers.push('Content-Type', view.contentType ?? 'text/plain; charset=utf-8');
     }
   }
-  headers.push('X-Gateway', rendering.version);
-  if (reply.complete !== null) headers.push('X-Gateway-Completed', 'false');
+  addOwn(headers, reply.complete === null ? null : false, rendering);
   return { status: reply.status, headers, body };
 }
 
-function addOwn(headers: string[], complete: boolean | null, rendering: Rendering): void {
-  headers.push('X-Gateway', rendering.version);
-  if (complete !== null) headers.push('X-Gateway-Completed', complete ? 'true' : 'false');
+function addOwn(headers: string[], complete: boolean | null, { names }: Rendering): void {
+  headers.push(names.header, names.version);
+  if (complete !== null) headers.push(names.completed, complete ? 'true' : 'false');
 }
 
 function addCaching(headers: string[], reply: Reply, route: Route): void {

@@ -31,11 +31,6 @@ const guardedTwins = new Set([
   'cookie',
 ]);
 
-/** The gateway's own `User-Agent`. @param version of the release, as in `1.2.3`. */
-export function gatewayAgent(version: string): string {
-  return `Sluice Version ${version}`;
-}
-
 /**
  * Compiles what an endpoint lets through (forwarding rules F1 to F9) into the function that makes the pipe's request
  * from the client's.

@@ -1,4 +1,12 @@
-import { type AtService, type EndpointConfig, meterOf, meters, type ServiceConfig, type Site } from '#contract';
+import {
+  type AtService,
+  type EndpointConfig,
+  meterOf,
+  meters,
+  productNames,
+  type ServiceConfig,
+  type Site,
+} from '#contract';
 import { joinPointer } from '../config/index.ts';
 import { sortByOrder } from '../registry/order.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -12,7 +20,6 @@ import { type ConfiguredPlugin, findPlugins } from './namespaces.ts';
 import { type NestedPipe, nesting } from './nested.ts';
 import { type AttachDefault, byDependency, Offers } from './offers.ts';
 import { Reads } from './reads.ts';
-import { gatewayAgent } from './request.ts';
 import type { Route } from './route.ts';
 import { type Build, createSite } from './site.ts';
 
@@ -47,7 +54,7 @@ export function attachService(build: Build, registry: Registry): ServiceFrame {
   const service: Attached<AtService>[] = [];
   const offers = Offers.atRoot(registry.openScope(), (namespace) => attachDefault(namespace));
   const nested: NestedPipe[] = [];
-  const agent = gatewayAgent(services.version);
+  const agent = productNames(config.router, services.version).agent;
   const context = nesting({ build, registry, service, offers, agent, log: services.log }, nested);
   const frame: ServiceFrame = { context, service, nested, rest: null, isClosed: false };
   for (const name of registry.catalogue.always ?? []) {

@@ -106,7 +106,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
 
   failed(error: unknown): void {
     this.#context.log.error(() => `answer failed: ${error instanceof Error ? error.stack : error}`);
-    answerFailure(this.#response, this.#context.rendering.version);
+    answerFailure(this.#response, this.#context.rendering.names);
   }
 
   /** Answers by a path of the gateway's own, by a declared endpoint, or by refusing. Never throws. */

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { ProductNames } from '#contract';
 import type { RenderedReply } from '../pipeline/render.ts';
 import { type ExchangeMessage, exchangeKey } from './exchange-context.ts';
 import { takeHeaders } from './koa-reply.ts';
@@ -14,9 +15,8 @@ const internalError: Refusal = { status: 500, text: '' };
 /**
  * Answers in the place of what failed. An answer that is wholly given stands, and so does its connection; one that is given
  * in part breaks its connection.
- * @param version value of `X-Gateway`.
  */
-export function answerFailure(response: ServerResponse, version: string, refusal = internalError): void {
+export function answerFailure(response: ServerResponse, names: ProductNames, refusal = internalError): void {
   if (response.writableEnded || response.destroyed) return;
   if (response.headersSent) {
     response.destroy();
@@ -26,10 +26,10 @@ export function answerFailure(response: ServerResponse, version: string, refusal
   exchange?.settleBody(false);
   const { status, text } = refusal;
   for (const name of response.getHeaderNames()) {
-    if (/^(?:content-|etag$|x-gateway$)/.test(name)) response.removeHeader(name);
+    if (/^(?:content-|etag$|x-(?:gateway|krakend)$)/.test(name)) response.removeHeader(name);
   }
   const headers = takeHeaders(response);
-  headers.push('X-Gateway', version, 'Content-Length', String(Buffer.byteLength(text)));
+  headers.push(names.header, names.version, 'Content-Length', String(Buffer.byteLength(text)));
   if (text !== '') headers.push('Content-Type', 'text/plain; charset=utf-8');
   const rendered: RenderedReply = { status, headers, body: text };
   const seen = exchange?.seeHead(rendered) ?? rendered;

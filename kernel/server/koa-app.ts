@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Stream } from 'node:stream';
 import Koa from 'koa';
-import type { Log } from '#contract';
+import type { Log, ProductNames } from '#contract';
 import { PluginFault } from '../containment/plugin-fault.ts';
 import type { RenderedReply } from '../pipeline/render.ts';
 import { type ExchangeMessage, exchangeKey } from './exchange-context.ts';
@@ -22,7 +22,7 @@ export class KoaApp extends Koa {
   readonly #gzips: boolean;
 
   /** @param gzips compress what is left on the context for clients that ask for it. */
-  constructor(version: string, gzips: boolean, log: Log) {
+  constructor(names: ProductNames, gzips: boolean, log: Log) {
     super();
     this.#gzips = gzips;
     this.silent = true;
@@ -35,7 +35,7 @@ export class KoaApp extends Koa {
       const { res } = this;
       const refusal = refusalOf(error);
       if (!refusal && !hasLeft(this.req)) this.app.emit('error', error, this);
-      answerFailure(res, version, refusal ?? undefined);
+      answerFailure(res, names, refusal ?? undefined);
     };
   }
 

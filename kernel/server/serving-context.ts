@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Koa from 'koa';
-import type { ClientRequest, FindEndpoint, Log, LogLevel, LogSinks, Role, Step } from '#contract';
+import type { ClientRequest, FindEndpoint, Log, LogLevel, LogSinks, ProductNames, Role, Step } from '#contract';
 import { runOwned } from '../contract/internal.ts';
 import { createAccessWriter, type JoinedLogging, joinLogging, type RecordWriter, together } from '../logging/index.ts';
 import type { Compiled } from '../pipeline/compile.ts';
@@ -73,7 +73,7 @@ export async function createServingContext(
   // Around nothing Koa would only cost.
   const throughApp = middleware.length > 0 || context.throughKoa;
   const handle = throughApp
-    ? createApp(middleware, rendering.version, !config.router.disable_gzip, log).callback()
+    ? createApp(middleware, rendering.names, !config.router.disable_gzip, log).callback()
     : null;
   const logging = joinLogging(
     attached.flatMap(({ logging: settings }) => settings ?? []),
@@ -135,18 +135,18 @@ function endpointFinder(destinations: Destinations): FindEndpoint {
   };
 }
 
-function createApp(middleware: readonly Koa.Middleware[], version: string, gzips: boolean, log: Log): Koa {
-  const app = new KoaApp(version, gzips, log);
-  if (middleware.length > 0) app.use(prepare(version));
+function createApp(middleware: readonly Koa.Middleware[], names: ProductNames, gzips: boolean, log: Log): Koa {
+  const app = new KoaApp(names, gzips, log);
+  if (middleware.length > 0) app.use(prepare(names));
   for (const layer of middleware) app.use(layer);
   app.use((context) => (context.req as ExchangeMessage)[exchangeKey]!.run(context));
   return app;
 }
 
 /** What service-level middleware finds on the context: the version header is set, and `state.match()` tells the endpoint. */
-function prepare(version: string): Koa.Middleware {
+function prepare({ header, version }: ProductNames): Koa.Middleware {
   return (context, next) => {
-    context.set('X-Gateway', version);
+    context.set(header, version);
     const exchange = (context.req as ExchangeMessage)[exchangeKey]!;
     context.state.match = () => exchange.match();
     exchange.prepare();

@@ -6,7 +6,7 @@ import type { RenderedReply } from '../pipeline/render.ts';
 const misplaced =
   /^(?:connection|content-.*|date|host|keep-alive|location|set-cookie|te|trailer|transfer-encoding|upgrade)$/i;
 /** The gateway's own: in a protocol of its own they stand behind the body, where no backend has a say. */
-const ofGateway = /^x-gateway(?:-completed)?$/i;
+const ofGateway = /^x-(?:gateway|krakend)(?:-completed)?$/i;
 
 /** Whether what an answer has to say behind its body is written: over HTTP/1.1 only to clients that ask for it. */
 export function takesTrailers({ req }: ServerResponse, { status, trailers }: RenderedReply): boolean {

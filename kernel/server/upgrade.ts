@@ -20,7 +20,7 @@ export function protocolOf(message: IncomingMessage, accepted: ReadonlySet<strin
 }
 
 /** Headers that say what the connection does next, or describe a body. */
-const own = /^(?:connection|upgrade|transfer-encoding|x-gateway|content-.*)$/;
+const own = /^(?:connection|upgrade|transfer-encoding|x-(?:gateway|krakend)|content-.*)$/;
 
 /**
  * The answer that switches a connection to another protocol.
@@ -38,7 +38,7 @@ export function renderUpgrade(
     throw new CallError('UPGRADE_REFUSED', `nobody has asked for the switch to another protocol that is answered`);
   }
   headers.filter((name) => !own.test(name));
-  headers.list.push('X-Gateway', rendering.version, 'Connection', 'Upgrade', 'Upgrade', protocol);
+  headers.list.push(rendering.names.header, rendering.names.version, 'Connection', 'Upgrade', 'Upgrade', protocol);
   return { status: 101, headers: headers.list, body: null, raw: true, upgrade };
 }
 

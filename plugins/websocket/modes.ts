@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { BackendError, type EndpointSite, HeaderBag, type Protocol, paramKey, Reply, timerMs } from '#contract';
+import {
+  BackendError,
+  type EndpointSite,
+  HeaderBag,
+  type Protocol,
+  paramKey,
+  productNames,
+  Reply,
+  timerMs,
+} from '#contract';
 import { dial } from './dial.ts';
 import { DirectConnection } from './direct.ts';
 import { acceptance, subprotocolsOf } from './handshake.ts';
@@ -56,7 +65,7 @@ export function sharedProtocol(site: Attaching): Protocol {
   const backend = endpoint.backend[0]!;
   const { url_pattern: pattern, host, sd, sd_scheme: scheme } = backend;
   const dialing = { ...dialSettings(site), maxBytes: envelopeBytes(config.max_message_size) };
-  const headers = new HeaderBag(['User-Agent', `Sluice Version ${site.use('version')}`]);
+  const headers = new HeaderBag(['User-Agent', productNames(site.setting('router'), site.use('version')).agent]);
   // It is nobody's: what clients bring travels in the envelopes.
   const path = pattern.replace(/\{[^{}"]+\}/g, '').replace(/[^\x21-\x7e]+/g, encodeURIComponent);
   const { addresses, next } = hostsOf();

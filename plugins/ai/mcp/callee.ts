@@ -6,6 +6,7 @@ import {
   type EndpointConfig,
   findNear,
   isObject,
+  productNames,
   type Reply,
   type Site,
 } from '#contract';
@@ -57,7 +58,7 @@ function ofWorkflow(
   const encoding = site.encoding(workflow.output_encoding)!;
   checkBytes(config, encoding, site, pointer, `${pointer}/workflow/output_encoding`);
   const step = site.pipe(`${pointer}/workflow`);
-  const agent = `Sluice Version ${site.use('version')}`;
+  const { agent } = productNames(site.setting('router'), site.use('version'));
   const toWorkflow = compileRequest(config.input_headers, workflow.backend, agent);
   return { ...schemas, encoding, call: (args, client, call) => step(toWorkflow(args, client), call) };
 }

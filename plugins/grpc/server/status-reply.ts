@@ -6,6 +6,8 @@ import {
   CancelledError,
   type ClientRequest,
   HeaderBag,
+  type ProductNames,
+  productNames,
   Reply,
   type RouterOptions,
 } from '#contract';
@@ -45,14 +47,13 @@ interface StatusErrorOptions {
 export interface Wording {
   /** Clients are told what has failed, not only its kind. */
   readonly isOpen: boolean;
-  /** As of `X-Gateway`. */
-  readonly version: string;
+  readonly names: ProductNames;
 }
 
 export function wordingOf(router: RouterOptions, version: string): Wording {
   return {
     isOpen: router.return_error_msg,
-    version: `Version ${router.hide_version_header ? 'undefined' : version}`,
+    names: productNames(router, version),
   };
 }
 
@@ -94,11 +95,11 @@ export function statusReply(code: number, message: string, wording: Wording, err
 /** Longest message to a client, in characters: clients take few kilobytes of metadata. */
 const MAX_MESSAGE = 1024;
 
-function trailersOf(code: number, message: string, complete: boolean | null, { version }: Wording): HeaderBag {
+function trailersOf(code: number, message: string, complete: boolean | null, { names }: Wording): HeaderBag {
   const trailers = new HeaderBag(['grpc-status', String(code)]);
   if (message !== '') trailers.append('grpc-message', encodeMessage(message.slice(0, MAX_MESSAGE)));
-  if (complete !== null) trailers.append('x-gateway-completed', String(complete));
-  trailers.append('x-gateway', version);
+  if (complete !== null) trailers.append(names.completed.toLowerCase(), String(complete));
+  trailers.append(names.header.toLowerCase(), names.version);
   return trailers;
 }
 

@@ -3,7 +3,13 @@ import { ByteStream, CallError, type Encoding, HeaderBag, makeRequest, Reply, re
 import { createRendering, type RenderedReply, render, renderPlain } from '../../../kernel/pipeline/render.ts';
 import type { Route } from '../../../kernel/pipeline/route.ts';
 
-const rendering = { version: 'Version 1', errorMessages: false };
+const names = {
+  header: 'X-Gateway',
+  completed: 'X-Gateway-Completed',
+  version: 'Version 1',
+  agent: 'Sluice Version 1',
+};
+const rendering = { names, errorMessages: false };
 const telling = { ...rendering, errorMessages: true };
 
 const text: Encoding = {
@@ -224,8 +230,19 @@ describe('an answer that no endpoint gave', () => {
 describe('what all answers have in common', () => {
   it('is the version, unless that is hidden, and whether error texts are returned', () => {
     const router = { hide_version_header: false, return_error_msg: true } as never;
-    deepEqual(createRendering(router, '1.2.3'), { version: 'Version 1.2.3', errorMessages: true });
-    const hidden = { hide_version_header: true, return_error_msg: false } as never;
-    deepEqual(createRendering(hidden, '1.2.3'), { version: 'Version undefined', errorMessages: false });
+    const shownRendering = createRendering(router, '1.2.3');
+    deepEqual([shownRendering.names.version, shownRendering.errorMessages], ['Version 1.2.3', true]);
+    const hidden = createRendering({ hide_version_header: true, return_error_msg: false } as never, '1.2.3');
+    deepEqual([hidden.names.version, hidden.errorMessages], ['Version undefined', false]);
+  });
+
+  it('is the names of the gateway, or those of the compatible product', () => {
+    const own = createRendering({ compatible_headers: false } as never, '1.2.3').names;
+    deepEqual([own.header, own.completed, own.agent], ['X-Gateway', 'X-Gateway-Completed', 'Sluice Version 1.2.3']);
+    const compatible = createRendering({ compatible_headers: true } as never, '1.2.3').names;
+    deepEqual(
+      [compatible.header, compatible.completed, compatible.agent],
+      ['X-Krakend', 'X-Krakend-Completed', 'KrakenD Version 1.2.3'],
+    );
   });
 });
