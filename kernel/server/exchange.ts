@@ -237,7 +237,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
     if (this.#isUpgraded) return this.end();
     this.abandon(500);
     this.#response.shouldKeepAlive = false;
-    answerFailure(this.#response, this.#context.rendering.version);
+    answerFailure(this.#response, this.#context.rendering.names);
   }
 
   /**
