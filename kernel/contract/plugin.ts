@@ -208,6 +208,8 @@ export interface Plugin {
    * that hand nothing to endpoints need not say so.
    */
   readonly independent?: true;
+  /** An endpoint with it needs no backend: the component answers by itself. */
+  readonly answersAlone?: true;
   /** Components without which it can do nothing: those that must stand at the root where it stands there. */
   readonly requires?: readonly Namespace[];
   /** Components without which it has no effect: a warning where it stands at the root and they do not. */

@@ -40,7 +40,8 @@ export async function completeSchema(registry: Registry): Promise<CompleteSchema
     encoding: { enum: inputs },
     sd: { enum: registry.names('discovery') },
   });
-  const endpoint = complete('endpoint', toPublicSchema(endpointSchema), components, {
+  const alone = registry.namespaces.filter((namespace) => registry.plugin(namespace)!.answersAlone);
+  const endpoint = complete('endpoint', withOptionalBackend(toPublicSchema(endpointSchema), alone), components, {
     output_encoding: { enum: outputs },
     backend: { items: backend },
   });
@@ -121,6 +122,15 @@ function componentsOf(registry: Registry): Component[] {
 /** The key of a component among the definitions. */
 export function definitionKey(level: Level, namespace: Namespace): string {
   return `${level}.${namespace.replaceAll('/', '.')}`;
+}
+
+/** An endpoint needs a backend, or a component that answers alone. @param alone the names of such components. */
+function withOptionalBackend(endpoint: JsonSchema, alone: readonly Namespace[]): JsonSchema {
+  if (alone.length === 0) return endpoint;
+  const required = (endpoint['required'] as readonly string[]).filter((field) => field !== 'backend');
+  const having = (field: string, inner: JsonSchema = {}) => ({ properties: { [field]: inner }, required: [field] });
+  const choices = [having('backend'), ...alone.map((name) => having('extra_config', { type: 'object', ...having(name) }))];
+  return { ...endpoint, required, allOf: [...((endpoint['allOf'] as object[]) ?? []), { anyOf: choices }] };
 }
 
 /** Fills in what only the registry knows of an object of the core, and what files made for others may say in it. */

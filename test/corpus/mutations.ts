@@ -74,7 +74,8 @@ function rename(path: Path, name: string): (data: Data) => void {
 
 function withoutRequired(document: unknown, { path, schema }: Field): Mutation[] {
   const required = 'type' in schema && schema.type === 'object' ? (schema.required ?? []) : [];
-  return required.map((key) =>
+  const present = required.filter((key) => Object.hasOwn(at(document as Data, path), key));
+  return present.map((key) =>
     mutation(
       `delete ${key} of`,
       document,

@@ -11,6 +11,7 @@ const MEMBERS: Readonly<Record<keyof Plugin, true>> = {
   description: true,
   places: true,
   independent: true,
+  answersAlone: true,
   requires: true,
   expects: true,
   expectsBelow: true,

@@ -19,6 +19,7 @@ export const plugin = definePlugin({
   description: 'Serves the OpenAI Chat Completions API over models of any vendor that ai/llm supports.',
   offers: [declaredModels, reportsUsage],
   takes: [declaredModels],
+  answersAlone: true,
   convert: withoutBackend(name),
   becomes: ['encoding/streaming'],
   expectsBelow: { component: name, called: `an endpoint with ${name}`, suits: () => true },

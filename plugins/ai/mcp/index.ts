@@ -31,6 +31,7 @@ const name = 'ai/mcp';
 export const plugin = definePlugin({
   name,
   description: 'Publishes workflows and endpoints as tools of Model Context Protocol (MCP) servers.',
+  answersAlone: true,
   convert: answerAllMethods,
   becomes: ['proxy'],
   freeKeys: true,

@@ -1,4 +1,4 @@
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { atEndpoint, definePlugin } from '#contract';
@@ -77,12 +77,8 @@ describe('what is remembered of changes', () => {
     gateway = await startGateway(config({}));
     const endpoints = Array.from({ length: 1_000 }, (_, at) => ({ endpoint: `/${at}`, nope: 1 }));
     const source = new ConfigText(JSON.stringify({ version: 3, endpoints }), 'json');
-    const refused = gateway.apply({ trigger: 'api', source });
-    const reported = await refused.then(
-      () => 0,
-      ({ issues }: { issues: readonly unknown[] }) => issues.length,
-    );
+    await rejects(gateway.apply({ trigger: 'api', source }));
     const { problem } = gateway.attempts.list[0]!;
-    deepEqual([problem!.issues.length, problem!.issues.length + problem!.hidden], [200, reported]);
+    deepEqual([problem!.issues.length, problem!.hidden], [200, 1_800]);
   });
 });

@@ -293,7 +293,7 @@ describe('the phase around everything', () => {
     it('knows its methods and its spelling', async () => {
       await start([metrics]);
       const response = await gateway!.inject({ url: '/metrics', method: 'POST' });
-      deepEqual([response.statusCode, response.headers.allow], [405, 'GET']);
+      deepEqual([response.statusCode, response.headers.allow], [405, 'GET, HEAD']);
       equal((await gateway!.inject('/metrics/')).headers.location, '/metrics');
     });
 
