@@ -129,7 +129,10 @@ function withOptionalBackend(endpoint: JsonSchema, alone: readonly Namespace[]):
   if (alone.length === 0) return endpoint;
   const required = (endpoint['required'] as readonly string[]).filter((field) => field !== 'backend');
   const having = (field: string, inner: JsonSchema = {}) => ({ properties: { [field]: inner }, required: [field] });
-  const choices = [having('backend'), ...alone.map((name) => having('extra_config', { type: 'object', ...having(name) }))];
+  const choices = [
+    having('backend'),
+    ...alone.map((name) => having('extra_config', { type: 'object', ...having(name) })),
+  ];
   return { ...endpoint, required, allOf: [...((endpoint['allOf'] as object[]) ?? []), { anyOf: choices }] };
 }
 
