@@ -72,9 +72,9 @@ export function* checkService(
   let isSound = true;
   for (const [index, endpoint] of service.endpoints.entries()) {
     const pointer = `/endpoints/${index}`;
-    if (typeof endpoint?.endpoint === 'string') {
+    if (typeof endpoint?.endpoint === 'string' && typeof endpoint.method === 'string') {
       checkEndpointPath(endpoint, pointer, pathOptions, report);
-      routes.push({ method: String(endpoint.method), endpoint: endpoint.endpoint, pointer });
+      routes.push({ method: endpoint.method, endpoint: endpoint.endpoint, pointer });
     }
     if (!structure.isSound(pointer)) {
       isSound = false;

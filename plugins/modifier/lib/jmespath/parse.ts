@@ -1,5 +1,5 @@
 import { compile, tokenize } from '@jmespath-community/jmespath';
-import { parseExact, printJson } from '#contract';
+import { type Data, parseExact, printJson } from '#contract';
 import { JmespathMistake } from './mistake.ts';
 
 /** An expression as a tree. */
@@ -83,10 +83,19 @@ function readTokens(source: string): readonly Token[] {
     if (beyond) throw new JmespathMistake(`${beyond} are not part of JMESPath`, { within });
     if (type !== 'Literal' || source[start] !== '`') continue;
     const text = source.slice(start, within.end).trim().slice(1, -1).replaceAll('\\`', '`');
-    if (printJson(parseExact(text)) === printJson(value)) continue;
+    if (isExactly(text, value, within)) continue;
     throw new JmespathMistake('a literal cannot hold a number of more than 15 digits', { within });
   }
   return tokens;
+}
+
+/** @throws JmespathMistake for a literal that is not JSON. */
+function isExactly(text: string, value: unknown, within: { start: number; end: number }): boolean {
+  try {
+    return printJson(parseExact(text)) === printJson(value as Data);
+  } catch {
+    throw new JmespathMistake(`${text} is not valid JSON`, { within });
+  }
 }
 
 /** What cannot be read begins behind the longest beginning that can. */

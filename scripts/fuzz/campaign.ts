@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { judge } from './judge.ts';
+import type { OpenTarget, Target } from './target.ts';
+
+/** What a campaign did. */
+export interface CampaignReport {
+  readonly executions: number;
+  /** The smallest input found for which the law does not hold; null for none. */
+  readonly find: { readonly input: unknown; readonly message: string } | null;
+  /** Growth of the heap from the first tenth of the campaign to its end, in bytes. */
+  readonly grownBytes: number;
+}
+
+export interface CampaignOptions {
+  /** In milliseconds. */
+  readonly limitMs: number;
+  readonly seed: number;
+}
+
+/** Inputs between two looks at the clock and the heap. */
+const BATCH = 200;
+/** A heap that grows by more than this is a find. */
+const GROWTH_BYTES = 128 * 1024 * 1024;
+
+/** Gives a target random inputs until the time is up or the first find, which is made as small as it can be. */
+export async function runCampaign(target: Target, { limitMs, seed }: CampaignOptions): Promise<CampaignReport> {
+  const end = performance.now() + limitMs;
+  const open = await target.open();
+  let executions = 0;
+  let base: number | null = null;
+  try {
+    for (let batch = 0; ; batch++) {
+      const result = await tryBatch(target, open, seed + batch);
+      executions += result.numRuns;
+      if (result.failed && result.counterexample) {
+        const message = String((result.errorInstance as Error | null)?.message ?? 'failed');
+        return { executions, find: { input: result.counterexample[0], message }, grownBytes: 0 };
+      }
+      const now = performance.now();
+      if (base === null && now > end - limitMs * 0.9) base = heapBytes();
+      if (now < end) continue;
+      const grownBytes = base === null ? 0 : heapBytes() - base;
+      const isGrown = grownBytes > GROWTH_BYTES && globalThis.gc !== undefined;
+      return {
+        executions,
+        grownBytes,
+        find: isGrown ? { input: null, message: `the heap grew by ${grownBytes} bytes` } : null,
+      };
+    }
+  } finally {
+    await open.close();
+  }
+}
+
+function tryBatch(target: Target, open: OpenTarget, seed: number) {
+  const property = fc.asyncProperty(target.inputs, (input) => judge(target, open, input));
+  return fc.check(property, { seed, numRuns: BATCH, endOnFailure: false });
+}
+
+function heapBytes(): number {
+  globalThis.gc?.();
+  return process.memoryUsage().heapUsed;
+}

@@ -1,0 +1,36 @@
+import type { OpenTarget, Target } from './target.ts';
+
+/** An input for which the law of its target does not hold. */
+export class Find extends Error {
+  override readonly name = 'Find';
+}
+
+/**
+ * Gives an input to a target. Time is the processor time of this thread, so other load on the machine changes no verdict; an
+ * input that takes too long gets a second try, by then compiled and with its caches filled.
+ * @throws Find with what is wrong.
+ */
+export async function judge(target: Target, open: OpenTarget, input: unknown): Promise<void> {
+  const first = await timed(open, input);
+  if (first <= target.boundMs) return;
+  const second = await timed(open, input);
+  if (second > target.boundMs)
+    throw new Find(`takes ${Math.round(second)} ms of processor time: ${target.boundMs} at most`);
+}
+
+async function timed(open: OpenTarget, input: unknown): Promise<number> {
+  const before = cpuMs();
+  try {
+    await open.accept(input);
+  } catch (error) {
+    throw new Find(error instanceof Error ? (error.stack ?? error.message) : String(error), { cause: error });
+  }
+  return cpuMs() - before;
+}
+
+const usage = (process.threadCpuUsage ?? process.cpuUsage).bind(process);
+
+function cpuMs(): number {
+  const { user, system } = usage();
+  return (user + system) / 1000;
+}

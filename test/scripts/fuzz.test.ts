@@ -1,0 +1,53 @@
+import { equal, rejects } from 'node:assert/strict';
+import { runCampaign } from '../../scripts/fuzz/campaign.ts';
+import { keptInputs } from '../../scripts/fuzz/corpus.ts';
+import { Find, judge } from '../../scripts/fuzz/judge.ts';
+import { exactJson } from '../../scripts/fuzz/targets/exact-json.ts';
+import { targets } from '../../scripts/fuzz/targets/index.ts';
+
+/** Time for random inputs of each target, in milliseconds; `npm run fuzz` searches for longer. */
+const LIMIT_MS = 2_000;
+
+/** The same inputs in every run, so that a change is what makes it fail; `npm run fuzz` takes new ones. */
+const seed = Number(process.env['SLUICE_FUZZ_SEED'] ?? 1);
+
+describe(`random inputs (SLUICE_FUZZ_SEED=${seed})`, function () {
+  this.timeout(180_000);
+
+  for (const target of targets) {
+    describe(target.name, () => {
+      for (const { id, input } of keptInputs(target.name)) {
+        it(`holds for ${id}, once a find`, async () => {
+          const open = await target.open();
+          try {
+            await judge(target, open, input);
+          } finally {
+            await open.close();
+          }
+        });
+      }
+
+      it('holds for new ones', async () => {
+        const { find } = await runCampaign(target, { limitMs: LIMIT_MS, seed });
+        equal(find && `${JSON.stringify(find.input)}\n${find.message}`, null);
+      });
+    });
+  }
+
+  it('are a find where the law does not hold, and where they take too long', async () => {
+    const failing = {
+      accept: () => {
+        throw new Error('no');
+      },
+      close: async () => {},
+    };
+    await rejects(judge(exactJson, failing, ''), Find);
+    const slow = { accept: () => spin(20), close: async () => {} };
+    await rejects(judge({ ...exactJson, boundMs: 5 }, slow, ''), /takes \d+ ms/);
+  });
+});
+
+function spin(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
