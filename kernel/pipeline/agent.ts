@@ -56,8 +56,10 @@ export function compileAgent(service: EndpointContext, agent: AgentConfig, index
   const around = Object.fromEntries(entries.filter(([namespace]) => !isDriver(namespace)));
   const pipe = compilePipe(context, { ...agent, extra_config: around }, pointer, log);
   for (const { plugin, pointer: at } of pipe?.endpointPhase ?? []) {
+    // Components at the root serve the endpoints.
+    if (!at.startsWith(`${pointer}/`)) continue;
     const message = `"${plugin.name}" has no effect: it needs a client's request, and an agent has none`;
-    build.warnings.push(new ConfigError('PIPE_COMPONENT', at, message, { hint: 'take it out' }));
+    build.warnings.push(new ConfigError('PIPE_COMPONENT', at, message, { hint: 'remove it from the agent' }));
   }
   const [driver, ...others] = drivers;
   if (build.errors.length === before && (!driver || others.length > 0))

@@ -162,6 +162,16 @@ describe('an agent', () => {
     );
   });
 
+  it('is not warned of components at the root, which serve the endpoints', async () => {
+    gateway = await startWith([driver], {
+      host: [backend.url],
+      endpoints: [{ endpoint: '/a', backend: [{ url_pattern: '/hook' }] }],
+      async_agent: [agent()],
+      extra_config: { 'telemetry/metrics': { endpoint_disabled: true } },
+    });
+    deepEqual(gateway.status.warnings, []);
+  });
+
   it('is waited for when its configuration ends', async () => {
     let answer!: () => void;
     const slow = await startBackend((_seen, response) => {
