@@ -3,7 +3,7 @@ import { joinPointer } from '../values/pointer.ts';
 import { variableFor } from './compatibility/environment.ts';
 import { hasFreeKeys, type KnownPlugins } from './known-plugins.ts';
 import { hinted } from './report.ts';
-import { fillingHint } from './syntax/template.ts';
+import { fillingHint, includeHint } from './syntax/template.ts';
 
 const VARIABLE = '\\$\\{[A-Za-z_]\\w*(?::?[-=?+][^{}]*)?\\}|\\$[A-Z][A-Z\\d_]+\\b';
 const anywhere = new RegExp(`${VARIABLE}|\\{\\{-?\\s*(?:[.$]|[a-z]\\w*\\s)[^{}]*\\}\\}`);
@@ -49,7 +49,7 @@ export function unresolvedIn(document: DataObject, known: KnownPlugins): ConfigE
       const inner = object[key]!;
       if (comment.test(key)) {
         const isMeant = directive.test(key) && typeof inner === 'string' && !(inComponent && elsewhere.test(inner));
-        if (isMeant) results.push(included(key, joinPointer('', ...path, key)));
+        if (isMeant) results.push(included(key, inner, joinPointer('', ...path, key)));
         continue;
       }
       if (key === 'mapping' || (isComponents && hasFreeKeys(key, known))) continue;
@@ -70,9 +70,9 @@ function unfilled(text: string, pointer: string, start: number): ConfigError {
   });
 }
 
-function included(key: string, pointer: string): ConfigError {
-  const message = `'${key}' is a comment: files are not included and references are not followed`;
-  return new ConfigError('CONFIG_INCLUDE', pointer, message, { hint: 'write here what it leads to' });
+function included(key: string, reference: string, pointer: string): ConfigError {
+  const message = `'${key}' is read as a comment: nothing is included`;
+  return new ConfigError('CONFIG_INCLUDE', pointer, message, { hint: includeHint(key, reference) });
 }
 
 /** A mistake where something is not filled in comes from that: it takes its hint. */

@@ -1,5 +1,6 @@
 import { type ConfigErrorOptions, isObject } from '#contract';
 import { fieldName } from '../../values/pointer.ts';
+import { includeHint } from '../syntax/template.ts';
 import { isTooLong, LONGEST_DURATION } from './duration.ts';
 import { durationSlip, equivalent } from './equivalent.ts';
 
@@ -80,7 +81,7 @@ const hints: Readonly<Record<string, (value: unknown, items: string | undefined)
   },
   array: (value, items) => {
     if (items === 'string' && typeof value === 'string') return 'a list with one entry for each';
-    if (isObject(value) && Object.hasOwn(value, '$ref')) return 'write the list itself: files are not included';
+    if (isObject(value) && Object.hasOwn(value, '$ref')) return includeHint('$ref', value['$ref']);
     // Paths as keys are another way to write things than a missing bracket.
     const [first] = isObject(value) ? Object.keys(value) : [];
     return items === 'object' && first !== undefined && !first.startsWith('/') ? 'wrap it in [ ]' : undefined;

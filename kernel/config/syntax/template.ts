@@ -13,14 +13,22 @@ export function templateAt(text: string, start: number): TextRange | undefined {
   return match ? { start, end: templateHere.lastIndex } : undefined;
 }
 
+/** A form that interpolation from the environment understands. */
+const INTERPOLATED = /^\$\{[A-Za-z_]\w*(?::[-?][^{}]*)?\}$/;
+
 /** What to do about a variable or a template: `${X}`, `$X`, `{{ env "X" }}`, `{{ .x }}`. */
 export function fillingHint(text: string): string {
-  const [, name] = /^\{\{-?\s*env\s+["'`]?(\w+)/.exec(text) ?? [];
-  if (name !== undefined)
-    return `write \${${name}} and fill it in before the file is deployed, for example with envsubst`;
-  return text.startsWith('{{')
-    ? 'FC_ENABLE=1 in the environment has the file rendered as a template'
-    : 'fill it in before the file is deployed, for example with envsubst';
+  if (text.startsWith('{{')) return 'set FC_ENABLE=1 in the environment to render the file as a template';
+  if (INTERPOLATED.test(text)) return `set GATEWAY_ENV_INTERPOLATION=1 in the environment to fill in ${text}`;
+  const [, name] = /^\$\{?(\w+)/.exec(text) ?? [];
+  return `write \${${name}} and set GATEWAY_ENV_INTERPOLATION=1 in the environment to fill it in`;
+}
+
+/** What to do about `$ref`, or another key, that was meant to include a file; other references cannot be followed. */
+export function includeHint(key: string, reference: unknown): string {
+  if (typeof reference !== 'string' || /^#|:\/\//.test(reference)) return 'replace it with the value that it refers to';
+  const options = key === '$ref' ? '{}' : `{"ref_key": "${key}"}`;
+  return `create flexible_config.json with ${options} in the working directory to include the file`;
 }
 
 /** A `{{ … }}` where data should be. */

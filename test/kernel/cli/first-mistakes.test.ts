@@ -13,11 +13,12 @@ const keys = [{ public_key: 'a.pem', private_key: 'a.key' }];
 
 const variable = (name: string) => `\${${name}}`;
 
-const INCLUDED =
-  "'$ref' is a comment: files are not included and references are not followed → write here what it leads to";
+const INCLUDING = 'create flexible_config.json with {} in the working directory to include the file';
+const INCLUDED = `'$ref' is read as a comment: nothing is included → ${INCLUDING}`;
 const METHODS = "'method' must be one of GET, POST, PUT, PATCH, DELETE";
 const SCHEMES = 'http:// or https://; "disable_host_sanitize": true where a component speaks another protocol';
-const FILLING = 'for example with envsubst';
+const RENDERING = 'set FC_ENABLE=1 in the environment to render the file as a template';
+const FILLING = 'set GATEWAY_ENV_INTERPOLATION=1 in the environment to fill in';
 
 // biome-ignore format: what was tried, and what is said of it
 const rows: readonly Row[] = [
@@ -25,12 +26,12 @@ const rows: readonly Row[] = [
   ['a component of a name that is near', onEndpoint({ extra_config: { 'qos/ratelimit/endpoint': { max_rate: 1 } } }), 'unknown namespace "qos/ratelimit/endpoint" → supported in qos/ratelimit: qos/ratelimit/proxy, qos/ratelimit/router, qos/ratelimit/router/redis, qos/ratelimit/service, qos/ratelimit/service/redis, qos/ratelimit/tiered'],
   ['a component of another edition', onEndpoint({ extra_config: { 'ai/router': {} } }), "'ai/router' is not supported yet → supported in ai: ai/chat-completions, ai/llm, ai/mcp"],
   ['a component of a backend at the root', root({ extra_config: { 'ai/llm': {} } }), '"ai/llm" does nothing at service level: it works in the extra_config of a backend → move it to the extra_config of a backend'],
-  ['a template with quotes in it', '{"version": 3, "host": ["{{ env "HOST" }}"]}', `templates are not rendered → write \${HOST} and fill it in before the file is deployed, ${FILLING}`],
-  ['a template in a host', root({ host: ['http://{{ env `HOST` }}'] }), `host http://{{ env \`HOST\` }} not valid: invalid host → write \${HOST} and fill it in before the file is deployed, ${FILLING}`],
-  ['a variable in a host', root({ host: [variable('HOST')] }), `host \${HOST} not valid: invalid host → fill it in before the file is deployed, ${FILLING}`],
+  ['a template with quotes in it', '{"version": 3, "host": ["{{ env "HOST" }}"]}', `templates are not rendered → ${RENDERING}`],
+  ['a template in a host', root({ host: ['http://{{ env `HOST` }}'] }), `host http://{{ env \`HOST\` }} not valid: invalid host → ${RENDERING}`],
+  ['a variable in a host', root({ host: [variable('HOST')] }), `host \${HOST} not valid: invalid host → ${FILLING} \${HOST}`],
   ['a variable as the port', root({ port: variable('PORT') }), `'port' must be an integer, found "\${PORT}" → write a value here: GATEWAY_PORT in the environment replaces it`],
   ['a variable as the name', root({ name: '$SERVICE' }), '$SERVICE is not filled in: it is taken as it is → write a value here: GATEWAY_NAME in the environment replaces it'],
-  ['a variable in an address', onBackend({ url_pattern: `/${variable('TENANT')}/x` }), `{TENANT} is not declared by GET /a/{id} → fill it in before the file is deployed, ${FILLING}`],
+  ['a variable in an address', onBackend({ url_pattern: `/${variable('TENANT')}/x` }), `{TENANT} is not declared by GET /a/{id} → ${FILLING} \${TENANT}`],
   ['a host of another scheme', onBackend({ host: ['ftp://b.test'] }), `host ftp://b.test not valid: invalid host → ${SCHEMES}`],
   ['a host whose scheme is misspelled', onBackend({ host: ['htp://b.test'] }), 'host htp://b.test not valid: invalid host → "http://b.test"'],
   ['a host of another scheme, taken as it is', onBackend({ host: ['ftp://b.test'], disable_host_sanitize: true }), 'host ftp://b.test must begin with http:// or https://'],
@@ -47,7 +48,10 @@ const rows: readonly Row[] = [
   ['a path of JSONPath', onBackend({ allow: ['$.data'] }), '"$.data" looks for a key "$": paths are keys with dots between them → data'],
   ['a path into a list', onBackend({ deny: ['items[0].price'] }), '"items[0].price" looks for a key "items[0]": paths are keys with dots between them → items'],
   ['a JSON pointer as target', onBackend({ target: '/data/user' }), '"/data/user" looks for a key "/data/user": paths are keys with dots between them → data.user'],
-  ['endpoints in another file', root({ endpoints: { $ref: 'endpoints.json' } }), "'endpoints' must be a list, found an object → write the list itself: files are not included", INCLUDED],
+  ['endpoints in another file', root({ endpoints: { $ref: 'endpoints.json' } }), `'endpoints' must be a list, found an object → ${INCLUDING}`, INCLUDED],
+  ['a variable without braces', root({ host: ['http://$HOST'] }), `host http://$HOST not valid: invalid host → write \${HOST} and set GATEWAY_ENV_INTERPOLATION=1 in the environment to fill it in`],
+  ['a reference into the document', root({ extra_config: { $ref: '#/components' } }), "'$ref' is read as a comment: nothing is included → replace it with the value that it refers to"],
+  ['an include by another key', root({ '@include': 'a.json' }), `'@include' is read as a comment: nothing is included → create flexible_config.json with {"ref_key": "@include"} in the working directory to include the file`],
   ['an endpoint in another file', root({ endpoints: [{ $ref: 'a.json' }] }), "'endpoint' is missing in 'endpoints[0]'", "'backend' is missing in 'endpoints[0]'", INCLUDED],
   ['components in another file', root({ extra_config: { $ref: './components.json' } }), INCLUDED],
   ['a file of version 2', { version: 2, endpoints: [endpoint({ headers_to_pass: ['A'] })] }, 'version 2 is old: it is read as version 3 → sluice migrate --write brings the file to version 3'],
