@@ -49,17 +49,23 @@ function renderDocument(
   const document = parseMade(file, rendered, options);
   const { refKey } = options;
   const comments = [...renderer.warnings];
+  const unread = new Map(renderer.unread);
   const included =
     refKey === null
       ? null
       : placedIn(document, () =>
-          includeFiles(document.data as Data, refKey, (path) => {
-            const content = renderer.render(path, files.text(path));
-            const { data, warnings } = parseRendered(content, () => readText(content.text, path));
-            for (const warning of warnings) comments.push(warning);
-            return data;
+          includeFiles(document.data as Data, refKey, file, {
+            find: (path, from) => files.find(path, from),
+            read(path) {
+              const content = renderer.render(path, files.text(path));
+              const { data, warnings } = parseRendered(content, () => readText(content.text, path));
+              for (const warning of warnings) comments.push(warning);
+              unread.delete(resolve(path));
+              return data;
+            },
           }),
         );
+  if (unread.size > 0) throw new ConfigErrors([...unread.values()]);
   const data = included?.data as DataObject;
   const finished = included && included.count > 0 ? withData(document, data, textOf(data, file)) : document;
   if (options.out !== null) writeOut(options.out, finished.text);

@@ -3,19 +3,28 @@ import { ConfigErrors } from '../../contract/internal.ts';
 import { joinPointer } from '../../values/pointer.ts';
 import { mergeObjects } from './merge-objects.ts';
 
-/** Reads the data of a file that is included. */
-type ReadFile = (path: string) => Data;
+/** The files that can be included. */
+interface Files {
+  /** The path of a file that another one names. */
+  readonly find: (path: string, from: string) => string;
+  readonly read: (path: string) => Data;
+}
 
 /** Files inside each other. */
 const MAX_DEPTH = 50;
 
 /**
  * Replaces every object that names a file under `key` by what that file holds; other keys of it lie over that. What begins
- * with `#` or is an address names no file.
- * @param read for the file of a path; what it holds is looked at in turn.
+ * with `#` or is an address names no file. What a file holds is looked at in turn.
+ * @param file that holds the data.
  * @throws ConfigErrors with the place of each that cannot be read, and for files that include each other.
  */
-export function includeFiles(data: Data, key: string, read: ReadFile): { readonly data: Data; readonly count: number } {
+export function includeFiles(
+  data: Data,
+  key: string,
+  file: string,
+  { find, read }: Files,
+): { readonly data: Data; readonly count: number } {
   const errors: ConfigError[] = [];
   let count = 0;
   const visit = (value: Data, pointer: string, chain: readonly string[]): Data => {
@@ -31,7 +40,8 @@ export function includeFiles(data: Data, key: string, read: ReadFile): { readonl
     count++;
     return included(path, result, pointer, chain);
   };
-  const included = (path: string, beside: DataObject, pointer: string, chain: readonly string[]): Data => {
+  const included = (name: string, beside: DataObject, pointer: string, chain: readonly string[]): Data => {
+    const path = find(name, chain.at(-1) ?? file);
     const way = [...chain, path];
     try {
       if (chain.includes(path)) throw new Error(`files include each other: ${way.join(' > ')}`);

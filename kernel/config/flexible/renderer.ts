@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import type { ConfigError } from '#contract';
 import { TemplateError } from '../../contract/internal.ts';
 import type { Functions } from '../../templates/function.ts';
@@ -9,7 +10,7 @@ import { UnreadableError } from '../syntax/unreadable.ts';
 import { environmentFunctions } from './environment-functions.ts';
 import type { FlexibleOptions } from './options.ts';
 import type { SettingsPlaces } from './settings-places.ts';
-import { readTree } from './settings-tree.ts';
+import { readTree, type Settings } from './settings-tree.ts';
 import type { SourceFiles } from './source-files.ts';
 import { createSourceMap, type SourceMap } from './source-map.ts';
 import { includeFunction, type NamedTemplates, readTemplates } from './template-files.ts';
@@ -35,15 +36,18 @@ export class Renderer {
   readonly tree: Dict;
   /** What is odd about the settings. */
   readonly warnings: readonly ConfigError[];
+  /** Settings that only inclusion can read. */
+  readonly unread: Settings['unread'];
 
   /** @throws ConfigErrors with everything that cannot be read. */
   constructor(options: FlexibleOptions, environment: Readonly<Record<string, string | undefined>>, files: SourceFiles) {
     this.#options = options;
-    const { tree, places, warnings } = readTree(options, files);
+    const { tree, places, warnings, unread } = readTree(options, files);
     this.tree = tree;
     this.#places = places;
     const settings = [...files.read].filter((path) => path !== options.file);
     this.warnings = warnings;
+    this.unread = unread;
     this.#named = readTemplates(options, files);
     this.#functions = {
       ...credentialFunctions,
@@ -84,6 +88,12 @@ export class Renderer {
     const { line, column } = position;
     const range = { line, column, endLine: line, endColumn: column + 1 };
     const file = this.#pathOf(position.template);
-    return new UnreadableError(template, [new PositionedError(code, '', reason + chain, { file, position: range })]);
+    const [unread] = this.unread.keys();
+    const hint =
+      unread &&
+      `the variables do not include ${relative('', unread)}: a settings file with templates can only be included by reference`;
+    return new UnreadableError(template, [
+      new PositionedError(code, '', reason + chain, { file, position: range, hint }),
+    ]);
   }
 }

@@ -1,4 +1,4 @@
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import type { ConfigError } from '#contract';
 import { ConfigErrors } from '../../contract/internal.ts';
 import { type Dict, isMap, setValue, type Value, valueAt } from '../../templates/value.ts';
@@ -15,6 +15,8 @@ export interface Settings {
   readonly places: SettingsPlaces;
   /** What is odd about the files but does not refuse them. */
   readonly warnings: readonly ConfigError[];
+  /** The mistakes of files that are templates, by absolute path: they are no data until an inclusion renders them. */
+  readonly unread: ReadonlyMap<string, ConfigError>;
 }
 
 /** Reads the files of the settings. @throws ConfigErrors with every file that is wrong. */
@@ -29,6 +31,7 @@ class Tree {
   readonly #root: Dict = {};
   readonly #places = new SettingsPlaces();
   readonly #warnings: ConfigError[] = [];
+  readonly #unread = new Map<string, ConfigError>();
   /** The file that each value comes from, by its keys. */
   readonly #origins = new Map<string, string>();
 
@@ -40,11 +43,11 @@ class Tree {
   read(): Settings {
     for (const path of this.#options.settings) {
       if (this.#files.isDirectory(path)) this.#readDirectory(path, []);
-      else if (this.#options.isRecursive) this.#readFile(path, []);
+      else if (this.#options.isRecursive) this.#try(path, () => this.#readFile(path, []));
       else this.#try(path, () => void this.#files.list(path));
     }
     if (this.#errors.length > 0) throw new ConfigErrors(this.#errors);
-    return { tree: this.#root, places: this.#places, warnings: this.#warnings };
+    return { tree: this.#root, places: this.#places, warnings: this.#warnings, unread: this.#unread };
   }
 
   #readDirectory(path: string, keys: readonly string[]): void {
@@ -56,7 +59,10 @@ class Tree {
         } else if (this.#isAllowed(name)) {
           const suffix = suffixOf(name);
           const key = name.slice(0, name.length - suffix.length);
-          this.#readFile(inner, key === '' ? keys : [...keys, key]);
+          this.#try(inner, () => {
+            this.#demandName(key);
+            this.#readFile(inner, key === '' ? keys : [...keys, key]);
+          });
         }
       }
     });
@@ -66,22 +72,36 @@ class Tree {
     return this.#options.suffixes.some((suffix) => suffix === suffixOf(name) || suffix === name.toLowerCase());
   }
 
+  /** Names of directories are free. */
+  #demandName(key: string): void {
+    if (this.#options.keysNaming !== 'strict' || /^\w*$/.test(key)) return;
+    throw new Error(`"${key}" is not alphanumeric: keys_naming_rules is "strict"`);
+  }
+
   #readFile(path: string, keys: readonly string[]): void {
-    this.#try(path, () => {
-      const wrong = keys.find((key) => this.#options.keysNaming === 'strict' && !/^\w+$/.test(key));
-      if (wrong !== undefined) throw new Error(`${wrong} is not alphanumeric, as keys_naming_rules asks for`);
-      const text = this.#files.text(path);
-      const { value, warnings } = readSettings(text, path);
-      for (const warning of warnings) this.#warnings.push(warning);
-      this.#places.noteFile(path, text, value);
-      if (!isMap(value) && (keys.length === 0 || !this.#options.isRecursive)) throw new Error('it must hold an object');
-      if (keys.length > 0) this.#put(this.#root, keys, value, { file: path, pointer: '' }, '');
-      else
-        for (const key of Object.keys(value as Dict)) {
-          const pointer = `/${escapePointer(key)}`;
-          this.#put(this.#root, [key], valueAt(value as Dict, key), { file: path, pointer }, '');
-        }
-    });
+    const text = this.#files.text(path);
+    const settings = this.#parse(path, text);
+    if (!settings) return;
+    const { value, warnings } = settings;
+    for (const warning of warnings) this.#warnings.push(warning);
+    this.#places.noteFile(path, text, value);
+    if (!isMap(value) && (keys.length === 0 || !this.#options.isRecursive)) throw new Error('it must hold an object');
+    if (keys.length > 0) this.#put(this.#root, keys, value, { file: path, pointer: '' }, '');
+    else
+      for (const key of Object.keys(value as Dict)) {
+        const pointer = `/${escapePointer(key)}`;
+        this.#put(this.#root, [key], valueAt(value as Dict, key), { file: path, pointer }, '');
+      }
+  }
+
+  #parse(path: string, text: string): ReturnType<typeof readSettings> | undefined {
+    try {
+      return readSettings(text, path);
+    } catch (error) {
+      if (this.#options.refKey === null || !text.includes('{{')) throw error;
+      this.#unread.set(resolve(path), settingsError(path, (error as Error).message, error));
+      return undefined;
+    }
   }
 
   #put(target: Dict, [key = '', ...rest]: readonly string[], value: Value, from: Place, above: string): void {

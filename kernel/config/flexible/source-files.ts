@@ -1,5 +1,5 @@
-import { type Dirent, readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { type Dirent, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, isAbsolute, join, normalize, resolve } from 'node:path';
 import { ConfigError } from '#contract';
 import { fileTrouble } from '../../values/file-trouble.ts';
 import { decodeText } from '../syntax/load.ts';
@@ -24,6 +24,16 @@ export class SourceFiles {
     const bytes = this.#tell(path, () => readFileSync(path));
     this.read.add(path);
     return decodeText(bytes, path);
+  }
+
+  /** Resolves the path of a file that another one names: from that file's directory, else from the working directory. */
+  find(path: string, from: string): string {
+    const beside = isAbsolute(path) ? path : join(dirname(from), path);
+    const here = normalize(path);
+    if (beside === here || existsSync(beside) || !existsSync(here)) return beside;
+    // Watched, because it takes precedence as soon as it exists.
+    this.#onRead(beside, null);
+    return here;
   }
 
   /** The files of a directory by their names, in their order. @throws Error with the reason. */

@@ -13,6 +13,7 @@ export interface NamedTemplates {
 
 /**
  * The templates of the directories: each by its name alone and, where they are looked into, by its path from there.
+ * The simple engine takes files named `*.tmpl` alone.
  * @throws ConfigErrors with every one that cannot be read.
  */
 export function readTemplates({ templates, isRecursive }: FlexibleOptions, files: SourceFiles): NamedTemplates {
@@ -31,7 +32,7 @@ export function readTemplates({ templates, isRecursive }: FlexibleOptions, files
       if (isRecursive && !files.isDirectory(directory)) add(directory, [basename(directory)]);
       else
         for (const name of filesOf(directory, isRecursive, files)) {
-          if (name.endsWith('.tmpl')) add(join(directory, name), [...new Set([name, basename(name)])]);
+          if (isRecursive || name.endsWith('.tmpl')) add(join(directory, name), [...new Set([name, basename(name)])]);
         }
     } catch (error) {
       errors.push(settingsError(directory, (error as Error).message, error));

@@ -424,7 +424,51 @@ describe('flexible configuration', () => {
     it('refuses names of keys that the rules do not allow', async () => {
       options({ settings: { paths: ['s'] }, keys_naming_rules: 'strict' });
       write('s/a-b.json', { a: 1 });
-      match((await mistakes(write('a.json', '{}')))[0]!, /a-b is not alphanumeric/);
+      match((await mistakes(write('a.json', '{}')))[0]!, /"a-b" is not alphanumeric/);
+    });
+
+    it('allows any name of a directory where the names of keys have rules', async () => {
+      options({ settings: { paths: ['s'] }, keys_naming_rules: 'strict' });
+      write('s/A-team/e1.json', { a: 1 });
+      deepEqual(await dataOf(write('a.json', '{"a":{{ (index . "A-team").e1.a }}}')), { a: 1 });
+    });
+
+    it('calls templates of any extension', async () => {
+      options({ templates: { paths: ['t'] } });
+      write('t/deep/part.json', '{"v":{{ . }}}');
+      deepEqual(
+        await dataOf(write('a.json', '{"a":{{ template "part.json" 2 }},"b":{{ template "deep/part.json" 3 }}}')),
+        {
+          a: { v: 2 },
+          b: { v: 3 },
+        },
+      );
+    });
+
+    it('resolves a path from the file that has it, and from the working directory where there is none', async () => {
+      options({});
+      write('x/one/a.json', '{"b":{"$ref":"../two/b.json"},"here":{"$ref":"./top.json"}}');
+      write('x/two/b.json', '{"c":{"$ref":"c.json"}}');
+      write('x/two/c.json', '{"v":1}');
+      write('c.json', '{"v":2}');
+      write('top.json', '{"v":3}');
+      const file = write('x/main.json', '{"a":{"$ref":"./one/a.json"}}');
+      const reads = new Map<string, unknown>();
+      const { data } = await readDocument(file, (path, content) => reads.set(path, content));
+      deepEqual(data, { a: { b: { c: { v: 1 } }, here: { v: 3 } } });
+      equal(reads.get('x/one/top.json'), null);
+    });
+
+    it('renders a template among the settings that is included, and refuses one that is not', async () => {
+      options({ settings: { paths: ['s'] } });
+      write('s/n.json', { v: 7 });
+      write('s/extra.json', '{"port":{{ .n.v }}}');
+      deepEqual(await dataOf(write('a.json', '{"extra":{"$ref":"./s/extra.json"}}')), { extra: { port: 7 } });
+      match((await mistakes(write('a.json', '{"v":{{ .n.v }}}')))[0]!, /s\/extra\.json: .*templates are not rendered/);
+      await rejects(readDocument(write('a.json', '{"v":{{ .extra.port }}}')), (error: UnreadableError) => {
+        match(String(error.errors[0]!.hint), /^the variables do not include s\/extra\.json: /);
+        return true;
+      });
     });
 
     it('replaces an object that names a file by what the file holds, siblings over it', async () => {
