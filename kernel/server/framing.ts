@@ -4,6 +4,19 @@ import { dropConnectionHeaders } from '../pipeline/request.ts';
 /** More headers than this are refused; the limit on their size holds besides. */
 const HEADER_LIMIT = 2000;
 
+/** Requests with more query parameters are refused with 414: to read 100,000 of them takes 0.3 s. */
+const PARAMETER_LIMIT = 1000;
+
+/** True for a target with more query parameters than are read. Costs nothing for one of fewer than 2,000 characters. */
+export function hasTooManyParameters(target: string): boolean {
+  if (target.length < 2 * PARAMETER_LIMIT) return false;
+  let count = 1;
+  for (let at = target.indexOf('&'); at >= 0; at = target.indexOf('&', at + 1)) {
+    if (++count > PARAMETER_LIMIT) return true;
+  }
+  return false;
+}
+
 /** True for a `Content-Length` that is known to the byte. */
 export function isLength(text: string): boolean {
   return /^\d+$/.test(text) && Number.isSafeInteger(Number(text));
@@ -22,6 +35,7 @@ export function inspectHead(message: IncomingMessage): number {
   const isOld = httpVersion === '1.0';
   if (!isOld && httpVersion !== '1.1') return 505;
   if (rawHeaders.length > 2 * HEADER_LIMIT) return 431;
+  if (hasTooManyParameters(message.url!)) return 414;
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!;

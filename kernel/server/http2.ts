@@ -12,7 +12,7 @@ import type { Duplex } from 'node:stream';
 import { type ServiceConfig, timerMs } from '#contract';
 import { abandon, endStalled } from './exchange-context.ts';
 import { deferContinue } from './expectation.ts';
-import { isLength } from './framing.ts';
+import { hasTooManyParameters, isLength } from './framing.ts';
 import { isOfType } from './http2-destinations.ts';
 import { abort, connections, Http2Request, Http2Response } from './http2-messages.ts';
 import { handConnection } from './internals.ts';
@@ -127,6 +127,7 @@ function headerBytes(config: ServiceConfig): number {
 /** The status to refuse a request with, 0 for a sound one: name and length must be known, the head within its limit. */
 function inspect({ headers, rawHeaders, url }: Http2ServerRequest, limitBytes: number): number {
   if (headers.host === undefined || !isLength(headers['content-length'] ?? '0')) return 400;
+  if (hasTooManyParameters(url)) return 414;
   let bytes = url.length;
   // As long as it would be in HTTP/1, with a colon, a space and the end of the line.
   for (const text of rawHeaders) bytes += text.length + 2;

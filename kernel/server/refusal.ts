@@ -8,6 +8,7 @@ const reasons: Readonly<Record<number, string>> = {
   405: 'Method Not Allowed',
   408: 'Request Timeout',
   413: 'Payload Too Large',
+  414: 'URI Too Long',
   417: 'Expectation Failed',
   431: 'Request Header Fields Too Large',
   501: 'Not Implemented',

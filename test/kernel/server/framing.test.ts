@@ -1,6 +1,6 @@
 import { equal } from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
-import { inspectHead, isLength } from '../../../kernel/server/framing.ts';
+import { hasTooManyParameters, inspectHead, isLength } from '../../../kernel/server/framing.ts';
 
 /** The status that a head is refused with; 0 for none. @param lines `Name: value`. */
 function refusalOf(lines: readonly string[], httpVersion = '1.1'): number {
@@ -46,6 +46,13 @@ describe('the framing of a request', () => {
       equal(refusalOf(lines, version), status);
     });
   }
+
+  it('may have a thousand query parameters, and no more', () => {
+    const target = (count: number) => `/a?${Array.from({ length: count }, (_, at) => `p${at}=v`).join('&')}`;
+    equal(hasTooManyParameters(target(1000)), false);
+    equal(hasTooManyParameters(target(1001)), true);
+    equal(hasTooManyParameters(`/a?${'&'.repeat(140_000)}`), true);
+  });
 
   it('may have two thousand headers, and no more', () => {
     const others = (count: number) => Array.from({ length: count }, () => 'a: b');

@@ -112,6 +112,12 @@ describe('HTTP/2', () => {
       equal(backend.requests.length, 5);
     });
 
+    it('with more query parameters than are read are refused alone', async () => {
+      const { session } = await passing((_seen, response) => response.end('ok'));
+      equal((await ask(session, { ':path': `/x?${'a&'.repeat(1_000)}b` })).headers[':status'], 414);
+      equal((await ask(session, { ':path': '/x' })).headers[':status'], 200);
+    });
+
     it('with headers longer than max_header_bytes are refused alone', async () => {
       const { session } = await passing((_seen, response) => response.end('ok'), { max_header_bytes: 4096 });
       equal((await ask(session, { ':path': '/x', 'x-long': 'v'.repeat(5000) })).headers[':status'], 431);

@@ -93,6 +93,7 @@ const cases: readonly (readonly [name: string, bytes: string, status: number])[]
   ['one header beyond the limit', get(`Host: a\r\nX: ${'x'.repeat(1_200_000)}\r\n`), 431],
   ['many headers beyond the limit', get(`Host: a\r\n${`X: ${'x'.repeat(1000)}\r\n`.repeat(1200)}`), 431],
   ['a header name beyond the limit', get(`Host: a\r\n${'x'.repeat(1_200_000)}: y\r\n`), 431],
+  ['more query parameters than are read', get('Host: a\r\n', `/?${'a&'.repeat(1_000)}b`), 414],
   ['a target beyond the limit', get('Host: a\r\n', `/${'x'.repeat(1_200_000)}`), 431],
 ];
 
