@@ -133,6 +133,23 @@ export const compatibility: Compatibility = {
     'devopsfaith/krakend-opencensus': 'telemetry/opencensus',
     'devopsfaith/krakend-swagger': 'documentation/openapi',
   },
+  retired: {
+    'devopsfaith/krakend-instana': 'remove it, or export traces with "telemetry/opentelemetry"',
+    'devopsfaith/krakend-etcd': 'remove it, and list the hosts of backends or look them up with "sd": "dns"',
+    'devopsfaith/krakend-consul': 'remove it, and list the hosts of backends or look them up with "sd": "dns"',
+  },
+  protecting: [
+    'auth/',
+    'security/',
+    'validation/',
+    'governance/',
+    'qos/ratelimit/',
+    'qos/circuit-breaker',
+    'basic-auth',
+    'ip-filter',
+    'geoip',
+    'jwk-aggregator',
+  ],
   successors: {
     'modifier/body-generator': 'modifier/request-body-generator',
     'telemetry/ganalytics': 'telemetry/opentelemetry',

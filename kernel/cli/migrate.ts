@@ -1,10 +1,11 @@
-import type { DataObject, Flags } from '#contract';
+import type { ConfigError, DataObject, Flags } from '#contract';
 import {
   type Document,
   demandPlain,
   editDocument,
   formatOf,
   type Migration,
+  mayProtect,
   planMigration,
   readDocument,
   replaceFile,
@@ -29,8 +30,9 @@ const flags = {
 
 /**
  * Turns a configuration of version 2, or one of version 3 with old names, into one of version 3 with present names; what
- * has no effect in the compatible product becomes a comment. Format, comments and layout stay. Exit 1, with nothing
- * written, when not everything can be migrated.
+ * has no effect in the compatible product becomes a comment, unless its loss may weaken protection. Format, comments and
+ * layout stay. Exit 1, with nothing written, when not everything can be migrated; exit 1 with the result written when
+ * mistakes are left in it, which are listed.
  */
 export const migrate: Command = {
   usage: '[FILE] [-o FILE | --write]',
@@ -46,15 +48,17 @@ export const migrate: Command = {
     if (target !== undefined && formatOf(target) !== formatOf(file)) {
       throw new UsageError(`${target} is of another format than ${file}: the format stays`);
     }
-    const migrated = await migrateFile(file, context);
-    if (!migrated) return 1;
+    const result = await migrateFile(file, context);
+    if (!result) return 1;
+    const { document: migrated, isRight } = result;
+    const code = isRight ? 0 : 1;
     if (target === undefined) {
       context.stdout.write(migrated.text);
-      return 0;
+      return code;
     }
     try {
       await replaceFile(target, migrated.text);
-      return 0;
+      return code;
     } catch (error) {
       context.stderr.write(`${cannotWrite(target, error)}\n`);
       return 1;
@@ -62,8 +66,17 @@ export const migrate: Command = {
   },
 };
 
+/** Mistakes that are listed at most; the others are counted. */
+const MAX_LISTED = 100;
+
+interface Migrated {
+  readonly document: Document;
+  /** False when mistakes are left. */
+  readonly isRight: boolean;
+}
+
 /** @returns null, with its mistakes printed, for a file that cannot be read or wholly migrated. */
-async function migrateFile(file: string, context: CommandContext): Promise<Document | null> {
+async function migrateFile(file: string, context: CommandContext): Promise<Migrated | null> {
   try {
     demandPlain(file);
     return await migrateDocument(await readDocument(file), context);
@@ -76,11 +89,11 @@ async function migrateFile(file: string, context: CommandContext): Promise<Docum
 
 /** Asks the plugins that a document names how their fields were called. */
 async function planned({ data }: Document, tools: Tools): Promise<Migration> {
-  return planMigration(data as DataObject, await tools.registryOf(data));
+  return planMigration(data as DataObject, await tools.registryOf(data, false));
 }
 
 /** @throws ConfigErrors with everything that cannot be migrated. */
-async function migrateDocument(given: Document, context: CommandContext): Promise<Document> {
+async function migrateDocument(given: Document, context: CommandContext): Promise<Migrated> {
   const { stderr } = context;
   const { changes, problems } = await withTools(context, (tools) => planned(given, tools));
   if (problems.length > 0) throw new ConfigErrors(problems);
@@ -88,18 +101,24 @@ async function migrateDocument(given: Document, context: CommandContext): Promis
   const { document, lines, left } = await withTools(context, (tools) => silenced(renewed, tools));
   for (const change of changes) stderr.write(describeChange(given, change));
   for (const line of lines) stderr.write(line);
-  if (left > 0) stderr.write(`${count(left)} left: sluice check says which\n`);
-  return document;
+  for (const mistake of left.slice(0, MAX_LISTED)) stderr.write(mistake);
+  if (left.length > 0) stderr.write(`${count(left.length)} left: sluice check says how to correct them\n`);
+  return { document, isRight: left.length === 0 };
+}
+
+interface Silenced extends MendedDocument {
+  /** A line for each mistake that is left. */
+  readonly left: readonly string[];
 }
 
 /** What has no effect in the compatible product becomes a comment. */
-async function silenced(given: Document, tools: Tools): Promise<MendedDocument & { readonly left: number }> {
+async function silenced(given: Document, tools: Tools): Promise<Silenced> {
   const reasons = new Map<string, string>();
-  let left = 0;
+  let mistakes: readonly ConfigError[] = [];
   const find = async ({ data }: Document) => {
-    const { errors } = await tools.examine(data, false);
-    left = errors.length;
-    const results = withoutEffect(errors, data as DataObject);
+    const { errors, registry } = await tools.examine(data, false);
+    mistakes = errors;
+    const results = withoutEffect(errors, data as DataObject, registry);
     for (const { pointer, message } of results) reasons.set(pointer, message);
     return results;
   };
@@ -107,7 +126,14 @@ async function silenced(given: Document, tools: Tools): Promise<MendedDocument &
     const line = describeChange(document, change).trimEnd();
     return `${line}, for KrakenD ignores it: ${reasons.get(change.pointer)}\n`;
   });
-  return { ...mended, left };
+  return { ...mended, left: mistakes.map((error) => describeLeft(mended.document, error, tools.registry)) };
+}
+
+function describeLeft(document: Document, error: ConfigError, registry: Tools['registry']): string {
+  const position = document.locate(error.pointer, 'key') ?? document.locate(error.pointer, 'value');
+  const where = position ? `${position.file ?? document.file}:${position.line}:${position.column}` : document.file;
+  const why = mayProtect(error, registry) ? ' (not made a comment: that may weaken protection)' : '';
+  return `${where}: left as it is: ${error.message}${why}\n`;
 }
 
 function count(mistakes: number): string {

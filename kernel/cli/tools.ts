@@ -14,8 +14,11 @@ import type { CommandContext } from './command.ts';
 export interface Tools {
   /** That of the document that was looked at last; before one, that of the release. */
   readonly registry: Registry;
-  /** With those that a document names too. */
-  registryOf(data: unknown): Promise<Registry>;
+  /**
+   * With those that a document names too.
+   * @param demanding false to go on without those that cannot be loaded. @throws ConfigErrors for these otherwise.
+   */
+  registryOf(data: unknown, demanding?: boolean): Promise<Registry>;
   /** Knows the schemas of the components that were met so far. */
   readonly isSecret: IsSecret;
   /** As of `examine`, without overrides. @param reading also read the files that the configuration names. */
@@ -42,9 +45,9 @@ export async function withTools<T>(
   };
   const examineData = async (data: unknown, reading: boolean) =>
     met(await examine(data, { ...(plugins !== undefined && { plugins }) }, base, reading));
-  const registryOf = async (data: unknown) => {
+  const registryOf = async (data: unknown, demanding = true) => {
     const known = await registryFor(data, plugins, base, new ReadFiles());
-    if (known.errors.length > 0) throw new ConfigErrors(known.errors);
+    if (demanding && known.errors.length > 0) throw new ConfigErrors(known.errors);
     registry = known.registry;
     return registry;
   };

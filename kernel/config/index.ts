@@ -16,6 +16,7 @@ export { canonicalData, diffConfigs } from './diff/diff-configs.ts';
 export { type Change, editDocument } from './edit/edit-document.ts';
 export { mendText } from './edit/mend-text.ts';
 export { type Migration, planMigration } from './edit/migration.ts';
+export { mayProtect } from './edit/protection.ts';
 export { type Draft, draftFile, replaceFile } from './edit/replace-file.ts';
 export { rewriteDocument } from './edit/rewrite-document.ts';
 export { withoutEffect } from './edit/without-effect.ts';

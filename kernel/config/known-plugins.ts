@@ -14,6 +14,8 @@ import { presentName } from './compatibility/old-names.ts';
 export interface KnownPlugins {
   plugin(namespace: Namespace): Plugin | undefined;
   encoding(name: string): Encoding | undefined;
+  /** True when a loaded module brings a handler of that name. */
+  hasHandler(name: string): boolean;
   readonly compatibility: Compatibility;
 }
 
@@ -21,6 +23,7 @@ export interface KnownPlugins {
 export const nothingKnown: KnownPlugins = {
   plugin: () => undefined,
   encoding: () => undefined,
+  hasHandler: () => false,
   compatibility: { namespaces: [], oldNamespaces: {}, successors: {} },
 };
 

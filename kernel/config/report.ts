@@ -35,14 +35,19 @@ export function hinted({ code, pointer, message, within, related }: ConfigError,
 export interface Origin {
   /** @param parent pointer of the object, by new names. @param oldKeys lead from it to where the value was written. */
   renamed(parent: string, newKey: string, ...oldKeys: string[]): void;
+  /** @param pointer of a value that is an old name of another, by new names. */
+  replaced(pointer: string, value: string): void;
   /** The pointer by the names of the document. */
   pointer(pointer: string): string;
   /** Every key that has a new name now, by its pointer in the document. */
   renames(): { readonly pointer: string; readonly key: string }[];
+  /** Every value that is another one now, by its pointer in the document. */
+  replacements(): { readonly pointer: string; readonly value: string }[];
 }
 
 export function createOrigin(): Origin {
   const oldKeys = new Map<string, string>();
+  const values = new Map<string, string>();
   const original = (pointer: string): string => {
     if (oldKeys.size === 0 || pointer === '') return pointer;
     let renewed = '';
@@ -57,8 +62,12 @@ export function createOrigin(): Origin {
     renamed(parent, newKey, ...path) {
       oldKeys.set(`${parent}/${escapePointer(newKey)}`, path.map(escapePointer).join('/'));
     },
+    replaced(pointer, value) {
+      values.set(pointer, value);
+    },
     pointer: original,
     renames: () =>
       [...oldKeys.keys()].map((renewed) => ({ pointer: original(renewed), key: parsePointer(renewed).at(-1)! })),
+    replacements: () => [...values].map(([pointer, value]) => ({ pointer: original(pointer), value })),
   };
 }

@@ -54,6 +54,10 @@ export interface Compatibility {
   readonly oldNamespaces: { readonly [name: string]: Namespace };
   /** Components of older releases, and what took their place. */
   readonly successors: { readonly [name: Namespace]: Namespace };
+  /** Old names of components, without `github.com/` or `github_com/`, that nothing took the place of, and what to do. */
+  readonly retired?: { readonly [name: string]: string };
+  /** Components, families of them (with a slash at the end) and handlers whose loss weakens protection. */
+  readonly protecting?: readonly string[];
   /** What to write for what is missing, in the words of this release's components. */
   readonly remedies?: {
     /** Of equal keys of several answers. */

@@ -156,10 +156,7 @@ export interface AtBackend extends AttachmentTraits {
   readonly shadow?: { readonly timeoutMs?: number };
 }
 
-/**
- * The driver of an agent: speaks with a queue, and runs the agent's pipe for every message with `site.run`. What it does
- * begins with `site.start`.
- */
+/** The driver of an agent: receives messages, from `site.start` on, and runs the agent's pipe for each with `site.run`. */
 export type AtAgent = AttachmentTraits;
 
 /** Where a namespace may stand, the schema of its configuration there, and what it attaches. */
@@ -189,10 +186,7 @@ export interface Plugin {
   readonly contract?: 1;
   /** Set by the loader, for plugins that are loaded from files. */
   readonly source?: PluginSource;
-  /**
-   * Names of handlers that it offers to other plugins, whose configurations name them: each is listed, counted and suspended
-   * as a plugin of its own, see `Site.contain`.
-   */
+  /** Handlers that configurations of other plugins name: each is listed, counted and suspended by itself (`Site.contain`). */
   readonly handlers?: readonly string[];
   /**
    * The form of what it keeps by `site.keep` and `site.share`, by a number of its own. Kept values pass on to another
@@ -218,6 +212,8 @@ export interface Plugin {
   readonly expectsBelow?: ExpectedBelow;
   /** Names that fields of its configuration had in version 2, each with the present one. */
   readonly oldFields?: { readonly [name: string]: string };
+  /** Names that handlers listed in the field `name` of its configuration had in version 2, each with the present one. */
+  readonly oldHandlers?: { readonly [name: string]: string };
   /**
    * Brings forms that another product has for its configuration into present ones, wherever they stand in a document of
    * version 3 that names it, before anything is checked. Changes the document, which may have mistakes of any kind.

@@ -102,6 +102,10 @@ export class Registry implements KnownPlugins {
     return this.fromFiles.filter(({ name, places }) => this.catalogue.always?.includes(name) && !places?.length);
   }
 
+  hasHandler(name: string): boolean {
+    return this.#given.some(({ handlers }) => handlers?.includes(name));
+  }
+
   get compatibility(): Compatibility {
     return this.catalogue.compatibility ?? nothingKnown.compatibility;
   }

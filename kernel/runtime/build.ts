@@ -6,6 +6,7 @@ import { type Compiled, compile } from '../pipeline/compile.ts';
 import { type Earlier, RebuildNeeded } from '../pipeline/service-frame.ts';
 import type { NamedUpstream } from '../pipeline/upstreams.ts';
 import type { Registry } from '../registry/registry.ts';
+import { absentPlugins, isAbsent } from './absent-plugins.ts';
 import { Adoption } from './adoption.ts';
 import { type BuildContext, ConfigBuild } from './config-build.ts';
 import { hashOf, takeFingerprint } from './fingerprint.ts';
@@ -132,7 +133,8 @@ export type Reach = 'closed' | 'plugins' | 'files';
 /**
  * Looks for every mistake of a configuration and keeps nothing. Every component builds itself; nothing is asked of the
  * network.
- * @param reading also read the files that the configuration names: certificates, keys. Its plugins are always read.
+ * @param reading also read the files that the configuration names: certificates, keys. Its plugins are always read where they
+ *   are there; others are among the unread unless `reading`.
  */
 export async function examine(
   data: unknown,
@@ -148,11 +150,13 @@ export async function examine(
   const upstreams: NamedUpstream[] = [];
   const configBuild = new ConfigBuild(read, files, standalone(read.registry), 0);
   configBuild.upstreams = upstreams;
-  const phase = read.errors.length > 0 ? 'validate' : 'build';
+  const { registry: known } = read;
+  const absent = reading ? new Set<string>() : absentPlugins(read.errors);
+  const phase = read.errors.length > absent.size ? 'validate' : 'build';
   try {
     const { compiled } = await compileSound(configBuild);
-    const { errors, warnings } = configBuild;
-    const { registry: known } = read;
+    const { warnings } = configBuild;
+    const errors = configBuild.errors.filter((error) => !isAbsent(error, absent));
     return {
       config,
       compiled,
@@ -162,7 +166,7 @@ export async function examine(
       phase,
       origin,
       files: files.reads,
-      unread: [...named.names],
+      unread: [...named.names, ...[...absent].map((pointer) => String(valueAt(data as Data, parsePointer(pointer))))],
       upstreams: upstreams.map((each) => ({ ...each, pointer: writtenAt(data, origin(each.pointer)) })),
     };
   } finally {

@@ -4,6 +4,7 @@ import { stageOf } from './isolated/place.ts';
 import { type Handlers, handlers } from './lib/handlers.ts';
 import { contained, hostPorts } from './lib/make.ts';
 import { convertClients } from './lib/old-clients.ts';
+import { oldHandlers } from './lib/old-handlers.ts';
 import { findNamed, type NamingSite, wholeConfig } from './lib/place.ts';
 import { STATIC_CLIENT, staticClient } from './lib/static-client.ts';
 
@@ -29,6 +30,7 @@ const schema = {
 export const plugin = definePlugin({
   name: 'plugin/http-client',
   description: 'Calls a backend by an HTTP client of your own.',
+  oldHandlers,
   offers: [personalHeaders],
   takes: hostPorts,
   convert: convertClients,

@@ -6,6 +6,7 @@ import { type BuiltInServer, serverBuiltIns, serverSchemas } from './built-ins/s
 import { asFunction, contained, hostPorts, joined, make } from './lib/make.ts';
 import { findBuiltIns, findModules } from './lib/named-built-ins.ts';
 import { convertBasicAuth } from './lib/old-basic-auth.ts';
+import { oldHandlers } from './lib/old-handlers.ts';
 import { convertRedisRatelimit } from './lib/old-redis-ratelimit.ts';
 import { convertServers, successors } from './lib/old-servers.ts';
 import { wholeConfig } from './lib/place.ts';
@@ -51,6 +52,7 @@ const builtInNames = Object.keys(serverSchemas) as (keyof typeof serverSchemas)[
 export const plugin = definePlugin({
   name: 'plugin/http-server',
   description: 'Runs handlers of your own around everything that is answered.',
+  oldHandlers,
   opens: ['/jwk-aggregator/port'],
   independent: true,
   offers: [personalHeaders, geoLocations, keyAggregators],

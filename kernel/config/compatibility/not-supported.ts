@@ -1,5 +1,5 @@
 import { type Compatibility, ConfigError, type Data } from '#contract';
-import { OLD_FIELDS } from './old-names.ts';
+import { OLD_FIELDS, retirementOf } from './old-names.ts';
 
 /**
  * For a namespace that no plugin brings: the refusal that names it, when the compatible product has it.
@@ -10,8 +10,14 @@ export function notSupportedYet(
   namespace: string,
   pointer: string,
   supported: readonly string[],
-  { namespaces, successors }: Compatibility,
+  compatibility: Compatibility,
 ): ConfigError | undefined {
+  const { namespaces, successors } = compatibility;
+  const advice = retirementOf(namespace, compatibility);
+  if (advice !== undefined) {
+    const message = `'${namespace}' is no longer part of KrakenD`;
+    return new ConfigError('CONFIG_NOT_SUPPORTED', pointer, message, { hint: advice });
+  }
   if (!namespaces.includes(namespace)) return undefined;
   const successor = successors[namespace];
   const isThere = successor !== undefined && supported.includes(successor);

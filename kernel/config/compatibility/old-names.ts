@@ -19,6 +19,12 @@ export function renamedNamespace(namespace: string, { oldNamespaces: names }: Co
   return path !== undefined && Object.hasOwn(names, path) ? names[path] : undefined;
 }
 
+/** What to do about a component that the product no longer has. @returns undefined for any other name. */
+export function retirementOf(namespace: string, { retired = {} }: Compatibility): string | undefined {
+  const path = /^github[._]com\/(.+)$/.exec(namespace)?.[1];
+  return path !== undefined && Object.hasOwn(retired, path) ? retired[path] : undefined;
+}
+
 /** The name under which a component is known. */
 export function presentName(namespace: string, compatibility: Compatibility): Namespace {
   return renamedNamespace(namespace, compatibility) ?? namespace;

@@ -1,4 +1,4 @@
-import { type Data, type DataObject, isObject } from '#contract';
+import { type Data, type DataObject, type Fix, isObject } from '#contract';
 import { joinPointer } from '../../values/pointer.ts';
 import type { KnownPlugins } from '../known-plugins.ts';
 import { createOrigin, type Origin, type Report } from '../report.ts';
@@ -10,7 +10,8 @@ import { OLD_FIELDS, renamedNamespace } from './old-names.ts';
  * comments among the namespaces. Changes the document.
  *
  * Codes: CONFIG_VERSION; CONFIG_CONFLICT when an old and a new name of one thing stand side by side, which for namespaces
- * is a warning: the new one wins; a warning CONFIG_OLD_NAME for an old namespace in a document of version 3.
+ * is a warning: the new one wins; a warning CONFIG_OLD_NAME for an old namespace, or an old name of a handler, in a document
+ * of version 3; SCHEMA_UNKNOWN_KEY for an old field of a component there.
  */
 export function modernize(document: DataObject, known: KnownPlugins, report: Report): Origin {
   const origin = createOrigin();
@@ -64,25 +65,61 @@ function renewComponents(
   const pointer = `${holder}/extra_config`;
   for (const key of Object.keys(components)) if (/^[@$_#]/.test(key)) delete components[key];
   const reportOld = (key: string, name: string) =>
-    report.warn(
-      'CONFIG_OLD_NAME',
-      joinPointer(origin.pointer(pointer), key),
-      `'${key}' is an old name of '${name}': sluice migrate renames it`,
-      {
-        hint: name,
-        fix: { key: name },
-      },
-    );
+    report.warn('CONFIG_OLD_NAME', joinPointer(origin.pointer(pointer), key), oldName(key, name), {
+      hint: name,
+      fix: { key: name },
+    });
   const renamed = (key: string) => renamedNamespace(key, known.compatibility);
   renameKeys(components, pointer, renamed, origin, report.warn, isOld ? undefined : reportOld);
-  if (!isOld) return;
   for (const namespace of Object.keys(components)) {
     const component = components[namespace];
-    const { oldFields } = known.plugin(namespace) ?? {};
-    if (!oldFields || !isObject(component)) continue;
+    const { oldFields, oldHandlers } = known.plugin(namespace) ?? {};
+    if (!isObject(component)) continue;
     const inner = joinPointer(pointer, namespace);
-    renameKeys(component, inner, (key) => getOwn(oldFields, key), origin, report.error);
+    if (oldFields) {
+      const refuse = (key: string, name: string) =>
+        report.error('SCHEMA_UNKNOWN_KEY', joinPointer(origin.pointer(inner), key), oldName(key, name), {
+          hint: name,
+          fix: { key: name },
+        });
+      renameKeys(component, inner, (key) => getOwn(oldFields, key), origin, report.error, isOld ? undefined : refuse);
+    }
+    if (oldHandlers) {
+      const renamedHandler = (name: string) => (known.hasHandler(name) ? undefined : getOwn(oldHandlers, name));
+      renewHandlers(component, inner, renamedHandler, origin, report, isOld);
+    }
   }
+}
+
+function oldName(name: string, present: string): string {
+  return `'${name}' is an old name of '${present}': sluice migrate renames it`;
+}
+
+/** Gives handlers that a component lists in `name` their present names, and so the settings beside the list. */
+function renewHandlers(
+  component: DataObject,
+  pointer: string,
+  renamed: (name: string) => string | undefined,
+  origin: Origin,
+  report: Report,
+  isOld: boolean,
+): void {
+  const { name: names } = component;
+  const warn = (where: string, name: string, present: string, fix: Fix) =>
+    report.warn('CONFIG_OLD_NAME', where, oldName(name, present), { hint: present, fix });
+  const renew = (name: Data, at: string): Data => {
+    const present = typeof name === 'string' ? renamed(name) : undefined;
+    if (present === undefined) return name;
+    if (!isOld) warn(origin.pointer(at), name as string, present, { value: present });
+    origin.replaced(at, present);
+    return present;
+  };
+  const at = joinPointer(pointer, 'name');
+  if (Array.isArray(names)) component['name'] = names.map((name, index) => renew(name, joinPointer(at, index)));
+  else if (names !== undefined) component['name'] = renew(names, at);
+  const warnOfKey = (key: string, present: string) =>
+    warn(joinPointer(origin.pointer(pointer), key), key, present, { key: present });
+  renameKeys(component, pointer, renamed, origin, report.error, isOld ? undefined : warnOfKey);
 }
 
 /** Gives keys their new names; they keep their values but not their place in the order. */

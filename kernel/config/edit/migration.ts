@@ -7,11 +7,12 @@ import type { Origin } from '../report.ts';
 import { createReport } from '../report.ts';
 import type { Change } from './edit-document.ts';
 import { commentKey } from './edit-document.ts';
+import { mayProtect } from './protection.ts';
 
 /** What has to change in a document for it to be of version 3 and use present names and forms only. */
 export interface Migration {
   readonly changes: readonly Change[];
-  /** Old names of version 2 beside the present ones, where either may be meant; or a version that is none. */
+  /** Old names of version 2 beside the present ones, where either may be meant or protect; or a version that is none. */
   readonly problems: readonly ConfigError[];
 }
 
@@ -25,15 +26,17 @@ export function planMigration(data: DataObject, known: KnownPlugins): Migration 
   const origin = modernize(document, known, report);
   // An old namespace beside the present one has no effect, nor has an old field in version 3.
   const isIdle = ({ code }: ConfigError) => code === 'CONFIG_CONFLICT' && !isOld;
-  const idle = [...report.errors.filter(isIdle), ...report.warnings];
+  const conflicts = [...report.errors.filter(isIdle), ...report.warnings];
+  const [idle, kept] = [false, true].map((isKept) => conflicts.filter((each) => mayProtect(each, known) === isKept));
   return {
     changes: [
       ...(isOld ? [{ pointer: '/version', value: 3 }] : []),
       ...origin.renames(),
+      ...origin.replacements(),
       ...transportChanges(document, origin),
-      ...idle.map(({ pointer }) => silenced(data, pointer)),
+      ...idle!.map(({ pointer }) => silenced(data, pointer)),
     ],
-    problems: report.errors.filter((error) => !isIdle(error)),
+    problems: [...report.errors.filter((error) => !isIdle(error)), ...kept!],
   };
 }
 

@@ -1,7 +1,9 @@
 import { ConfigError, type DataObject, isObject } from '#contract';
 import { backendSchema, endpointSchema, serviceSchema } from '../../contract/internal.ts';
 import { parentPointer, parsePointer, valueAt } from '../../values/pointer.ts';
+import type { KnownPlugins } from '../known-plugins.ts';
 import { commentKey } from './edit-document.ts';
+import { mayProtect } from './protection.ts';
 
 /** Mistakes that the compatible product does not see: what is written so has no effect there. */
 const UNSEEN: ReadonlySet<string> = new Set([
@@ -23,12 +25,18 @@ const NEEDED: ReadonlySet<unknown> = new Set([
 
 /**
  * Of the mistakes of a document those that the compatible product does not see, mended so that the document means what it
- * means there: a key without effect becomes a comment, a repeated entry of a list goes.
+ * means there: a key without effect becomes a comment, a repeated entry of a list goes. What may protect is left: its
+ * author meant to be protected, and is to correct it.
  */
-export function withoutEffect(errors: readonly ConfigError[], document: DataObject): ConfigError[] {
+export function withoutEffect(
+  errors: readonly ConfigError[],
+  document: DataObject,
+  known: Pick<KnownPlugins, 'compatibility'>,
+): ConfigError[] {
   return errors.flatMap((error) => {
     const { code, pointer, message, hint } = error;
     if (code === 'SCHEMA_DUPLICATE') return withoutRepeated(error, document);
+    if (mayProtect(error, known)) return [];
     if (!UNSEEN.has(code) || NEEDED.has(hint) || !isIgnored(error, document)) return [];
     const steps = parsePointer(pointer);
     const holder = valueAt(document, steps.slice(0, -1));

@@ -16,6 +16,7 @@ const MEMBERS: Readonly<Record<keyof Plugin, true>> = {
   expects: true,
   expectsBelow: true,
   oldFields: true,
+  oldHandlers: true,
   convert: true,
   becomes: true,
   schemes: true,

@@ -18,6 +18,15 @@ import { endpointSchema, serviceSchema } from './schema.ts';
 export const plugin = definePlugin({
   name: 'documentation/openapi',
   description: 'Documents the API: the description that is exported in OpenAPI, and its page.',
+  oldFields: {
+    termsOfService: 'terms_of_service',
+    'contact-name': 'contact_name',
+    'contact-url': 'contact_url',
+    'contact-email': 'contact_email',
+    basePath: 'base_path',
+    'license-name': 'license_name',
+    'license-url': 'license_url',
+  },
   freeKeys: true,
   leaves: ['requests', 'data'],
   convert: reportMistakes,

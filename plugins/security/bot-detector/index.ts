@@ -19,6 +19,13 @@ const rejected = new CallError('BOT_REJECTED', 'bot rejected', { view: { status:
 export const plugin = definePlugin({
   name: 'security/bot-detector',
   description: 'Turns away requests by their user agent.',
+  oldFields: {
+    whitelist: 'allow',
+    allowlist: 'allow',
+    blacklist: 'deny',
+    denylist: 'deny',
+    cacheSize: 'cache_size',
+  },
   leaves: ['requests', 'data'],
   places: [
     atService(schema, (site) => ({ request: detecting(site, {}) })),

@@ -1,4 +1,4 @@
-import { deepEqual, equal, match } from 'node:assert/strict';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { createFolder, type Folder, sluice } from './command.ts';
 
 const backend = (fields: object = {}) => ({ url_pattern: '/', host: ['http://b.test'], ...fields });
@@ -13,14 +13,12 @@ const rows: readonly Row[] = [
   ['an unknown key', root({ timout: '3s' }), root({ '@timout': '3s' }), "'timout' is now '@timout', for KrakenD ignores it: unknown key 'timout'"],
   ['a key of another object', root({ concurrent_calls: 2 }), root({ '@concurrent_calls': 2 }), "'concurrent_calls' is now '@concurrent_calls', for KrakenD ignores it: 'concurrent_calls' belongs to an endpoint, not to the root"],
   ['an unknown key of a component', root({ extra_config: { 'telemetry/logging': { level: 'INFO', stdout: true, colour: true } } }), root({ extra_config: { 'telemetry/logging': { level: 'INFO', stdout: true, '@colour': true } } }), "'colour' is now '@colour', for KrakenD ignores it: unknown key 'colour' in 'telemetry/logging'"],
-  ['a component in the wrong place', root({ extra_config: { 'validation/json-schema': {} } }), root({ extra_config: { '@validation/json-schema': {} } }), `'validation/json-schema' is now '@validation/json-schema', for KrakenD ignores it: "validation/json-schema" does nothing at service level: it works in the extra_config of an endpoint`],
   ['a component that nobody has', root({ extra_config: { 'my/own': { a: 1 } } }), root({ extra_config: { '@my/own': { a: 1 } } }), `'my/own' is now '@my/own', for KrakenD ignores it: unknown namespace "my/own"`],
   ['an encoding that does not exist', root({ endpoints: [endpoint({ backend: [backend({ encoding: 'yml' })] })] }), root({ endpoints: [endpoint({ backend: [backend({ '@encoding': 'yml' })] })] }), `'encoding' is now '@encoding', for KrakenD ignores it: no encoding to read a backend is named "yml"`],
   ['an output that does not exist', root({ endpoints: [endpoint({ output_encoding: 'jsn' })] }), root({ endpoints: [endpoint({ '@output_encoding': 'jsn' })] }), `'output_encoding' is now '@output_encoding', for KrakenD ignores it: no encoding to write a response is named "jsn"`],
   ['an output that does not exist, which is read as json whatever the root says', root({ output_encoding: 'xml', endpoints: [endpoint({ output_encoding: 'jsn' })] }), root({ output_encoding: 'xml', endpoints: [endpoint({ output_encoding: 'json' })] }), `'output_encoding' is now "json", for KrakenD ignores it: no encoding to write a response is named "jsn"`],
   ['a way to discover hosts that does not exist', root({ endpoints: [endpoint({ backend: [backend({ sd: 'consul' })] })] }), root({ endpoints: [endpoint({ backend: [backend({ '@sd': 'consul' })] })] }), `'sd' is now '@sd', for KrakenD ignores it: unknown service discovery "consul"`],
   ['a duration that is none', root({ timeout: '2' }), root({ '@timeout': '2' }), `'timeout' is now '@timeout', for KrakenD ignores it: 'timeout' must be a duration such as "1500ms" or "2s", found "2"`],
-  ['a version of TLS that is none', root({ client_tls: { min_version: '1.2' } }), root({ client_tls: { '@min_version': '1.2' } }), `'min_version' is now '@min_version', for KrakenD ignores it: 'min_version' must be one of SSL3.0, TLS10, TLS11, TLS12, TLS13, found "1.2"`],
   ['a header listed twice', root({ endpoints: [endpoint({ input_headers: ['A', 'B', 'A'] })] }), root({ endpoints: [endpoint({ input_headers: ['A', 'B'] })] }), `'input_headers' is now ["A","B"], for KrakenD ignores it: 'input_headers' holds "A" twice (first at position 0)`],
 ];
 
@@ -50,10 +48,35 @@ describe('migrate, of what KrakenD ignores', () => {
       endpoints: [endpoint({ backend: [{ url_patern: '/x' }] })],
     });
     const { code, out, err } = await sluice('migrate', '-c', folder.write('g.json', given));
-    equal(code, 0);
+    equal(code, 1);
     deepEqual(JSON.parse(out), given);
-    match(err, /^\d mistakes are left: sluice check says which\n$/);
+    match(err, /left as it is: unknown key 'url_patern'/);
+    match(err, /^\d mistakes are left: sluice check says how to correct them\n$/m);
   });
+  const onEndpoint = (extra_config: object) => root({ endpoints: [endpoint({ extra_config })] });
+  const limit = { max_rate: 1 };
+  // biome-ignore format: a row is a line
+  const protecting: readonly (readonly [title: string, given: object, message: string])[] = [
+    ['a component of auth', onEndpoint({ 'auth/validator': { alg: 'RS256', jwk_url: 'http://k', jwk_urr: 1 } }), "unknown key 'jwk_urr' in 'auth/validator'"],
+    ['a rate limit', onEndpoint({ 'qos/ratelimit/router': { ...limit, maxRat: 1 } }), "unknown key 'maxRat' in 'qos/ratelimit/router'"],
+    ['a component of security', root({ extra_config: { 'security/bot-detector': { deny: ['a'], block: ['b'] } } }), "unknown key 'block' in 'security/bot-detector'"],
+    ['a validation in the wrong place', root({ extra_config: { 'validation/json-schema': {} } }), '"validation/json-schema" does nothing at service level'],
+    ['a version of TLS that is none', root({ client_tls: { min_version: '1.2' } }), "'min_version' must be one of"],
+    ['a built-in handler that protects', root({ extra_config: { 'plugin/http-server': { name: ['ip-filter'], 'ip-filter': { CIDR: ['10.0.0.0/8'], allow: true, cdir: [] } } } }), "unknown key 'cdir'"],
+    ['a limit', root({ max_header_byts: 4096 }), "unknown key 'max_header_byts'"],
+    ['a component that is nearly one of auth', onEndpoint({ 'auth/validatr': {} }), 'unknown namespace "auth/validatr"'],
+    ['a component that nobody has and whose name tells of protection', root({ extra_config: { 'my/jwt-check': {} } }), 'unknown namespace "my/jwt-check"'],
+    ['an old name beside the present one', onEndpoint({ 'auth/validator': { alg: 'RS256', jwk_url: 'http://k', 'jwk-url': 'http://o' } }), "'jwk-url' is an old name of 'jwk_url', which is there too"],
+    ['an old component beside the present one', onEndpoint({ 'qos/ratelimit/router': limit, 'github.com/devopsfaith/krakend-ratelimit/juju/router': limit }), 'which is there too'],
+  ];
+  for (const [title, given, message] of protecting) {
+    it(`makes no comment of ${title}: it may protect`, async () => {
+      const { code, out, err } = await sluice('migrate', '-c', folder.write('g.json', given));
+      equal(code, 1);
+      ok(!out.includes('"@'), out);
+      ok(err.includes(message), err);
+    });
+  }
   it('finds a name for the comment that is free', async () => {
     const given = root({ timout: '3s', '@timout': 'a note' });
     const { out } = await sluice('migrate', '-c', folder.write('g.json', given));

@@ -22,7 +22,12 @@ describe('two parts of one group', () => {
       description: 'Is called else.',
       meaning: () => ({ apart: true }),
     });
-    const withElse = { plugin: () => plugin, encoding: () => undefined, compatibility: known.compatibility };
+    const withElse = {
+      plugin: () => plugin,
+      encoding: () => undefined,
+      hasHandler: () => false,
+      compatibility: known.compatibility,
+    };
     const sections = backends([{ group: 'a' }, { group: 'a', extra_config: { 'test/else': {} } }]);
     deepEqual(findings(sections, 'MERGE_GROUP', { known: withElse }), []);
   });

@@ -1,0 +1,23 @@
+import type { ConfigError } from '#contract';
+import { parsePointer } from '../../values/pointer.ts';
+import { presentName } from '../compatibility/old-names.ts';
+import type { KnownPlugins } from '../known-plugins.ts';
+
+/** Fields of the core that protect: TLS and limits. */
+const FIELDS = /^(?:(?:client_)?tls$|(?:max|read|write|idle)_)/;
+/** Words in the names of components that nobody knows, by which they may protect. */
+const SUSPECTED = /auth|jwt|jose|token|secur|cors|limit|quota|valid|polic|protect|firewall|acl/i;
+
+/** True for a mistake at something whose loss may weaken protection: it is never made a comment unseen. */
+export function mayProtect(
+  { code, pointer, hint = '' }: ConfigError,
+  { compatibility }: Pick<KnownPlugins, 'compatibility'>,
+): boolean {
+  const names = parsePointer(pointer).map((step) => presentName(step, compatibility));
+  if (code === 'NAMESPACE_UNKNOWN' && SUSPECTED.test(names.at(-1)!)) return true;
+  const { protecting = [] } = compatibility;
+  const isProtecting = (name: string) =>
+    FIELDS.test(name) || protecting.some((each) => (each.endsWith('/') ? name.startsWith(each) : name === each));
+  // A hint names what may have been meant.
+  return [...names, ...(hint.match(/[\w./-]+/g) ?? [])].some(isProtecting);
+}

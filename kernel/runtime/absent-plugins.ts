@@ -1,0 +1,14 @@
+import type { ConfigError } from '#contract';
+
+/** Codes of plugins that a document names and that cannot be found. */
+const CODES: ReadonlySet<string> = new Set(['PLUGIN_FOLDER', 'PLUGIN_PACKAGE']);
+
+/** Where a document names plugins that cannot be found; what the command line names must be there. */
+export function absentPlugins(errors: readonly ConfigError[]): ReadonlySet<string> {
+  return new Set(errors.filter(({ code, pointer }) => CODES.has(code) && pointer !== '').map(({ pointer }) => pointer));
+}
+
+/** True for the mistake that one of them is absent. */
+export function isAbsent({ code, pointer }: ConfigError, absent: ReadonlySet<string>): boolean {
+  return CODES.has(code) && absent.has(pointer);
+}
