@@ -59,6 +59,8 @@ export class PluginLoader {
   readonly #adapt: Catalogue['adapt'];
   readonly #loadMs: number;
   readonly #instances = new LRUCache<string, Instance>({ max: REMEMBERED });
+  /** Requests may be waiting for this event loop: the first configuration has been loaded. */
+  #mayServe = false;
 
   /** @param adapt as of `Catalogue`. @param loadMs longest time for one file to be evaluated. */
   constructor(adapt: Catalogue['adapt'] = undefined, loadMs = LOAD_MS) {
@@ -100,6 +102,7 @@ export class PluginLoader {
     for (const { file, pointer } of empty) {
       if (!imported.has(file)) warnings.push(new ConfigError('PLUGIN_NONE', pointer, `${file} exports no plugin`));
     }
+    this.#mayServe = true;
     return { plugins: [...plugins.values()], errors, warnings };
   }
 
@@ -160,11 +163,13 @@ export class PluginLoader {
   }
 
   /**
-   * The plugin of a module that says that it is to be isolated: a thread reads what it says of itself, and ends; it is never
-   * imported here. Undefined for any other module.
+   * The plugin of a module that is to be isolated: a thread evaluates the module to read its manifest, and ends; the module is
+   * never imported here. Undefined for any other module.
+   *
+   * While requests may be waiting, a thread evaluates every changed module first: one that does not return holds up no request.
    */
   async #isolated(file: string, pointer: string, files: FileReader): Promise<Instance | undefined> {
-    if (!MAY_BE_ISOLATED.test(textOf(file, files))) return undefined;
+    if (!this.#mayServe && !MAY_BE_ISOLATED.test(textOf(file, files))) return undefined;
     const { isolation } = (await this.#adapt?.()) ?? {};
     if (!isolation) return undefined;
     const remembered = rememberFiles(files);

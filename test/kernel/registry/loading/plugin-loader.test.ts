@@ -8,6 +8,7 @@ import type { ConfigError } from '../../../../kernel/contract/index.ts';
 import { instanceParts } from '../../../../kernel/registry/loading/instance-parts.ts';
 import { type LoadedPlugins, PluginLoader } from '../../../../kernel/registry/loading/plugin-loader.ts';
 import { ReadFiles } from '../../../../kernel/runtime/read-files.ts';
+import { catalogue } from '../../../../plugins/index.ts';
 import { headerSource, PluginFolder } from '../../../support/plugin-folder.ts';
 
 setFlagsFromString('--expose-gc');
@@ -335,6 +336,24 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
       told(await load())[0]!,
       /PLUGIN_LOAD .*a\.ts.*: the plugin did not finish loading: it runs in an endless loop/,
     );
+  });
+
+  it('that change while requests may be waiting are first evaluated in a thread', async () => {
+    loader = new PluginLoader(catalogue.adapt, 200);
+    const marked = globalThis as { evaluatedByTest?: string };
+    const source = (text: string) => `globalThis.evaluatedByTest = '${text}';\n${headerSource(text)}`;
+    folder.write('a.ts', source('first'));
+    deepEqual(told(await load()), []);
+    folder.write('a.ts', `globalThis.evaluatedByTest = 'loop';\nfor (;;) {}`);
+    match(
+      told(await load())[0]!,
+      /PLUGIN_LOAD .*a\.ts.*: the plugin did not finish loading: it runs in an endless loop/,
+    );
+    equal(marked.evaluatedByTest, 'first');
+    folder.write('a.ts', source('second'));
+    const loaded = await load();
+    deepEqual([told(loaded), names(loaded), marked.evaluatedByTest], [[], ['acme/header'], 'second']);
+    delete marked.evaluatedByTest;
   });
 
   it('that await what never comes are refused', async () => {
