@@ -7,7 +7,7 @@ function refusalOf(lines: readonly string[], httpVersion = '1.1'): number {
   const rawHeaders = lines.flatMap((line) => line.split(': '));
   const headers: Record<string, string> = {};
   for (let at = 0; at < rawHeaders.length; at += 2) headers[rawHeaders[at]!.toLowerCase()] = rawHeaders[at + 1]!;
-  return inspectHead({ rawHeaders, headers, httpVersion } as unknown as IncomingMessage);
+  return inspectHead({ rawHeaders, headers, httpVersion, url: '/' } as unknown as IncomingMessage);
 }
 
 describe('the framing of a request', () => {
