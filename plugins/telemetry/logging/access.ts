@@ -3,7 +3,7 @@ import { type AccessRecord, type Call, claimsSlot, defineSlot, getKey, Query, tr
 import { basicUserSlot } from '../../services/basic-user.ts';
 import { dataValue } from './data-value.ts';
 import { compileLayout } from './go-time.ts';
-import { latency } from './latency.ts';
+import { latency, latencyNames } from './latency.ts';
 import { printed, type Read, type Vocabulary } from './pattern.ts';
 
 const common = '%{clientIP} - - [%{time}] "%{method} %{uri} %{proto}" %{statusCode} -';
@@ -26,7 +26,7 @@ export const upstreamSlot = defineSlot<string[]>('upstream statuses');
 
 /** The variables of the access log. */
 export function accessVocabulary(prefix: string): Vocabulary<AccessRecord> {
-  return (name, format) => {
+  const find: Vocabulary<AccessRecord>['find'] = (name, format) => {
     if (name === 'prefix') return { text: prefix };
     if (name === 'time') {
       const print = compileLayout(format === '' ? timeLayout : format);
@@ -37,6 +37,7 @@ export function accessVocabulary(prefix: string): Vocabulary<AccessRecord> {
     const read = plain.get(name) ?? dotted(name);
     return read && printed(read, format);
   };
+  return { names: ['prefix', 'time', ...latencyNames, ...plain.keys(), ...dottedNames], find };
 }
 
 const plain: ReadonlyMap<string, Read<AccessRecord>> = new Map<string, Read<AccessRecord>>([
@@ -91,12 +92,21 @@ function distinguishedName(lines: string | undefined): string {
   return lines === undefined ? '' : lines.split('\n').reverse().join(',');
 }
 
-/** `header.X`, `jwt.claim`, `query.name` and `clientCert.subject`. */
+const dottedNames = [
+  'header.NAME',
+  'reqHeader.NAME',
+  'query.NAME',
+  'jwt.CLAIM',
+  ...Object.keys(ofCertificate).map((field) => `clientCert.${field}`),
+];
+
+/** `header.X` or `reqHeader.X` of the client's request, `jwt.claim`, `query.name` and `clientCert.subject`. */
 function dotted(name: string): Read<AccessRecord> | undefined {
   const dot = name.indexOf('.');
   const rest = name.slice(dot + 1);
   if (dot < 0 || rest === '') return undefined;
   switch (name.slice(0, dot)) {
+    case 'reqHeader':
     case 'header': {
       const lower = rest.toLowerCase();
       return (record) => record.requestHeaders.getAll(lower).join(', ');

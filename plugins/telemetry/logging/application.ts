@@ -61,8 +61,10 @@ function compile(pattern: string, surroundings: Surroundings, prefix = ''): LogF
   return (line) => `${prefix}${print(line)}\n`;
 }
 
+const names = 'id pid time level program message component text module color'.split(' ');
+
 function vocabulary({ colour, utc, prefix }: Surroundings): Vocabulary<LogLine> {
-  return (name, format) => {
+  const find: Vocabulary<LogLine>['find'] = (name, format) => {
     switch (name) {
       case 'id':
         return printed((line) => line.id, format);
@@ -92,6 +94,7 @@ function vocabulary({ colour, utc, prefix }: Surroundings): Vocabulary<LogLine> 
         return undefined;
     }
   };
+  return { names: prefix === undefined ? names : [...names, 'prefix'], find };
 }
 
 function coloured(format: string, colour: boolean): Variable<LogLine> | undefined {

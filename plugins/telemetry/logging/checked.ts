@@ -1,13 +1,8 @@
 import { anyCase, findNear, type LogLevel, type Site } from '#contract';
 import { PatternError, variablesOf } from './pattern.ts';
 
-/** Headers whose values are credentials. */
-const credentials = new Set([
-  'header.authorization',
-  'header.proxy-authorization',
-  'header.cookie',
-  'header.set-cookie',
-]);
+/** Variables of headers whose values are credentials. */
+const credentials = /^(?:header|reqHeader|respHeader)\.(?:authorization|proxy-authorization|cookie|set-cookie)$/i;
 
 /**
  * Compiles a pattern of the configuration and warns of credentials it prints.
@@ -16,14 +11,18 @@ const credentials = new Set([
  */
 export function checked<T>(site: Site<unknown>, pointer: string, pattern: string, compile: (pattern: string) => T): T {
   for (const name of variablesOf(pattern)) {
-    if (!credentials.has(name.toLowerCase())) continue;
+    if (!credentials.test(name)) continue;
     site.warn('LOGGING_CREDENTIALS', pointer, `%{${name}} writes credentials to the log`);
   }
   try {
     return compile(pattern);
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
-    throw site.fault('LOGGING_PATTERN', pointer, error.message, { within: error.within, cause: error });
+    throw site.fault('LOGGING_PATTERN', pointer, error.message, {
+      within: error.within,
+      hint: error.hint,
+      cause: error,
+    });
   }
 }
 

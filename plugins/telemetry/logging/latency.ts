@@ -8,6 +8,9 @@ const units: ReadonlyMap<string, { readonly perMs: number; readonly verb: string
   ['latencyNs', { perMs: 1e6, verb: 'dns' }],
 ]);
 
+/** The names of the latencies. */
+export const latencyNames: readonly string[] = [...units.keys()];
+
 /** The variable of that name when it is one of the latencies. */
 export function latency<R extends { readonly latencyMs: number }>(
   name: string,

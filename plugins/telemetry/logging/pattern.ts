@@ -9,21 +9,27 @@ export type Variable<R> =
   | { readonly read: Read<R> /** Printed as it is, and never missing: terminal colours. */; readonly raw?: true }
   | { /** The same for every record; may be empty. */ readonly text: string };
 
-/**
- * The variables a pattern may use.
- * @param format what follows the colon; empty for none.
- * @returns undefined when there is no such variable. @throws PatternError for a format it does not understand.
- */
-export type Vocabulary<R> = (name: string, format: string) => Variable<R> | undefined;
+/** The variables that a pattern may use. */
+export interface Vocabulary<R> {
+  /** All of them, for the hint about an unknown one. */
+  readonly names: readonly string[];
+  /**
+   * @param format what follows the colon; empty for none.
+   * @returns undefined when there is no such variable. @throws PatternError for a format it does not understand.
+   */
+  readonly find: (name: string, format: string) => Variable<R> | undefined;
+}
 
 /** A mistake in a pattern. */
 export class PatternError extends Error {
   /** Where in the pattern; the end is exclusive. */
   readonly within: { readonly start: number; readonly end: number } | undefined;
+  readonly hint: string | undefined;
 
-  constructor(message: string, within?: { readonly start: number; readonly end: number }) {
+  constructor(message: string, within?: { readonly start: number; readonly end: number }, hint?: string) {
     super(within === undefined ? message : `${message} at column ${within.start + 1}`);
     this.within = within;
+    this.hint = hint;
   }
 }
 
@@ -88,12 +94,14 @@ function resolve<R>(inner: string, vocabulary: Vocabulary<R>, start: number): Va
   const { name, format } = splitFormat(inner);
   let variable: Variable<R> | undefined;
   try {
-    variable = vocabulary(name, format);
+    variable = vocabulary.find(name, format);
   } catch (error) {
     if (error instanceof PatternError) throw new PatternError(error.message, within);
     throw error;
   }
-  if (!variable) throw new PatternError(`unknown variable %{${inner}}`, within);
+  if (!variable) {
+    throw new PatternError(`unknown variable %{${inner}}`, within, `use one of ${vocabulary.names.join(', ')}`);
+  }
   return variable;
 }
 

@@ -15,7 +15,7 @@ export const backendLogSchema = {
     custom_format: {
       type: 'string',
       description:
-        'Pattern of the line, with its line break. Default: %{prefix}%{time} |%{statusCode}| %{latencyMs} | %{method} %{host} %{path}',
+        'Pattern of the line, with its line break. %{reqHeader.NAME} is a header of the request to the backend, %{respHeader.NAME} or %{header.NAME} one of its response. Default: %{prefix}%{time} |%{statusCode}| %{latencyMs} | %{method} %{host} %{path}',
       examples: ['%{method} %{host}%{path} %{statusCode} %{latencyMs}\n'],
     },
     log_with_level: level(

@@ -2,7 +2,7 @@ import { type Call, claimsSlot, getKey, getPath, type PipeRequest, Query, type R
 import { timeLayout } from './access.ts';
 import { dataValue } from './data-value.ts';
 import { compileLayout } from './go-time.ts';
-import { latency } from './latency.ts';
+import { latency, latencyNames } from './latency.ts';
 import { printed, type Read, type Vocabulary } from './pattern.ts';
 
 /** A call to a backend that was answered, or failed. */
@@ -26,7 +26,7 @@ export interface UpstreamRecord {
 
 /** The variables of the backend log. @param endpoint the pattern of the endpoint the backend belongs to. */
 export function upstreamVocabulary(prefix: string, endpoint: string): Vocabulary<UpstreamRecord> {
-  return (name, format) => {
+  const find: Vocabulary<UpstreamRecord>['find'] = (name, format) => {
     if (name === 'prefix') return { text: prefix };
     if (name === 'endpoint') return { text: endpoint };
     if (name === 'time') {
@@ -38,6 +38,7 @@ export function upstreamVocabulary(prefix: string, endpoint: string): Vocabulary
     const read = plain.get(name) ?? dotted(name);
     return read && printed(read, format);
   };
+  return { names: ['prefix', 'endpoint', 'time', ...latencyNames, ...plain.keys(), ...dottedNames], find };
 }
 
 const plain: ReadonlyMap<string, Read<UpstreamRecord>> = new Map<string, Read<UpstreamRecord>>([
@@ -58,12 +59,19 @@ const plain: ReadonlyMap<string, Read<UpstreamRecord>> = new Map<string, Read<Up
   ['spanId', (record) => record.call.get(traceSlot)?.spanId],
 ]);
 
-/** `header.X` of the reply, `jwt.claim`, `query.name`, and `resp.path` of the decoded body. */
+const dottedNames = ['header.NAME', 'respHeader.NAME', 'reqHeader.NAME', 'query.NAME', 'jwt.CLAIM', 'resp.PATH'];
+
+/** `header.X` or `respHeader.X` of the reply, `reqHeader.X` of the request to the backend, `jwt.claim`, `query.name`, and `resp.path` of the decoded body. */
 function dotted(name: string): Read<UpstreamRecord> | undefined {
   const dot = name.indexOf('.');
   const rest = name.slice(dot + 1);
   if (dot < 0 || rest === '') return undefined;
   switch (name.slice(0, dot)) {
+    case 'reqHeader': {
+      const lower = rest.toLowerCase();
+      return (record) => record.request.headers.getAll(lower).join(', ');
+    }
+    case 'respHeader':
     case 'header': {
       const lower = rest.toLowerCase();
       return (record) => record.headers.getAll(lower).join(', ');

@@ -96,13 +96,17 @@ async function applicationLineOf(config: object, level: LogLevel, message: strin
 }
 
 async function refusedWith(config: unknown): Promise<{ code: string; pointer: string; message: string }> {
+  const { code, pointer, message } = await mistakeOf(config);
+  return { code, pointer, message };
+}
+
+async function mistakeOf(config: unknown): Promise<ConfigErrors['errors'][number]> {
   let match: ConfigErrors | undefined;
   await rejects(openHarness(plugin, 'service', config), (error) => {
     match = error as ConfigErrors;
     return error instanceof ConfigErrors;
   });
-  const [{ code, pointer, message }] = match!.errors as [ConfigErrors['errors'][number]];
-  return { code, pointer, message };
+  return match!.errors[0]!;
 }
 
 describe('telemetry/logging, application log', () => {
@@ -281,6 +285,7 @@ describe('telemetry/logging, access log', () => {
 
   it('joins repeated headers', async () => {
     equal(await accessLineOf('%{header.X}', { requestHeaders: new HeaderBag(['x', 'a', 'X', 'b']) }), 'a, b');
+    equal(await accessLineOf('%{reqHeader.X}', { requestHeaders: new HeaderBag(['x', 'a']) }), 'a');
   });
 
   it('prints the latency in every unit and with a given format', async () => {
@@ -517,6 +522,14 @@ describe('telemetry/logging, mistakes', () => {
       pointer: '/backend/custom_format',
       message: 'unknown variable %{message} at column 1',
     });
+  });
+
+  it('lists the variables of the log where one is unknown', async () => {
+    const hintOf = async (config: object) => (await mistakeOf({ level: 'INFO', ...config })).hint!;
+    match(await hintOf({ format: 'custom', custom_format: '%{x}' }), /^use one of id, .*message/);
+    match(await hintOf({ backend: { custom_format: '%{x}\n' } }), /latencyMs, .*reqHeader\.NAME, .*resp\.PATH$/);
+    const access = { access_log_format: 'custom', access_log_custom_format: '%{x}\n' };
+    match(await hintOf(access), /clientIP, .*reqHeader\.NAME, .*clientCert\.fingerprint$/);
   });
 
   it('refuses a format after the colon that means nothing', async () => {

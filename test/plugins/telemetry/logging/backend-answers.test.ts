@@ -24,7 +24,7 @@ describe('telemetry/logging, values of the decoded answer in the backend log', (
       },
       { sinks },
     );
-    await gateway.inject('/x');
+    await gateway.inject({ url: '/x', headers: { 'X-User': 'u1' } });
     await gateway.close();
     return sinks.lines.filter((line) => line.startsWith('log ')).map((line) => line.slice(4, -1));
   }
@@ -36,6 +36,12 @@ describe('telemetry/logging, values of the decoded answer in the backend log', (
   it('are found by dots, lists and objects as JSON', async () => {
     const format = '%{statusCode} %{resp.usage.total} %{resp.usage.price:.2f} %{resp.usage.of} %{resp.model}';
     deepEqual(await linesOf(logging(format)), ['200 12 1.50 ["a","b"] m']);
+  });
+
+  it('stand beside headers of the request and of the response', async () => {
+    const format = '%{reqHeader.X-User} %{reqHeader.X-None} %{respHeader.Content-Type} %{header.Content-Type}';
+    const around = { input_headers: ['X-User'] };
+    deepEqual(await linesOf(logging(format), around), ['u1 - application/json application/json']);
   });
 
   it('are those that the filters of the backend leave', async () => {
