@@ -54,6 +54,8 @@ export class WorkerPool implements Participant, SlotOwner {
   readonly #internalErrors: InternalErrors;
   readonly #events: EventLog;
   readonly #runtimes = new HeldRuntimes();
+  /** Slots whose worker has exited, until another one is up. */
+  readonly #fallen = new WeakSet<WorkerSlot>();
   #committed: PrepareOrder | null = null;
   /** Some workers may not have changed over yet. */
   #committing = false;
@@ -264,16 +266,23 @@ export class WorkerPool implements Participant, SlotOwner {
       this.#slots[this.#slots.indexOf(replaced)] = slot;
       this.log.warning(`worker ${id} (${replaced.pid}) had an internal error; worker ${id} (${pid}) replaces it`);
     }
+    if (this.#fallen.delete(slot)) this.log.info(`worker ${id} (pid ${pid}) is up again`);
     // It may have come in the place of another one while the gateway drains.
     slot.setClosing(this.#closing);
     this.#events.emit('worker.up', { worker: id, pid });
   }
 
-  onDown({ id, pid }: WorkerSlot, signal: string, held: Held | null): void {
+  onDown(slot: WorkerSlot, signal: string, held: Held | null, pauseMs: number): void {
+    const { id, pid } = slot;
     const reason = held ? `${signal}: ${describeHeld(held)}` : signal;
     // What it was about to tell of itself it could not.
     if (held) this.#containment.merge([{ name: held.plugin, hash: held.hash, faults: [], heldMs: [held.ms] }]);
-    this.log.error(`worker ${id}${pid === null ? '' : ` (${pid})`} died: ${reason}`);
+    this.#fallen.add(slot);
+    this.log.warning(
+      pid === null
+        ? `worker ${id} ${reason}; retrying in ${pauseMs} ms`
+        : `worker ${id} (pid ${pid}) exited: ${reason}; restarting in ${pauseMs} ms`,
+    );
     this.#events.emit('worker.down', { worker: id, pid, reason });
     this.#releaseRuntimes();
   }

@@ -29,8 +29,11 @@ export interface SlotOwner {
   /** The worker had an internal error: it serves on until another one has taken its place. */
   onFaulty(slot: WorkerSlot): void;
   onUp(slot: WorkerSlot): void;
-  /** @param held by which plugin its event loop was held; null for none. */
-  onDown(slot: WorkerSlot, reason: string, held: Held | null): void;
+  /**
+   * @param held by which plugin its event loop was held; null for none.
+   * @param pauseMs until another worker is started, in milliseconds.
+   */
+  onDown(slot: WorkerSlot, reason: string, held: Held | null, pauseMs: number): void;
 }
 
 export type WorkerState = 'starting' | 'up' | 'stopping' | 'down';
@@ -183,9 +186,9 @@ export class WorkerSlot {
     this.#heartbeat = null;
     if (before === 'up') this.#up = Promise.withResolvers();
     this.#deaths = Date.now() - this.#startedAt > STABLE_MS ? 0 : this.#deaths + 1;
-    this.#owner.onDown(this, reason, this.#held);
-    this.#held = null;
     const pauseMs = PAUSES_MS[Math.min(this.#deaths, PAUSES_MS.length - 1)]!;
+    this.#owner.onDown(this, reason, this.#held, pauseMs);
+    this.#held = null;
     setTimeout(() => {
       if (this.#state === 'down') this.start();
     }, pauseMs);

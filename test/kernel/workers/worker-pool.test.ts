@@ -1,4 +1,4 @@
-import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import cluster, { type Worker } from 'node:cluster';
 import { mock } from 'node:test';
 import { atEndpoint, ConfigError, definePlugin, type Mirror } from '#contract';
@@ -322,7 +322,12 @@ describe('the pool of workers', () => {
       ['worker.down', { worker: 1, pid: 100, reason: 'SIGSEGV' }],
       ['worker.up', { worker: 1, pid: 102 }],
     ]);
-    ok(sinks.lines.some((line) => /ERROR.*worker 1 \(100\) died: SIGSEGV/.test(line)));
+    const logged = sinks.lines
+      .filter((line) => /worker \d/.test(line))
+      .map((line) => line.replace(/^.*(?=WARNING|INFO)/, ''));
+    equal(logged.length, 2, logged.join('\n'));
+    match(logged[0]!, /WARNING.*worker 1 \(pid 100\) exited: SIGSEGV; restarting in 100 ms/);
+    match(logged[1]!, /INFO.*worker 1 \(pid 102\) is up again/);
   });
 
   it('tells its workers what is denied, which level is logged, and that connections are closed', async () => {
