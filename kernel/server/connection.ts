@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { timerMs } from '#contract';
 import { abandon, endStalled } from './exchange-context.ts';
-import { dropNamed, inspectHead } from './framing.ts';
+import { inspectHead } from './framing.ts';
 import { untaken } from './internals.ts';
 import { Progress } from './progress.ts';
 import { endPolitely, refusal } from './refusal.ts';
@@ -66,7 +66,6 @@ export class Connection {
       message.resume();
       return this.refuse(status);
     }
-    dropNamed(message);
     const { writeTimeoutMs, closing, serve } = this.#rules;
     this.#current = response;
     response.on('close', this.#next);

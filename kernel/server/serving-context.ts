@@ -13,6 +13,7 @@ import { componentDispatch } from './dispatch.ts';
 import { Exchange } from './exchange.ts';
 import { compileHeads, type ExchangeContext, type ExchangeMessage, exchangeKey } from './exchange-context.ts';
 import { createFallbackReplies } from './fallback-replies.ts';
+import { dropNamed } from './framing.ts';
 import { Http2Destinations } from './http2-destinations.ts';
 import { KoaApp } from './koa-app.ts';
 import type { Router } from './router.ts';
@@ -164,6 +165,7 @@ export class ServingCell {
   /** Answers one request by what serves now. */
   readonly serve: Serve = (message, response) => {
     this.requests++;
+    dropNamed(message);
     this.current!.serve(message, response);
   };
 
