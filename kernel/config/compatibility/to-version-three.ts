@@ -5,6 +5,9 @@ import { createOrigin, type Origin, type Report } from '../report.ts';
 import { showValue } from '../schema/problem.ts';
 import { OLD_FIELDS, renamedNamespace } from './old-names.ts';
 
+/** A newer version differs in fields, which the check then names. */
+const NEWER = 'write "version": 3 and run sluice check again: it lists the fields that version 3 does not know';
+
 /**
  * Turns a document of any supported version into one of version 3, with namespaces by their present names and without
  * comments among the namespaces. Changes the document.
@@ -21,8 +24,9 @@ export function modernize(document: DataObject, known: KnownPlugins, report: Rep
     const shown = version === undefined ? 'none' : showValue(version);
     const isMissing = version === undefined;
     const isText = version === '3' || version === '2';
+    const newer = Number.isInteger(version) && (version as number) > 3 ? NEWER : undefined;
     report.error('CONFIG_VERSION', isMissing ? '' : '/version', `unsupported version: ${shown} (want: 3)`, {
-      hint: isMissing ? '"version": 3' : isText ? version : undefined,
+      hint: isMissing ? '"version": 3' : isText ? version : newer,
       fix: isText ? { value: Number(version) } : undefined,
     });
   }

@@ -51,9 +51,9 @@ function unknownName(
   const hint = near
     ? `did you mean "${near.name}"?`
     : list === ''
-      ? `no module with such a one is loaded: "plugin": {"folder": "./plugins/", "pattern": ".js"} at the root`
+      ? `load the module that provides it: "plugin": {"folder": "./plugins/", "pattern": ".js"} at the root`
       : `one of ${list}`;
-  return site.fault('PLUGIN_UNKNOWN', pointer, `no plugin "${name}" brings a ${kind}`, {
+  return site.fault('PLUGIN_UNKNOWN', pointer, `no loaded plugin provides the ${kind} "${name}"`, {
     hint,
     fix: near?.isSure ? { value: near.name } : undefined,
   });

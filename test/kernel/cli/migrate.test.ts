@@ -42,7 +42,15 @@ describe('migrate', () => {
     await sluice('migrate', '-c', file, '--write');
     equal(folder.read('self.json'), migrated);
     const { code, err } = await sluice('migrate', '-c', file, '--write');
-    deepEqual([code, err, folder.read('self.json')], [0, '', migrated]);
+    deepEqual([code, err, folder.read('self.json')], [0, `${file}: nothing to migrate\n`, migrated]);
+  });
+
+  it('tells that plugins of KrakenD are left to replace by hand', async () => {
+    const client = { 'plugin/http-client': { name: 'no-redirect' } };
+    const backend = [{ url_pattern: '/', host: ['http://b.test'], extra_config: client }];
+    const file = folder.write('client.json', { version: 3, endpoints: [{ endpoint: '/a', backend }] });
+    const { code, err } = await sluice('migrate', '-c', file);
+    deepEqual([code, err], [0, 'built-in plugins of KrakenD to replace by hand: 1; sluice check says by what\n']);
   });
 
   it('tells what cannot be migrated, with its place, and writes nothing', async () => {

@@ -52,7 +52,7 @@ describe('modules for the extension points of the compatible product', () => {
         {
           code: 'PLUGIN_UNKNOWN',
           pointer: '/endpoints/0/extra_config/plugin~1middleware/name/0',
-          message: 'no plugin "missing" brings a middleware',
+          message: 'no loaded plugin provides the middleware "missing"',
           hint: 'one of "pass", "other"',
         },
       ]);
