@@ -1,4 +1,4 @@
-import { escapeControls } from '#contract';
+import { escapeControls, findNear } from '#contract';
 import { compileVerb, isVerb } from './go-verb.ts';
 
 /** What a variable prints for a record; undefined and the empty text are no value. */
@@ -100,7 +100,9 @@ function resolve<R>(inner: string, vocabulary: Vocabulary<R>, start: number): Va
     throw error;
   }
   if (!variable) {
-    throw new PatternError(`unknown variable %{${inner}}`, within, `use one of ${vocabulary.names.join(', ')}`);
+    const near = findNear(name, vocabulary.names);
+    const hint = near ? `did you mean %{${near.name}}?` : `use one of ${vocabulary.names.join(', ')}`;
+    throw new PatternError(`unknown variable %{${inner}}`, within, hint);
   }
   return variable;
 }
