@@ -16,7 +16,7 @@ const FALSE: ReadonlySet<string> = new Set(['0', 'f', 'F', 'false', 'FALSE', 'Fa
  * Replaces strings, integers, booleans and durations at the root by environment variables named after the field, as in
  * `GATEWAY_PORT`. A field that the file does not have stays absent; an empty variable is none. Changes the document.
  *
- * Code: CONFIG_ENVIRONMENT, naming the variable.
+ * Code: CONFIG_ENVIRONMENT, naming the variable; as a warning for a variable that is ignored.
  */
 export function applyEnvironment(
   document: DataObject,
@@ -24,13 +24,21 @@ export function applyEnvironment(
   report: Report,
 ): void {
   for (const [field, schema] of Object.entries<Schema>(serviceSchema.properties)) {
-    if (!Object.hasOwn(document, field) || NOT_OVERRIDDEN.has(field)) continue;
+    if (NOT_OVERRIDDEN.has(field)) continue;
     const variable = PREFIXES.map((prefix) => prefix + field.toUpperCase()).find((name) => environment[name]);
-    if (variable === undefined || !('type' in schema)) continue;
+    if (variable === undefined) continue;
     const text = environment[variable]!;
-    const value = convert(schema.type, text);
-    const pointer = `/${field}`;
-    if (value === null) continue;
+    const value = 'type' in schema ? convert(schema.type, text) : null;
+    const isThere = Object.hasOwn(document, field);
+    const pointer = isThere ? `/${field}` : '';
+    if (!('type' in schema) || value === null || !isThere) {
+      const why = value === null ? `"${field}" is not a plain value` : `the file has no "${field}" to replace`;
+      const hint = value === null ? `Set "${field}" in the file` : `Add "${field}" to the file, with any value`;
+      if (!ofKubernetes(text)) {
+        report.warn('CONFIG_ENVIRONMENT', pointer, `environment variable ${variable} is ignored: ${why}`, { hint });
+      }
+      continue;
+    }
     if (value === undefined) {
       const isOver = schema.type === 'duration' && isTooLong(text);
       const kind = isOver ? `a duration of at most ${LONGEST_DURATION}` : KIND[schema.type];
@@ -55,8 +63,12 @@ export function underEnvironment(data: unknown, environment: Readonly<Record<str
 }
 
 /** Kubernetes sets such variables for every Service of a namespace, named after it. */
+function ofKubernetes(text: string): boolean {
+  return /^(?:tcp|udp|sctp):\/\//.test(text);
+}
+
 function hintFor(variable: string, text: string): string | undefined {
-  return /^(?:tcp|udp|sctp):\/\//.test(text) && variable.endsWith('_PORT')
+  return ofKubernetes(text) && variable.endsWith('_PORT')
     ? 'Kubernetes sets it for a Service of that name: "enableServiceLinks": false in the pod'
     : undefined;
 }

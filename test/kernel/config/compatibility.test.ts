@@ -106,6 +106,21 @@ describe('an environment variable', () => {
   it('replaces neither lists nor objects', () => {
     deepEqual(over({ host: ['a'] }, { KRAKEND_HOST: 'b' }).config.host, ['http://a']);
   });
+  for (const [variable, value, told] of [
+    [
+      'GATEWAY_TIMEOUT',
+      '5s',
+      ['environment variable GATEWAY_TIMEOUT is ignored: the file has no "timeout" to replace'],
+    ],
+    ['KRAKEND_HOST', 'b', ['environment variable KRAKEND_HOST is ignored: "host" is not a plain value']],
+    ['GATEWAY_PORT', 'tcp://10.0.0.1:80', []],
+    ['GATEWAY_TIMEOUT', '', []],
+  ] as const) {
+    it(`that is ignored is warned of, unless Kubernetes has set it: ${variable}=${value}`, () => {
+      const { errors, warnings } = over({}, { [variable]: value });
+      deepEqual([errors, warnings.map(({ message }) => message)], [[], told]);
+    });
+  }
   it('that is empty is none', () => equal(over({ port: 8081 }, { KRAKEND_PORT: '' }).config.port, 8081));
   for (const [variable, field, value] of [
     ['KRAKEND_PORT', { port: 1 }, '80a'],
