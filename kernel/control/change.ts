@@ -16,6 +16,8 @@ export interface Change {
    * change's turn has come, because the changes before it may have replaced that. What it throws gives the change up.
    */
   readonly source?: Source | (() => Source) | undefined;
+  /** Paths of the saved files that caused it. */
+  readonly saved?: readonly string[] | undefined;
   /** Who asks, for the history. */
   readonly actor?: string | null | undefined;
   readonly message?: string | null | undefined;

@@ -46,7 +46,7 @@ export class Control {
   /** Told of every change that was applied, or found to serve already, before it is answered; of dry runs nothing. */
   readonly onDone: ((change: Change, applied: Applied) => Promise<void> | void)[] = [];
   /** Told how every attempt ended, dry runs included, before whoever asked for it is; null when it was refused. */
-  readonly onSettled: ((attempt: Attempt, applied: Applied | null) => void)[] = [];
+  readonly onSettled: ((attempt: Attempt, applied: Applied | null, change: Change) => void)[] = [];
   /** The configuration's file: its text as it was last loaded and served, or written; null when it never was. */
   readonly file: { text: string | null } = { text: null };
   readonly #options: ControlOptions;
@@ -186,7 +186,7 @@ export class Control {
       const { durationMs, phases: spent, revision } = attempt;
       const applied = { ...outcome, revision, attempt: attempt.id, durationMs, phases: spent };
       if (!change.dryRun) for (const report of this.onDone) await report(change, applied);
-      for (const report of this.onSettled) report(attempt, applied);
+      for (const report of this.onSettled) report(attempt, applied, change);
       events.emit('reload.succeeded', { ...applied, warnings: [], issues: briefly(applied.issues) });
       return applied;
     } catch (error) {
@@ -194,7 +194,7 @@ export class Control {
       const thrown = refusal.slug === 'internal' ? error : refusal;
       this.attempts.fail(attempt, refusal, thrown);
       end('failed');
-      for (const report of this.onSettled) report(attempt, null);
+      for (const report of this.onSettled) report(attempt, null, change);
       events.emit('reload.failed', attempt);
       throw thrown;
     }

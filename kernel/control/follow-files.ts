@@ -25,7 +25,7 @@ export async function followFiles(
     };
     await generations.room(reloadSettings(generations.current.runtime).maxDraining);
     // A refusal is told as an event and in the log; watching goes on.
-    await control.apply({ trigger: 'watch', source }).catch(() => {});
+    await control.apply({ trigger: 'watch', source, saved: changed }).catch(() => {});
   };
   const watcher = watchFiles({ log: withEvents(log.at('[WATCH]'), events), onChange: follow });
   control.onSettled.push(() => void watcher.watch(control.filesRead));

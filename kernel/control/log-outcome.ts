@@ -7,15 +7,15 @@ import type { Control } from './control.ts';
 /** What the log says of every change that was applied or refused; of the first, its warnings alone. */
 export function logOutcome(control: Control, log: Log): void {
   let refused = false;
-  control.onSettled.push((attempt, applied) => {
-    if (applied) logSuccess(applied, refused, log);
+  control.onSettled.push((attempt, applied, { saved = [] }) => {
+    if (applied) logSuccess(applied, saved, refused, log);
     else logFailure(attempt, log);
     refused = !applied;
   });
 }
 
-/** @param refused whether the change before was: then it is told, too, that nothing is left to mend. */
-function logSuccess(applied: Applied, refused: boolean, log: Log): void {
+/** @param saved files that caused the change. @param refused whether the change before was: then it is told, too, that nothing is left to mend. */
+function logSuccess(applied: Applied, saved: readonly string[], refused: boolean, log: Log): void {
   const { result, revision, previous, issues, changes, phases, hash, rebound } = applied;
   if (result === 'applied') {
     for (const issue of issues) log.warning(issueLine(issue));
@@ -31,9 +31,18 @@ function logSuccess(applied: Applied, refused: boolean, log: Log): void {
   const addresses = rebound.map((address) => `; now listening on ${address}`).join('');
   const spent = Object.entries(phases).map(([phase, ms]) => `${phase} ${ms} ms`);
   log.info(
-    `now serving revision ${revision} (${hash.slice(0, 12)}), replacing ${previous}: endpoints ${added.length} added, ${changed.length} changed, ` +
+    `now serving revision ${revision} (${hash.slice(0, 12)}), replacing ${previous}${savedIn(saved)}: endpoints ${added.length} added, ${changed.length} changed, ` +
       `${removed.length} removed${addresses}; ${spent.join(', ')}`,
   );
+}
+
+/** Saved files that the log names; the others are counted. */
+const MAX_NAMED = 5;
+
+function savedIn(saved: readonly string[]): string {
+  if (saved.length === 0) return '';
+  const more = saved.length > MAX_NAMED ? ` and ${saved.length - MAX_NAMED} more` : '';
+  return ` after a change of ${saved.slice(0, MAX_NAMED).join(', ')}${more}`;
 }
 
 /** Mistakes of one refusal that the log tells; the others are counted. */

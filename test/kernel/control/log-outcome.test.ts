@@ -46,8 +46,8 @@ describe('the log', () => {
     problem: problem && { slug: 'build', phase: 'build', issues: [], warnings: [], message: '', hidden: 0, ...problem },
   });
 
-  const applies = (more: Partial<Applied>) =>
-    settled[0]!(attempted(2), {
+  const applies = (more: Partial<Applied>, saved?: readonly string[]) => {
+    const applied: Applied = {
       result: 'applied',
       revision: 2,
       previous: 1,
@@ -60,8 +60,10 @@ describe('the log', () => {
       warnings: [],
       issues: [],
       ...more,
-    });
-  const fails = (attempt: Attempt) => settled[0]!(attempt, null);
+    };
+    settled[0]!(attempted(2), applied, { trigger: 'watch', saved });
+  };
+  const fails = (attempt: Attempt) => settled[0]!(attempt, null, { trigger: 'api' });
 
   it('tells what serves now, what has changed, where it listens and how long each step took', () => {
     applies({
@@ -72,6 +74,18 @@ describe('the log', () => {
       'info: now serving revision 2 (0123456789ab), replacing 1: endpoints 1 added, 2 changed, 3 removed' +
         '; now listening on [::]:1; now listening on [::]:2; read 1 ms, swap 2.5 ms',
     ]);
+  });
+
+  it('names the saved files that caused a change, up to five', () => {
+    applies({}, ['/etc/tls/cert.pem']);
+    applies({}, ['a', 'b', 'c', 'd', 'e', 'f', 'g']);
+    deepEqual(
+      lines.map((line) => line.replace(/: endpoints.*/, '')),
+      [
+        'info: now serving revision 2 (0123456789ab), replacing 1 after a change of /etc/tls/cert.pem',
+        'info: now serving revision 2 (0123456789ab), replacing 1 after a change of a, b, c, d, e and 2 more',
+      ],
+    );
   });
 
   it('tells of the first configuration its warnings alone', () => {
