@@ -21,7 +21,7 @@ export interface Gateway {
    * told in the log and the old configuration serves on. Needs a source that is a file.
    */
   watch(): Promise<void>;
-  /** Answers a request without a socket. */
+  /** Answers a request without a socket. @throws GatewayError GATEWAY_CLOSED after `close`. */
   inject(request: InjectOptions | string): Promise<Response>;
   /** Stops accepting, waits for requests in flight as long as the configuration says, and releases everything. */
   close(): Promise<void>;

@@ -4,7 +4,7 @@ import type { Catalogue, DataObject, ListenAddress, LogLevel, ServiceConfig } fr
 import { type IsSecret, issueLine, toIssues } from '../config/index.ts';
 import type { Containment } from '../containment/containment.ts';
 import type { InternalErrors } from '../containment/internal-errors.ts';
-import { ConfigErrors, type DeniedAddresses } from '../contract/internal.ts';
+import { ConfigErrors, type DeniedAddresses, GatewayError } from '../contract/internal.ts';
 import type { Attempts } from '../control/attempts.ts';
 import type { Applied, Change } from '../control/change.ts';
 import { ChangeGuard } from '../control/change-guard.ts';
@@ -267,6 +267,7 @@ export class RunningGateway implements Operations {
   }
 
   async inject(request: InjectOptions | string): Promise<Response> {
+    if (this.#closing) throw new GatewayError('GATEWAY_CLOSED', 'inject() was called after close()');
     // Loaded when first used: a gateway that serves the network needs it never.
     const { inject } = await import('light-my-request');
     return inject(this.generations.serve as DispatchFunc, request);

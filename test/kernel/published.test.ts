@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { createGateway, type Gateway } from '../../kernel/sluice.ts';
 import { silentSinks } from '../../kernel/testing/index.ts';
 import { freePort } from '../support/conditions.ts';
@@ -32,6 +32,13 @@ describe('a published endpoint', () => {
     for (const each of headers) results.push((await gateway!.inject({ url: '/x', headers: each })).statusCode);
     return results;
   };
+
+  it('is refused to inject() once the gateway is closed', async () => {
+    const closed = await start({});
+    equal((await closed.inject('/x')).statusCode, 200);
+    await closed.close();
+    await rejects(closed.inject('/x'), { code: 'GATEWAY_CLOSED', message: 'inject() was called after close()' });
+  });
 
   const published = async (): Promise<string[]> => {
     const results: string[] = [];
