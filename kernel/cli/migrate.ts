@@ -103,28 +103,29 @@ async function migrateDocument(given: Document, context: CommandContext): Promis
   for (const line of lines) stderr.write(line);
   for (const mistake of left.slice(0, MAX_LISTED)) stderr.write(mistake);
   if (left.length > 0) stderr.write(`${count(left.length)} left: sluice check says how to correct them\n`);
-  if (old > 0) stderr.write(`built-in plugins of KrakenD to replace by hand: ${old}; sluice check says by what\n`);
-  const isDone = changes.length + lines.length + left.length + old === 0;
-  if (isDone) stderr.write(`${given.file}: nothing to migrate\n`);
+  for (const plugin of old.slice(0, MAX_LISTED)) stderr.write(plugin);
+  if (changes.length + lines.length + left.length + old.length === 0) {
+    stderr.write(`${given.file}: nothing to migrate\n`);
+  }
   return { document, isRight: left.length === 0 };
 }
 
 interface Silenced extends MendedDocument {
   /** A line for each mistake that is left. */
   readonly left: readonly string[];
-  /** Built-in plugins of the compatible product that are to be replaced by hand. */
-  readonly old: number;
+  /** A line for each built-in plugin of KrakenD that only its author can replace. */
+  readonly old: readonly string[];
 }
 
 /** What has no effect in the compatible product becomes a comment. */
 async function silenced(given: Document, tools: Tools): Promise<Silenced> {
   const reasons = new Map<string, string>();
   let mistakes: readonly ConfigError[] = [];
-  let old = 0;
+  let plugins: readonly ConfigError[] = [];
   const find = async ({ data }: Document) => {
     const { errors, warnings, registry } = await tools.examine(data, false);
     mistakes = errors;
-    old = warnings.filter(({ code }) => code === 'CONFIG_OLD_PLUGIN').length;
+    plugins = warnings.filter(({ code }) => code === 'CONFIG_OLD_PLUGIN');
     const results = withoutEffect(errors, data as DataObject, registry);
     for (const { pointer, message } of results) reasons.set(pointer, message);
     return results;
@@ -133,7 +134,8 @@ async function silenced(given: Document, tools: Tools): Promise<Silenced> {
     const line = describeChange(document, change).trimEnd();
     return `${line}, for KrakenD ignores it: ${reasons.get(change.pointer)}\n`;
   });
-  return { ...mended, left: mistakes.map((error) => describeLeft(mended.document, error, tools.registry)), old };
+  const describe = (error: ConfigError) => describeLeft(mended.document, error, tools.registry);
+  return { ...mended, left: mistakes.map(describe), old: plugins.map(describe) };
 }
 
 function describeLeft(document: Document, error: ConfigError, registry: Tools['registry']): string {
