@@ -38,6 +38,7 @@ export class Refusal extends ConfigErrors {
     { cause, isSecret }: { readonly cause?: unknown; readonly isSecret?: IsSecret | undefined } = {},
   ) {
     super(errors);
+    this.name = ConfigErrors.name;
     this.slug = slug;
     this.phase = phase;
     this.issues = toIssues(document, errors.slice(0, MAX_ISSUES), 'error', isSecret);

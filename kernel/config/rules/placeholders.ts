@@ -183,17 +183,23 @@ function variablesOf(path: string): ReadonlySet<string> {
 }
 
 /**
- * `url_pattern` is a path: hosts stand in `host`.
+ * `url_pattern` is a path: hosts stand in `host`, and what a wildcard matches is added to it.
  *
- * Code: a warning, URL_PATTERN_HOST.
+ * Codes: warnings URL_PATTERN_HOST, URL_PATTERN_WILDCARD.
  */
 export const urlPattern: EndpointRule = (endpoint, pointer, _service, report) => {
+  const isWildcard = endpoint.endpoint.endsWith('/*');
   endpoint.backend.forEach(({ url_pattern: pattern }, index) => {
+    const at = `${pointer}/backend/${index}/url_pattern`;
+    if (isWildcard && pattern.endsWith('/*')) {
+      const message = `"*" in url_pattern is sent as it is: what the wildcard matches is added behind "${pattern}"`;
+      report.warn('URL_PATTERN_WILDCARD', at, message, { hint: `"${pattern.slice(0, -1)}"` });
+    }
     // A slash has been put before it.
     const [, origin] = /^\/(https?:\/\/[^/?]*)/i.exec(pattern) ?? [];
     if (origin === undefined) return;
     const message = `url_pattern is a path, and "${origin}" is made a part of it`;
     const hint = `"host": ["${origin}"], and the rest in url_pattern`;
-    report.warn('URL_PATTERN_HOST', `${pointer}/backend/${index}/url_pattern`, message, { hint });
+    report.warn('URL_PATTERN_HOST', at, message, { hint });
   });
 };

@@ -43,6 +43,7 @@ describe('a gateway made in code', () => {
     await rejects(createGateway(stamped({ txt: 'hi' }), { ...options, plugins: [stamp] }), (error) => {
       ok(error instanceof ConfigErrors);
       match(error.message, /SCHEMA_UNKNOWN_KEY/);
+      match(String(error), /^ConfigErrors: /);
       return true;
     });
   });

@@ -181,6 +181,8 @@ export class RoundTrip implements Attempt {
       const head = new AnswerHead(bytes, at, end + 2);
       at = end + 4;
       if (!isInterim(head.status)) return this.#begin(head, bytes, at, to);
+      // An interim answer can end the connection, too.
+      this.#isLast ||= head.isLast;
       this.#interim += 1;
       if (this.#interim > MAX_INTERIM) throw malformedAnswer('too many answers before the one that counts');
     }
