@@ -34,7 +34,7 @@ function accept({ expression, subject }: { expression: string; subject: string }
     throw error;
   }
   // Beyond these the two dialects differ, or V8 could take for ever.
-  const isShared = /^[ab.()|?*+{}0-9,[\]^$]*$/.test(expression) && !/\(\?|\[\^?\]/.test(expression);
+  const isShared = /^[ab.()|?*+{}0-9,[\]^$]*$/.test(expression) && !/\(\?|\[\^?\]|\{(?:0\d|,)/.test(expression);
   if (!isShared || subject.length > 16 || expression.length > 30 || subject.includes('\n')) return;
   let expected: boolean;
   try {
