@@ -202,7 +202,7 @@ export interface Plugin {
    * that hand nothing to endpoints need not say so.
    */
   readonly independent?: true;
-  /** An endpoint with it needs no backend: the component answers by itself. */
+  /** Endpoints with this component can omit `backend`, which is then filled in and must never be called. */
   readonly answersAlone?: true;
   /** Components without which it can do nothing: those that must stand at the root where it stands there. */
   readonly requires?: readonly Namespace[];

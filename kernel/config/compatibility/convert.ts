@@ -15,10 +15,20 @@ export function convertComponents(document: DataObject, origin: Origin, known: K
       moved: (parent, key, ...from) => origin.renamed(parent, key, ...from),
     });
   }
+  for (const endpoint of itemsOf(document['endpoints'])) fillBackend(endpoint, plugins);
   return plugins.size > 0;
 }
 
-/** The plugins that stand in a document, and convert: those at the root first, then those at endpoints, then those at backends. */
+/** Fills in the backend that an endpoint with a component that answers alone can omit. */
+function fillBackend(endpoint: DataObject, plugins: ReadonlySet<Plugin>): void {
+  const { extra_config: components } = endpoint;
+  if (Object.hasOwn(endpoint, 'backend') || !isObject(components)) return;
+  const isAlone = [...plugins].some(({ name, answersAlone }) => answersAlone && Object.hasOwn(components, name));
+  // Never called. The host keeps an error of the component from causing another one, a backend without a host.
+  if (isAlone) endpoint['backend'] = [{ url_pattern: '/', host: ['http://localhost'] }];
+}
+
+/** Plugins named in a document that convert it or answer alone: those at the root, then at endpoints, then at backends. */
 function namedIn(document: DataObject, known: KnownPlugins): Set<Plugin> {
   const endpoints = itemsOf(document['endpoints']);
   const holders = [document, ...endpoints, ...endpoints.flatMap((endpoint) => itemsOf(endpoint['backend']))];
@@ -27,7 +37,7 @@ function namedIn(document: DataObject, known: KnownPlugins): Set<Plugin> {
     if (!isObject(components)) continue;
     for (const name in components) {
       const plugin = known.plugin(name);
-      if (plugin?.convert) plugins.add(plugin);
+      if (plugin?.convert || plugin?.answersAlone) plugins.add(plugin);
     }
   }
   return plugins;

@@ -1,6 +1,6 @@
 import { type AtEndpoint, atEndpoint, atService, definePlugin, type EndpointSite, findNear, offer } from '#contract';
 import { reportsUsage } from '../../services/usage.ts';
-import { ownAnswer, withoutBackend } from '../lib/own-answer.ts';
+import { ownAnswer } from '../lib/own-answer.ts';
 import { listModels } from './listing.ts';
 import { declaredModels, declareModels, type Models } from './models.ts';
 import { type EndpointSettings, endpointSchema, serviceSchema } from './schema.ts';
@@ -20,7 +20,6 @@ export const plugin = definePlugin({
   offers: [declaredModels, reportsUsage],
   takes: [declaredModels],
   answersAlone: true,
-  convert: withoutBackend(name),
   becomes: ['encoding/streaming'],
   expectsBelow: { component: name, called: `an endpoint with ${name}`, suits: () => true },
   independent: true,

@@ -1,15 +1,12 @@
 import { type Conversion, type Data, type DataObject, getPath, isObject } from '#contract';
-import { withoutBackend } from '../lib/own-answer.ts';
 
 const name = 'ai/mcp';
-const fillBackends = withoutBackend(name);
 
 /**
  * Makes one endpoint without a method, the only one of its path, the whole entry of a server: POST, and with sessions GET and
  * DELETE, each with what stands around it. Several endpoints of one path are taken as they are.
  */
 export function answerAllMethods(document: DataObject, report: Conversion): void {
-  fillBackends(document);
   const { endpoints } = document;
   if (!Array.isArray(endpoints)) return;
   const entries = [...endpoints.entries()].filter(([, endpoint]) => serverOf(endpoint) !== undefined);
