@@ -3,7 +3,7 @@ import { Duplex } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { RoundTrip } from '../../plugins/backend/http/client/http1/round-trip.ts';
 
-/** What has become of a response. */
+/** A response as it was read. */
 export interface ReadResponse {
   readonly status: number;
   readonly headers: readonly string[];
@@ -15,8 +15,19 @@ export interface ReadResponse {
   readonly isReusable: boolean;
 }
 
-/** Reads a response by the client of the gateway; its connection ends behind it. @param cuts offsets where a read ends. */
-export async function readInPieces(text: string, cuts: readonly number[]): Promise<ReadResponse> {
+/** How a response is read. */
+export interface Reading {
+  /** Method of the request. Default: GET. */
+  readonly method?: string;
+  /** The connection ends behind the bytes. Default: it stays open. */
+  readonly ends?: boolean;
+  /** The bytes arrive before the request has been sent. */
+  readonly isEarly?: boolean;
+}
+
+/** Reads the bytes of a response with the gateway's client, one piece at a time. */
+export async function readResponse(pieces: readonly Buffer[], how: Reading = {}): Promise<ReadResponse> {
+  const { method = 'GET', ends = false, isEarly = false } = how;
   const outcome = {
     status: 0,
     headers: [] as readonly string[],
@@ -33,15 +44,7 @@ export async function readInPieces(text: string, cuts: readonly number[]): Promi
       outcome.isReusable = isReusable;
     },
   };
-  const sending = {
-    origin: 'http://a',
-    path: '/',
-    method: 'GET',
-    headers: [],
-    body: null,
-    length: undefined,
-    isLast: false,
-  };
+  const sending = { origin: 'http://a', path: '/', method, headers: [], body: null, length: undefined, isLast: false };
   const trip: RoundTrip = new RoundTrip(connection as never, sending, {
     onRequestStart() {},
     onRequestSent() {},
@@ -62,19 +65,21 @@ export async function readInPieces(text: string, cuts: readonly number[]): Promi
     },
   });
   trip.send();
-  await turn();
-  const bytes = Buffer.from(text, 'latin1');
+  if (!isEarly) await turn();
   const buffer = Buffer.alloc(64 * 1024, 'stale bytes of another connection\r\n\r\n');
-  const ends = [...new Set(cuts), bytes.length].sort((one, other) => one - other);
-  let from = 0;
-  for (const end of ends) {
-    if (end === from) continue;
-    bytes.copy(buffer, 0, from, end);
-    trip.read(buffer, end - from);
-    from = end;
+  for (const piece of pieces) {
+    piece.copy(buffer);
+    trip.read(buffer, piece.length);
   }
-  trip.closed(null);
+  if (ends) trip.closed(null);
   return outcome;
+}
+
+/** Cuts a text into the pieces between offsets. */
+export function cut(text: string, offsets: readonly number[]): Buffer[] {
+  const bytes = Buffer.from(text, 'latin1');
+  const ends = [...new Set([...offsets, bytes.length])].filter((end) => end > 0).sort((one, other) => one - other);
+  return ends.map((end, at) => bytes.subarray(ends[at - 1] ?? 0, end));
 }
 
 /** Reads the same response by Node's client; null where it is refused. */

@@ -1,93 +1,9 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { request as requestOfNode } from 'node:http';
-import { Duplex } from 'node:stream';
-import { setImmediate as turn } from 'node:timers/promises';
-import { RoundTrip } from '../../../plugins/backend/http/client/http1/round-trip.ts';
-
-/** What has become of an answer. */
-interface Outcome {
-  status: number;
-  headers: string[];
-  body: string;
-  trailers: string[];
-  /** Empty for an answer that is complete. */
-  error: string;
-  /** The connection can carry another request. */
-  isReusable: boolean;
-}
-
-/** Reads an answer, each piece at a time; the connection ends behind it where `ends`. */
-async function read(pieces: readonly Buffer[], method = 'GET', ends = false, isEarly = false): Promise<Outcome> {
-  const outcome: Outcome = { status: 0, headers: [], body: '', trailers: [], error: 'unfinished', isReusable: false };
-  const socket = { write: () => true, cork() {}, uncork() {}, pause() {}, resume() {} };
-  const connection = {
-    socket,
-    host: 'a',
-    finished: (isReusable: boolean) => {
-      outcome.isReusable = isReusable;
-    },
-  };
-  const sending = { origin: 'http://a', path: '/', method, headers: [], body: null, length: undefined, isLast: false };
-  const trip: RoundTrip = new RoundTrip(connection as never, sending, {
-    onRequestStart() {},
-    onRequestSent() {},
-    onResponseStarted() {},
-    onResponseStart: (_controller, status) => {
-      outcome.status = status;
-      outcome.headers = trip.head!.list;
-    },
-    onResponseData: (_controller, chunk) => {
-      outcome.body += chunk.toString('latin1');
-    },
-    onResponseEnd: () => {
-      outcome.error = '';
-      outcome.trailers = trip.rawTrailers ?? [];
-    },
-    onResponseError: (_controller, error) => {
-      outcome.error = error.message;
-    },
-  });
-  trip.send();
-  if (!isEarly) await turn();
-  const buffer = Buffer.alloc(64 * 1024, 'stale bytes of another connection\r\n\r\n');
-  for (const piece of pieces) {
-    piece.copy(buffer);
-    trip.read(buffer, piece.length);
-  }
-  if (ends) trip.closed(null);
-  return outcome;
-}
-
-/** What Node makes of the same answer; null where it refuses it; a word where it refuses what none of us reads. */
-function readByNode(text: string): Promise<{ status: number; body: string } | 'extensions' | null> {
-  return new Promise((resolve) => {
-    const socket = new Duplex({
-      read() {},
-      write(_chunk, _encoding, done) {
-        done();
-      },
-    });
-    const request = requestOfNode({ createConnection: () => socket, host: 'a' });
-    request.on('response', (response) => {
-      let body = '';
-      response.setEncoding('latin1').on('data', (chunk: string) => {
-        body += chunk;
-      });
-      response.on('end', () => response.complete && resolve({ status: response.statusCode ?? 0, body }));
-      response.on('close', () => setImmediate(resolve, null));
-      response.on('error', () => {});
-    });
-    request.on('error', (error) => resolve(/chunk extensions/.test(error.message) ? 'extensions' : null));
-    request.on('upgrade', () => resolve(null));
-    request.end(() => {
-      socket.push(Buffer.from(text, 'latin1'));
-      socket.push(null);
-    });
-  });
-}
+import { readResponse as read, readByNode } from '../../../scripts/fuzz/http1.ts';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
-const whole = (text: string, method?: string, ends?: boolean) => read([bytes(text)], method, ends);
+const whole = (text: string, method?: string, ends?: boolean) =>
+  read([bytes(text)], { ...(method !== undefined && { method }), ...(ends !== undefined && { ends }) });
 
 /** Random numbers that are the same in every run. */
 function numbers(seed: number): (below: number) => number {
@@ -224,7 +140,7 @@ describe('an answer of HTTP/1.1', () => {
   });
 
   it('that comes before the request has left is none', async () => {
-    const outcome = await read([bytes(answers[0]!)], 'GET', false, true);
+    const outcome = await read([bytes(answers[0]!)], { isEarly: true });
     deepEqual([outcome.status, outcome.isReusable], [0, false]);
     match(outcome.error, /not taken the request/);
   });

@@ -1,8 +1,8 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import type OpenAI from 'openai';
-import { type Answering, json } from '../../../support/gateway.ts';
+import { json } from '../../../support/gateway.ts';
 import { beginStream, models, wholeStream } from '../../../support/models.ts';
-import { ChatStand } from './setup.ts';
+import { useChatStand } from './setup.ts';
 
 const messages = [
   { role: 'system', content: 'be brief' },
@@ -10,23 +10,15 @@ const messages = [
 ] satisfies OpenAI.ChatCompletionMessageParam[];
 
 describe('ai/chat-completions, with the official client', () => {
-  let stand: ChatStand;
-  let respond: Answering;
-  let client: OpenAI;
-
-  before(async () => {
-    stand = await ChatStand.open((seen, response) => respond(seen, response));
-    client = await stand.serve();
-  });
-  after(() => stand.close());
+  const suite = useChatStand();
 
   for (const [vendor, , fixture] of models) {
     describe(`and a model of ${vendor}`, () => {
       it('answers a request that does not stream with one object, by the same endpoint', async () => {
-        respond = json(fixture.answer);
-        const completion = await client.chat.completions.create({ model: vendor, messages });
-        deepEqual(stand.received(), fixture.payload);
-        equal(stand.backend.requests.at(-1)!.target, fixture.url_pattern);
+        suite.respond = json(fixture.answer);
+        const completion = await suite.client.chat.completions.create({ model: vendor, messages });
+        deepEqual(suite.stand.received(), fixture.payload);
+        equal(suite.stand.backend.requests.at(-1)!.target, fixture.url_pattern);
         equal(completion.object, 'chat.completion');
         equal(completion.model, vendor);
         const { message, finish_reason: reason, index } = completion.choices[0]!;
@@ -38,32 +30,33 @@ describe('ai/chat-completions, with the official client', () => {
       });
 
       it('streams one that does, with the usage where it is asked for', async () => {
-        respond = (_seen, response) => beginStream(vendor, response).end(wholeStream(vendor, fixture));
+        suite.respond = (_seen, response) => beginStream(vendor, response).end(wholeStream(vendor, fixture));
         const options = { model: vendor, messages, stream: true } as const;
         const read = async (more: object) => {
           const chunks: OpenAI.ChatCompletionChunk[] = [];
-          for await (const chunk of await client.chat.completions.create({ ...options, ...more })) chunks.push(chunk);
+          for await (const chunk of await suite.client.chat.completions.create({ ...options, ...more }))
+            chunks.push(chunk);
           const text = chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('');
           const reason = chunks.findLast(({ choices }) => choices[0]?.finish_reason)?.choices[0]?.finish_reason;
           return [text, reason, chunks.find(({ usage }) => usage)?.usage?.total_tokens, chunks[0]!.model];
         };
         deepEqual(await read({}), ['Hello', 'stop', undefined, vendor]);
-        equal(stand.backend.requests.at(-1)!.target, fixture.stream.target);
-        deepEqual(stand.received(), { ...fixture.payload, ...fixture.stream.asks });
+        equal(suite.stand.backend.requests.at(-1)!.target, fixture.stream.target);
+        deepEqual(suite.stand.received(), { ...fixture.payload, ...fixture.stream.asks });
         deepEqual(await read({ stream_options: { include_usage: true } }), ['Hello', 'stop', 7, vendor]);
       });
 
       it("sends the credentials of the gateway, and not the client's", async () => {
-        respond = json(fixture.answer);
-        await client.chat.completions.create({ model: vendor, messages });
-        const { headers } = stand.backend.requests.at(-1)!;
+        suite.respond = json(fixture.answer);
+        await suite.client.chat.completions.create({ model: vendor, messages });
+        const { headers } = suite.stand.backend.requests.at(-1)!;
         for (const [name, value] of Object.entries(fixture.headers)) equal(headers[name], value);
         ok(!JSON.stringify(headers).includes('of-the-client'));
       });
 
       it('sends the parameters of the request by the names of the vendor, in the place of those configured', async () => {
-        respond = json(fixture.answer);
-        await client.chat.completions.create({
+        suite.respond = json(fixture.answer);
+        await suite.client.chat.completions.create({
           model: vendor,
           messages,
           max_completion_tokens: 33,
@@ -71,7 +64,7 @@ describe('ai/chat-completions, with the official client', () => {
           top_p: 0.5,
           stop: ['END'],
         });
-        const sent = JSON.stringify(stand.received());
+        const sent = JSON.stringify(suite.stand.received());
         for (const part of [':33', ':0.25', ':0.5']) ok(sent.includes(part), sent);
         equal(sent.includes('["END"]'), vendor !== 'openai', sent);
       });
@@ -80,27 +73,27 @@ describe('ai/chat-completions, with the official client', () => {
 
   it('cuts the text at a stop sequence for a vendor that knows none, also where it comes in two messages', async () => {
     const [, , fixture] = models.find(([vendor]) => vendor === 'openai')!;
-    respond = (_seen, response) => beginStream('openai', response).end(wholeStream('openai', fixture));
+    suite.respond = (_seen, response) => beginStream('openai', response).end(wholeStream('openai', fixture));
     let text = '';
-    const stream = await client.chat.completions.create({ model: 'openai', messages, stop: 'llo', stream: true });
+    const stream = await suite.client.chat.completions.create({ model: 'openai', messages, stop: 'llo', stream: true });
     const reasons: unknown[] = [];
     for await (const { choices } of stream) {
       text += choices[0]?.delta.content ?? '';
       if (choices[0]?.finish_reason) reasons.push(choices[0].finish_reason);
     }
     deepEqual([text, reasons], ['He', ['stop']]);
-    respond = json({ output: [{ type: 'message', content: [{ type: 'output_text', text: 'one END two' }] }] });
-    const whole = await client.chat.completions.create({ model: 'openai', messages, stop: ['two', ' END'] });
+    suite.respond = json({ output: [{ type: 'message', content: [{ type: 'output_text', text: 'one END two' }] }] });
+    const whole = await suite.client.chat.completions.create({ model: 'openai', messages, stop: ['two', ' END'] });
     equal(whole.choices[0]!.message.content, 'one');
-    ok(!('stop' in stand.received()));
+    ok(!('stop' in suite.stand.received()));
   });
 
   it('lists the models, and describes one', async () => {
-    const list = await client.models.list();
+    const list = await suite.client.models.list();
     deepEqual(
       list.data.map(({ id, owned_by: owner, object }) => [id, owner, object]),
       models.map(([vendor]) => [vendor, vendor, 'model']),
     );
-    equal((await client.models.retrieve('anthropic')).id, 'anthropic');
+    equal((await suite.client.models.retrieve('anthropic')).id, 'anthropic');
   });
 });

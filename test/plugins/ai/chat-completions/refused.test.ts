@@ -1,26 +1,18 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import type OpenAI from 'openai';
 import { APIError } from 'openai';
-import { type Answering, json } from '../../../support/gateway.ts';
+import { json } from '../../../support/gateway.ts';
 import { beginStream, models, streamed } from '../../../support/models.ts';
-import { ChatStand } from './setup.ts';
+import { useChatStand } from './setup.ts';
 
 const messages = [{ role: 'user', content: 'hi' }];
 
 describe('ai/chat-completions tells in the format of the API', () => {
-  let stand: ChatStand;
-  let respond: Answering;
-  let client: OpenAI;
-
-  before(async () => {
-    stand = await ChatStand.open((seen, response) => respond(seen, response));
-    client = await stand.serve();
-  });
-  after(() => stand.close());
+  const suite = useChatStand();
 
   const failed = async (body: object): Promise<APIError> => {
     try {
-      await client.chat.completions.create(body as OpenAI.ChatCompletionCreateParamsNonStreaming);
+      await suite.client.chat.completions.create(body as OpenAI.ChatCompletionCreateParamsNonStreaming);
     } catch (error) {
       if (error instanceof APIError) return error;
       throw error;
@@ -29,7 +21,7 @@ describe('ai/chat-completions tells in the format of the API', () => {
   };
 
   it('what is wrong with a request, and asks no vendor', async () => {
-    const asked = stand.backend.requests.length;
+    const asked = suite.stand.backend.requests.length;
     const cases: [body: object, status: number, param: string | null, code: string | null][] = [
       [{ model: 'nobody', messages }, 404, 'model', 'model_not_found'],
       [{ messages }, 400, 'model', 'missing_required_parameter'],
@@ -55,12 +47,12 @@ describe('ai/chat-completions tells in the format of the API', () => {
       deepEqual([error.status, error.param, error.code, error.type], [status, param, code, 'invalid_request_error']);
       ok(error.message.length > 5);
     }
-    equal(stand.backend.requests.length, asked);
+    equal(suite.stand.backend.requests.length, asked);
   });
 
   it('that a body is not JSON', async () => {
     for (const payload of ['', 'no JSON', '[]']) {
-      const { statusCode, body, headers } = await stand.gateway.inject({
+      const { statusCode, body, headers } = await suite.stand.gateway.inject({
         method: 'POST',
         url: '/v1/chat/completions',
         payload,
@@ -72,8 +64,8 @@ describe('ai/chat-completions tells in the format of the API', () => {
 
   it('accepts fields that change nothing, and parts of text', async () => {
     const [, , fixture] = models.find(([vendor]) => vendor === 'anthropic')!;
-    respond = json(fixture.answer);
-    await client.chat.completions.create({
+    suite.respond = json(fixture.answer);
+    await suite.client.chat.completions.create({
       model: 'anthropic',
       messages: [
         { role: 'developer', content: 'be brief' },
@@ -85,23 +77,25 @@ describe('ai/chat-completions tells in the format of the API', () => {
       temperature: null,
       metadata: { a: 'b' },
     });
-    deepEqual(stand.received(), fixture.payload);
+    deepEqual(suite.stand.received(), fixture.payload);
   });
 
   for (const [vendor, , { failure }] of models) {
     it(`what ${vendor} has refused for the request, and that it wants fewer of them`, async () => {
-      respond = (_seen, response) => response.writeHead(400, failure.headers).end('{"error":{"message":"too long"}}');
+      suite.respond = (_seen, response) =>
+        response.writeHead(400, failure.headers).end('{"error":{"message":"too long"}}');
       const wrong = await failed({ model: vendor, messages });
       deepEqual([wrong.status, wrong.type], [400, 'invalid_request_error']);
       match(wrong.message, /too long/);
-      respond = (_seen, response) => response.writeHead(429, { 'Retry-After': '3' }).end('{}');
+      suite.respond = (_seen, response) => response.writeHead(429, { 'Retry-After': '3' }).end('{}');
       const limited = await failed({ model: vendor, messages });
       deepEqual([limited.status, limited.type, limited.headers?.get('retry-after')], [429, 'rate_limit_error', '3']);
     });
 
     it(`nothing of what is wrong between the gateway and ${vendor}`, async () => {
       for (const status of [401, 403, 404, 500, 503]) {
-        respond = (_seen, response) => response.writeHead(status).end('{"error":{"message":"the key k is wrong"}}');
+        suite.respond = (_seen, response) =>
+          response.writeHead(status).end('{"error":{"message":"the key k is wrong"}}');
         const error = await failed({ model: vendor, messages });
         deepEqual([error.status, error.type], [502, 'api_error']);
         ok(!error.message.includes('wrong'));
@@ -110,26 +104,25 @@ describe('ai/chat-completions tells in the format of the API', () => {
   }
 
   it('that the vendor cannot be reached, and that it answers something else', async () => {
-    respond = (_seen, response) => response.destroy();
+    suite.respond = (_seen, response) => response.destroy();
     equal((await failed({ model: 'openai', messages })).status, 502);
-    respond = (_seen, response) => response.end('no JSON');
+    suite.respond = (_seen, response) => response.end('no JSON');
     equal((await failed({ model: 'openai', messages })).status, 502);
   });
 
   it('that the model did not answer in time', async () => {
-    await stand.serve({ endpoint: { timeout: '50ms' } });
-    client = stand.client;
-    respond = () => {};
+    await suite.stand.serve({ endpoint: { timeout: '50ms' } });
+    suite.respond = () => {};
     equal((await failed({ model: 'openai', messages })).status, 504);
-    client = await stand.serve();
+    await suite.stand.serve();
   });
 
   it('within the stream that the model has failed, or stopped before its end', async () => {
     const [, , fixture] = models.find(([vendor]) => vendor === 'anthropic')!;
     const begun = fixture.stream.messages.slice(0, 4).map((message) => streamed('anthropic', message));
     for (const last of [[], [streamed('anthropic', fixture.stream.broken!)]]) {
-      respond = (_seen, response) => beginStream('anthropic', response).end(Buffer.concat([...begun, ...last]));
-      const stream = await client.chat.completions.create({
+      suite.respond = (_seen, response) => beginStream('anthropic', response).end(Buffer.concat([...begun, ...last]));
+      const stream = await suite.client.chat.completions.create({
         model: 'anthropic',
         messages: [{ role: 'user', content: 'hi' }],
         stream: true,

@@ -85,3 +85,31 @@ export class ChatStand {
     await this.backend.close();
   }
 }
+
+/** What the tests of a suite share. */
+export interface ChatSuite {
+  readonly stand: ChatStand;
+  readonly client: OpenAI;
+  /** How the fake vendor responds. */
+  respond: Answering;
+}
+
+/** Opens a stand with its default configuration for the suite that calls this, and closes it after. */
+export function useChatStand(): ChatSuite {
+  let stand: ChatStand;
+  const suite = {
+    respond: (() => {}) as Answering,
+    get stand() {
+      return stand;
+    },
+    get client() {
+      return stand.client;
+    },
+  };
+  before(async () => {
+    stand = await ChatStand.open((seen, response) => suite.respond(seen, response));
+    await stand.serve();
+  });
+  after(() => stand.close());
+  return suite;
+}

@@ -1,9 +1,9 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import type OpenAI from 'openai';
 import { APIError } from 'openai';
-import { type Answering, json } from '../../../support/gateway.ts';
+import { json } from '../../../support/gateway.ts';
 import { beginStream, streamed } from '../../../support/models.ts';
-import { ChatStand } from './setup.ts';
+import { useChatStand } from './setup.ts';
 
 const schema = { type: 'object', properties: { city: { type: 'string' } } };
 const tool = { type: 'function', function: { name: 'weather', description: 'The weather.', parameters: schema } };
@@ -157,23 +157,15 @@ const cases: Readonly<Record<string, Case>> = {
 };
 
 describe('ai/chat-completions with tools', () => {
-  let stand: ChatStand;
-  let respond: Answering;
-  let client: OpenAI;
-
-  before(async () => {
-    stand = await ChatStand.open((seen, response) => respond(seen, response));
-    client = await stand.serve();
-  });
-  after(() => stand.close());
+  const suite = useChatStand();
 
   for (const [vendor, { sent, answer, messages }] of Object.entries(cases)) {
     const body = { model: vendor, ...request } as OpenAI.ChatCompletionCreateParamsNonStreaming;
 
     it(`sends tools, calls and results as ${vendor} knows them, and answers with its calls`, async () => {
-      respond = json(answer);
-      const { choices } = await client.chat.completions.create(body);
-      const payload = stand.received();
+      suite.respond = json(answer);
+      const { choices } = await suite.client.chat.completions.create(body);
+      const payload = suite.stand.received();
       deepEqual(Object.fromEntries(Object.keys(sent).map((key) => [key, payload[key]])), sent);
       const [call] = choices[0]!.message.tool_calls as OpenAI.ChatCompletionMessageFunctionToolCall[];
       deepEqual([call!.function, choices[0]!.finish_reason], [called.function, 'tool_calls']);
@@ -182,9 +174,9 @@ describe('ai/chat-completions with tools', () => {
     });
 
     it(`streams calls of ${vendor}`, async () => {
-      respond = (_seen, response) =>
+      suite.respond = (_seen, response) =>
         beginStream(vendor, response).end(Buffer.concat(messages.map((message) => streamed(vendor, message))));
-      const stream = client.chat.completions.stream({ ...body, stream: true });
+      const stream = suite.client.chat.completions.stream({ ...body, stream: true });
       const { choices } = await stream.finalChatCompletion();
       const [call] = choices[0]!.message.tool_calls as OpenAI.ChatCompletionMessageFunctionToolCall[];
       deepEqual(
@@ -203,7 +195,7 @@ describe('ai/chat-completions with tools', () => {
       ['messages[0].tool_calls[0]', { messages: [{ role: 'assistant', tool_calls: [{ id: 'x' }] }] }],
     ] as const) {
       const body = { model: 'openai', messages: [{ role: 'user', content: 'hi' }], ...wrong };
-      const error = await client.chat.completions
+      const error = await suite.client.chat.completions
         .create(body as unknown as OpenAI.ChatCompletionCreateParamsNonStreaming)
         .catch((failure: APIError) => failure);
       deepEqual([error instanceof APIError && error.status, (error as APIError).param], [400, field]);
