@@ -10,7 +10,7 @@ export interface Caller {
   readonly scopes: readonly AdminScope[];
 }
 
-/** Finds the caller of a token as it is now; null once nobody has it. */
+/** Looks up the caller of a token again; null after the token was revoked. */
 type FindAgain = () => Promise<Caller | null>;
 
 const callers = new WeakMap<Koa.Context, Caller>();
@@ -35,16 +35,16 @@ export function demandScope(ctx: Koa.Context, scope: AdminScope): void {
   throw new Problem('insufficient-scope', `the token ${caller?.id ?? ''} lacks the scope ${scope}`);
 }
 
-/** Tells whether the token of a request still has a scope, for responses that last; always where none was asked for. */
+/** Returns a check that the token of a request still has a scope, for long-lived responses. Always true without authentication. */
 export function watchScope(ctx: Koa.Context, scope: AdminScope): () => Promise<boolean> {
   const findAgain = finders.get(ctx);
   return async () => !findAgain || ((await findAgain())?.scopes.includes(scope) ?? false);
 }
 
 /**
- * How far a look at a configuration goes for whoever asks: only who may apply one may have plugins evaluated and files opened
- * that do not serve.
- * @param reading whether the files that it names are asked for.
+ * Depth to which a request may examine a configuration. Only tokens that may apply configurations can have plugins evaluated or
+ * files opened that are not in use already.
+ * @param reading also read the files that the configuration names.
  */
 export function reachOf(ctx: Koa.Context, reading = false): Reach {
   if (!callerOf(ctx)?.scopes.includes('write')) return 'closed';

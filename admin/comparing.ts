@@ -27,7 +27,7 @@ export async function sideOf(gateway: Operations, snapshot: Snapshot, reach: Rea
 
 /**
  * How one configuration differs from another, as a request may see it.
- * @param guesses as of `guessesIn`, in the document of the second one: they are told as changed.
+ * @param guesses as of `guessesIn`, in the second document: always reported as changed.
  */
 export function compare(
   ctx: Koa.Context,

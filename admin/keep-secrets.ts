@@ -16,7 +16,7 @@ import { queryFlag } from './parameters.ts';
 
 const MASK = '***';
 
-/** Of tokens of the admin API only digests stand in a configuration: to confirm one tells nothing. */
+/** A configuration holds only digests of admin tokens, so confirming one reveals nothing. */
 const DIGESTS = '/extra_config/admin~1api/tokens/';
 
 /** A `***` and what stood at its place. */
@@ -88,8 +88,8 @@ function nameOf(item: DataObject, name: (typeof names)[number]): Data | undefine
 }
 
 /**
- * Pointers of the secrets that a body has in clear. Whether they are those that serve is not told to whoever may neither see
- * secrets nor apply a configuration: for all others there are none.
+ * Pointers of plaintext secrets in a request body. A token that can neither read secrets nor apply configurations must not learn
+ * whether they are correct; for other tokens the set is empty.
  */
 export function guessesIn(ctx: Koa.Context, given: ConfigText | null, { components }: Operations): ReadonlySet<string> {
   const isTrusted = callerOf(ctx)?.scopes.some((scope) => scope === 'write' || scope === 'secrets');

@@ -16,16 +16,15 @@ import {
 } from '#kernel';
 import { Problem, type ProblemSlug } from './problem.ts';
 
-/** How a configuration gets into the file: as the text that came, or as changes of the text that the file has. */
+/** How a configuration is written to the file: as the given text, or as edits of the existing text. */
 export type Writing = 'text' | 'edits';
 
-/** Why the file is not written. */
+/** Problems that keep the file from being written. */
 export const persistenceProblems: readonly ProblemSlug[] = ['file-is-template', 'file-changed', 'file-not-editable'];
 
 /**
- * Writes the configuration to its file together with the change: the text is on the disk before, and takes the file's place
- * when nothing else can refuse it any more. A file that says anything else than what was loaded from it, or written to it, is
- * never replaced.
+ * Writes the configuration to its file together with the change. The text is written to a temporary file first and renamed once
+ * nothing else can reject the change. A file that differs from what was last loaded or written is never replaced.
  * @param format of the configuration.
  * @throws Problem bad-request, file-is-template, file-changed; the same and file-not-editable from `prepare`; Refusal from
  *   `prepare` and `precommit` when the file cannot be written. It is then as it was.
@@ -56,20 +55,20 @@ export async function persistence(gateway: Operations, format: Format, writing: 
   };
 }
 
-/** The file that the gateway reads its configuration from. @throws Problem bad-request where there is none. */
+/** The file that the gateway reads its configuration from. @throws Problem bad-request without one. */
 function mainFile({ source }: Operations): string {
   if (typeof source === 'string') return source;
   throw new Problem('bad-request', 'persist=file: the configuration does not come from a file');
 }
 
-/** @throws Problem bad-request when a text of this format cannot stand in the file. */
+/** @throws Problem bad-request when the file has another format. */
 function demandFormatOf(file: string, format: string): void {
   const wanted = formatNameOf(file) ?? 'json';
   if (format === wanted) return;
   throw new Problem('bad-request', `persist=file: ${file} is ${wanted}, the body is ${format}`);
 }
 
-/** The text of the file. @throws Problem where it is a template, or not what was last loaded or written. */
+/** The text of the file. @throws Problem for a template, and when the text is not what was last loaded or written. */
 async function demandLoaded(gateway: Operations, file: string): Promise<string> {
   try {
     demandPlain(file);

@@ -15,7 +15,7 @@ export const replaceParameters: readonly Parameter[] = [
     name: 'persist',
     in: 'query',
     description:
-      'Where it is kept: in the history, nowhere, or also in the file that the gateway was started with. PUT writes the body as it is; PATCH edits the text of the file, in JSON, YAML and TOML, and keeps its layout and comments. A file that is a template, or filled in from the environment, and one that has changed since it was loaded, are not written: 409.',
+      'Where to store the configuration: in the history, nowhere, or also in the file that the gateway was started with. PUT writes the body unchanged; PATCH edits the file (JSON, YAML or TOML) and keeps layout and comments. Files that are templates, use environment variables, or changed since they were loaded are rejected with 409.',
     schema: { type: 'string', enum: keepings, default: 'revision' },
   },
   ...changeHeaders,
@@ -32,7 +32,7 @@ export function demandWritable({ settings }: Admin): void {
 /**
  * Puts a configuration in the place of the one that serves, and answers.
  * @param format of the configuration.
- * @param writing how it gets into the file, where it is to be kept there.
+ * @param writing how it is written to the file with `persist=file`.
  * @param source makes the configuration from the one that serves when its turn has come.
  * @throws as `applyChange`.
  */

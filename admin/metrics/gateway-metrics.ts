@@ -93,7 +93,7 @@ export function internalErrorMetrics({ gateway }: Pick<Admin, 'gateway'>): Metri
     {
       name: 'sluice_internal_errors_total',
       type: 'counter',
-      help: 'Internal errors of the gateway, by what they closed. Any value above 0 is a bug worth a report.',
+      help: 'Internal errors by the kind of object they closed. Please report any value above 0.',
       samples: gateway.internalErrors.counts.map(([place, value]) => ({ labels: { place }, value })),
     },
   ];

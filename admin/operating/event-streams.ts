@@ -9,7 +9,7 @@ export interface EventRequest {
   readonly after?: number;
   /** As of `Subscription`. */
   readonly types?: readonly string[];
-  /** Asked with every heartbeat: false ends the stream. */
+  /** Called with every heartbeat; false closes the stream. */
   isPermitted(): Promise<boolean>;
 }
 

@@ -31,7 +31,7 @@ export const check: Operation = {
       name: 'level',
       in: 'query',
       description:
-        'How far to go: parse it, look at all that needs no other file, or also read the files that it names. Without the scope "write" no file is opened, and plugins are those that serve; unread lists what was not looked at.',
+        'Depth of the check: parse only, validate without opening other files, or also read the files that the configuration names. Tokens without the scope "write" use the active plugins and open no files; `unread` lists what was skipped.',
       schema: { type: 'string', enum: levels, default: 'full' },
     },
     {
@@ -45,7 +45,7 @@ export const check: Operation = {
   bodyIsOptional: true,
   responses: {
     200: jsonResponse(
-      'It is valid; hash and counts are those of what would serve. Without the scope "write" the hash is null where files belong to it, and, without "secrets" too, where the body has secrets in clear: the right ones would have the hash of what serves.',
+      'The configuration is valid. Hash and counts are those of the resulting configuration. For tokens without the scope "write" the hash is null if it depends on files; without "secrets" as well, it is also null if the body contains plaintext secrets.',
       valid,
     ),
   },

@@ -77,7 +77,7 @@ export const status: Operation = {
   },
 };
 
-/** Degraded: the last good configuration serves in place of the one asked for, workers are missing, or this process had an internal error. */
+/** Degraded: the last good configuration serves instead of the requested one, workers are missing, or this process had an internal error. */
 function stateOf({ processes, serving, internalErrors }: Operations): string {
   if (processes.closing) return 'draining';
   const isResumed = serving.trigger === 'resume';

@@ -15,8 +15,8 @@ export const configFlag = {
   type: 'string',
   short: 'c',
   value: 'FILE',
-  otherwise: `the one of the working directory: ${defaultNames}`,
-  about: 'The configuration file: JSON, YAML or TOML, by its extension. The flag itself can be omitted: FILE.',
+  otherwise: `the file in the working directory: ${defaultNames}`,
+  about: 'Configuration file in JSON, YAML or TOML, by its extension. Can also be given as an argument.',
 } as const satisfies Flag;
 
 /** Of every command that looks at a configuration here. */

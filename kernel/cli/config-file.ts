@@ -4,7 +4,7 @@ import type { CommandContext } from './command.ts';
 
 /** Extensions of configuration files. */
 const extensions = ['json', 'yaml', 'yml', 'toml'];
-/** Names that a configuration file is looked for by, in the working directory. */
+/** File names searched for in the working directory. */
 const names = ['gateway', 'krakend'].flatMap((name) => extensions.map((extension) => `${name}.${extension}`));
 
 /** These names, for people. */

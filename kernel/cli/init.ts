@@ -8,11 +8,11 @@ const flags = {
   format: { type: 'string', value: 'FORMAT', default: 'json', about: 'Format of the file: json, yaml or toml.' },
 } as const satisfies Flags;
 
-/** Writes a configuration to begin with. Exit 0; 1 when the file exists or cannot be written: nothing is overwritten. */
+/** Writes a starting configuration. Exit 0; 1 when the file exists or cannot be written. Never overwrites a file. */
 export const init: Command = {
   usage: '',
   flags,
-  summary: 'Write a small commented configuration, gateway.json, to begin with.',
+  summary: 'Write a small commented starting configuration, gateway.json.',
   details: 'Exit 0 when it is written, 1 when the file exists or cannot be written, 2 for a wrong call.',
   async run(args, { stdout, stderr, catalogue }) {
     const { values } = readArguments(args, flags);

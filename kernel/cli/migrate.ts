@@ -66,7 +66,7 @@ export const migrate: Command = {
   },
 };
 
-/** Mistakes that are listed at most; the others are counted. */
+/** Maximum number of errors listed; the rest are counted. */
 const MAX_LISTED = 100;
 
 interface Migrated {
@@ -142,7 +142,7 @@ function describeLeft(document: Document, error: ConfigError, registry: Tools['r
   const position = document.locate(error.pointer, 'key') ?? document.locate(error.pointer, 'value');
   const where = position ? `${position.file ?? document.file}:${position.line}:${position.column}` : document.file;
   const why = mayProtect(error, registry) ? ' (not made a comment: that may weaken protection)' : '';
-  return `${where}: left as it is: ${error.message}${why}\n`;
+  return `${where}: left unchanged: ${error.message}${why}\n`;
 }
 
 function count(mistakes: number): string {

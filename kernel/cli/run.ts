@@ -45,7 +45,7 @@ const flags = {
     value: 'DIRECTORY',
     otherwise: '~/.local/state/sluice',
     about:
-      'Where the history and the token of the admin port are kept, for their owner alone (0600). The history holds configurations as they served: rendered, with the secrets that were filled in from the environment and from files in clear.',
+      'Directory for the configuration history and the admin token, readable by their owner only (0600). The history stores rendered configurations, including plaintext secrets from the environment and from files.',
   },
   admin: {
     type: 'string',

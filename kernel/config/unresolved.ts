@@ -71,7 +71,7 @@ function unfilled(text: string, pointer: string, start: number): ConfigError {
 }
 
 function included(key: string, reference: string, pointer: string): ConfigError {
-  const message = `'${key}' is read as a comment: nothing is included`;
+  const message = `'${key}' is read as a comment: no file is included`;
   return new ConfigError('CONFIG_INCLUDE', pointer, message, { hint: includeHint(key, reference) });
 }
 

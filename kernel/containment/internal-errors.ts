@@ -10,7 +10,7 @@ export type InternalErrorCounts = readonly (readonly [place: string, count: numb
 /** Place of an error whose owner is unknown. */
 const PROCESS = 'process';
 
-/** Internal errors within `WINDOW_MS` after which a process that cannot be replaced gives up. */
+/** Maximum number of internal errors within `WINDOW_MS` before a process that cannot be replaced exits. */
 const MOST_ERRORS = 10;
 const WINDOW_MS = 60_000;
 
@@ -22,8 +22,8 @@ export interface InternalErrorsOptions {
 }
 
 /**
- * Internal errors: exceptions that nothing caught and rejections that nothing handled, in code of the release. Each closes
- * what it belongs to, is logged with its stack and counted; the process goes on.
+ * Uncaught exceptions and unhandled rejections in the gateway's own code. Each closes its owner, is logged with its stack and
+ * counted; the process keeps running.
  */
 export class InternalErrors {
   /** Called at every internal error of this process. */

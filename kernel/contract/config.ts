@@ -87,7 +87,7 @@ export const serviceSchema = {
       '60s',
     ),
     send_timeout: time(
-      'Time limit between two reads of a client while a response, stream or WebSocket has data waiting for it. The response is then aborted. 0 disables the limit.',
+      'Time limit for a client that stops reading: a response, stream or WebSocket with unsent data is aborted after it. 0 disables the limit.',
       '60s',
       '30s',
     ),

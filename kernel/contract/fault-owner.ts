@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** What an error that nothing catches belongs to: a request, a connection, a message of a queue. */
+/** The owner of an uncaught error: a request, a connection or a queue message. */
 export interface FaultOwner {
   /** Kind of owner, such as `request`: the label by which internal errors are counted. */
   readonly place: string;
   /** The owner in the log, such as `GET /users`. */
   describe(): string;
-  /** Closes what the error left in an unknown state, and nothing else. */
+  /** Closes the owner, whose state is unknown after the error. Must not affect anything else. */
   fail(error: unknown): void;
 }
 

@@ -33,7 +33,7 @@ export function maskTarget(target: string): string {
   return masked === search ? target : target.slice(0, mark + 1) + masked;
 }
 
-/** What is not valid percent-encoding is taken as it stands. */
+/** Decodes a component; invalid percent-encoding is kept unchanged. */
 function decoded(name: string): string {
   if (!name.includes('%')) return name;
   try {

@@ -49,7 +49,7 @@ export const routerSchema = {
     auto_head: {
       type: 'boolean',
       description:
-        'Answers HEAD requests by the GET endpoint of the path, without the body. Off: such requests get 405, as from KrakenD.',
+        'Answers HEAD requests with the GET endpoint of the path, without a body. If disabled, they get 405, as in KrakenD.',
       default: true,
     },
     auto_options: { type: 'boolean', description: 'Answer OPTIONS on every declared path.', default: false },
@@ -75,14 +75,13 @@ export const routerSchema = {
     },
     hide_version_header: {
       type: 'boolean',
-      description:
-        'Hides the version number in the X-Gateway header: it then is "Version undefined" instead of "Version 1.2.3".',
+      description: 'Hides the version number in the X-Gateway header: "Version undefined" instead of "Version 1.2.3".',
       default: false,
     },
     compatible_headers: {
       type: 'boolean',
       description:
-        'Uses the header names of KrakenD: X-Krakend and X-Krakend-Completed in responses, "User-Agent: KrakenD Version …" towards backends. Off: X-Gateway, X-Gateway-Completed, Sluice.',
+        'Uses the header names of KrakenD: X-Krakend and X-Krakend-Completed in responses, "User-Agent: KrakenD Version …" to backends. If disabled: X-Gateway, X-Gateway-Completed and Sluice.',
       default: false,
     },
     disable_access_log: { type: 'boolean', description: 'No access log.', default: false },

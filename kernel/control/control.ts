@@ -65,7 +65,7 @@ export class Control {
     this.#revision = options.lastRevision ?? 0;
   }
 
-  /** What the command line adds to every configuration. */
+  /** Command line options that override every configuration. */
   get overrides(): Overrides {
     return this.#options.overrides;
   }
@@ -266,7 +266,7 @@ export class Control {
     const { trigger } = change;
     const at = new Date().toISOString();
     if (isNew) this.#replaced = this.#current;
-    // What was resumed is what is wanted once the file says the same.
+    // A resumed configuration is the requested one once the file has the same content.
     const isMended = this.#current?.trigger === 'resume' && typeof snapshot.source === 'string';
     this.#current =
       isNew || isMended || !this.#current ? { snapshot, warnings, trigger, at } : { ...this.#current!, snapshot };

@@ -5,9 +5,9 @@ import type { Source } from './snapshot.ts';
 
 /** Which files a change of configuration may come from, with their content as it was last read. */
 export class FilesToWatch {
-  /** What the last attempt that was to serve read from the disk; what an attempt before it had read, if it failed. */
+  /** Files read by the last serving attempt and, if that failed, by the attempt before it. */
   #read: readonly FileRead[] = [];
-  /** What the configuration on the disk was last made of, also while another one serves: settings, templates, includes. */
+  /** Settings, templates and includes of the configuration file, also while another configuration serves. */
   #document: readonly FileRead[] = [];
 
   /** An attempt that was to serve has ended. */

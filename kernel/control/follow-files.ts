@@ -18,7 +18,7 @@ export async function followFiles(
   // Loaded after the port is open: the start waits for nothing that it does not need.
   const { watchFiles } = await import('../runtime/watch/index.ts');
   const follow = async (changed: readonly string[]): Promise<void> => {
-    /** Where only a file that it names has changed, what serves need not be what its file, and what that is made of, hold. */
+    /** If only a file that it names has changed, the active configuration may differ from its file and the parts it is built from. */
     const source = () => {
       const isDocument = changed.some((path) => control.isOfDocument(path));
       return isDocument ? control.source : control.current.snapshot.source;

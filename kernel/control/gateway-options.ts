@@ -29,7 +29,7 @@ export interface WorkerOptions {
   readonly args: readonly string[];
 }
 
-/** What the command line adds to every configuration. */
+/** Command line options that override every configuration. */
 export function overridesOf({ port, debug, pluginFolder }: GatewayOptions): Overrides {
   return {
     ...(port !== undefined && { port }),

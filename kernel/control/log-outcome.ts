@@ -14,7 +14,7 @@ export function logOutcome(control: Control, log: Log): void {
   });
 }
 
-/** @param saved files that caused the change. @param refused whether the change before was: then it is told, too, that nothing is left to mend. */
+/** @param saved files that caused the change. @param refused the previous change was rejected; the log then reports that the error is gone. */
 function logSuccess(applied: Applied, saved: readonly string[], refused: boolean, log: Log): void {
   const { result, revision, previous, issues, changes, phases, hash, rebound } = applied;
   if (result === 'applied') {

@@ -50,7 +50,7 @@ export class RunningAttempt {
     this.#sources.set(file.path, file);
   }
 
-  /** What the configuration itself is made of. */
+  /** Files that the configuration itself is built from. */
   get sources(): readonly FileRead[] {
     return [...this.#sources.values()];
   }

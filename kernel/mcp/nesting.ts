@@ -18,7 +18,7 @@ export function isTooDeep(json: string): boolean {
   return false;
 }
 
-/** @param start where a text begins. @returns where its closing quotation mark stands. */
+/** @param start offset of a string. @returns offset of its closing quotation mark. */
 function endOfText(json: string, start: number): number {
   for (let at = start + 1; at < json.length; at++) {
     const code = json.charCodeAt(at);

@@ -3,7 +3,7 @@ import type { ConfigError } from '#contract';
 /** Codes of plugins that a document names and that cannot be found. */
 const CODES: ReadonlySet<string> = new Set(['PLUGIN_FOLDER', 'PLUGIN_PACKAGE']);
 
-/** Where a document names plugins that cannot be found; what the command line names must be there. */
+/** Places where a document names plugins that cannot be found. Plugins named on the command line must exist. */
 export function absentPlugins(errors: readonly ConfigError[]): ReadonlySet<string> {
   return new Set(errors.filter(({ code, pointer }) => CODES.has(code) && pointer !== '').map(({ pointer }) => pointer));
 }

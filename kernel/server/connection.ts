@@ -15,7 +15,7 @@ export interface ConnectionRules {
   readonly serve: (message: IncomingMessage, response: ServerResponse) => void;
   /** From the end of a request's head to the end of its response, in milliseconds; 0 for no limit. */
   writeTimeoutMs: number;
-  /** Longest time in which a client takes nothing of what waits for it, in milliseconds; 0 for no limit. */
+  /** Time limit for a client that does not read pending data, in milliseconds; 0 disables it. */
   sendTimeoutMs: number;
   /** No further request is taken. */
   closing: boolean;
@@ -112,7 +112,7 @@ export class Connection {
     endPolitely(this.#socket);
   }
 
-  /** Ends a connection whose client takes nothing of its response. @param now monotonic, in milliseconds. */
+  /** Closes the connection if its client has stopped reading. @param now monotonic, in milliseconds. */
   checkProgress(now: number): void {
     const socket = this.#socket;
     const current = this.#current;

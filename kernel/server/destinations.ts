@@ -79,7 +79,7 @@ function either(virtual: Outcome, plainOutcome: () => Outcome): Outcome {
   return { kind: 'method', allow: joined(virtual.allow, plain.allow) };
 }
 
-/** Where GET is served, HEAD is too. */
+/** Adds HEAD wherever GET is served. */
 function withHead(methods: readonly string[], { auto_head: isOn }: RouterOptions): readonly string[] {
   if (!isOn || !methods.includes('GET') || methods.includes('HEAD')) return methods;
   return [...methods, 'HEAD'].sort();

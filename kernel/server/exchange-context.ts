@@ -47,7 +47,7 @@ export interface KoaExchange {
   seeHead(rendered: RenderedReply): RenderedReply;
   /** Ends it: its connection answers with this status in its place, or ends. */
   abandon(status: number): void;
-  /** The client has taken nothing of the response for this time, in milliseconds: ends it, its connection is about to end. */
+  /** Aborts the exchange because the client has not read for this time, in milliseconds. Its connection closes next. */
   stalled(milliseconds: number): void;
 }
 

@@ -255,7 +255,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
   }
 
   stalled(milliseconds: number): void {
-    this.#call.log.warning(`the client has read nothing of its response for ${milliseconds}ms; response aborted`);
+    this.#call.log.warning(`client stopped reading for ${milliseconds} ms; response aborted`);
     this.abandon(503);
   }
 

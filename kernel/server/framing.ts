@@ -4,10 +4,10 @@ import { dropConnectionHeaders } from '../pipeline/request.ts';
 /** More headers than this are refused; the limit on their size holds besides. */
 const HEADER_LIMIT = 2000;
 
-/** Requests with more query parameters are refused with 414: to read 100,000 of them takes 0.3 s. */
+/** Maximum number of query parameters; requests with more are rejected with 414. Parsing 100,000 takes 0.3 s. */
 const PARAMETER_LIMIT = 1000;
 
-/** True for a target with more query parameters than are read. Costs nothing for one of fewer than 2,000 characters. */
+/** True for a target with more than 1,000 query parameters. One comparison for targets shorter than 2,000 characters. */
 export function hasTooManyParameters(target: string): boolean {
   if (target.length < 2 * PARAMETER_LIMIT) return false;
   let count = 1;

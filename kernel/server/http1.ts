@@ -50,7 +50,7 @@ export function createHttp1(
   const rules: ConnectionRules = { serve, ...responseLimits(config), closing: false };
   const connections = new Map<Duplex, Connection>();
   let watching: NodeJS.Timeout | undefined;
-  /** Looks at all connections again and again, while there are any: nothing is to be done for a request. */
+  /** Checks all open connections periodically, which costs nothing per request. */
   const watch = (): void => {
     clearTimeout(watching);
     if (rules.sendTimeoutMs > 0) watching = setTimeout(look, pauseOf(rules.sendTimeoutMs)).unref();

@@ -157,7 +157,7 @@ export class Http2Response extends Http2ServerResponse {
     return this;
   }
 
-  /** How much of the body the client has taken. */
+  /** Progress of the client in reading the body. */
   get taken(): Taken {
     const rest = this.stream.bufferSize;
     return { waits: rest > 0, bytes: this.#written - rest, rest: 0 };

@@ -179,7 +179,7 @@ function endWhenReset({ stream }: Http2ServerResponse): void {
   stream.once('end', end);
 }
 
-/** Aborts a response of which the client takes nothing for a while. @param limitMs 0 for no limit. */
+/** Aborts a response whose client stops reading. @param limitMs 0 disables the limit. */
 function endWhenStalled(response: Http2Response, limitMs: number): void {
   if (!(limitMs > 0)) return;
   const { stream } = response;

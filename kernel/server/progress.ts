@@ -1,13 +1,13 @@
-/** How much a client has taken of what was written for it. */
+/** Progress of a client in reading the written data. */
 export interface Taken {
   /** Bytes are waiting for the client. */
   readonly waits: boolean;
-  /** Two numbers, of which one changes whenever the client takes something. */
+  /** Two counters; at least one changes whenever the client reads. */
   readonly bytes: number;
   readonly rest: number;
 }
 
-/** Tells how long a client has taken nothing of what waits for it. */
+/** Measures how long a client has not read pending data. */
 export class Progress {
   #bytes = -1;
   #rest = -1;
@@ -29,10 +29,10 @@ export class Progress {
   }
 }
 
-/** Longest pause between two looks, in milliseconds. */
+/** Maximum interval between two checks, in milliseconds. */
 const LONGEST_PAUSE_MS = 5000;
 
-/** Pause between two looks, so that a stall is noticed at most a quarter of its limit late. */
+/** Interval between two checks: a stall is noticed at most a quarter of its limit late. */
 export function pauseOf(limitMs: number): number {
   return Math.min(Math.ceil(limitMs / 4), LONGEST_PAUSE_MS);
 }

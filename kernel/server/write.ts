@@ -188,7 +188,7 @@ function streamReply(
     stop(new CancelledError(), () => {
       open();
       response.end();
-      // What it still has to say waits for the client, who may never read it.
+      // Pending data waits for a client that may never read it.
       const late = setTimeout(() => response.destroy(), END_MS);
       response.once('close', () => clearTimeout(late));
     });

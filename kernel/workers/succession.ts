@@ -26,7 +26,7 @@ export class Succession {
     this.#options = options;
   }
 
-  /** Workers that have no place yet, and those that have none any more. */
+  /** Workers that are starting as replacements, and replaced ones that are still draining. */
   get workers(): readonly WorkerSlot[] {
     return [...this.#faulty.keys(), ...this.#ending.keys()];
   }
@@ -46,7 +46,7 @@ export class Succession {
     this.#timers.add(timer);
   }
 
-  /** A worker is up. @returns the worker whose place it takes, which ends from now on; undefined for none. */
+  /** Hands over to a worker that is up. @returns the worker it replaces, which drains from now on; undefined for none. */
   takeOver(successor: WorkerSlot): WorkerSlot | undefined {
     const slot = this.#faulty.get(successor);
     if (!slot) return undefined;

@@ -264,7 +264,7 @@ export class WorkerPool implements Participant, SlotOwner {
     const replaced = this.#succession.takeOver(slot);
     if (replaced) {
       this.#slots[this.#slots.indexOf(replaced)] = slot;
-      this.log.warning(`worker ${id} (${replaced.pid}) had an internal error; worker ${id} (${pid}) replaces it`);
+      this.log.warning(`worker ${id} (pid ${replaced.pid}) had an internal error; replaced by pid ${pid}`);
     }
     if (this.#fallen.delete(slot)) this.log.info(`worker ${id} (pid ${pid}) is up again`);
     // It may have come in the place of another one while the gateway drains.

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { judge } from './judge.ts';
 import type { OpenTarget, Target } from './target.ts';
 
-/** What a campaign did. */
+/** Result of a campaign. */
 export interface CampaignReport {
   readonly executions: number;
   /** The smallest input found for which the law does not hold; null for none. */

@@ -39,7 +39,7 @@ export const data = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 })).value;
 
-/** Programs of a grammar: each form has `#` where another program of it stands. @param leaves programs of one word. */
+/** Programs of a grammar: each `#` in a form is replaced by another program. @param leaves terminal programs. */
 export function programs(leaves: readonly string[], forms: readonly string[], maxDepth = 5): fc.Arbitrary<string> {
   const leaf = fc.constantFrom(...leaves);
   return fc.letrec<{ program: string }>((tie) => ({

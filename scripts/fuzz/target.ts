@@ -4,7 +4,7 @@ import type fc from 'fast-check';
 export interface Target<I = unknown> {
   /** As in `npm run fuzz -- NAME`. */
   readonly name: string;
-  /** What must hold for every input, in one sentence. */
+  /** The property that must hold for every input, in one sentence. */
   readonly law: string;
   /** Processor time of the main thread that one input may take, in milliseconds. */
   readonly boundMs: number;

@@ -10,7 +10,7 @@ type Paint = (style: Style, text: string) => string;
 /** What stands at a place of a file, as lines; none where the place is not known. */
 type Show = (place: RelatedIssue | Issue, style: Style) => string[];
 
-/** Most paragraphs of errors, and of warnings: what is at the end of thousands is read by nobody. */
+/** Maximum number of errors, and of warnings, that are printed in full. */
 const MAX_PARAGRAPHS = 100;
 
 /** Paragraphs for people, as compilers print them: place, message, the line with its range underlined, hint, notes. */

@@ -19,7 +19,7 @@ export function renamedNamespace(namespace: string, { oldNamespaces: names }: Co
   return path !== undefined && Object.hasOwn(names, path) ? names[path] : undefined;
 }
 
-/** What to do about a component that the product no longer has. @returns undefined for any other name. */
+/** Hint for a component that KrakenD removed; undefined for any other name. */
 export function retirementOf(namespace: string, { retired = {} }: Compatibility): string | undefined {
   const path = /^github[._]com\/(.+)$/.exec(namespace)?.[1];
   return path !== undefined && Object.hasOwn(retired, path) ? retired[path] : undefined;

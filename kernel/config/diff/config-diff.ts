@@ -62,7 +62,7 @@ export interface DiffOptions {
   readonly places?: (pointer: string, side: Side) => ChangePosition;
   /** Which values are shown as `***`, in `patch` too. Default: none. */
   readonly isSecret?: IsSecret;
-  /** Which values of the second one are never told to be as before. Default: none. */
+  /** Values of the second configuration that are always reported as changed. Default: none. */
   readonly isGuess?: IsSecret;
   /** Which encodings there are. Default: none is known. */
   readonly known?: KnownPlugins;

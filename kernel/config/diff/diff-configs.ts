@@ -145,7 +145,7 @@ function routeName({ before, after }: Match): RouteName {
   return { method, endpoint };
 }
 
-/** What is masked equals nothing that it is compared with. */
+/** Masks guessed secrets, so that they never equal the values they are compared with. */
 function withoutGuesses(document: EffectiveDocument, isGuess: IsSecret | undefined): EffectiveDocument {
   if (!isGuess) return document;
   return {

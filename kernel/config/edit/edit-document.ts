@@ -58,7 +58,7 @@ export function editDocument(document: Document, changes: readonly Change[]): Do
   return edited;
 }
 
-/** What knows the text of a document. */
+/** The editor for a document's format. */
 export function editorOf({ file, text }: Document): Editor {
   return editors.get(formatOf(file))!(text);
 }

@@ -13,19 +13,19 @@ export interface Container {
   readonly isList: boolean;
 }
 
-/** An entry that comes: in front of the one at the step `before`, or last where that is null. */
+/** An entry to insert: in front of the entry at the step `before`, or last if that is null. */
 export interface Added {
   readonly before: string | null;
   readonly name: string | null;
   readonly value: Data;
 }
 
-/** What is between entries: white space and comments. */
+/** Text between entries: white space and comments. */
 const between = /(?:[ \t\r\n]+|\/\/[^\n]*|\/\*[\s\S]*?\*\/|#[^\n]*)*/y;
-/** What may follow an entry on its line. */
+/** Text that may follow an entry on its line: a comma and a comment. */
 const restOfLine = /[ \t]*,?[ \t]*(?:\/\/[^\n]*|#[^\n]*|\/\*[^\n]*?\*\/)?[ \t\r]*(?=\n|$)/y;
 
-/** Takes entries out of a container and puts others in; the others keep their places, their layout and their comments. */
+/** Removes and inserts entries of a container; the remaining entries keep their place, layout and comments. */
 export function* editEntries(
   text: string,
   editor: Editor,
@@ -123,7 +123,7 @@ export function* editEntries(
   }
 }
 
-/** Where an entry stands, with its key, or the dash before it, and all tables below its header. */
+/** Range of an entry, including its key or leading dash, and all tables below its header. */
 function placeOf(
   text: string,
   editor: Editor,
@@ -155,7 +155,7 @@ function endOfTable(text: string, { start, end }: TextRange): number {
   return text.length;
 }
 
-/** True when nothing but white space stands before a place on its line. */
+/** True if only white space precedes an offset on its line. */
 function isAlone(text: string, offset: number): boolean {
   return text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset).trim() === '';
 }

@@ -15,9 +15,9 @@ export interface Editor {
   layout(steps: readonly string[]): Layout;
   /** An entry of a list or object in the layout of the sibling at a range, without what parts them. */
   printEntry(name: string | null, value: Data, sibling: TextRange): string | undefined;
-  /** Where the header of a table stands; only where tables have headers. */
+  /** Range of a table's header. Only for formats with table headers. */
   header?(steps: readonly string[]): TextRange | undefined;
-  /** A table of a list, under headers of its own; only where tables have headers. */
+  /** Prints a table of a list with its header. Only for formats with table headers. */
   printTable?(name: string, value: Data): string;
   /** A key with its value, and what parts it from the key it is written in front of. */
   printBefore(name: string, value: Data, offset: number): string;

@@ -12,7 +12,7 @@ import { mayProtect } from './protection.ts';
 /** What has to change in a document for it to be of version 3 and use present names and forms only. */
 export interface Migration {
   readonly changes: readonly Change[];
-  /** Old names of version 2 beside the present ones, where either may be meant or protect; or a version that is none. */
+  /** Old names beside present ones, when either may be intended or may protect; or an invalid version. */
   readonly problems: readonly ConfigError[];
 }
 

@@ -5,10 +5,10 @@ import type { KnownPlugins } from '../known-plugins.ts';
 
 /** Fields of the core that protect: TLS and limits. */
 const FIELDS = /^(?:(?:client_)?tls$|(?:max|read|write|idle)_)/;
-/** Words in the names of components that nobody knows, by which they may protect. */
+/** Words in the names of unknown components that suggest protection. */
 const SUSPECTED = /auth|jwt|jose|token|secur|cors|limit|quota|valid|polic|protect|firewall|acl/i;
 
-/** True for a mistake at something whose loss may weaken protection: it is never made a comment unseen. */
+/** True for an error at a setting whose loss may weaken protection. Such a setting is never commented out. */
 export function mayProtect(
   { code, pointer, hint = '' }: ConfigError,
   { compatibility }: Pick<KnownPlugins, 'compatibility'>,
@@ -18,6 +18,6 @@ export function mayProtect(
   const { protecting = [] } = compatibility;
   const isProtecting = (name: string) =>
     FIELDS.test(name) || protecting.some((each) => (each.endsWith('/') ? name.startsWith(each) : name === each));
-  // A hint names what may have been meant.
+  // The hint of a misspelled name contains the intended one.
   return [...names, ...(hint.match(/[\w./-]+/g) ?? [])].some(isProtecting);
 }

@@ -25,8 +25,8 @@ const NEEDED: ReadonlySet<unknown> = new Set([
 
 /**
  * Of the mistakes of a document those that the compatible product does not see, mended so that the document means what it
- * means there: a key without effect becomes a comment, a repeated entry of a list goes. What may protect is left: its
- * author meant to be protected, and is to correct it.
+ * means there: a key without effect becomes a comment, a repeated entry of a list goes. Settings that may
+ * protect are left for their author to correct.
  */
 export function withoutEffect(
   errors: readonly ConfigError[],

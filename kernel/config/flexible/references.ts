@@ -15,7 +15,7 @@ const MAX_DEPTH = 50;
 
 /**
  * Replaces every object that names a file under `key` by what that file holds; other keys of it lie over that. What begins
- * with `#` or is an address names no file. What a file holds is looked at in turn.
+ * with `#` or is an address names no file. Included files are processed in turn.
  * @param file that holds the data.
  * @throws ConfigErrors with the place of each that cannot be read, and for files that include each other.
  */

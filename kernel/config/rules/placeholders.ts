@@ -183,7 +183,7 @@ function variablesOf(path: string): ReadonlySet<string> {
 }
 
 /**
- * `url_pattern` is a path: hosts stand in `host`, and what a wildcard matches is added to it.
+ * `url_pattern` is a path: hosts belong in `host`, and the path matched by a wildcard is appended.
  *
  * Codes: warnings URL_PATTERN_HOST, URL_PATTERN_WILDCARD.
  */
@@ -192,7 +192,7 @@ export const urlPattern: EndpointRule = (endpoint, pointer, _service, report) =>
   endpoint.backend.forEach(({ url_pattern: pattern }, index) => {
     const at = `${pointer}/backend/${index}/url_pattern`;
     if (isWildcard && pattern.endsWith('/*')) {
-      const message = `"*" in url_pattern is sent as it is: what the wildcard matches is added behind "${pattern}"`;
+      const message = `"*" in url_pattern is sent literally: the path matched by the wildcard is appended to "${pattern}"`;
       report.warn('URL_PATTERN_WILDCARD', at, message, { hint: `"${pattern.slice(0, -1)}"` });
     }
     // A slash has been put before it.

@@ -76,7 +76,7 @@ function keyword(
   };
 }
 
-/** Most unknown keys of one object that are told one by one: each is compared with all that are known. */
+/** Maximum number of unknown keys reported per object: each is compared with all known keys. */
 const MAX_UNKNOWN = 200;
 
 /** Refuses unknown keys and takes comment keys away. */

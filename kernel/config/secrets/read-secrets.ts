@@ -25,7 +25,7 @@ export function holdsReadSecret(text: string): boolean {
   return false;
 }
 
-/** A text with a mask in the place of every such value in it. */
+/** Masks every such value in a text. */
 export function maskReadSecrets(text: string, mask: string): string {
   if (values.has(text)) return mask;
   let masked = text;

@@ -43,7 +43,7 @@ export function isSecretText(text: string): boolean {
 
 const passwordsInAddresses = /(:\/\/[^\s/?#@:]*:)[^\s/?#@]+(?=@)/g;
 
-/** A text with a mask in the place of the secrets in it, whatever it is the text of. */
+/** Masks the secrets in a text of any kind. */
 export function maskText(text: string, mask: string): string {
   if (text.includes('-----BEGIN ') && keyBegins.test(text)) return mask;
   const masked = maskReadSecrets(text, mask);

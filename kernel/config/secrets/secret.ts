@@ -2,7 +2,7 @@ import { type Data, isObject } from '#contract';
 import { joinPointer, parsePointer } from '../../values/pointer.ts';
 import { isPathOfSecret, isSecretText, maskText, mayHoldSecret } from './secret-words.ts';
 
-/** True when the value that stands at a pointer is not to be shown. @param holder what it stands in, where that is known. */
+/** True if the value at a pointer must not be shown. @param holder the object that contains it, if known. */
 export type IsSecret = (pointer: string, value: unknown, holder?: unknown) => boolean;
 
 /**
@@ -54,7 +54,7 @@ export function secretPointers(data: unknown, hides: IsSecret = isSecret): strin
 /** What stands where a secret is. */
 const MASK = '***';
 
-/** Data that were made of a configuration, with a mask in the place of every secret that is told by its text. */
+/** Data derived from a configuration, with every secret that its text reveals masked. */
 export function maskTexts<T>(data: T): T {
   const visit = (value: unknown): unknown => {
     if (typeof value === 'string') return maskText(value, MASK);

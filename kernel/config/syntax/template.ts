@@ -24,7 +24,7 @@ export function fillingHint(text: string): string {
   return `write \${${name}} and set GATEWAY_ENV_INTERPOLATION=1 in the environment to fill it in`;
 }
 
-/** What to do about `$ref`, or another key, that was meant to include a file; other references cannot be followed. */
+/** Hint for `$ref`, or another key, that was meant to include a file; other references cannot be followed. */
 export function includeHint(key: string, reference: unknown): string {
   if (typeof reference !== 'string' || /^#|:\/\//.test(reference)) return 'replace it with the value that it refers to';
   const options = key === '$ref' ? '{}' : `{"ref_key": "${key}"}`;

@@ -3,8 +3,8 @@ import { ConfigError, type Plugin } from '#contract';
 import type { LoadPlugins } from './plugin-loader.ts';
 
 /**
- * Hands out the plugins from files that serve, and neither reads nor evaluates anything: for whoever may look at
- * configurations, but must not have code run.
+ * Returns the active plugins from files without reading or evaluating any: for tokens that can check configurations but must not
+ * run code.
  *
  * Code: PLUGIN_NOT_SERVED.
  * @param served the plugins, and the root field `plugin` that brought them.
@@ -18,7 +18,7 @@ export function servedPlugins(served: {
       const isServed = isDeepStrictEqual(settings ?? null, served.settings ?? null);
       const plugins = isServed || folder !== undefined ? served.plugins : [];
       if (isServed || settings === undefined) return { plugins, errors: [], warnings: [] };
-      const message = 'not the plugins of the configuration that serves: no others are loaded for a check';
+      const message = 'these are not the active plugins: a check with this token loads no others';
       const hint = 'use a token with the scope "write", or check the file with sluice check where it is deployed';
       return { plugins, errors: [new ConfigError('PLUGIN_NOT_SERVED', '/plugin', message, { hint })], warnings: [] };
     },

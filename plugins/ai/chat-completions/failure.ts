@@ -1,7 +1,7 @@
 import { CallError, type HeaderBag, type Reply, refuse } from '#contract';
 import { errorBody } from '../lib/chat.ts';
 
-/** What a client is told of a request that failed, in the format of OpenAI's API. */
+/** The error of a failed request, in the format of OpenAI's API. */
 export interface Failure {
   readonly status: number;
   readonly message: string;

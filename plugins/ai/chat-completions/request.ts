@@ -4,7 +4,7 @@ import { RequestError } from './failure.ts';
 import { promptOf } from './messages.ts';
 import { toolsOf } from './tools.ts';
 
-/** What a client has asked for, and the bytes of it. */
+/** A parsed request, and its bytes. */
 export interface Asked {
   readonly chat: ChatCompletion;
   readonly bytes: Uint8Array;

@@ -65,8 +65,8 @@ function failureOf(error: CallError): Failure {
 }
 
 /**
- * Of an answer of the vendor that is an error: what is wrong with the request is told; what is wrong between gateway and vendor,
- * as with the credentials, is not, and is no 401 that clients would take for their own.
+ * Maps an error response of the provider. Errors in the request are passed to the client; errors between gateway and provider, such
+ * as invalid credentials, are not, since a 401 would look like the client's own.
  */
 async function vendorFailure(reply: Reply): Promise<Failure> {
   const { status } = reply;

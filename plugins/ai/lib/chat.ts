@@ -4,12 +4,12 @@ import type { Prompt } from './prompt.ts';
 /** Sampling parameters of a chat completion that vendors know by names of their own. */
 export type ChatParameter = 'max_tokens' | 'temperature' | 'top_p' | 'stop' | 'n' | 'seed';
 
-/** A chat completion that a client has asked for: `ai/llm` answers a call that carries one in the format of OpenAI's API. */
+/** A requested chat completion. `ai/llm` answers a call that carries one in the format of OpenAI's API. */
 export interface ChatCompletion {
   /** The model's name as the client knows it. */
   readonly model: string;
   readonly prompt: Prompt;
-  /** What the client has set; it takes precedence over `variables` of the model. */
+  /** Parameters set by the client. They take precedence over `variables` of the model. */
   readonly parameters: { readonly [name in ChatParameter]?: Data };
   /** Stop sequences; empty for none. */
   readonly stops: readonly string[];

@@ -1,17 +1,17 @@
 import { CallError, type Data, type DataObject, isObject } from '#contract';
 import type { Tool, ToolCall, ToolChoice, ToolResult } from './tools.ts';
 
-/** What somebody has said, in one text or in several. */
+/** A turn of a conversation, in one or more texts. */
 export interface Turn {
   readonly role: 'user' | 'assistant';
   readonly texts: readonly string[];
-  /** Calls that the assistant has asked for, behind its texts. */
+  /** Tool calls requested by the assistant, after its texts. */
   readonly calls: readonly ToolCall[];
-  /** What has come of calls, before the texts of the user. */
+  /** Results of tool calls, before the user's texts. */
   readonly results: readonly ToolResult[];
 }
 
-/** What a client asks a model. */
+/** A prompt for a model. */
 export interface Prompt {
   /** The only text of a prompt that is no conversation; null for any other. */
   readonly text: string | null;

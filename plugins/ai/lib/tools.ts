@@ -12,7 +12,7 @@ export interface Tool {
 /** Whether the model calls functions, or the one that it must call. */
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };
 
-/** A call that a model has asked for. */
+/** A tool call requested by a model. */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
@@ -20,7 +20,7 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
-/** What has come of a call. */
+/** The result of a tool call. */
 export interface ToolResult {
   readonly id: string;
   readonly name: string;

@@ -105,7 +105,7 @@ function byDefault({ vendor, settings, streams }: PayloadOptions): (received: Re
   };
 }
 
-/** What a client has set, by the vendor's names. @throws CallError LLM_PARAMETER, status 400. */
+/** Parameters set by the client, under the provider's names. @throws CallError LLM_PARAMETER, status 400. */
 function variablesOf({ name, parameters }: Vendor, chat: ChatCompletion): DataObject {
   const variables: DataObject = {};
   for (const [parameter, value] of Object.entries(chat.parameters)) {

@@ -15,7 +15,7 @@ export interface Candidate {
   readonly stop: string | undefined;
 }
 
-/** What a model has answered. */
+/** The response of a model. */
 export interface Answer {
   /** At least one. */
   readonly candidates: readonly Candidate[];

@@ -4,7 +4,7 @@ const name = 'ai/mcp';
 
 /**
  * Makes one endpoint without a method, the only one of its path, the whole entry of a server: POST, and with sessions GET and
- * DELETE, each with what stands around it. Several endpoints of one path are taken as they are.
+ * DELETE, each with the endpoint's other components. Several endpoints with the same path are left unchanged.
  */
 export function answerAllMethods(document: DataObject, report: Conversion): void {
   const { endpoints } = document;

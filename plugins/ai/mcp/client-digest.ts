@@ -8,7 +8,7 @@ const ofOneToken = new Set(['exp', 'iat', 'nbf', 'jti', 'auth_time', 'nonce', 'a
 
 /**
  * A digest of who sends a request, for what belongs to one client alone: subject and issuer of the token, API key, user and
- * certificate. Empty where the endpoint asks nobody who they are. It is the same for another token of the same client.
+ * certificate. Empty at endpoints without authentication. Different tokens of one client give the same digest.
  */
 export function clientDigest({ certificate }: ClientRequest, call: Call): string {
   const claims = call.get(claimsSlot);

@@ -77,7 +77,7 @@ function written({ status, message, session }: McpReply, form: ReplyForm): Reply
   return reply;
 }
 
-/** A mistake in the HTTP request, before any message is read: the client is told the reason. */
+/** An error in the HTTP request, before any message is read. The response body contains the reason. */
 function rejected(status: number, message: string): Reply {
   const error = { jsonrpc: '2.0', id: null, error: { code: -32000, message } };
   const reply = Reply.raw(status, new HeaderBag(replyHeaders('json')), Buffer.from(JSON.stringify(error)));

@@ -18,7 +18,7 @@ import type { McpContext } from './tool.ts';
 
 /** The parameter by which messages say which stream is answered. */
 const SESSION = 'session_id';
-/** Whoever knows it can speak for the client where nobody is asked who they are. */
+/** Without authentication, the session id alone identifies the client, so it is masked like a credential. */
 const secrets = new Set([SESSION]);
 
 /** The transport of 2024-11-05: a client listens, is sent where to post, and has its answers over the stream. */

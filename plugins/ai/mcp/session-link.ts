@@ -7,7 +7,7 @@ import { type OwnedQuestion, type SessionQuestion, Sessions } from './sessions.t
 export interface SessionLink {
   /** What this process does for their clients. */
   readonly connections: Connections;
-  /** @param owner digest of a client, empty for nobody in particular: no session of another one is there for it. */
+  /** @param owner digest of a client, empty without authentication. Sessions of other clients are not visible to it. */
   of(owner: string): OwnSessions;
 }
 
@@ -61,7 +61,7 @@ export function linkSessions(site: Site<unknown>, name: string, pingMs: number):
         stream.over = () => {
           connections.left(session, stream);
           change({ session, left: true });
-          // Where nobody is there to be asked any more there is no session either.
+          // The session ends with the stream: its client cannot be reached any more.
           ask({ ask: 'end', session }).catch(() => {});
         };
         connections.listen(session, stream);

@@ -18,7 +18,7 @@ export type OwnedQuestion = SessionQuestion & { readonly owner: string };
 
 interface Session {
   readonly version: string;
-  /** Digest of the client that opened it; empty where nobody was asked who they are. */
+  /** Digest of the client that opened it; empty without authentication. */
   readonly owner: string;
   usedAt: number;
   /** What its client has not answered yet; empty for nothing. */

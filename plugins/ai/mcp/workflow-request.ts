@@ -12,7 +12,7 @@ import {
   textOf,
 } from '#contract';
 
-/** Parameters that hold what backends of the workflow have answered, such as `Resp0_id`: no argument stands for them. */
+/** Parameters that hold responses of workflow backends, such as `Resp0_id`. Arguments never set them. */
 const ofResponses = /^Resp\d+(?:_|$)/;
 
 /** Makes the request of a workflow from the arguments of a call. */

@@ -44,7 +44,7 @@ export async function followClock(clocks: Clocks, host: string, reply: Reply, lo
   if (!skewed.test(headers.get('x-amzn-errortype') ?? '') && !skewed.test(await readError(reply))) return;
   clocks.set(host, aheadMs);
   const seconds = Math.round(aheadMs / 1000);
-  log.warning(`the clock differs from that of AWS (${host}) by ${seconds} seconds: requests are signed by theirs`);
+  log.warning(`the local clock differs from AWS (${host}) by ${seconds} seconds; signing with the AWS time`);
 }
 
 /** How far a clock is ahead, in milliseconds; an answer that was kept on the way shows when it was made. */

@@ -149,7 +149,7 @@ async function readBody({ body }: PipeRequest): Promise<Uint8Array | CallError> 
   }
 }
 
-/** A connection is free once its answer has been read, or nobody wants it any more. @param slow when that takes long. */
+/** Frees a connection once its response has been read or abandoned. @param slow called when that takes long. */
 function whenRead({ body }: Reply, call: Call, slow: () => void, release: () => void): void {
   if (!(body instanceof ByteStream) || body.arrived) return release();
   const timer = setTimeout(slow, READING_MS);

@@ -22,7 +22,7 @@ import { checkInterval, type RevokerConfig, schema, sizingOf } from './schema.ts
 import type { Sizing } from './sizing.ts';
 import { updatePort } from './update-port.ts';
 
-/** What processes tell one another: elements that are revoked, where the sections of a set begin and end, or some. */
+/** Messages between processes: revoked elements, the start and end of a set's sections, or sections. */
 type Change = { add: string[] } | { union: 'begins' | 'ends' } | Uint8Array;
 
 /** This run of the program: a gateway that starts anew has forgotten everything. */

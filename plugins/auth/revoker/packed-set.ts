@@ -16,7 +16,7 @@ export function longestPacked(sizing: Sizing): number {
   return 4 + MAX_HEAD + 3 * filterBytes(sizing);
 }
 
-/** What stands before the filters of a packed set. @param filled which of the three follow. */
+/** Header of a packed set. @param filled which of the three filters follow. */
 export function packedHead(sizing: Sizing, filled: readonly boolean[]): Uint8Array {
   const head = Buffer.from(JSON.stringify({ ...sizing, filled }));
   const length = Buffer.alloc(4);
@@ -59,7 +59,7 @@ export async function* partsOf(packed: Packed, sizing: Sizing): AsyncGenerator<U
   }
 }
 
-/** Takes as many bytes at a time as it is asked for, however they come. */
+/** Reads a requested number of bytes at a time, whatever the size of the chunks. */
 class Reader {
   readonly #chunks: AsyncIterator<Buffer>;
   #rest: Uint8Array = new Uint8Array();

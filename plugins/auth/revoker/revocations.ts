@@ -18,7 +18,7 @@ export function indicesFor(sizing: Sizing): IndicesOf {
 export class Revocations {
   readonly #sizing: Sizing;
   readonly #bits: number;
-  /** What is added stands in the last two, the first two are asked. */
+  /** New elements go into the last two filters; lookups use the first two. */
   #window: Window;
   /** The window in which a union began: all of it goes there, also after a turn. Null when there is none. */
   #united: Window | null = null;

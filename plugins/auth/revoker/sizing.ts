@@ -1,6 +1,6 @@
 import type { HashName } from './hashes.ts';
 
-/** What a set of filters is made for. */
+/** Dimensions of a set of filters. */
 export interface Sizing {
   /** Elements. */
   readonly n: number;

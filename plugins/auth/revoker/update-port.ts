@@ -60,7 +60,8 @@ export function updatePort(target: UpdateTarget, key: string | null, log: Log): 
     const [path = ''] = (message.url ?? '').split('?');
     const name = `${message.method} ${path}`;
     if (!isAuthorized(message.headers.authorization)) return answer(message, response, 401);
-    if (key === null && mayBeOfPage(message)) return answer(message, response, 403, 'pages in browsers are refused');
+    if (key === null && mayBeOfPage(message))
+      return answer(message, response, 403, 'requests from web pages are not allowed');
     if (!paths.has(path)) return answer(message, response, 404, 'there is no such operation');
     if (!Object.hasOwn(operations, name)) return answer(message, response, 405, 'another method is needed');
     void run(operations[name]!, target, message, response).catch((error: Error) => {

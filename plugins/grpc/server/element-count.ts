@@ -10,7 +10,7 @@ const FIXED64 = 1;
 const DELIMITED = 2;
 const FIXED32 = 5;
 
-/** What the bytes of a length-delimited field are: a message, numbers of a width (0 for varints), or one value. */
+/** Content of a length-delimited field: a message, numbers of a width (0 for varints), or one value. */
 type Content = { readonly type: Shape } | { readonly width: number } | null;
 
 /** Fields of a message by their numbers; an entry of a map is one, too. */
@@ -56,7 +56,7 @@ export class ElementCounter {
     return elements;
   }
 
-  /** What an `Any` holds is decoded as the type that it names. */
+  /** The value of an `Any` is decoded as the type that it names. */
   #enterAny(
     reader: WireReader,
     { start, end }: { readonly start: number; readonly end: number },
@@ -130,7 +130,7 @@ class WireReader {
     this.#bytes = bytes;
   }
 
-  /** At most 32 bits of it; more stand in no tag and no length. */
+  /** The low 32 bits: tags and lengths have no more. */
   varint(): number {
     let value = 0;
     for (let shift = 0; this.at < this.#bytes.length; shift += 7) {
@@ -141,7 +141,7 @@ class WireReader {
     return value >>> 0;
   }
 
-  /** Bytes of the value of a field, which is where the reader then stands; -1 for none that there is. */
+  /** Length of a field's value, in bytes, at the reader's new position; -1 for an invalid wire type. */
   lengthOf(wireType: number): number {
     switch (wireType) {
       case VARINT: {

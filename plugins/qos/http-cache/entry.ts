@@ -154,7 +154,7 @@ function untilExpiry(headers: HeaderBag, cameAt: number): number | undefined {
   const expires = headers.get('expires');
   if (expires === undefined) return undefined;
   const at = httpDate(expires);
-  // Both are told by the clock of the backend, whatever that of the gateway says.
+  // Both times are from the backend's clock, so the gateway's clock does not matter.
   const date = httpDate(headers.get('date'));
   return Number.isNaN(at) ? 0 : Math.max((at - (Number.isNaN(date) ? cameAt : date)) / 1000, 0);
 }

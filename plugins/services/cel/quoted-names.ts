@@ -13,13 +13,13 @@ const token = new RegExp(
 
 /** An expression that a parser can read which knows no names in backquotes. */
 export interface Unquoted {
-  /** Names of fields are in the place of quoted ones; everything stands where it stood. */
+  /** Source with plain names instead of quoted ones; all offsets are unchanged. */
   readonly text: string;
-  /** What was written, by these names. */
+  /** Quoted names by their replacements. */
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** Names of fields may stand in backquotes, as in `labels.\`app-name\``. */
+/** Supports backquoted field names, as in `labels.\`app-name\``. */
 export function unquote(source: string): Unquoted {
   const names = new Map<string, string>();
   if (!source.includes('`')) return { text: source, names };

@@ -34,7 +34,7 @@ export function readSyntax(source: string): Syntax {
   };
 }
 
-/** Gives fields the names that stand in backquotes. */
+/** Restores the quoted names of fields. */
 function rename(node: Expr, names: ReadonlyMap<string, string>): void {
   const { case: kind, value } = node.exprKind;
   if (kind === 'selectExpr') value.field = names.get(value.field) ?? value.field;

@@ -180,7 +180,7 @@ const args = require('fengari/src/lauxlib.js') as Arguments;
 args.luaL_checkinteger = (L, arg) => Math.trunc(args.luaL_checknumber(L, arg)) || 0;
 args.luaL_optinteger = (L, arg, otherwise) => args.luaL_opt(L, args.luaL_checkinteger, arg, otherwise);
 
-// What functions do to a long text takes time, and the engine looks at the clock between instructions alone.
+// Library functions take time on long texts, but the engine checks the clock only between instructions.
 const { luaL_checklstring: textArgument } = args;
 args.luaL_checklstring = (L, arg) => {
   const text = textArgument(L, arg);

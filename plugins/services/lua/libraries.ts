@@ -153,7 +153,7 @@ function looking(f: LuaFunction): LuaFunction {
   };
 }
 
-/** `tonumber`, for which a text that is longer than any numeral is none in whatever base. */
+/** `tonumber` that returns nil for texts longer than any numeral. */
 function ofNumeral(tonumber: LuaFunction): LuaFunction {
   return (L) => {
     if (lua.lua_type(L, 1) !== lua.LUA_TSTRING || lua.lua_rawlen(L, 1) <= MAX_NUMERAL_BYTES) return tonumber(L);

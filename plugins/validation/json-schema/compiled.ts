@@ -148,7 +148,7 @@ export function compileProof(
   try {
     return ajv.compile(translate(root)) as Proof;
   } catch (error) {
-    // The generator needs more of the stack for each level than whoever examines a document.
+    // The code generator needs more stack per level than validating a document does.
     if (error instanceof RangeError) return null;
     throw error;
   }

@@ -14,7 +14,7 @@ const seeds = ['quickstart', 'reshaping', 'traffic', 'filters', 'access'].map((n
   return JSON.parse(readFileSync(file, 'utf8')) as Tree;
 });
 
-/** What is done to one value of a configuration. */
+/** A change of one value of a configuration. */
 const changes = fc.record({
   /** Which value, of all in document order. */
   at: fc.nat(),

@@ -14,7 +14,7 @@ const texts = fc
 /** The parser that keeps the digits of numbers. */
 export const exactJson = defineTarget({
   name: 'exact-json',
-  law: 'What JSON.parse accepts is accepted with equal values, and what is printed reads the same again; what it refuses is refused.',
+  law: 'Accepts the texts that JSON.parse accepts, with equal values, and no others; printed values read the same again.',
   boundMs: 50,
   inputs: damaged(texts),
   async open() {

@@ -14,7 +14,7 @@ const keys = [{ public_key: 'a.pem', private_key: 'a.key' }];
 const variable = (name: string) => `\${${name}}`;
 
 const INCLUDING = 'create flexible_config.json with {} in the working directory to include the file';
-const INCLUDED = `'$ref' is read as a comment: nothing is included → ${INCLUDING}`;
+const INCLUDED = `'$ref' is read as a comment: no file is included → ${INCLUDING}`;
 const METHODS = "'method' must be one of GET, POST, PUT, PATCH, DELETE";
 const SCHEMES = 'http:// or https://; "disable_host_sanitize": true where a component speaks another protocol';
 const RENDERING = 'set FC_ENABLE=1 in the environment to render the file as a template';
@@ -50,8 +50,8 @@ const rows: readonly Row[] = [
   ['a JSON pointer as target', onBackend({ target: '/data/user' }), '"/data/user" looks for a key "/data/user": paths are keys with dots between them → data.user'],
   ['endpoints in another file', root({ endpoints: { $ref: 'endpoints.json' } }), `'endpoints' must be a list, found an object → ${INCLUDING}`, INCLUDED],
   ['a variable without braces', root({ host: ['http://$HOST'] }), `host http://$HOST not valid: invalid host → write \${HOST} and set GATEWAY_ENV_INTERPOLATION=1 in the environment to fill it in`],
-  ['a reference into the document', root({ extra_config: { $ref: '#/components' } }), "'$ref' is read as a comment: nothing is included → replace it with the value that it refers to"],
-  ['an include by another key', root({ '@include': 'a.json' }), `'@include' is read as a comment: nothing is included → create flexible_config.json with {"ref_key": "@include"} in the working directory to include the file`],
+  ['a reference into the document', root({ extra_config: { $ref: '#/components' } }), "'$ref' is read as a comment: no file is included → replace it with the value that it refers to"],
+  ['an include by another key', root({ '@include': 'a.json' }), `'@include' is read as a comment: no file is included → create flexible_config.json with {"ref_key": "@include"} in the working directory to include the file`],
   ['an endpoint in another file', root({ endpoints: [{ $ref: 'a.json' }] }), "'endpoint' is missing in 'endpoints[0]'", "'backend' is missing in 'endpoints[0]'", INCLUDED],
   ['components in another file', root({ extra_config: { $ref: './components.json' } }), INCLUDED],
   ['a file of version 2', { version: 2, endpoints: [endpoint({ headers_to_pass: ['A'] })] }, 'version 2 is old: it is read as version 3 → sluice migrate --write brings the file to version 3'],

@@ -50,7 +50,7 @@ describe('migrate, of what KrakenD ignores', () => {
     const { code, out, err } = await sluice('migrate', '-c', folder.write('g.json', given));
     equal(code, 1);
     deepEqual(JSON.parse(out), given);
-    match(err, /left as it is: unknown key 'url_patern'/);
+    match(err, /left unchanged: unknown key 'url_patern'/);
     match(err, /^\d mistakes are left: sluice check says how to correct them\n$/m);
   });
   const onEndpoint = (extra_config: object) => root({ endpoints: [endpoint({ extra_config })] });

@@ -53,7 +53,7 @@ describe('migrate', () => {
     equal(code, 0);
     match(
       err,
-      /client\.json:14:15: left as it is: the built-in client "no-redirect" is old: "backend\/http\/client" took its place\n$/,
+      /client\.json:14:15: left unchanged: the built-in client "no-redirect" is old: "backend\/http\/client" took its place\n$/,
     );
   });
 

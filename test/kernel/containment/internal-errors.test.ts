@@ -147,10 +147,7 @@ describe('an internal error', function () {
       seen.add(response.pid);
       return seen.size === 2;
     });
-    match(
-      gateway.output,
-      new RegExp(`WARNING: worker 1 \\(${pid}\\) had an internal error; worker 1 \\(\\d+\\) replaces it`),
-    );
+    match(gateway.output, new RegExp(`WARNING: worker 1 \\(pid ${pid}\\) had an internal error; replaced by pid \\d+`));
     held.pop()!.end('{}');
     deepEqual(await other, { status: 200, pid });
     await until(async () => (await status())['state'] === 'serving');

@@ -97,7 +97,7 @@ class Exchange implements AnswerHandler, ByteSource, RedirectSource {
     onceBegun(this.#payload, this);
   }
 
-  /** What is to be sent has begun to come: a connection that waited for it could be closed meanwhile. */
+  /** The first bytes of the body have arrived. A connection taken earlier could be closed while it waits. */
   begin(payload: Payload): void {
     this.#payload = payload;
     if (this.#state === WAITING) this.#attempt(this.#lane!);

@@ -16,7 +16,7 @@ export function onceBegun(payload: Payload, sender: { begin(payload: Payload): v
   const look = (): void => {
     const isEmpty = payload.readableEnded;
     if (payload.readableLength === 0 && !isEmpty && !payload.destroyed) {
-      // Either nothing yet, or its end, which is told to those who read it.
+      // No data yet, or the end of the stream, which its reader sees.
       payload.read(0);
       return;
     }
