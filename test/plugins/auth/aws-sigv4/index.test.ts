@@ -264,7 +264,7 @@ describe('auth/aws-sigv4', () => {
       await send(gate);
       ok(Math.abs(signedAt() - Date.now() - 3_600_000) < 60_000);
       equal(log.lines.length, 1);
-      match(log.lines[0]!, /WARNING \[AWSSigV4\] the clock differs from that of AWS \(.+\) by 3(?:599|600) seconds/);
+      match(log.lines[0]!, /WARNING \[AWSSigV4\] the local clock differs from AWS \(.+\) by 3(?:599|600) seconds/);
     });
 
     const xml = '<Error><Code>RequestTimeTooSkewed</Code></Error>';
