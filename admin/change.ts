@@ -26,7 +26,7 @@ const inQuery = (name: string, description: string, schema: Parameter['schema'])
 export const changeParameters: readonly Parameter[] = [
   inQuery('dry_run', 'Do everything but the swap.', { type: 'boolean', default: false }),
   inQuery('force', 'Apply it though it is what serves already.', { type: 'boolean', default: false }),
-  inQuery('message', 'For the history.', { type: 'string', maxLength: MAX_MESSAGE }),
+  inQuery('message', 'Message recorded in the history.', { type: 'string', maxLength: MAX_MESSAGE }),
   inQuery('wait', 'Seconds to wait for changes before this one.', {
     type: 'number',
     minimum: 0,
@@ -48,7 +48,7 @@ export const changeParameters: readonly Parameter[] = [
   {
     name: 'Prefer',
     in: 'header',
-    description: 'respond-async: answer 202 as soon as the attempt has begun.',
+    description: 'Prefer header: `respond-async` returns 202 as soon as the attempt has started.',
     schema: { type: 'string' },
   },
 ];

@@ -12,10 +12,10 @@ export const pageParameters: readonly Parameter[] = [
   {
     name: 'limit',
     in: 'query',
-    description: 'Most items in the answer.',
+    description: 'Maximum number of items in the response.',
     schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
   },
-  { name: 'cursor', in: 'query', description: 'Where the page before ended.', schema: { type: 'string' } },
+  { name: 'cursor', in: 'query', description: 'Cursor: the end of the previous page.', schema: { type: 'string' } },
 ];
 
 /** A part of a list. */

@@ -11,7 +11,7 @@ export function numberInPath(name: string, description: string): Parameter {
 export const revealParameter: Parameter = {
   name: 'reveal',
   in: 'query',
-  description: 'Show secrets; needs the scope secrets.',
+  description: 'Shows secrets. Requires the scope secrets.',
   schema: { type: 'boolean', default: false },
 };
 
@@ -20,13 +20,13 @@ export const changeHeaders: readonly Parameter[] = [
   {
     name: 'If-Match',
     in: 'header',
-    description: 'ETag of the revision that is to be changed: another one serves, 412.',
+    description: 'ETag of the revision to change. Returns 412 if another revision is active.',
     schema: { type: 'string' },
   },
   {
     name: 'Idempotency-Key',
     in: 'header',
-    description: 'The same key again, within ten minutes, is answered with the first result.',
+    description: 'Idempotency key: a request repeated with the same key within 10 minutes returns the first result.',
     schema: { type: 'string', maxLength: 255 },
   },
 ];

@@ -24,8 +24,7 @@ const schema = {
       endpoint: {
         type: 'string',
         minLength: 1,
-        description:
-          'Name in logs; its {placeholders} are the values that its backends may use. No client can ask for it.',
+        description: 'Name in logs. Its backends can use its {placeholders}. Clients cannot request it.',
         examples: ['/enrich/{id}'],
       },
       output_encoding: workflowEncoding(
@@ -33,12 +32,13 @@ const schema = {
       ),
       ignore_errors: {
         type: 'boolean',
-        description: 'Go on with the backends behind one that failed: what comes of it is incomplete, but no error.',
+        description:
+          'Continues with the next backends after one fails. The result is then incomplete, but not an error.',
         default: false,
       },
     },
     {
-      description: 'Backends in the place of one, called one after another unless proxy.sequential is false.',
+      description: 'Backends called in place of one, sequentially unless proxy.sequential is false.',
       components: workflowComponents,
       defaults: workflowDefaults,
     },
@@ -68,7 +68,7 @@ type WorkflowSite = BackendSite<Infer<typeof schema>>;
  */
 export const plugin = definePlugin({
   name: 'workflow',
-  description: 'Answers a call of a backend with backends of its own.',
+  description: 'Answers a backend call with a pipeline of its own backends.',
   becomes: ['proxy'],
   places: [
     atBackend(schema, (site) => {

@@ -43,7 +43,7 @@ export function mcpOperation(
     summary: 'Read, propose and apply as a client of the Model Context Protocol.',
     accepts,
     body: message,
-    responses: { 200: jsonResponse('The answer.', message), 202: { description: 'There is nothing to answer.' } },
+    responses: { 200: jsonResponse('The answer.', message), 202: { description: '202: No response body.' } },
     async handle(ctx, admin) {
       const form = replyForm(ctx.headers.accept, 'json') ?? 'json';
       const { bytes } = await demandBody(ctx, admin, accepts);

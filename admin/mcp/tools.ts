@@ -83,14 +83,14 @@ function readingTool(operation: Operation): AdminTool {
 
 const config = {
   type: 'object',
-  description: 'A whole configuration; a *** where a secret stands keeps the present one.',
+  description: 'The complete configuration. `***` in place of a secret keeps the current value.',
 };
 
 function proposeTool({ check, diff }: ChangeOperations): AdminTool {
   return tool('check', {
     name: 'proposeConfig',
     description:
-      'Check a configuration and compare it with the one that serves. Changes nothing; its etag is for applyConfig.',
+      'Checks a configuration and compares it with the active one. Changes nothing; pass its etag to applyConfig.',
     properties: { config },
     required: ['config'],
     isReadOnly: true,
@@ -111,14 +111,15 @@ function proposeTool({ check, diff }: ChangeOperations): AdminTool {
 function applyTool({ put }: ChangeOperations): AdminTool {
   return tool('write', {
     name: 'applyConfig',
-    description: 'Replace the configuration that serves by one that proposeConfig has shown.',
+    description: 'Replaces the active configuration with one returned by proposeConfig.',
     properties: {
       config,
       etag: {
         type: 'string',
-        description: 'As proposeConfig gave it: nothing is applied when another one serves by now.',
+        description:
+          'ETag returned by proposeConfig. Nothing is applied if another configuration has become active since.',
       },
-      message: { type: 'string', description: 'For the history.' },
+      message: { type: 'string', description: 'Message recorded in the history.' },
     },
     required: ['config', 'etag'],
     isReadOnly: false,

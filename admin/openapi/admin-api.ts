@@ -24,7 +24,9 @@ export function describeAdmin(operations: readonly Operation[], origin: string):
     ),
     components: {
       schemas: components.schemas,
-      securitySchemes: { [TOKEN]: { type: 'http', scheme: 'bearer', description: 'A token with the scope named.' } },
+      securitySchemes: {
+        [TOKEN]: { type: 'http', scheme: 'bearer', description: 'Bearer token with the named scope.' },
+      },
     },
   };
 }

@@ -37,7 +37,7 @@ export const check: Operation = {
     {
       name: 'audit',
       in: 'query',
-      description: 'Also recommend what would make it better.',
+      description: 'Adds recommendations for improving the configuration.',
       schema: { type: 'boolean', default: false },
     },
   ],

@@ -15,7 +15,7 @@ import { demandWritable, replaceConfig, replaceParameters, replaceProblems } fro
 import { documentOf, named, text } from '../schemas.ts';
 
 /** With a pointer it may be of any type. */
-const section = named('ConfigurationPart', { description: 'A configuration, or what stands at a pointer of it.' });
+const section = named('ConfigurationPart', { description: 'A configuration, or the value at a JSON pointer in it.' });
 
 const forms = ['effective', 'source', 'rendered'] as const;
 
@@ -34,21 +34,26 @@ export const getConfig: Operation = {
       name: 'form',
       in: 'query',
       description:
-        'As it is understood, with all defaults but those of components; as it was written; or that rendered.',
+        'View of the configuration: with all defaults except those of components, as written, or as rendered from its template.',
       schema: { type: 'string', enum: forms, default: 'effective' },
     },
     {
       name: 'pointer',
       in: 'query',
-      description: 'JSON pointer of a part of it.',
+      description: 'JSON pointer of the part to return.',
       schema: { type: 'string', default: '' },
     },
     revealParameter,
-    { name: 'If-None-Match', in: 'header', description: 'ETag that is known: 304 when it still serves.', schema: text },
+    {
+      name: 'If-None-Match',
+      in: 'header',
+      description: 'Known ETag: 304 if that revision is still active.',
+      schema: text,
+    },
   ],
   responses: {
     200: { description: 'The configuration.', content: { 'application/json': section, 'application/yaml': section } },
-    304: { description: 'What If-None-Match names serves still.' },
+    304: { description: 'The revision named by If-None-Match is still active.' },
   },
   problems: ['not-found'],
   async handle(ctx, { gateway }) {

@@ -20,13 +20,13 @@ export const diffConfig: Operation = {
     {
       name: 'against',
       in: 'query',
-      description: 'Number of a revision instead of the one that serves.',
+      description: 'Revision number to compare with. Default: the active revision.',
       schema: { type: 'integer', minimum: 1 },
     },
     {
       name: 'level',
       in: 'query',
-      description: 'Whether every component of the configuration is also built.',
+      description: 'Also builds every component of the configuration.',
       schema: { type: 'string', enum: levels, default: 'schema' },
     },
     revealParameter,

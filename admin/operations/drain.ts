@@ -6,7 +6,7 @@ export const drain: Operation = {
   path: '/v1/drain',
   scope: 'ops',
   summary: 'Send clients elsewhere: not ready any more, and connections are closed after their answer.',
-  responses: { 202: { description: 'Draining, also when it was before.' } },
+  responses: { 202: { description: 'Draining. Also returned if the gateway was already draining.' } },
   handle(ctx, { operating }) {
     operating.drain.start();
     ctx.body = null;
@@ -19,7 +19,7 @@ export const resume: Operation = {
   path: '/v1/resume',
   scope: 'ops',
   summary: 'Take clients again after a drain.',
-  responses: { 202: { description: 'Serving, also when it was before.' } },
+  responses: { 202: { description: 'Accepting requests. Also returned if the gateway was not draining.' } },
   problems: ['draining'],
   handle(ctx, { gateway, operating }) {
     if (gateway.ending) throw new Problem('draining', 'the gateway is ending: it takes clients no more');
@@ -34,7 +34,7 @@ export const stop: Operation = {
   path: '/v1/stop',
   scope: 'ops',
   summary: 'End the process when its requests have ended.',
-  responses: { 202: { description: 'It ends.' } },
+  responses: { 202: { description: 'Shutting down.' } },
   handle(ctx, { operating, stop: end }) {
     operating.drain.start();
     ctx.body = null;

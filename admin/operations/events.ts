@@ -14,19 +14,19 @@ export const events: Operation = {
     {
       name: 'types',
       in: 'query',
-      description: 'Only these, separated by commas; reload.* for all of a kind.',
+      description: 'Event types to send, separated by commas. `reload.*` selects all types with that prefix.',
       schema: { ...text, default: '*' },
     },
     {
       name: 'Last-Event-ID',
       in: 'header',
-      description: 'Begin with what is remembered of the events after this one.',
+      description: 'ID of the last event received: the stream starts with the buffered events that follow it.',
       schema: { type: 'integer', minimum: 0 },
     },
   ],
   responses: {
     200: {
-      description: 'Server-sent events; data is JSON. Ends within 15 s after the token is withdrawn.',
+      description: 'Server-sent events with JSON data. The stream ends within 15 s after its token is revoked.',
       content: { 'text/event-stream': text },
     },
   },

@@ -39,7 +39,11 @@ export const setLogging: Operation = {
     'LogLevelWish',
     {
       level: oneOf(levels),
-      ttl: { type: 'string', description: 'How long, 24h at most; 0s ends it.', default: DEFAULT_TTL },
+      ttl: {
+        type: 'string',
+        description: 'Duration of the override, up to 24 hours. 0s ends it.',
+        default: DEFAULT_TTL,
+      },
     },
     'level',
   ),

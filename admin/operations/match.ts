@@ -14,8 +14,14 @@ export const match: Operation = {
   scope: 'read',
   summary: 'Tell what answers a request, and why; no request is made.',
   parameters: [
-    { name: 'method', in: 'query', description: 'Method of the request.', schema: { ...text, default: 'GET' } },
-    { name: 'path', in: 'query', description: 'Path and query as on the wire.', schema: text, required: true },
+    { name: 'method', in: 'query', description: 'Request method.', schema: { ...text, default: 'GET' } },
+    {
+      name: 'path',
+      in: 'query',
+      description: 'Path and query, encoded as in a request.',
+      schema: text,
+      required: true,
+    },
   ],
   responses: {
     200: jsonResponse(

@@ -14,7 +14,7 @@ export const openapi: Operation = {
     {
       name: 'audience',
       in: 'query',
-      description: 'Only endpoints for this audience, as documentation/openapi tells.',
+      description: 'Includes only endpoints for this audience, as set in documentation/openapi.',
       schema: { type: 'string' },
     },
   ],

@@ -69,12 +69,12 @@ export const liftSuspension: Operation = {
     {
       name: 'name',
       in: 'path',
-      description: 'Of the plugin; its slashes may be written %2F or plain.',
+      description: 'Plugin name. Slashes may be plain or encoded as %2F.',
       schema: text,
       required: true,
     },
   ],
-  responses: { 204: { description: 'It works again.' } },
+  responses: { 204: { description: 'The suspension is lifted.' } },
   problems: ['not-found'],
   handle(ctx, { gateway }) {
     const { name } = ctx['params'] as { readonly name: string };
@@ -90,9 +90,9 @@ export const emptyCache: Operation = {
   scope: 'ops',
   summary: 'Empty a cache.',
   parameters: [
-    { name: 'name', in: 'path', description: 'Name of the cache, as in http.', schema: text, required: true },
+    { name: 'name', in: 'path', description: 'Cache name, for example http.', schema: text, required: true },
   ],
-  responses: { 204: { description: 'It is empty now.' } },
+  responses: { 204: { description: 'The cache is empty.' } },
   problems: ['not-found'],
   handle(ctx, { gateway }) {
     const { name } = ctx['params'] as { readonly name: string };

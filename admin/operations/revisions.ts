@@ -33,7 +33,7 @@ const missing: readonly ProblemSlug[] = ['not-found', 'gone'];
 const contentParameter: Parameter = {
   name: 'content',
   in: 'query',
-  description: 'Add the configuration itself, secrets masked.',
+  description: 'Includes the configuration itself, with secrets masked.',
   schema: { type: 'boolean', default: false },
 };
 
@@ -102,7 +102,7 @@ const pin = (method: 'PUT' | 'DELETE', pinned: boolean, summary: string): Operat
   scope: 'write',
   summary,
   parameters: [numberInPath('number', 'The revision.'), ...changeHeaders],
-  responses: { 204: { description: 'Done, also when it was so before.' } },
+  responses: { 204: { description: 'Done. Also returned if nothing had to change.' } },
   problems: missing,
   changes: true,
   async handle(ctx, { gateway }) {

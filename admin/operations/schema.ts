@@ -30,7 +30,7 @@ export const schemaOfComponent: Operation = {
     {
       name: 'namespace',
       in: 'path',
-      description: 'As in extra_config; its slashes may be written %2F or plain.',
+      description: 'Namespace, as in extra_config. Slashes may be plain or encoded as %2F.',
       schema: { type: 'string' },
       required: true,
     },

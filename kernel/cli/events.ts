@@ -11,7 +11,7 @@ const flags = {
     type: 'string',
     value: 'TYPES',
     otherwise: 'all',
-    about: 'Only these, separated by commas; reload.* for all of a kind.',
+    about: 'Event types to send, separated by commas. `reload.*` selects all types with that prefix.',
   },
   ...remoteFlags,
 } as const satisfies Flags;

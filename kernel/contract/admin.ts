@@ -20,27 +20,27 @@ export const adminSchema = {
     listen: {
       type: 'string',
       published: { pattern: ADMIN_ADDRESS_PATTERN },
-      description: 'Where the admin API listens: host:port, unix:/path or off.',
+      description: 'Listen address of the admin API: host:port, unix:/path or off.',
       default: '127.0.0.1:9180',
       examples: ['unix:/run/sluice/admin.sock'],
     },
     tokens: {
       type: 'array',
-      description: 'Who may use it; without any, a random token with every scope is made and kept in a file.',
+      description: 'Access tokens. Empty creates a random token with every scope and stores it in a file.',
       items: {
         type: 'object',
         properties: {
-          id: { type: 'string', minLength: 1, description: 'Name of the token, for the history and the audit log.' },
+          id: { type: 'string', minLength: 1, description: 'Token name in the history and the audit log.' },
           sha256: {
             type: 'string',
             pattern: '^[0-9a-f]{64}$',
-            description: 'SHA-256 of the token, in lower-case hexadecimal: the token itself is written nowhere.',
+            description: 'SHA-256 of the token in lowercase hexadecimal. The token itself is never stored.',
           },
           scopes: {
             type: 'array',
             minItems: 1,
             items: { type: 'string', enum: adminScopes },
-            description: 'What the token may do.',
+            description: 'Operations that the token can use.',
           },
         },
         required: ['id', 'sha256', 'scopes'],
@@ -49,14 +49,15 @@ export const adminSchema = {
     },
     tls: {
       type: 'object',
-      description: 'TLS of the admin port; needed where it is not on loopback nor a socket file.',
+      description: 'TLS of the admin port. Required unless it listens on a loopback address or a Unix socket.',
       properties: {
         certificate: { type: 'string', minLength: 1, description: 'PEM file with the certificate and its chain.' },
         private_key: { type: 'string', minLength: 1, description: 'PEM file with the private key.' },
         client_ca: {
           type: 'string',
           minLength: 1,
-          description: 'PEM file with the authorities of client certificates; with it, clients must present one.',
+          description:
+            'PEM file with the CA certificates for client certificates. If set, clients must present a certificate.',
         },
       },
       required: ['certificate', 'private_key'],
@@ -64,45 +65,44 @@ export const adminSchema = {
     allowed_hosts: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
-      description: 'Values of the Host header that are answered, besides the names of the address it listens on.',
+      description: 'Accepted Host header values, in addition to the names of the listen address.',
       default: [],
       examples: [['gateway-admin.internal:9180']],
     },
     allowed_origins: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
-      description: 'Origins of web pages that may call it.',
+      description: 'Origins of web pages that can call the admin API.',
       default: [],
       examples: [['https://console.example.com']],
     },
     allowed_ips: {
       type: 'array',
       items: { type: 'string', published: { pattern: ADDRESS_RANGE_PATTERN } },
-      description: 'Addresses, or networks in CIDR notation, that may connect; all when empty.',
+      description: 'IP addresses and CIDR ranges that can connect. Empty allows all.',
       default: [],
       examples: [['10.0.0.0/8']],
     },
     max_body: {
       type: 'integer',
       minimum: 1,
-      description: 'Longest request body in bytes.',
+      description: 'Maximum request body size in bytes.',
       default: 10_485_760,
     },
     revisions: {
       type: 'integer',
       minimum: 1,
-      description: 'How many configurations the history keeps, besides those that are pinned.',
+      description: 'Number of configurations kept in the history, not counting pinned ones.',
       default: 20,
     },
     disable_write: {
       type: 'boolean',
-      description:
-        'Refuses every change of configuration but a reload of its file, for setups where the file is deployed.',
+      description: 'Rejects every configuration change except reloading the file. For deployments that ship the file.',
       default: false,
     },
     require_if_match: {
       type: 'boolean',
-      description: 'Refuses changes that do not name, with If-Match, the revision they are based on.',
+      description: 'Rejects changes without an If-Match header that names the revision they are based on.',
       default: false,
     },
   },

@@ -12,24 +12,24 @@ export const agentSchema = {
     {
       name: {
         type: 'string',
-        description: 'Name in health, logs and metrics. Default: AsyncAgent and its position.',
+        description: 'Agent name in health, logs and metrics. Default: AsyncAgent and its position.',
         default: '',
         examples: ['orders'],
       },
       encoding: {
         type: 'string',
-        description: 'Encoding of the backends.',
+        description: "Encoding of the backends' responses.",
         unused: { because: 'what counts is the encoding of each backend', unless: ['json'] },
       },
       consumer: {
         type: 'object',
-        description: 'What is consumed, and how fast.',
+        description: 'Consumer settings: topic, concurrency and rate.',
         required: ['topic'],
         properties: {
-          topic: { type: 'string', minLength: 1, description: 'Topic, or routing key pattern, to consume.' },
+          topic: { type: 'string', minLength: 1, description: 'Topic or routing key pattern to consume.' },
           workers: {
             type: 'integer',
-            description: 'Messages that are processed at the same time; below 1 means 1.',
+            description: 'Number of messages processed concurrently. Values below 1 mean 1.',
             default: 1,
           },
           timeout: flatDuration(
@@ -39,7 +39,7 @@ export const agentSchema = {
           max_rate: {
             type: 'number',
             minimum: -1,
-            description: 'Messages a second; 0 or -1 for no limit.',
+            description: 'Maximum number of messages per second. 0 or -1 disables the limit.',
             default: 0,
             examples: [0.5],
           },
@@ -47,29 +47,29 @@ export const agentSchema = {
       },
       connection: {
         type: 'object',
-        description: 'How the connection to the queue is kept.',
+        description: 'Reconnection and health reporting settings.',
         default: {},
         properties: {
           max_retries: {
             type: 'integer',
-            description: 'Reconnections in a row; 0 or less for no limit.',
+            description: 'Maximum number of consecutive reconnection attempts. 0 or less disables the limit.',
             default: 0,
           },
           backoff_strategy: {
             type: 'string',
             enum: ['linear', 'linear-jitter', 'exponential', 'exponential-jitter', 'fallback'],
-            description: 'Pauses between reconnections.',
+            description: 'Backoff strategy between reconnection attempts.',
             default: 'fallback',
           },
           health_interval: {
             type: 'duration',
-            description: 'Time between reports to the health endpoint; below 1s means 1s.',
+            description: 'Interval between reports to the health endpoint. Values below 1s mean 1s.',
             default: '1s',
           },
         },
       },
     },
-    { description: 'One consumer and the pipe it drives.' },
+    { description: 'A queue consumer and the backends that process its messages.' },
   ),
   title: 'Agent',
   required: ['backend', 'consumer', 'extra_config'],

@@ -15,7 +15,7 @@ const flag = (description: string) => ({ type: 'boolean', description, default: 
 export const serviceSchema = {
   type: 'object',
   title: 'Sluice configuration',
-  description: 'The whole service: what clients may call, and how it is answered.',
+  description: 'Gateway configuration: listener, defaults, endpoints and components.',
   examples: [
     {
       version: 3,
@@ -28,13 +28,13 @@ export const serviceSchema = {
   properties: {
     $schema: {
       type: 'string',
-      description: 'Where editors find the schema of this document; never fetched by the gateway.',
+      description: 'URL of the JSON Schema of this document, for editors. The gateway never fetches it.',
       examples: ['./sluice.schema.json'],
     },
-    version: { type: 'integer', enum: [3], description: 'Version of this format.' },
+    version: { type: 'integer', enum: [3], description: 'Version of the configuration format.' },
     name: {
       type: 'string',
-      description: 'Name of the service in logs and telemetry.',
+      description: 'Service name in logs and telemetry.',
       default: '',
       examples: ['shop'],
     },
@@ -42,24 +42,29 @@ export const serviceSchema = {
       type: 'integer',
       minimum: 0,
       maximum: 65535,
-      description: 'Port clients connect to; 0 for any free port.',
+      description: 'Listening port. 0 chooses a free port.',
       default: 8080,
     },
     listen_ip: {
       type: 'string',
       published: { pattern: LISTEN_ADDRESS_PATTERN },
-      description: 'IPv4 or IPv6 address to listen on, without a port; empty for all.',
+      description: 'IPv4 or IPv6 address to listen on, without a port. Empty listens on all addresses.',
       default: '',
       examples: ['127.0.0.1'],
     },
     host: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
-      description: 'Base addresses of backends that declare none.',
+      description: 'Default base URLs for backends without `host`.',
       default: [],
       examples: [['http://users.internal:8080']],
     },
-    endpoints: { type: 'array', items: endpointSchema, description: 'The published routes.', default: [] },
+    endpoints: {
+      type: 'array',
+      items: endpointSchema,
+      description: 'The endpoints that clients can call.',
+      default: [],
+    },
     timeout: time(
       'Longest time for all backends and all processing, for endpoints that set none; 0 means 2s.',
       '2s',
@@ -68,7 +73,7 @@ export const serviceSchema = {
     cache_ttl: time('Life told in Cache-Control, for endpoints that set none; 0 for no such header.', '0s', '5m'),
     output_encoding: {
       type: 'string',
-      description: 'How responses are written, for endpoints that do not say.',
+      description: 'Default response encoding for endpoints.',
       default: 'json',
     },
     debug_endpoint: flag('Serve /__debug/, a backend that logs what it is sent.'),
@@ -120,13 +125,13 @@ export const serviceSchema = {
     max_idle_connections_per_host: {
       type: 'integer',
       minimum: 0,
-      description: 'Connections kept to one backend host; 0 means 250.',
+      description: 'Maximum number of idle connections per backend host. 0 means 250.',
       default: 250,
     },
     max_idle_connections: {
       type: 'integer',
       minimum: 0,
-      description: 'Connections kept to all backend hosts together; 0 for no limit.',
+      description: 'Maximum number of idle connections to all backend hosts. 0 disables the limit.',
       default: 0,
     },
     client_tls: clientTlsSchema,
@@ -136,32 +141,33 @@ export const serviceSchema = {
     async_agent: {
       type: 'array',
       items: agentSchema,
-      description: 'Consumers of queues, each of which drives a pipe of its own.',
+      description: 'Async agents: queue consumers, each with its own backends.',
       default: [],
     },
     sequential_start: flag('Agents connect one after another, in the order of the file.'),
     plugin: {
       type: 'object',
-      description: 'Plugins of your own, from files: loaded, checked and replaced like the configuration itself.',
+      description:
+        'Custom plugins loaded from files. They are validated and hot-reloaded together with the configuration.',
       examples: [{ folder: './plugins/' }, { packages: ['@acme/sluice-audit'] }],
       properties: {
         folder: {
           type: 'string',
           minLength: 1,
           description:
-            'Folder of the plugins, relative to the working directory: each .ts, .mts, .js or .mjs file in it, but for .test, .spec and .d files. Folders in it are not looked at.',
+            'Plugin folder, relative to the working directory. Loads every .ts, .mts, .js and .mjs file directly inside it, except .test, .spec and .d files.',
           examples: ['./plugins/'],
         },
         pattern: {
           type: 'string',
-          description: 'Text that the name of a file in the folder must contain.',
+          description: 'Substring that the name of a plugin file must contain.',
           default: '',
           examples: ['.plugin.'],
         },
         packages: {
           type: 'array',
           items: { type: 'string', minLength: 1 },
-          description: 'Installed packages that export plugins, found from the working directory.',
+          description: 'Installed npm packages that export plugins, resolved from the working directory.',
           default: [],
           examples: [['@acme/sluice-audit']],
         },

@@ -30,48 +30,53 @@ export const PASSING = 'no-op';
 export const backendSchema = {
   type: 'object',
   title: 'Backend',
-  description: 'One call the gateway makes to answer a request.',
+  description: 'A backend call that contributes to the response.',
   examples: [{ host: ['http://users.internal:8080'], url_pattern: '/users/{id}', deny: ['password'], group: 'user' }],
   required: ['url_pattern'],
   properties: {
     url_pattern: {
       type: 'string',
-      description: 'Path, optionally with a query, asked for on the backend; may hold {placeholders}.',
+      description: 'Path of the backend request, optionally with a query. Can contain {placeholders}.',
       examples: ['/users/{id}'],
     },
     host: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
-      description: "Base addresses, balanced; a repeated one gets a larger share. Default: the service's.",
+      description:
+        "Base URLs of the backend, load-balanced. Repeating one increases its share. Default: the service's `host`.",
       examples: [['http://users-1.internal:8080', 'http://users-2.internal:8080']],
     },
     method: {
       type: 'string',
       enum: backendMethods,
-      description: "HTTP method towards the backend. Default: the endpoint's.",
+      description: "HTTP method of the backend request. Default: the endpoint's method.",
     },
-    sd: { type: 'string', description: 'How hosts are found: as they are written, or looked up.', default: 'static' },
+    sd: {
+      type: 'string',
+      description: 'Service discovery method. `static` uses the hosts as written.',
+      default: 'static',
+    },
     sd_scheme: {
       type: 'string',
       pattern: '^[a-zA-Z][a-zA-Z0-9+.-]*$',
-      description: 'Scheme put before hosts that are looked up.',
+      description: 'URL scheme for hosts returned by service discovery.',
       default: 'http',
       examples: ['https'],
     },
     disable_host_sanitize: {
       type: 'boolean',
-      description: 'Take host as it is written: for service discovery, other schemes and placeholders.',
+      description: 'Uses the hosts exactly as written: for service discovery, other schemes and placeholders.',
       default: false,
     },
-    encoding: { type: 'string', description: "How the backend's body is read.", default: 'json' },
+    encoding: { type: 'string', description: "Encoding of the backend's response body.", default: 'json' },
     is_collection: {
       type: 'boolean',
-      description: 'The body is an array; it becomes the key "collection".',
+      description: 'Marks the response body as an array, which is returned under the key "collection".',
       default: false,
     },
     target: {
       type: 'string',
-      description: 'Dotted path of the object that becomes the whole result. Default: the body as it is.',
+      description: 'Dotted path of the object that replaces the whole result. Default: the body is used as is.',
       examples: ['data.user'],
     },
     allow: names('Dotted paths to keep; everything else goes. Default: everything stays.', 'id', 'address.city'),
@@ -79,12 +84,12 @@ export const backendSchema = {
     mapping: {
       type: 'object',
       values: { type: 'string' },
-      description: 'New names of top-level keys. Default: keys keep their names.',
+      description: 'New names for top-level keys. Default: keys keep their names.',
       examples: [{ id: 'user_id' }],
     },
     group: {
       type: 'string',
-      description: 'Key under which the whole result is put. Default: it is merged at the top.',
+      description: 'Key that wraps the whole result. Default: the result is merged at the top level.',
       examples: ['user'],
     },
     input_headers: {
@@ -103,7 +108,7 @@ export const backendSchema = {
     },
     timeout: {
       type: 'duration',
-      description: "Longest time for this backend's answer. Default: what the endpoint has left.",
+      description: 'Timeout of the backend call. Default: the remaining time of the endpoint.',
       examples: ['800ms'],
     },
     extra_config: extraConfig,
@@ -114,7 +119,7 @@ export const backendSchema = {
 export const endpointSchema = {
   type: 'object',
   title: 'Endpoint',
-  description: 'One route clients may call, and the backends that answer it.',
+  description: 'A route that clients can call, and the backends that answer it.',
   examples: [
     {
       endpoint: '/users/{id}',
@@ -129,17 +134,20 @@ export const endpointSchema = {
       type: 'string',
       pattern: '^/[^*?&%]*(/\\*)?$',
       published: { pattern: '^/([{][\\w-]+[}])?([^*?&%:{}]+([{][\\w-]+[}])?)*(/\\*)?$' },
-      description: 'Path clients call; may hold {placeholders} and end in /*.',
+      description: 'Path that clients call. Can contain {placeholders} and end in /*.',
       examples: ['/users/{id}'],
     },
-    method: { type: 'string', enum: methods, description: 'Method clients use.', default: 'GET' },
+    method: { type: 'string', enum: methods, description: 'HTTP method of the endpoint.', default: 'GET' },
     backend: {
       type: 'array',
       items: backendSchema,
       minItems: 1,
-      description: 'The calls whose results make the response.',
+      description: 'Backend calls whose results form the response.',
     },
-    output_encoding: { type: 'string', description: "How the response is written. Default: the service's, else json." },
+    output_encoding: {
+      type: 'string',
+      description: "Response encoding. Default: the service's output_encoding, or json.",
+    },
     input_headers: {
       ...headerNames('Client headers let through to the backends, in any letter case; "*" for all.', 'Accept-Language'),
       default: [],
@@ -152,17 +160,18 @@ export const endpointSchema = {
       type: 'integer',
       minimum: 1,
       maximum: 5,
-      description: 'How many equal calls are made to each backend; the first good answer is used.',
+      description: 'Number of identical concurrent calls to each backend. The first successful response is used.',
       default: 1,
     },
     timeout: {
       type: 'duration',
-      description: "Longest time for all backends and all processing together. Default: the service's.",
+      description:
+        "Timeout of the whole request, including all backends and processing. Default: the service's timeout.",
       examples: ['3s'],
     },
     cache_ttl: {
       type: 'duration',
-      description: "Life told to clients and caches in Cache-Control. Default: the service's.",
+      description: "max-age sent to clients and caches in Cache-Control. Default: the service's cache_ttl.",
       examples: ['5m'],
     },
     extra_config: extraConfig,

@@ -1,7 +1,7 @@
 /** The schema of `extra_config`, wherever it stands. */
 export const extraConfig = {
   type: 'object',
-  description: 'Components: a map from namespace to configuration.',
+  description: 'Component configurations by namespace.',
   default: {},
 } as const;
 

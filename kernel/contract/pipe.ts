@@ -11,7 +11,7 @@ const {
 const pipeFields = {
   endpoint: {
     type: 'string',
-    description: 'Name in logs; its {placeholders} are the values that backends may use.',
+    description: 'Name in logs. Backends can use its {placeholders}.',
     default: '',
     examples: ['/enrich/{id}'],
   },
@@ -19,17 +19,17 @@ const pipeFields = {
     type: 'array',
     items: backendSchema,
     minItems: 1,
-    description: 'The calls whose results make the answer.',
+    description: 'Backend calls whose results form the response.',
   },
   output_encoding: {
     ...outputEncoding,
-    description: 'What the answer is: data, or with no-op the bytes of one backend.',
+    description: 'Response encoding: data, or with `no-op` the bytes of a single backend.',
     default: 'json',
   },
   concurrent_calls: concurrentCalls,
   timeout: {
     ...timeout,
-    description: 'Longest time for all backends and all processing. Default: that of what is around it.',
+    description: 'Timeout of all backends and processing. Default: the timeout of the surrounding endpoint.',
   },
   extra_config,
 } as const satisfies Record<string, Schema>;

@@ -5,13 +5,13 @@ const fields = {
     type: 'string',
     enum: ['refuse', 'skip'],
     description:
-      'What becomes of a request in which a hook of the plugin fails: refused with 500, or served as if the hook were not there. Default: refuse.',
+      'Handling of requests in which a hook of the plugin fails: `refuse` rejects them with 500, `skip` continues without the hook. Default: refuse.',
   },
   suspend_after: {
     type: 'integer',
     minimum: 0,
     description:
-      'Faults in a row, in one process, after which the plugin is suspended until the admin API lifts it or its file changes: its requests are refused with 503, or served without it where faults are skipped. Default: 0, never.',
+      "Number of consecutive failures per process after which the plugin is suspended. Until the admin API lifts the suspension or the plugin's file changes, its requests are rejected with 503, or served without it if `on_error` is `skip`. Default: 0, which disables suspension.",
   },
 } as const satisfies Readonly<Record<string, Schema>>;
 
@@ -20,7 +20,7 @@ export const pluginPolicyFields = {
   ...fields,
   policies: {
     type: 'object',
-    description: 'The same for single plugins, by their names; what one does not say is as for all.',
+    description: 'Policies of individual plugins, by plugin name. Unset fields use the values above.',
     default: {},
     examples: [{ 'acme/audit': { on_error: 'skip' } }],
     values: { type: 'object', description: 'Policy of one plugin.', properties: fields },

@@ -33,14 +33,14 @@ const protocol = {
       },
     },
     uniqueItems: true,
-    description: 'IANA numbers of the cipher suites offered up to TLS 1.2; those of TLS 1.3 are always offered.',
+    description: 'IANA numbers of the cipher suites offered up to TLS 1.2. TLS 1.3 suites are always offered.',
     default: [4865, 4866, 4867, 49199, 49195, 49200, 49196, 52392, 52393],
   },
   curve_preferences: {
     type: 'array',
     items: { type: 'integer', enum: [23, 24, 25] },
     uniqueItems: true,
-    description: 'Curves offered, best first: 23 is P-256, 24 is P-384, 25 is P-521.',
+    description: 'Elliptic curves in order of preference: 23 is P-256, 24 is P-384, 25 is P-521.',
     default: [23, 24, 25],
   },
 } as const;
@@ -49,7 +49,7 @@ const protocol = {
 export const clientTlsSchema = {
   type: 'object',
   title: 'Client TLS',
-  description: 'How HTTPS backends are spoken to. Paths of files are relative to the working directory.',
+  description: 'TLS settings for HTTPS backends. File paths are relative to the working directory.',
   examples: [{ ca_certs: ['/etc/sluice/authorities.pem'], min_version: 'TLS12' }],
   properties: {
     allow_insecure_connections: flag('Accept any certificate of a backend, unchecked.'),
@@ -64,7 +64,7 @@ export const clientTlsSchema = {
           private_key: path('Path of the PEM private key.', '/etc/sluice/client-key.pem'),
         },
       },
-      description: 'Certificates shown to backends that ask for one.',
+      description: 'Client certificates presented to backends that request one (mutual TLS).',
       default: [],
     },
   },
@@ -74,7 +74,8 @@ export const clientTlsSchema = {
 export const serverTlsSchema = {
   type: 'object',
   title: 'TLS',
-  description: 'Serve HTTPS, and nothing else, on the port. Paths of files are relative to the working directory.',
+  description:
+    'TLS settings of the listening port, which then serves HTTPS only. File paths are relative to the working directory.',
   examples: [{ keys: [{ public_key: '/etc/sluice/server.pem', private_key: '/etc/sluice/server-key.pem' }] }],
   properties: {
     disabled: flag('Ignore the whole object and serve plain HTTP.'),
@@ -87,7 +88,7 @@ export const serverTlsSchema = {
           private_key: path('Path of the PEM private key.', '/etc/sluice/server-key.pem'),
         },
       },
-      description: 'Certificates, chosen by the name the client asks for; the first one serves every other name.',
+      description: 'Certificates, selected by the requested server name (SNI). The first one serves all other names.',
       default: [],
     },
     public_key: {

@@ -15,7 +15,7 @@ export interface Route extends PayloadLimits {
   /** Steps that have a turn each to answer when the call is over. */
   readonly depth: number;
   readonly output: Encoding;
-  /** Inflate gzip request bodies before anything reads them. */
+  /** Decompresses gzip request bodies before any component reads them. */
   readonly inflate: boolean;
   /** Protocols that connections can go on in, in lower case. */
   readonly upgrades: ReadonlySet<string>;

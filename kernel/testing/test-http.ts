@@ -18,7 +18,7 @@ export function testHttp(next: Step<PipeRequest>): Plugin {
   const open: Plugin['http'] = (site) => calling(site.takeAll(httpSigners), site.takeAll(connectionObservers), next);
   return definePlugin({
     name: 'test/http',
-    description: 'Answers in the place of backends.',
+    description: 'HTTP client that returns test responses instead of calling backends.',
     takes: [httpSigners, connectionObservers],
     http: open,
     places: [

@@ -18,7 +18,7 @@ type ApiSite = Site<Omit<AdminSettings, 'pem'>>;
 /** Settings of the admin port; the port itself belongs to the command that runs the gateway. */
 export const plugin = definePlugin({
   name: 'admin/api',
-  description: 'Says where the admin API listens, who may use it and what it allows.',
+  description: 'Configures the admin API: listen address, access tokens and permissions.',
   opens: ['/listen'],
   meaning: ({ listen }) => (typeof listen === 'string' ? { admin: { listen, field: '/listen' } } : {}),
   places: [

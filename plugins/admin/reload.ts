@@ -3,7 +3,7 @@ import { atService, definePlugin } from '#contract';
 /** How a configuration takes the place of the one before it. */
 export const plugin = definePlugin({
   name: 'admin/reload',
-  description: 'Says how long requests and streams of a replaced configuration may go on.',
+  description: 'Configures draining and guarding of configuration changes.',
   places: [
     atService(
       {
@@ -13,24 +13,25 @@ export const plugin = definePlugin({
         properties: {
           drain_timeout: {
             type: 'duration',
-            description: 'How long requests of a replaced configuration may go on before they are aborted.',
+            description: 'Maximum time for requests of a replaced configuration to finish before they are aborted.',
             default: '30s',
           },
           stream_drain: {
             type: 'duration',
-            description: 'How long streams of an endpoint that has changed may go on before they are ended.',
+            description: 'Maximum time for streams of a changed endpoint to continue before they are ended.',
             default: '5m',
           },
           max_draining: {
             type: 'integer',
             minimum: 1,
-            description: 'Replaced configurations with requests left, at which changes of watched files wait.',
+            description:
+              'Number of replaced configurations with unfinished requests at which changes of watched files are postponed.',
             default: 8,
           },
           guard: {
             type: 'duration',
             description:
-              'How long a saved file that was applied is watched over, and taken back when endpoints fail more or answer later; 0s not to.',
+              'Observation period of an applied file change, which is rolled back if endpoints fail more often or respond more slowly. 0s disables the guard.',
             default: '0s',
             examples: ['60s'],
           },

@@ -18,38 +18,38 @@ const schema = {
     host: {
       type: 'string',
       minLength: 1,
-      description: 'Address of the broker with user, password and virtual host; amqps:// for TLS.',
+      description: 'Broker URL with user, password and virtual host. Use amqps:// for TLS.',
     },
-    name: { type: 'string', description: 'Queue that is declared and consumed.' },
+    name: { type: 'string', description: 'Name of the queue to declare and consume.' },
     exchange: {
       type: 'string',
       minLength: 1,
-      description: 'Exchange of type topic that is declared; the queue is bound to it by the topic of the consumer.',
+      description: "Name of the topic exchange to declare. The queue is bound to it by the consumer's topic.",
     },
     ...declarationFields,
     auto_ack: {
       type: 'boolean',
-      description: 'Messages are done as soon as the broker has sent them, whatever becomes of them.',
+      description: 'Acknowledges messages as soon as they are delivered, before they are processed.',
       default: false,
     },
     nack_discard: {
       type: 'boolean',
       description:
-        'Messages that fail are dropped, or dead-lettered where the queue says so, instead of requeued, which is after a second from the second time on.',
+        'Drops failed messages, or dead-letters them if the queue is configured to, instead of requeueing them. From the second failure on, a message is requeued after 1 second.',
       default: false,
     },
     prefetch_count: {
       type: 'integer',
       minimum: 0,
       maximum: 65_535,
-      description: 'Messages that the agent holds and that are not done; 0 means 1000.',
+      description: 'Prefetch count: maximum number of unacknowledged messages. 0 means 1000.',
       default: 10,
     },
     prefetch_size: {
       type: 'integer',
       minimum: 0,
       maximum: 0,
-      description: 'Accepted as 0: RabbitMQ has no limit in bytes.',
+      description: 'Must be 0: RabbitMQ does not support a prefetch limit in bytes.',
       default: 0,
     },
   },
@@ -70,7 +70,7 @@ const AGAIN_MS = 1000;
  */
 export const plugin = definePlugin({
   name: 'async/amqp',
-  description: 'Drives an agent with the messages of an AMQP 0-9-1 queue.',
+  description: 'Consumes messages from an AMQP 0-9-1 queue and processes each one with an async agent.',
   takes: [meters],
   places: [atAgent(schema, attach)],
 });

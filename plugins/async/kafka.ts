@@ -30,7 +30,7 @@ const schema = {
     key_meta: {
       type: 'string',
       minLength: 1,
-      description: 'Header of the request of the pipe that holds the key of the record. Default: none.',
+      description: 'Request header that carries the record key. Default: none.',
       examples: ['X-Order'],
     },
   },
@@ -47,7 +47,7 @@ type Config = Infer<typeof schema>;
  */
 export const plugin = definePlugin({
   name: 'async/kafka',
-  description: 'Drives an agent with the records of a topic of Kafka.',
+  description: 'Consumes records from Kafka topics and processes each one with an async agent.',
   takes: [meters],
   places: [atAgent(schema, attach)],
 });

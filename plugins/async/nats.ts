@@ -21,24 +21,24 @@ const schema = {
     host: {
       type: 'string',
       minLength: 1,
-      description: 'Addresses of the servers with user and password, separated by commas; tls:// for nothing but TLS.',
+      description: 'Server URLs with user and password, separated by commas. tls:// requires TLS.',
     },
     queue: {
       type: 'string',
       minLength: 1,
-      description: 'Consumers of one queue share the messages. Default: each gateway gets all of them.',
+      description: 'Queue group: its members share the messages. Default: every gateway receives all messages.',
       examples: ['gateways'],
     },
     client_tls: {
       ...clientTlsSchema,
       title: 'TLS to NATS',
-      description:
-        'Speak nothing but TLS to the servers, like this. Paths of files are relative to the working directory.',
+      description: 'TLS settings; if set, connections require TLS. File paths are relative to the working directory.',
     },
     buffer_size: {
       type: 'integer',
       minimum: 1,
-      description: 'Messages that wait for a worker or are with one, up to 64 MiB; what comes besides is dropped.',
+      description:
+        'Maximum number of messages waiting or being processed, up to 64 MiB in total. Messages beyond the limit are dropped.',
       default: 1000,
       examples: [100],
     },
@@ -54,7 +54,7 @@ type Config = Infer<typeof schema>;
  */
 export const plugin = definePlugin({
   name: 'async/nats',
-  description: 'Drives an agent with the messages of a subject of NATS.',
+  description: 'Consumes messages from a NATS subject and processes each one with an async agent.',
   takes: [meters],
   places: [atAgent(schema, attach)],
 });

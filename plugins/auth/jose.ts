@@ -4,7 +4,7 @@ import { sharedAge, sharedCache, usersOfSharedCache } from './validator/shared-c
 /** Another name of `auth/validator` at the service. */
 export const plugin = definePlugin({
   name: 'auth/jose',
-  description: 'Keeps the keys of tokens for all endpoints, as auth/validator at the service does.',
+  description: 'Caches JWK keys for all endpoints, like auth/validator at the service level.',
   leaves: ['requests', 'data'],
   expectsBelow: usersOfSharedCache,
   independent: true,

@@ -32,18 +32,18 @@ const schema = {
       type: 'string',
       enum: ['header', 'policy', 'fallback'],
       description:
-        'When the backend is called: where a header has a value, where a policy holds, or where none of the other conditions of the endpoint does.',
+        'Condition type: `header` compares a header, `policy` evaluates an expression, `fallback` applies if no other condition of the endpoint does.',
       examples: ['header'],
     },
     name: {
       type: 'string',
       minLength: 1,
-      description: 'Name of the header, which must be among the input_headers of the endpoint.',
+      description: 'Header name. Must be listed in input_headers of the endpoint.',
       examples: ['X-Market'],
     },
     value: {
       type: 'string',
-      description: 'The value of the header, letter case included, or the policy, in CEL.',
+      description: 'Header value (case-sensitive), or CEL expression of the policy.',
       examples: ['de'],
     },
   },
@@ -57,7 +57,7 @@ const types = new Map(Object.entries({ ...requestTypes, now: 'string' } as const
 const budget = { steps: 100_000, cpuMs: 10 };
 
 /**
- * Decides for each request whether a backend is called. One that is not is no part of the answer and no failure, and nothing of
+ * Calls a backend only if a condition on the request is met. One that is not is no part of the answer and no failure, and nothing of
  * its components sees the request.
  *
  * Faults of the configuration: `CONDITION_FIELD`, `CONDITION_FALLBACK`, and those of an expression; warnings
@@ -65,7 +65,7 @@ const budget = { steps: 100_000, cpuMs: 10 };
  */
 export const plugin = definePlugin({
   name,
-  description: 'Decides for each request whether a backend is called.',
+  description: 'Calls a backend only if a condition on the request is met.',
   leaves: ['requests', 'data'],
   meaning: () => ({ chosen: true, apart: true }),
   places: [

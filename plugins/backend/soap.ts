@@ -26,37 +26,36 @@ const schema = {
     path: {
       type: 'string',
       minLength: 1,
-      description: 'File of the template, relative to the working directory, watched for changes.',
+      description: 'Template file, relative to the working directory. Watched for changes.',
       examples: ['./capital.xml'],
     },
     template: {
       type: 'string',
       minLength: 1,
-      description:
-        "The template in base64: the language of Go's text/template, with the functions of Sprig and xmlEscape.",
+      description: 'Base64-encoded template in the Go text/template language, with the Sprig functions and xmlEscape.',
       examples: [example],
     },
     content_type: {
       type: 'string',
       pattern: '^[\\x20-\\x7e]+$',
-      description: 'Type that the server is sent: text/xml for SOAP 1.1, application/soap+xml for 1.2.',
+      description: 'Content-Type of the request: text/xml for SOAP 1.1, application/soap+xml for 1.2.',
       default: 'text/xml',
     },
-    debug: { type: 'boolean', description: 'Log what goes in and comes out at DEBUG.', default: false },
+    debug: { type: 'boolean', description: 'Logs requests and responses at DEBUG.', default: false },
   },
 } as const satisfies Schema;
 
 type Config = Infer<typeof schema>;
 
 /**
- * Makes the XML body of requests to a SOAP server from a template. The answer is read as any XML.
+ * Renders the XML body of requests to a SOAP server from a template. The answer is read as any XML.
  *
  * Faults of the configuration: those of `compileRenderer`; a warning `SOAP_UNESCAPED`. Errors of a call:
  * `TEMPLATE_EXECUTION`, `TEMPLATE_LIMIT`.
  */
 export const plugin = definePlugin({
   name: 'backend/soap',
-  description: 'Makes the XML body of requests to a SOAP server from a template.',
+  description: 'Renders the XML body of requests to a SOAP server from a template.',
   leaves: ['data'],
   places: [atBackend(schema, attach)],
 });

@@ -20,7 +20,7 @@ const schema = {
  */
 export const plugin = definePlugin({
   name: 'backend/static-filesystem',
-  description: 'Answers calls of a backend with files.',
+  description: 'Answers backend calls with files from a directory.',
   places: [
     atBackend(schema, (site) => {
       checkDirectory(site, site.config.path);

@@ -4,7 +4,7 @@ import { openSrv } from './lib/srv.ts';
 /** Backends that name the same record share its list and its timer; see `openSrv` for what is refused. */
 export const plugin = definePlugin({
   name: 'discovery/dns-shared',
-  description: 'Looks up hosts in the SRV records of a name, once for all backends that name it.',
+  description: 'Resolves backend hosts from the SRV records of a name, shared by all backends that use the name.',
   discoveries: [
     {
       name: 'dns-shared',

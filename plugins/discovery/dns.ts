@@ -4,7 +4,7 @@ import { openSrv } from './lib/srv.ts';
 /** Every backend has a list and a timer of its own; see `openSrv` for what is refused. */
 export const plugin = definePlugin({
   name: 'discovery/dns',
-  description: 'Looks up the hosts of a backend in the SRV records of a name.',
+  description: 'Resolves the hosts of a backend from the SRV records of a name.',
   discoveries: [
     {
       name: 'dns',

@@ -3,7 +3,7 @@ import { definePlugin } from '#contract';
 /** The hosts are those of the configuration. A `sd_scheme` besides is a warning, SD_SCHEME_UNUSED. */
 export const plugin = definePlugin({
   name: 'discovery/static',
-  description: 'Takes the hosts of a backend as they are written.',
+  description: 'Uses the hosts of a backend as written.',
   discoveries: [
     {
       name: 'static',

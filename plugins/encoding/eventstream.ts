@@ -4,7 +4,7 @@ import { openEventFrames } from './lib/event-frames.ts';
 /** Binary frames as AWS services send them. Output only. */
 export const plugin = definePlugin({
   name: 'encoding/eventstream',
-  description: 'Passes AWS event stream frames one by one; components see the JSON payload of each.',
+  description: 'Streams AWS event stream frames one by one. Components process the JSON payload of each frame.',
   encodings: [
     {
       name: 'eventstream',

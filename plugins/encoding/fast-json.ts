@@ -4,6 +4,6 @@ import { passJson, readJsonObject, writeJson } from './lib/json-body.ts';
 /** Another name of `json`: one implementation serves both, and it is the fast one. */
 export const plugin = definePlugin({
   name: 'encoding/fast-json',
-  description: 'The same as json.',
+  description: 'Alias of json.',
   encodings: [{ name: 'fast-json', decode: readJsonObject, encode: writeJson, passes: passJson }],
 });

@@ -6,7 +6,7 @@ import { shapeJson } from './lib/json-shape.ts';
 /** JSON, in and out. Bodies that nobody looks into are checked and pass as bytes. */
 export const plugin = definePlugin({
   name: 'encoding/json',
-  description: 'Reads JSON objects (with is_collection: arrays) and writes JSON.',
+  description: 'Reads JSON objects (arrays with is_collection) and writes JSON.',
   encodings: [
     { name: 'json', decode: readJsonObject, encode: writeJson, passes: passJson, shapes: shapeJson, merges: mergeJson },
   ],

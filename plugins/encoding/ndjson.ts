@@ -4,7 +4,7 @@ import { openJsonLines } from './lib/json-lines.ts';
 /** Newline-delimited JSON. Output only. */
 export const plugin = definePlugin({
   name: 'encoding/ndjson',
-  description: 'Passes lines of JSON one by one; components see each.',
+  description: 'Streams newline-delimited JSON line by line. Components process each line.',
   encodings: [
     {
       name: 'ndjson',

@@ -38,6 +38,6 @@ function writerFor(accept: string | undefined): Writer {
 /** The client says what it reads. Output only. */
 export const plugin = definePlugin({
   name: 'encoding/negotiate',
-  description: "Writes JSON, YAML or XML, as the client's Accept header asks.",
+  description: "Writes JSON, YAML or XML according to the client's Accept header.",
   encodings: [{ name: 'negotiate', encode }],
 });

@@ -14,6 +14,6 @@ function decode(bytes: Uint8Array): DataObject {
 /** JSON of a backend whose kind is not known beforehand. Input only. */
 export const plugin = definePlugin({
   name: 'encoding/safejson',
-  description: 'Reads any JSON value: arrays become the key collection, scalars the key content.',
+  description: 'Reads any JSON value. Arrays become the key "collection", scalars the key "content".',
   encodings: [{ name: 'safejson', readsField: 'content', decode }],
 });

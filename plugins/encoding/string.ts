@@ -22,6 +22,6 @@ function passes(bytes: Uint8Array): Passed | null {
 /** Plain text, in and out. */
 export const plugin = definePlugin({
   name: 'encoding/string',
-  description: 'Reads the whole body as the text under the key content, and writes that text alone.',
+  description: 'Reads the whole body as text under the key "content", and writes only that text.',
   encodings: [{ name: 'string', writesField: 'content', readsField: 'content', decode, encode, passes }],
 });

@@ -5,6 +5,6 @@ import { writeXml } from '../services/documents/xml-writer.ts';
 /** XML, in and out. */
 export const plugin = definePlugin({
   name: 'encoding/xml',
-  description: 'Reads and writes XML: attributes are keys with a leading -, text beside them is the key #text.',
+  description: 'Reads and writes XML. Attributes are keys with a leading "-", text next to them is the key "#text".',
   encodings: [{ name: 'xml', decode: readXml, encode: writeXml }],
 });

@@ -16,7 +16,7 @@ import { publish, withoutBody } from './server/publish.ts';
  */
 export const plugin = definePlugin({
   name: 'grpc',
-  description: 'Knows gRPC services by their descriptors, and publishes methods of them.',
+  description: 'Loads the descriptors of gRPC services and publishes methods of them.',
   independent: true,
   offers: [grpcCatalog, telemetrySwitches],
   places: [atService(schema, attach)],

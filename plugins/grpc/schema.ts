@@ -31,7 +31,7 @@ export const schema = {
       type: 'array',
       items: { type: 'string', minLength: 1 },
       description:
-        'Descriptor sets, as `protoc --include_imports --descriptor_set_out` writes them, and directories in which all .pb files are, and .proto files, for which protoc must be installed; watched for changes.',
+        'Descriptor sets written by `protoc --include_imports --descriptor_set_out`, directories of .pb files, and .proto files (require protoc). Watched for changes.',
       examples: [['./grpc/shop.pb', './grpc/catalog']],
     },
     server: serverSchema,

@@ -19,7 +19,7 @@ const schema = {
     expr: {
       type: 'string',
       minLength: 1,
-      description: 'An expression in JMESPath; what it gives for the data takes the place of the data.',
+      description: 'JMESPath expression. Its result replaces the response data.',
       examples: ['people[?age > `18`].name'],
     },
   },
@@ -36,7 +36,7 @@ type JmespathConfig = Infer<typeof schema>;
  */
 export const plugin = definePlugin({
   name: 'modifier/jmespath',
-  description: 'Replaces the data of a response by the result of a JMESPath expression.',
+  description: 'Replaces the data of a response with the result of a JMESPath expression.',
   leaves: ['requests'],
   places: [
     atEndpoint(schema, (site) => {

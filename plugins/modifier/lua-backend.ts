@@ -19,7 +19,7 @@ const schema = {
  */
 export const plugin = definePlugin({
   name: 'modifier/lua-backend',
-  description: 'Lua scripts around one backend.',
+  description: 'Runs Lua scripts before and after a backend call.',
   offers: [personalHeaders],
   takes: [httpSigners],
   places: [

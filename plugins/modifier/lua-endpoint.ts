@@ -15,7 +15,7 @@ import { Script } from './lib/lua-script.ts';
 
 const schema = {
   type: 'object',
-  description: "A script that sees the client's request.",
+  description: "Lua script that processes the client's request.",
   examples: [{ pre: "ctx.load():headers('X-Team', 'checkout')" }],
   properties: {
     ...scriptFields,
@@ -32,7 +32,7 @@ const schema = {
  */
 export const plugin = definePlugin({
   name: 'modifier/lua-endpoint',
-  description: "Lua scripts on the client's request, for the whole service or one endpoint.",
+  description: 'Runs Lua scripts on client requests, for the whole service or one endpoint.',
   offers: [personalHeaders],
   takes: [httpSigners],
   independent: true,

@@ -19,7 +19,7 @@ const schema = {
  */
 export const plugin = definePlugin({
   name: 'modifier/lua-proxy',
-  description: 'Lua scripts around the backends of an endpoint.',
+  description: 'Runs Lua scripts before and after the backend calls of an endpoint.',
   offers: [personalHeaders],
   takes: [httpSigners],
   places: [

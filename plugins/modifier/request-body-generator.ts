@@ -13,7 +13,7 @@ const schema = generatorSchema(requestExample);
  */
 export const plugin = definePlugin({
   name: 'modifier/request-body-generator',
-  description: 'Makes the body of requests from a template.',
+  description: 'Renders the request body from a template.',
   freeKeys: true,
   leaves: ['data'],
   places: [

@@ -13,7 +13,7 @@ const schema = generatorSchema(responseExample);
  */
 export const plugin = definePlugin({
   name: 'modifier/response-body-generator',
-  description: 'Makes the body of responses from a template.',
+  description: 'Renders the response body from a template.',
   freeKeys: true,
   leaves: ['requests'],
   places: [

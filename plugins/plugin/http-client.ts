@@ -14,9 +14,9 @@ const schema = {
   examples: [{ name: 'example', example: { header: 'X-Team' } }],
   required: ['name'],
   properties: {
-    name: { type: 'string', minLength: 1, description: 'Name of the client.' },
+    name: { type: 'string', minLength: 1, description: 'Client name.' },
   },
-  values: { type: 'any', description: 'The settings of the client of this name.' },
+  values: { type: 'any', description: 'Settings of the client with this name.' },
 } as const;
 
 /**
@@ -29,7 +29,7 @@ const schema = {
  */
 export const plugin = definePlugin({
   name: 'plugin/http-client',
-  description: 'Calls a backend by an HTTP client of your own.',
+  description: 'Calls a backend with a custom HTTP client.',
   oldHandlers,
   offers: [personalHeaders],
   takes: hostPorts,

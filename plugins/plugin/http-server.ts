@@ -31,12 +31,12 @@ const schema = {
         { type: 'array', items: { type: 'string', minLength: 1 } },
         { type: 'string', minLength: 1 },
       ],
-      description: 'Names of handlers, the last one outermost: it sees the request first.',
+      description: 'Handler names. The last one is outermost and processes requests first.',
       default: [],
     },
     ...serverSchemas,
   },
-  values: { type: 'any', description: 'The settings of the handler of this name.' },
+  values: { type: 'any', description: 'Settings of the handler with this name.' },
 } as const;
 
 const builtInNames = Object.keys(serverSchemas) as (keyof typeof serverSchemas)[];
@@ -51,7 +51,7 @@ const builtInNames = Object.keys(serverSchemas) as (keyof typeof serverSchemas)[
  */
 export const plugin = definePlugin({
   name: 'plugin/http-server',
-  description: 'Runs handlers of your own around everything that is answered.',
+  description: 'Runs custom handlers for all requests, before routing.',
   oldHandlers,
   opens: ['/jwk-aggregator/port'],
   independent: true,

@@ -13,10 +13,10 @@ const schema = {
     name: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
-      description: 'Names of middleware, the first one outermost.',
+      description: 'Middleware names. The first one is outermost.',
     },
   },
-  values: { type: 'any', description: 'The settings of the middleware of this name.' },
+  values: { type: 'any', description: 'Settings of the middleware with this name.' },
 } as const;
 
 /**
@@ -27,7 +27,7 @@ const schema = {
  */
 export const plugin = definePlugin({
   name: 'plugin/middleware',
-  description: 'Runs middleware of your own around the backends of an endpoint, or around one backend.',
+  description: 'Runs custom middleware around the backends of an endpoint, or around one backend.',
   offers: [personalHeaders],
   takes: hostPorts,
   places: [

@@ -30,12 +30,12 @@ const schema = {
     name: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
-      description: 'Names of modifiers, in the order in which they run.',
+      description: 'Modifier names, in execution order.',
       default: [],
     },
     ...modifierSchemas,
   },
-  values: { type: 'any', description: 'The settings of the modifier of this name.' },
+  values: { type: 'any', description: 'Settings of the modifier with this name.' },
 } as const;
 
 const builtInNames = Object.keys(modifierSchemas) as (keyof typeof modifierSchemas)[];
@@ -49,7 +49,7 @@ const kinds = ['requestModifier', 'responseModifier'] as const;
  */
 export const plugin = definePlugin({
   name: 'plugin/req-resp-modifier',
-  description: 'Runs modifiers of your own on the requests and responses of an endpoint, or of one backend.',
+  description: 'Runs custom modifiers on the requests and responses of an endpoint or a backend.',
   offers: [personalHeaders],
   takes: hostPorts,
   becomes: [SUCCESSOR],

@@ -7,7 +7,7 @@ import { backendProxySchema, endpointProxySchema } from './schema.ts';
 export const plugin = definePlugin({
   name: 'proxy',
   description:
-    'Tunes how backends are called and their answers made one: in sequence, merged, reshaped, with fixed data, or as shadows.',
+    'Configures how backends are called and their responses merged: sequences, combiners, reshaping, static data, shadow traffic.',
   freeKeys: true,
   leaves: ['requests'],
   meaning,

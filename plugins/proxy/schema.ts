@@ -2,19 +2,19 @@ import type { Schema } from '#contract';
 
 const flatmapFilter = {
   type: 'array',
-  description: 'Operations on the data as a tree, each on the result of the one before.',
+  description: 'Operations on the response data, applied in order.',
   items: {
     type: 'object',
     properties: {
       type: {
         type: 'any',
-        description: 'What is done: move, del or append; anything else does nothing, with a warning.',
+        description: 'Operation type: move, del or append. Other values are ignored with a warning.',
         examples: ['move', 'del', 'append'],
       },
       args: {
         type: 'array',
         items: { type: 'string' },
-        description: 'Dotted paths; array members are named by their position, * stands for every child.',
+        description: 'Dotted paths. Array items are addressed by index, `*` matches every child.',
         default: [],
         examples: [['user.name', 'name']],
       },
@@ -29,29 +29,29 @@ export const endpointProxySchema = {
   title: 'Proxy',
   examples: [{ static: { strategy: 'incomplete', data: { partial: true } } }],
   properties: {
-    sequential: { type: 'boolean', description: 'Call the backends one after another.', default: false },
+    sequential: { type: 'boolean', description: 'Calls the backends one after another.', default: false },
     sequential_propagated_params: {
       type: 'array',
       items: { type: 'string', pattern: '^resp[0-9]+(_[^\\s]+)?$' },
       description:
-        'Values of earlier answers offered to the components of later backends as parameters: resp0_user.id is field user.id of the first backend, resp0 the whole body of a no-op backend.',
+        'Values of earlier responses that components of later backends can use as parameters: resp0_user.id is the field user.id of the first response, resp0 the whole body of a no-op backend.',
       default: [],
       examples: [['resp0_user.id']],
     },
     static: {
       type: 'object',
-      description: 'Fixed data put into the response. Default: none.',
+      description: 'Static data added to the response. Default: none.',
       properties: {
         data: {
           type: 'object',
-          description: 'Top-level keys to set; they win over equal ones of the backends.',
+          description: 'Top-level keys to set. They replace equal keys from backends.',
           examples: [{ partial: true }],
         },
         strategy: {
           type: 'string',
           enum: ['always', 'success', 'complete', 'errored', 'incomplete'],
           description:
-            'When the data is put in: always; without an error (success); without an error and with every backend (complete); with an error (errored); without some backend (incomplete).',
+            'Condition for adding the data: `always`; `success` without an error; `complete` without an error and with all backends; `errored` with an error; `incomplete` if a backend is missing.',
         },
       },
       required: ['data', 'strategy'],
@@ -61,30 +61,30 @@ export const endpointProxySchema = {
       type: 'string',
       enum: ['default', 'deep', 'append', 'ordered'],
       description:
-        'How the parts become one object, in order of declaration. default and ordered: later top-level keys win; append: as default, but arrays under an equal key are joined; deep: objects under equal keys are merged at any depth.',
+        'Merge strategy, applied in declaration order. `default` and `ordered`: later top-level keys win. `append`: additionally concatenates arrays with equal keys. `deep`: merges objects with equal keys at any depth.',
       default: 'default',
     },
     max_payload: {
       type: 'integer',
       minimum: 0,
       description:
-        'Longest request body of this endpoint in bytes, for bodies that a component parses, too. 0 sets no limit of its own.',
+        'Maximum request body size of this endpoint in bytes. Also applies to bodies that a component parses. 0 sets no endpoint-level limit.',
       default: 0,
     },
     decompress_gzip: {
       type: 'boolean',
-      description: 'Inflate gzip request bodies before anything reads them.',
+      description: 'Decompresses gzip request bodies before any component reads them.',
       default: false,
     },
     force_sandboxed_request: {
       type: 'boolean',
-      description: 'Give each backend a copy of the request.',
+      description: 'Gives each backend its own copy of the request.',
       unused: { because: 'requests are always kept apart', unless: [true] },
     },
     strategy: {
       type: 'string',
       enum: ['parallel', 'sequential'],
-      description: 'How backends are called.',
+      description: 'Order of the backend calls.',
       unused: { because: 'sequential decides' },
     },
   },
@@ -99,12 +99,12 @@ export const backendProxySchema = {
     flatmap_filter: flatmapFilter,
     shadow: {
       type: 'boolean',
-      description: 'The backend gets a copy of the traffic; its answer is dropped.',
+      description: 'Sends the backend a copy of the traffic and discards its response.',
       default: false,
     },
     shadow_timeout: {
       type: 'duration',
-      description: "Longest duration of the shadow call; 0 means the endpoint's timeout, which is the default.",
+      description: "Timeout of the shadow call. 0 means the endpoint's timeout. Default: 0.",
       examples: ['500ms'],
     },
   },

@@ -7,7 +7,7 @@ import type { RedisAddress, RedisSettings } from '../services/redis/settings.ts'
 import { type ClusterConfig, type PoolConfig, type RedisConfig, type SentinelConfig, schema } from './schema.ts';
 
 /**
- * Connections to Redis, for components that count together with other gateways. One connection in each process; it is made
+ * Declares Redis connections for components that share counters between gateways. One connection in each process; it is made
  * when the configuration serves, kept over reloads that leave its settings as they are, and made again whenever it is lost.
  * Nothing waits for it: without it, whoever asks is refused at once.
  *
@@ -16,7 +16,7 @@ import { type ClusterConfig, type PoolConfig, type RedisConfig, type SentinelCon
  */
 export const plugin = definePlugin({
   name: 'redis',
-  description: 'Connections to Redis, for components that count together with other gateways.',
+  description: 'Declares Redis connections for components that share counters between gateways.',
   leaves: ['requests', 'data'],
   offers: [redisConnections],
   independent: true,

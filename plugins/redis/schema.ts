@@ -16,22 +16,22 @@ const address = {
   type: 'string',
   minLength: 1,
   published: { pattern: `^(?:${HOST_AND_PORT}|[^:]+|\\[[^\\]]+\\])$` },
-  description: 'Host and port; 6379 where none is written, for sentinels 26379.',
+  description: 'Host and port. Default port: 6379, or 26379 for sentinels.',
   examples: ['redis.internal:6379'],
 } as const;
 
 const name = {
   type: 'string',
   minLength: 1,
-  description: 'By which components name it; one for each connection.',
+  description: 'Connection name that components refer to. Must be unique.',
   examples: ['counters'],
 } as const;
 
 /** What every kind of connection has. */
 const fields = {
-  user_name: { type: 'string', description: 'User of the access control list (ACL).', examples: ['gateway'] },
-  password: { type: 'string', secret: true, description: 'Password of the user, or of the server.' },
-  client_name: { type: 'string', description: "Name in the server's list of clients.", examples: ['gateway'] },
+  user_name: { type: 'string', description: 'Redis user name (ACL).', examples: ['gateway'] },
+  password: { type: 'string', secret: true, description: 'Password of the user or server.' },
+  client_name: { type: 'string', description: "Client name shown in the server's client list.", examples: ['gateway'] },
   dial_timeout: duration(
     'Longest time to connect; a server that is silent for so long is connected to anew.',
     '5s',
@@ -47,7 +47,7 @@ const fields = {
   max_retries: {
     type: 'integer',
     minimum: -1,
-    description: 'How often a command is sent again; -1 for never.',
+    description: 'Maximum number of retries per command. -1 disables retries.',
     unused: { because: 'a command is never sent twice, since it may have been carried out', unless: [-1] },
   },
   pool_size: ignored('Most connections; 0 for the default.', oneConnection, 0),
@@ -60,7 +60,7 @@ const fields = {
   tls: {
     ...clientTlsSchema,
     title: 'TLS to Redis',
-    description: 'Speak TLS to the server. Default: none. Paths of files are relative to the working directory.',
+    description: 'TLS settings. Default: no TLS. File paths are relative to the working directory.',
   },
   opentelemetry: {
     type: 'object',
@@ -72,15 +72,15 @@ const fields = {
         items: {
           type: 'object',
           properties: {
-            key: { type: 'string', description: 'Name of an attribute.' },
-            value: { type: 'string', description: 'Its value.' },
+            key: { type: 'string', description: 'Attribute name.' },
+            value: { type: 'string', description: 'Attribute value.' },
           },
         },
-        description: 'Attributes of the spans of the connection.',
+        description: 'Static attributes of the spans of the connection.',
         unused: { because: noReports },
       },
     },
-    description: 'What is reported of the connection.',
+    description: 'Telemetry of the connection.',
   },
 } as const satisfies Record<string, Schema>;
 
@@ -113,11 +113,11 @@ export const schema = {
         properties: {
           name,
           address,
-          db: { type: 'integer', minimum: 0, description: 'Number of the database.', default: 0, examples: [1] },
+          db: { type: 'integer', minimum: 0, description: 'Database number.', default: 0, examples: [1] },
           ...fields,
         },
       },
-      description: 'Single servers.',
+      description: 'Connections to single servers.',
       default: [],
     },
     clusters: {
@@ -131,13 +131,13 @@ export const schema = {
           max_redirects: {
             type: 'integer',
             minimum: 0,
-            description: 'Redirections followed for one command.',
+            description: 'Maximum number of redirections per command.',
             default: 3,
           },
           ...fields,
         },
       },
-      description: 'Clusters.',
+      description: 'Connections to Redis Cluster.',
       default: [],
     },
     sentinels: {
@@ -150,14 +150,14 @@ export const schema = {
           master_name: {
             type: 'string',
             minLength: 1,
-            description: 'What the sentinels watch, by the name they have for it.',
+            description: 'Name of the master monitored by the sentinels.',
             examples: ['main'],
           },
           addresses: addresses('The sentinels, asked in this order for the server that is the master.', [
             'sentinel-0.internal:26379',
           ]),
-          db: { type: 'integer', minimum: 0, description: 'Number of the database.', default: 0, examples: [1] },
-          sentinel_user_name: { type: 'string', description: 'User for the sentinels. Default: none.' },
+          db: { type: 'integer', minimum: 0, description: 'Database number.', default: 0, examples: [1] },
+          sentinel_user_name: { type: 'string', description: 'User name for the sentinels. Default: none.' },
           sentinel_password: {
             type: 'string',
             secret: true,
@@ -166,7 +166,7 @@ export const schema = {
           ...fields,
         },
       },
-      description: 'Servers of which sentinels say which one is the master.',
+      description: 'Connections to masters monitored by Redis Sentinel.',
       default: [],
     },
   },

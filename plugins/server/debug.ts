@@ -5,7 +5,7 @@ import { jsonReply } from './lib/json-reply.ts';
 /** A backend that logs what it is sent. */
 export const plugin = definePlugin({
   name: 'server/debug',
-  description: 'Answers /__debug/ and logs what it was asked.',
+  description: 'Serves /__debug/ and logs the requests it receives.',
   always: ({ setting, use }) => {
     if (!setting('debug_endpoint')) return {};
     const log = use('log').at('[ENDPOINT: /__debug/*]');
@@ -13,7 +13,7 @@ export const plugin = definePlugin({
       routes: [
         {
           path: '/__debug/*',
-          description: 'Logs what it is asked, at DEBUG.',
+          description: 'Logs its requests at DEBUG.',
           async handle(request) {
             const body = await textOf(request);
             log.debug(`Method: ${request.method}`);

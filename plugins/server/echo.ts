@@ -5,14 +5,14 @@ import { jsonReply } from './lib/json-reply.ts';
 /** A backend that answers what it is sent. */
 export const plugin = definePlugin({
   name: 'server/echo',
-  description: 'Answers /__echo/ with the request.',
+  description: 'Serves /__echo/, which returns the request.',
   always: ({ setting }) => {
     if (!setting('echo_endpoint')) return {};
     return {
       routes: [
         {
           path: '/__echo/*',
-          description: 'Answers what it is asked.',
+          description: 'Returns the request.',
           async handle(request) {
             const { method, host, path, search } = request;
             return jsonReply({

@@ -4,7 +4,7 @@ import { jsonReply } from './lib/json-reply.ts';
 /** Says that the gateway serves, and what its components tell of themselves. */
 export const plugin = definePlugin({
   name: 'server/health',
-  description: 'Answers the health path.',
+  description: 'Serves the health endpoint.',
   always: ({ setting, reports }) => {
     const { health_path: path, disable_health: isOff } = setting('router');
     if (isOff) return {};

@@ -4,7 +4,7 @@ import { jsonReply } from './lib/json-reply.ts';
 /** Readiness on the port of the clients, where probes of balancers and of Kubernetes reach it. */
 export const plugin = definePlugin({
   name: 'server/ready',
-  description: 'Answers the readiness path.',
+  description: 'Serves the readiness endpoint.',
   always: ({ fault, setting, use }) => {
     const { ready_path: path, disable_ready: isOff, health_path: health, disable_health: noHealth } = setting('router');
     if (isOff) return {};

@@ -30,14 +30,14 @@ const schema = {
       type: 'string',
       pattern: '^/',
       description:
-        'Beginning of the paths that are served, on the borders of segments unless it ends with a slash; "/" for everything but "skip", the health path and the readiness path. No endpoint below it is reached.',
+        'Path prefix to serve files under. Matches whole path segments unless it ends with a slash. "/" serves every path except those in `skip`, the health path and the readiness path. Endpoints below the prefix are never reached.',
       examples: ['/media/'],
     },
     ...directoryFields,
     skip: {
       type: 'array',
       items: { type: 'string', pattern: '^/' },
-      description: 'Beginnings of paths that go on to the endpoints, although they are below the prefix.',
+      description: 'Path prefixes below `prefix` that are passed to the endpoints.',
       default: [],
       examples: [['/media/api']],
     },
@@ -47,14 +47,14 @@ const schema = {
 type Config = Infer<typeof schema>;
 
 /**
- * Serves files from a directory, before any endpoint is looked for. A path below the prefix ends here, whether there is a file
+ * Serves files from a directory, before endpoints are matched. A path below the prefix ends here, whether there is a file
  * or not. Components of endpoints do not apply; those of the service do, its limits included.
  *
  * Fault of the configuration: `STATIC_PATH`; warning `STATIC_HIDES`, at an endpoint that no request reaches.
  */
 export const plugin = definePlugin({
   name,
-  description: 'Serves files from a directory, before any endpoint is looked for.',
+  description: 'Serves files from a directory, before endpoints are matched.',
   leaves: ['requests', 'data'],
   takes: [serviceLimits],
   independent: true,

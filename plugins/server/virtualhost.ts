@@ -14,13 +14,14 @@ const schema = {
       items: { type: 'string', minLength: 1 },
       minItems: 1,
       description:
-        'Hosts, each with its port unless that is 80 or 443: /__virtual/shop.example.com/path is for one of them.',
+        'Host names, with their port unless it is 80 or 443. Endpoints below /__virtual/shop.example.com/ serve requests for that host.',
       examples: [['shop.example.com']],
     },
     aliased_hosts: {
       type: 'object',
       values: { type: 'string', minLength: 1 },
-      description: 'Hosts by short names of lower-case letters, digits and _: /__virtual/shop/path is for one of them.',
+      description:
+        'Host names by alias of lowercase letters, digits and underscores. Endpoints below /__virtual/shop/ serve requests for the host of that alias.',
       examples: [{ shop: 'shop.example.com' }],
     },
   },
@@ -34,7 +35,7 @@ const schema = {
  */
 export const plugin = definePlugin({
   name: 'server/virtualhost',
-  description: 'Answers requests to different hosts by different endpoints.',
+  description: 'Routes requests to endpoints by host name.',
   leaves: ['requests', 'data'],
   places: [
     atService(schema, (site) => {

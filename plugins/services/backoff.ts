@@ -10,7 +10,7 @@ export const backoffField = {
   type: 'string',
   enum: backoffStrategies,
   description:
-    'Pauses before attempts to connect: as many seconds as attempts were made, 2 to that power (at most 60), either give or take a third, or always one second.',
+    'Pauses between connection attempts. `linear`: as many seconds as attempts so far. `exponential`: 2 to the power of that number, at most 60. The `-jitter` variants add or subtract up to a third. `fallback`: always one second.',
   default: 'fallback',
 } as const satisfies Schema;
 

@@ -6,7 +6,7 @@ import { CelMistake } from './cel/mistake.ts';
 export const tierKeySchema = {
   type: 'string',
   minLength: 1,
-  description: 'Header that holds the plan; the first one counts where there are several.',
+  description: 'Header that contains the tier. Only its first value is used.',
   examples: ['X-Plan'],
 } as const satisfies Schema;
 
@@ -15,14 +15,15 @@ export const tierFields = {
   tier_value: {
     type: 'string',
     description:
-      'The plan: its name, or with policy an expression (CEL) on `value`, the value of the header. The empty name is that of callers without the header.',
+      "Tier value: its name, or with `policy` a CEL expression on `value`, the header's value. An empty name matches callers without the header.",
     default: '',
     examples: ['gold'],
   },
   tier_value_as: {
     type: 'string',
     enum: ['literal', 'policy', '*'],
-    description: 'What tier_value is: literal, a name in its case; policy, an expression; with * every plan is meant.',
+    description:
+      'Interpretation of tier_value: `literal` is a case-sensitive name, `policy` an expression, `*` matches every caller.',
     default: 'literal',
   },
 } as const satisfies Record<string, Schema>;

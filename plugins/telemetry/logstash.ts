@@ -6,13 +6,13 @@ import { applicationLog } from './logging/log-writers.ts';
 const schema = {
   type: 'object',
   title: 'Logstash',
-  description: 'Writes the application log in the JSON form that Logstash reads.',
+  description: 'Writes the application log in the JSON format of Logstash.',
   required: ['enabled'],
   examples: [{ enabled: true }, { enabled: false }],
   properties: {
     enabled: {
       type: 'boolean',
-      description: 'Whether lines are written so; the format of telemetry/logging gives way.',
+      description: 'Enables the format, which replaces the format of telemetry/logging.',
     },
   },
 } as const;

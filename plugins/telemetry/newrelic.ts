@@ -29,7 +29,7 @@ const EXPORTER = 'New Relic';
 const schema = {
   type: 'object',
   title: 'New Relic',
-  description: 'Sends a transaction for each request, with a segment for each backend, to New Relic.',
+  description: 'New Relic transactions: one per request, with a segment per backend call.',
   required: ['license'],
   examples: [
     { license: '%{NEW_RELIC_LICENSE}' },
@@ -40,16 +40,16 @@ const schema = {
       type: 'string',
       minLength: 1,
       secret: true,
-      description: 'License key of the account; one that begins with eu is of the data center in Europe.',
+      description: 'License key. Keys that start with eu belong to the EU data center.',
     },
     headers_to_pass: {
       type: 'array',
       items: { type: 'string', pattern: HEADER_NAME_PATTERN },
-      description: 'Headers of requests that are sent along; ["*"] for all but those with credentials.',
+      description: 'Request headers to report. ["*"] reports all except those with credentials.',
       default: [],
       examples: [['X-Tenant'], ['*']],
     },
-    debug: { type: 'boolean', description: 'Log every push at DEBUG.', default: false },
+    debug: { type: 'boolean', description: 'Logs every push at DEBUG.', default: false },
   },
 } as const satisfies Schema;
 
@@ -64,7 +64,7 @@ type NewRelicConfig = Infer<typeof schema>;
 export function newRelic(collectorOf: (license: string) => string): Plugin {
   return definePlugin({
     name,
-    description: 'Sends a transaction for each request to New Relic.',
+    description: 'Reports a transaction for each request to New Relic.',
     leaves: ['data'],
     independent: true,
     offers: [newRelicEngines, tracers],

@@ -4,14 +4,14 @@ import { exporterHeaders } from './opentelemetry/exporters.ts';
 const schema = {
   type: 'object',
   title: 'Credentials of OpenTelemetry exporters',
-  description: 'Headers that are sent to collectors of telemetry/opentelemetry.',
+  description: 'Headers sent to the collectors of telemetry/opentelemetry.',
   required: ['otlp'],
   examples: [{ otlp: [{ name: 'collector', headers: { Authorization: '%{COLLECTOR_TOKEN}' } }] }],
   properties: {
     otlp: {
       type: 'array',
       minItems: 1,
-      description: 'Exporters, and what they send.',
+      description: 'OTLP exporters and their headers.',
       items: {
         type: 'object',
         required: ['name', 'headers'],
@@ -22,7 +22,7 @@ const schema = {
             values: { type: 'string', secret: true },
             minProperties: 1,
             published: { propertyNames: { pattern: HEADER_NAME_PATTERN } },
-            description: 'Headers of every request to the collector, such as credentials.',
+            description: 'Headers sent with every request to the collector, for example credentials.',
           },
         },
       },
@@ -35,7 +35,7 @@ const headerName = new RegExp(HEADER_NAME_PATTERN);
 /** Credentials of the exporters of `telemetry/opentelemetry`. */
 export const plugin = definePlugin({
   name: 'telemetry/opentelemetry-security',
-  description: 'Sends headers such as credentials to OpenTelemetry collectors.',
+  description: 'Adds headers with credentials to requests to OpenTelemetry collectors.',
   leaves: ['requests', 'data'],
   independent: true,
   offers: [exporterHeaders],

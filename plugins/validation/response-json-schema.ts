@@ -31,20 +31,20 @@ const schema = {
   properties: {
     schema: {
       type: 'object',
-      description: 'A JSON Schema of draft 04, 06 or 07 for the data of responses.',
+      description: 'JSON Schema (draft 04, 06 or 07) of the response data.',
       examples: [{ type: 'object', required: ['id'] }],
     },
     error: {
       type: 'object',
-      description: 'What the client is answered instead of a response that the schema does not allow.',
+      description: 'Response to the client if the response data is invalid.',
       examples: [{ status: 502, body: 'bad upstream' }],
       properties: {
-        status: { type: 'integer', minimum: 200, maximum: 599, description: 'Status.', default: 500 },
-        body: { type: 'string', description: 'Body; empty for a line for each violation.', default: '' },
+        status: { type: 'integer', minimum: 200, maximum: 599, description: 'Response status.', default: 500 },
+        body: { type: 'string', description: 'Response body. Empty sends one line per violation.', default: '' },
         content_type: {
           type: 'string',
           pattern: '^[\\t\\x20-\\x7e]+$',
-          description: 'Type of that body.',
+          description: 'Content-Type of the response body.',
           default: 'text/plain',
         },
       },
@@ -69,7 +69,7 @@ const LOGGED_LINES = 5;
  */
 export const plugin = definePlugin({
   name: 'validation/response-json-schema',
-  description: 'Validates the data of responses before they are sent or merged.',
+  description: 'Validates response data before it is sent or merged.',
   freeKeys: true,
   leaves: ['requests', 'data'],
   places: [

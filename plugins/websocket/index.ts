@@ -15,7 +15,7 @@ import { checkConfig, checkHosts, nameHosts, warnOfUnused } from './settings.ts'
 export const plugin = definePlugin({
   name: 'websocket',
   description:
-    'Connects WebSockets of clients to a backend: one for each client, or one that all of an endpoint share.',
+    'Connects clients to a backend over WebSocket, with one backend connection per client or a shared one per endpoint.',
   leaves: ['data'],
   takes: [meters],
   convert: convertEndpoints,

@@ -33,14 +33,14 @@ export function measuresOf(site: EndpointSite<WebsocketConfig>): Measures {
   const meter = site.config.disable_otel_metrics ? null : meterOf(site);
   if (!meter) return unmeasured;
   const endpoint = { endpoint: site.endpoint.endpoint };
-  const connections = meter.upDownCounter('websocket.connections', { description: 'Open WebSockets of clients.' });
-  const messages = meter.counter('websocket.messages', { description: 'Messages of clients and to clients.' });
+  const connections = meter.upDownCounter('websocket.connections', { description: 'Open client WebSockets.' });
+  const messages = meter.counter('websocket.messages', { description: 'Messages from and to clients.' });
   const reconnections = meter.counter('websocket.reconnections', {
-    description: 'Connections to backends that were made again.',
+    description: 'Reconnections to backends.',
   });
   const dropped = meter.counter('websocket.dropped', { description: 'Messages that were not delivered.' });
   const failures = meter.counter('websocket.failures', {
-    description: 'Connections that ended with an error, of clients and of backends.',
+    description: 'Client and backend connections that ended with an error.',
   });
   const incoming = { ...endpoint, direction: 'in' };
   const outgoing = { ...endpoint, direction: 'out' };

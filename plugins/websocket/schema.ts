@@ -22,7 +22,7 @@ export const schema = {
     enable_direct_communication: {
       type: 'boolean',
       description:
-        'Each client has a connection of its own to the backend, which frames pass unchanged. Default: all clients of an endpoint share one, over which messages travel in envelopes.',
+        'Opens a backend connection per client and forwards frames unchanged. Default: all clients of an endpoint share one connection, and messages travel in envelopes.',
       default: false,
     },
     input_headers: names(
@@ -32,17 +32,17 @@ export const schema = {
     subprotocols: names('Subprotocols that a client may choose from.', 'graphql-transport-ws'),
     connect_event: {
       type: 'boolean',
-      description: 'Tell the backend of each client that connects. Over the shared connection only.',
+      description: 'Notifies the backend when a client connects. Only for the shared connection.',
       default: false,
     },
     disconnect_event: {
       type: 'boolean',
-      description: 'Tell the backend of each client that leaves. Over the shared connection only.',
+      description: 'Notifies the backend when a client disconnects. Only for the shared connection.',
       default: false,
     },
     return_error_details: {
       type: 'boolean',
-      description: 'A client whose message the backend could not be given is sent {"error": "…"}.',
+      description: 'Sends {"error": "…"} to a client whose message could not be delivered to the backend.',
       default: false,
     },
     max_message_size: {
@@ -50,52 +50,53 @@ export const schema = {
       minimum: 1,
       maximum: 104_857_600,
       description:
-        'Longest message in bytes, both ways. A client that sends or is sent a longer one is closed with 1009.',
+        'Maximum message size in bytes, in both directions. Connections that exceed it are closed with 1009.',
       default: 512,
     },
     message_buffer_size: {
       type: 'integer',
       minimum: 1,
       maximum: 1_000_000,
-      description: 'Messages of one client that may wait, in either direction.',
+      description: 'Maximum number of queued messages per client and direction.',
       default: 256,
     },
     read_buffer_size: {
       type: 'integer',
-      description: 'Accepted for compatibility; buffers of connections have no size to set.',
+      description: 'Accepted for compatibility. Has no effect: connections have no read buffer of a fixed size.',
       default: 1024,
     },
     write_buffer_size: {
       type: 'integer',
-      description: 'Accepted for compatibility; buffers of connections have no size to set.',
+      description: 'Accepted for compatibility. Has no effect: connections have no write buffer of a fixed size.',
       default: 1024,
     },
     write_wait: {
       type: 'duration',
-      description: 'Longest time for one write, and for the greeting of the backend; then the connection is given up.',
+      description: "Timeout of a write and of the backend's greeting. The connection is closed when it expires.",
       default: '10s',
     },
-    ping_period: { type: 'duration', description: 'Time between pings to each client.', default: '54s' },
+    ping_period: { type: 'duration', description: 'Interval of pings to clients.', default: '54s' },
     pong_wait: {
       type: 'duration',
-      description: 'A client from which nothing comes for that long is gone. Longer than ping_period.',
+      description:
+        'Time without any data from a client after which its connection is closed. Must be longer than ping_period.',
       default: '60s',
     },
     timeout: {
       type: 'duration',
       description:
-        'A backend from which nothing comes for that long is connected to anew; at least a minute. With a connection of its own for each client only.',
+        'Time without any data from a backend after which the gateway reconnects, at least one minute. Only with one backend connection per client.',
       default: '5m',
     },
     max_retries: {
       type: 'integer',
-      description: 'Attempts to connect to a backend again before it is given up; 0 or less for no limit.',
+      description: 'Maximum number of connection attempts to a backend. 0 or less disables the limit.',
       default: 0,
     },
     backoff_strategy: backoffField,
     disable_otel_metrics: {
       type: 'boolean',
-      description: 'Measure nothing of these connections.',
+      description: 'Disables metrics of these connections.',
       default: false,
     },
   },

@@ -3,7 +3,7 @@ import { type Kind, knownFields } from './not-supported.ts';
 import { OLD_FIELDS, type OldNames } from './old-names.ts';
 
 const INERT = {
-  description: 'Not supported yet: it may only say what its absence means.',
+  description: 'Not supported yet. Only the value that means "absent" is accepted.',
   deprecated: true,
 };
 
@@ -33,7 +33,11 @@ export function oldNamespaceSchemas(namespace: string, oldNames: readonly string
 /** Lets the document be of version 2; in any other version the names of version 2 are unknown keys. */
 export function withVersionTwo(root: JsonSchema, definitions: Schemas): JsonSchema {
   const properties = root['properties'] as Schemas;
-  const version = { ...properties['version'], enum: [3, 2], description: 'Version of this format; 2 is read as 3.' };
+  const version = {
+    ...properties['version'],
+    enum: [3, 2],
+    description: 'Version of the configuration format. Version 2 is read as version 3.',
+  };
   return {
     ...root,
     properties: { ...properties, version },

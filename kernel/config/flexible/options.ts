@@ -36,42 +36,73 @@ const SUFFIXES = '.yaml .yml .json .toml .tml .ini .dotenv .env .properties .pro
 
 const EXTENDED = 'flexible_config.json';
 
-const paths = { type: 'array', items: { type: 'string' }, description: 'Directories or files.', default: [] } as const;
+const paths = {
+  type: 'array',
+  items: { type: 'string' },
+  description: 'Directories or files to read.',
+  default: [],
+} as const;
 
 const schema = {
   type: 'object',
   properties: {
     settings: {
       type: 'object',
-      description: 'The variables.',
+      description: 'Settings: the variables of templates.',
       default: {},
       properties: {
         paths,
-        allow_overwrite: { type: 'boolean', description: 'Later settings replace earlier ones.', default: false },
-        allowed_suffixes: { type: 'array', items: { type: 'string' }, description: 'Of files.', default: SUFFIXES },
-        dir_field_prefix: { type: 'string', description: 'Before the names of directories.', default: '' },
+        allow_overwrite: {
+          type: 'boolean',
+          description: 'Lets later settings files override earlier ones.',
+          default: false,
+        },
+        allowed_suffixes: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'File name extensions to read.',
+          default: SUFFIXES,
+        },
+        dir_field_prefix: {
+          type: 'string',
+          description: 'Prefix of variables that are named after directories.',
+          default: '',
+        },
       },
     },
-    partials: { type: 'object', description: 'Texts.', default: {}, properties: { paths } },
+    partials: {
+      type: 'object',
+      description: 'Partials: text files inserted unchanged.',
+      default: {},
+      properties: { paths },
+    },
     templates: {
       type: 'object',
-      description: 'Templates.',
+      description: 'Template files.',
       default: {},
       properties: {
         paths,
         undefined_vars: {
           type: 'string',
           enum: ['error', 'zero', 'invalid'],
-          description: 'What a missing variable is.',
+          description: 'Value of an undefined variable: an error, its zero value, or a marker text.',
           default: 'error',
         },
       },
     },
-    meta_key: { type: 'string', description: 'Variable with the files.', default: 'meta' },
-    out: { type: 'string', description: 'Where the result is written.', default: '' },
-    debug: { type: 'boolean', description: 'Print the variables.', default: false },
-    ref_key: { type: 'string', description: 'Key that includes a file.', default: '$ref' },
-    keys_naming_rules: { type: 'string', enum: ['strict', 'freeform'], description: 'Names of keys.' },
+    meta_key: { type: 'string', description: 'Name of the variable with the metadata of the files.', default: 'meta' },
+    out: {
+      type: 'string',
+      description: 'File to write the rendered configuration to. Empty writes none.',
+      default: '',
+    },
+    debug: { type: 'boolean', description: 'Prints the variables.', default: false },
+    ref_key: { type: 'string', description: 'Object key that includes another file.', default: '$ref' },
+    keys_naming_rules: {
+      type: 'string',
+      enum: ['strict', 'freeform'],
+      description: 'Rules for variable names: `strict` allows alphanumeric names only.',
+    },
   },
 } as const;
 

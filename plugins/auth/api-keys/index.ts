@@ -39,7 +39,7 @@ const ANY = 'ANY';
  */
 export const plugin = definePlugin({
   name: 'auth/api-keys',
-  description: 'Lets requests pass whose key has one of the roles that the endpoint asks for.',
+  description: "Requires an API key that has at least one of the endpoint's roles.",
   leaves: ['data'],
   independent: true,
   expectsBelow: { component: 'auth/api-keys', suits: () => true, called: 'auth/api-keys' },

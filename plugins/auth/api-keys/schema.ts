@@ -13,27 +13,32 @@ export type KeyHash = 'plain' | (typeof hashes)[number];
 const roles = {
   type: 'array',
   items: { type: 'string', minLength: 1 },
-  description: 'What whoever sends it is; the first that an endpoint asks for counts.',
+  description: "Roles of the key's owner. The first role that the endpoint accepts is the effective one.",
   default: [],
   examples: [['admin', 'user']],
 } as const;
 
 /** What is the same for keys as they are and for hashes of them. */
 const common = {
-  strategy: { type: 'string', enum: strategies, description: 'Where a key is in a request.', default: 'header' },
+  strategy: {
+    type: 'string',
+    enum: strategies,
+    description: 'Location of the API key in requests.',
+    default: 'header',
+  },
   identifier: {
     type: 'string',
     minLength: 1,
     description:
-      'Name of the header, in any letter case, or of the parameter, in its case. Default: Authorization, or key.',
+      'Name of the header (case-insensitive) or query parameter (case-sensitive). Default: Authorization for headers, key for query parameters.',
     examples: ['X-Api-Key'],
   },
-  salt: { type: 'string', description: 'Text in front of a key before it is hashed.', default: '' },
+  salt: { type: 'string', description: 'Salt prepended to a key before hashing.', default: '' },
   propagate_role: {
     type: 'string',
     published: { pattern: `^$|${HEADER_NAME_PATTERN}` },
     description:
-      'Header in which backends get the role that counts, or ANY where an endpoint asks for none; empty for no header.',
+      'Header that passes the effective role to backends, or ANY if the endpoint accepts any key. Empty sends no header.',
     default: '',
     examples: ['X-Role'],
   },
@@ -48,11 +53,11 @@ const plainKeys = {
       items: {
         type: 'object',
         required: ['key'],
-        properties: { key: { type: 'string', minLength: 1, description: 'The key.', secret: true }, roles },
+        properties: { key: { type: 'string', minLength: 1, description: 'API key.', secret: true }, roles },
       },
-      description: 'Every key there is; with none, every request is refused.',
+      description: 'All valid API keys. Empty rejects every request.',
     },
-    hash: { type: 'string', enum: ['plain'], description: 'The keys are written as they are.', default: 'plain' },
+    hash: { type: 'string', enum: ['plain'], description: 'Keys are stored in plain text.', default: 'plain' },
     ...common,
   },
 } as const satisfies Schema;
@@ -67,20 +72,20 @@ const hashedKeys = {
         type: 'object',
         required: ['key'],
         properties: {
-          key: { type: 'string', minLength: 1, description: 'The hash of salt and key, in hexadecimal.' },
+          key: { type: 'string', minLength: 1, description: 'Hash of salt and key, in hexadecimal.' },
           roles,
         },
       },
-      description: 'Every key there is; with none, every request is refused.',
+      description: 'All valid API keys. Empty rejects every request.',
     },
-    hash: { type: 'string', enum: hashes, description: 'The keys are written as hashes of salt and key, by this one.' },
+    hash: { type: 'string', enum: hashes, description: 'Hash algorithm of the stored keys.' },
     ...common,
   },
 } as const satisfies Schema;
 
 export const serviceSchema = {
   title: 'API keys',
-  description: 'The keys that clients of endpoints with auth/api-keys may send, and what is the same for all of them.',
+  description: 'API keys and shared settings for all endpoints that use auth/api-keys.',
   examples: [
     {
       keys: [
@@ -105,7 +110,7 @@ export const serviceSchema = {
 export const endpointSchema = {
   type: 'object',
   title: 'API keys of an endpoint',
-  description: 'Who may call the endpoint: whose key has one of the roles.',
+  description: 'Requires an API key for the endpoint.',
   required: ['roles'],
   examples: [
     { roles: ['admin'] },
@@ -116,25 +121,25 @@ export const endpointSchema = {
     roles: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
-      description: 'The key must have one of these, in their case; empty for any key.',
+      description: 'Accepted roles (case-sensitive). Empty accepts every key.',
       examples: [['admin']],
     },
     strategy: {
       type: 'string',
       enum: strategies,
-      description: 'Where a key is in a request. Default: as the service says.',
+      description: "Location of the API key in requests. Default: the service's strategy.",
     },
     identifier: {
       type: 'string',
       minLength: 1,
-      description: 'Name of the header or of the parameter. Default: as the service says.',
+      description: "Name of the header or query parameter. Default: the service's identifier.",
       examples: ['apikey'],
     },
     client_max_rate: {
       type: 'number',
       minimum: 0,
       description:
-        'Requests a second that are accepted with one key; 0, which is the default, for no such limit. A burst is at most the requests of one second, at least 1.',
+        "Maximum number of requests per second and API key, with a burst of one second's worth of requests (at least 1). 0 disables the limit. Default: 0.",
       examples: [0.3],
     },
   },

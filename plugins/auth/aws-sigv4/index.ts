@@ -45,7 +45,7 @@ const signingSlot = defineSlot<Signing>('aws signing');
  */
 export const plugin = definePlugin({
   name: 'auth/aws-sigv4',
-  description: 'Signs requests to a backend as AWS wants it (Signature Version 4).',
+  description: 'Signs backend requests with AWS Signature Version 4.',
   leaves: ['data'],
   offers: [httpSigners],
   places: [atBackend(schema, attach)],

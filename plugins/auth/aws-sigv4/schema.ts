@@ -3,7 +3,7 @@ import type { Infer, Schema } from '#contract';
 export const schema = {
   type: 'object',
   title: 'AWS Signature Version 4',
-  description: 'Signs what is sent to the backend, with credentials of the environment, never of the configuration.',
+  description: 'Signs backend requests with AWS credentials from the environment, never from the configuration.',
   required: ['region', 'service'],
   examples: [
     { region: 'eu-west-1', service: 'execute-api' },
@@ -16,23 +16,23 @@ export const schema = {
     },
   ],
   properties: {
-    region: { type: 'string', minLength: 1, description: 'Region that it is signed for.', examples: ['eu-west-1'] },
+    region: { type: 'string', minLength: 1, description: 'AWS region to sign for.', examples: ['eu-west-1'] },
     service: {
       type: 'string',
       minLength: 1,
-      description: 'Name of the service as in signatures.',
+      description: 'AWS service name used in signatures.',
       examples: ['execute-api', 's3', 'dynamodb', 'lambda'],
     },
     assume_role_arn: {
       type: 'string',
       minLength: 1,
-      description: 'Role that is assumed through STS, an hour at a time. Default: none.',
+      description: 'ARN of an IAM role to assume through STS, for one hour at a time. Default: none.',
       examples: ['arn:aws:iam::123456789012:role/reader'],
     },
-    sts_region: { type: 'string', minLength: 1, description: 'Region whose STS is asked. Default: region.' },
+    sts_region: { type: 'string', minLength: 1, description: 'Region of the STS endpoint. Default: region.' },
     debug: {
       type: 'boolean',
-      description: 'Log at DEBUG what is signed: canonical request and string to sign, without keys and session token.',
+      description: 'Logs the canonical request and the string to sign at DEBUG, without keys and session token.',
       default: false,
     },
   },

@@ -30,7 +30,7 @@ import { usersOf } from './users.ts';
  */
 export const plugin = definePlugin({
   name: 'auth/basic',
-  description: 'Lets requests pass that bring the name and the password of a user.',
+  description: 'Requires HTTP basic authentication.',
   leaves: ['requests', 'data'],
   freeKeys: true,
   expectsBelow: { component: 'auth/basic', suits: () => true, called: 'auth/basic' },

@@ -4,13 +4,13 @@ const properties = {
   htpasswd_path: {
     type: 'string',
     minLength: 1,
-    description: 'File with a name and a bcrypt hash on each line, as htpasswd -B writes it; followed when it changes.',
+    description: 'File with a user name and a bcrypt hash per line, as written by `htpasswd -B`. Watched for changes.',
     examples: ['/etc/sluice/.htpasswd'],
   },
   users: {
     type: 'object',
-    values: { type: 'string', description: 'Hash of the password by bcrypt.' },
-    description: 'Further users: names and hashes by bcrypt. They win over those of the file.',
+    values: { type: 'string', description: 'Bcrypt hash of the password.' },
+    description: 'Additional users: bcrypt hashes by user name. They take precedence over the file.',
     examples: [{ ada: '$2b$10$jYrjVj9iPcAh4v6d69o2p.fMQ4Skbx9MwuoDqVXxgM8AZXpcsJwWa' }],
   },
 } as const satisfies Record<string, Schema>;
@@ -21,7 +21,7 @@ const users = { ada: '$2b$10$jYrjVj9iPcAh4v6d69o2p.fMQ4Skbx9MwuoDqVXxgM8AZXpcsJw
 export const serviceSchema = {
   type: 'object',
   title: 'Basic authentication',
-  description: 'The users of all endpoints with auth/basic that have none of their own.',
+  description: 'Default users for endpoints that use auth/basic without users of their own.',
   examples: [{ users }],
   properties,
 } as const satisfies Schema;
@@ -29,7 +29,7 @@ export const serviceSchema = {
 export const endpointSchema = {
   type: 'object',
   title: 'Basic authentication of an endpoint',
-  description: 'Who may call the endpoint: the users of the service or, where it names any, its own and nobody else.',
+  description: "Users of the endpoint. If it declares any, the service's users are not accepted.",
   examples: [{}, { users }],
   properties,
 } as const satisfies Schema;

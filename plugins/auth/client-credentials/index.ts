@@ -42,7 +42,7 @@ const sentSlot = defineSlot<Sent>('client credentials');
  */
 export const plugin = definePlugin({
   name: 'auth/client-credentials',
-  description: 'Gets tokens for the gateway itself (OAuth 2.0 client credentials) and sends them to a backend.',
+  description: 'Requests OAuth 2.0 client-credentials tokens and sends them to a backend.',
   leaves: ['data'],
   offers: [httpSigners],
   places: [

@@ -3,7 +3,7 @@ import type { Infer, Schema } from '#contract';
 export const schema = {
   type: 'object',
   title: 'Client credentials',
-  description: 'Who the gateway is to a backend: where it gets the tokens that it sends along, and as whom.',
+  description: 'OAuth 2.0 client credentials of the gateway for this backend.',
   required: ['client_id', 'client_secret', 'token_url'],
   examples: [
     {
@@ -21,28 +21,28 @@ export const schema = {
     },
   ],
   properties: {
-    client_id: { type: 'string', minLength: 1, description: 'The name of the gateway at the token server.' },
-    client_secret: { type: 'string', minLength: 1, description: 'Its secret.', secret: true },
+    client_id: { type: 'string', minLength: 1, description: 'Client ID of the gateway at the token endpoint.' },
+    client_secret: { type: 'string', minLength: 1, description: 'Client secret.', secret: true },
     token_url: {
       type: 'string',
       minLength: 1,
-      description: 'Where tokens are issued: an http or https address.',
+      description: 'URL of the token endpoint, http or https.',
       examples: ['https://id.example.com/oauth/token'],
     },
     scopes: {
       type: 'string',
-      description: 'What tokens are to be good for, with commas between them.',
+      description: 'Requested scopes, separated by commas.',
       default: '',
       examples: ['read, write'],
     },
     endpoint_params: {
       type: 'object',
-      values: { type: 'array', items: { type: 'string' }, description: 'Values of the field.' },
-      description: 'More fields of the request for a token; grant_type in the place of the usual one.',
+      values: { type: 'array', items: { type: 'string' }, description: 'Values of the parameter.' },
+      description: 'Additional parameters of the token request. grant_type replaces the default grant type.',
       default: {},
       examples: [{ audience: ['https://orders.example.com'] }],
     },
-    is_disabled: { type: 'boolean', description: 'Send no tokens.', default: false },
+    is_disabled: { type: 'boolean', description: 'Disables sending tokens.', default: false },
   },
 } as const satisfies Schema;
 

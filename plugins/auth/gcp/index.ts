@@ -38,7 +38,7 @@ const homeSlot = defineSlot<Home>('gcp home');
  */
 export const plugin = definePlugin({
   name: 'auth/gcp',
-  description: 'Sends a backend on Google Cloud an identity token of the gateway.',
+  description: 'Sends Google Cloud identity tokens of the gateway to a backend.',
   leaves: ['data'],
   offers: [httpSigners],
   places: [atBackend(schema, attach)],

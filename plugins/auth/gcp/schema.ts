@@ -3,7 +3,7 @@ import { HEADER_NAME_PATTERN, type Infer, type Schema } from '#contract';
 export const schema = {
   type: 'object',
   title: 'Google Cloud',
-  description: 'Sends the backend an identity token of Google, got by a service account or by the machine.',
+  description: 'Google identity token for the backend, issued to a service account or to the machine.',
   required: ['audience'],
   examples: [
     { audience: 'https://orders-abc.a.run.app' },
@@ -16,32 +16,32 @@ export const schema = {
     audience: {
       type: 'string',
       minLength: 1,
-      description: 'Whom the token is for: mostly the address of the backend.',
+      description: 'Audience of the token, usually the URL of the backend.',
       examples: ['https://orders-abc.a.run.app'],
     },
     credentials_file: {
       type: 'string',
       minLength: 1,
       description:
-        'File with the key of a service account. Default: what GOOGLE_APPLICATION_CREDENTIALS names, then the file of gcloud, then the machine.',
+        "Service account key file. Default: the file named by GOOGLE_APPLICATION_CREDENTIALS, then the gcloud credentials, then the machine's identity.",
       examples: ['/etc/sluice/service-account.json'],
     },
     credentials_json: {
       type: 'object',
-      values: { type: 'any', description: 'As in the file.' },
-      description: 'The content of such a file.',
+      values: { type: 'any', description: 'Same field as in a service account key file.' },
+      description: 'Content of a service account key file.',
       secret: true,
     },
     custom_claims: {
       type: 'object',
       values: { type: 'any', description: 'Value of the claim.' },
-      description: 'Further claims that the token is asked for with; machines have none.',
+      description: 'Additional claims to request. Not supported by machine identities.',
       examples: [{ tenant: 'a' }],
     },
     s2s_auth_header: {
       type: 'string',
       published: { pattern: `^$|${HEADER_NAME_PATTERN}` },
-      description: 'Header with the token, so that the Authorization of the user stays; empty for Authorization.',
+      description: "Header that carries the token, to keep the user's Authorization header. Empty uses Authorization.",
       default: '',
       examples: ['X-Serverless-Authorization'],
     },

@@ -25,17 +25,17 @@ import { accountOf } from './messages.ts';
 const schema = {
   type: 'object',
   title: 'NTLM',
-  description: 'Who the gateway is to a Microsoft server: one account for all clients.',
+  description: 'NTLM account of the gateway, shared by all clients.',
   required: ['user', 'password'],
   examples: [{ user: 'CORP\\gateway', password: '%{NTLM_PASSWORD}' }],
   properties: {
     user: {
       type: 'string',
       minLength: 1,
-      description: 'The account: a name, DOMAIN\\name or name@domain.',
+      description: 'Account name: name, DOMAIN\\name or name@domain.',
       examples: ['CORP\\gateway'],
     },
-    password: { type: 'string', minLength: 1, description: 'Its password.', secret: true },
+    password: { type: 'string', minLength: 1, description: 'Account password.', secret: true },
   },
 } as const satisfies Schema;
 

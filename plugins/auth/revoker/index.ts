@@ -36,7 +36,7 @@ const RUN = randomUUID();
  */
 export const plugin = definePlugin({
   name: 'auth/revoker',
-  description: 'Refuses tokens that were revoked, of which it is told at a port of its own.',
+  description: 'Rejects revoked tokens. Revocations are received on a separate port.',
   oldFields: { HashName: 'hash_name', TokenKeys: 'token_keys' },
   leaves: ['requests', 'data'],
   opens: ['/port'],

@@ -8,48 +8,48 @@ const MAX_BITS = 2 ** 32;
 const elements = {
   type: 'integer',
   minimum: 1,
-  description: 'How many revocations the filter is made for.',
+  description: 'Number of revocations that the Bloom filter is sized for.',
   examples: [1_000_000],
 } as const;
 const rate = {
   type: 'number',
   exclusiveMinimum: 0,
   maximum: 1,
-  description: 'How often a token that was not revoked is taken for one that was, once so many are.',
+  description: 'False positive rate: probability that a valid token is rejected once the filter holds N revocations.',
   examples: [1e-7],
 } as const;
 const life = {
   type: 'integer',
   minimum: 1,
-  description: 'How long tokens live, in seconds: a revocation holds for more than twice as long, at most three times.',
+  description: 'Token lifetime in seconds. A revocation is kept for two to three times as long.',
   examples: [1500],
 } as const;
 
 /** Fields of gateways and of the revoke server, which must agree on all that size the filter. */
 export const filterFields = {
   N: elements,
-  n: { ...elements, description: 'N in another letter case.' },
+  n: { ...elements, description: 'Alternative spelling of N.' },
   P: rate,
-  p: { ...rate, description: 'P in another letter case.' },
+  p: { ...rate, description: 'Alternative spelling of P.' },
   hash_name: {
     type: 'string',
     enum: hashNames,
-    description: 'How the bits of an element are chosen: with one hash (optimal) or with several usual ones.',
+    description: 'Hash functions of the Bloom filter: one hash (`optimal`) or several standard hashes (`default`).',
     examples: ['optimal'],
   },
   TTL: life,
-  ttl: { ...life, description: 'TTL in another letter case.' },
-  Ttl: { ...life, description: 'TTL in another letter case.' },
+  ttl: { ...life, description: 'Alternative spelling of TTL.' },
+  Ttl: { ...life, description: 'Alternative spelling of TTL.' },
   revoke_server_ping_interval: {
     type: 'duration',
     description:
-      'How often gateways tell the revoke server that they are there; it forgets who has missed three times.',
+      'Interval at which gateways report to the revoke server. A gateway that misses three reports is removed.',
     default: '30s',
   },
   revoke_server_api_key: {
     type: 'string',
     minLength: 1,
-    description: 'Secret that is shared by gateways, the revoke server and whoever revokes.',
+    description: 'API key shared by the gateways, the revoke server and its clients.',
     examples: ['%{REVOKE_KEY}'],
     secret: true,
   },
@@ -57,19 +57,19 @@ export const filterFields = {
     type: 'integer',
     minimum: 1,
     maximum: 1000,
-    description: 'Gateways that the revoke server tells at the same time.',
+    description: 'Maximum number of gateways that the revoke server notifies concurrently.',
     default: 5,
   },
   revoke_server_max_retries: {
     type: 'integer',
-    description: 'How often it tries again to tell one; below 0 means 0.',
+    description: 'Maximum number of retries per gateway. Values below 0 mean 0.',
     default: 0,
   },
   port: {
     type: 'integer',
     minimum: 0,
     maximum: 65_535,
-    description: 'Port on which each gateway is told of revocations; 0 for any that is free.',
+    description: 'Port on which each gateway receives revocations. 0 chooses a free port.',
     examples: [1234],
   },
   token_keys: {
@@ -77,13 +77,14 @@ export const filterFields = {
     items: { type: 'string', minLength: 1 },
     minItems: 1,
     uniqueItems: true,
-    description: 'Claims that revocations are about.',
+    description: 'Token claims that can be revoked.',
     examples: [['jti', 'sub']],
   },
   revoke_server_ping_url: {
     type: 'string',
     minLength: 1,
-    description: 'Address of the revoke server with /instances; without it revocations are added at the port only.',
+    description:
+      "URL of the revoke server, ending in /instances. If unset, revocations are only received on the gateway's port.",
     examples: ['https://revoke.example.com/instances'],
   },
 } as const satisfies { readonly [name: string]: Schema };
@@ -97,7 +98,7 @@ const sizeGroups = [
 export const schema = {
   type: 'object',
   title: 'Token revocation',
-  description: 'Which tokens are refused though they are good otherwise, and where that is said.',
+  description: 'Token revocation: rejects otherwise valid tokens that have been revoked.',
   required: ['hash_name', 'port', 'token_keys'],
   exactlyOneOf: sizeGroups,
   examples: [
@@ -127,7 +128,7 @@ export const schema = {
 export const serverSchema = {
   type: 'object',
   title: 'Revoke server',
-  description: 'Takes revocations and tells every gateway of them.',
+  description: 'Revoke server: receives revocations and forwards them to every gateway.',
   required: ['hash_name', 'revoke_server_api_key'],
   exactlyOneOf: sizeGroups,
   examples: [{ N: 1_000_000, P: 1e-7, hash_name: 'optimal', TTL: 1500, revoke_server_api_key: '%{REVOKE_KEY}' }],

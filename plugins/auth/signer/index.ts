@@ -31,7 +31,7 @@ import { tokenMaker } from './token.ts';
  */
 export const plugin = definePlugin({
   name: 'auth/signer',
-  description: 'Makes signed tokens of what the backends of a login answer.',
+  description: 'Signs tokens from the response of a login backend.',
   oldFields: { 'jwk-url': 'jwk_url', 'keys-to-sign': 'keys_to_sign' },
   leaves: ['requests'],
   takes: [httpSigners, keyAggregators],

@@ -4,7 +4,7 @@ import { keyServerFields } from '../../services/keys/schema.ts';
 export const schema = {
   type: 'object',
   title: 'Token signer',
-  description: 'What of a response becomes signed tokens, and with which key.',
+  description: 'Signs fields of the response as tokens.',
   required: ['alg', 'kid', 'keys_to_sign'],
   exactlyOneOf: [['jwk_url', 'jwk_local_path']],
   examples: [
@@ -26,16 +26,16 @@ export const schema = {
   ],
   properties: {
     ...keyServerFields,
-    alg: { ...keyServerFields.alg, description: 'The algorithm of the signatures.' },
+    alg: { ...keyServerFields.alg, description: 'Signature algorithm.' },
     jwk_url: {
       ...keyServerFields.jwk_url,
       description:
-        'Address of the JWK set with the private or symmetric key, fetched once for each configuration; either this or jwk_local_path is written.',
+        'URL of the JWK set with the private or symmetric key, fetched once per configuration. Cannot be combined with jwk_local_path.',
     },
     kid: {
       type: 'string',
       minLength: 1,
-      description: 'Name of the key in the set; also in the header of tokens.',
+      description: 'Key ID in the JWK set, also written into the header of tokens.',
       examples: ['sample'],
     },
     keys_to_sign: {
@@ -43,18 +43,18 @@ export const schema = {
       items: { type: 'string', minLength: 1 },
       minItems: 1,
       uniqueItems: true,
-      description: 'Fields at the top of the response: those that are objects become tokens that claim what they hold.',
+      description: 'Top-level response fields to sign. Fields that are objects become tokens with those claims.',
       examples: [['access_token', 'refresh_token']],
     },
     full: {
       type: 'boolean',
-      description: 'Write tokens in the JSON form, as a text; else in the compact one.',
+      description: 'Uses the JWS JSON serialization, as a string, instead of the compact form.',
       default: false,
     },
-    typ: { type: 'string', minLength: 1, description: 'The typ in the header of tokens.', default: 'JWT' },
+    typ: { type: 'string', minLength: 1, description: 'Value of `typ` in the token header.', default: 'JWT' },
     leeway: {
       type: 'duration',
-      description: 'By how much clocks may differ.',
+      description: 'Clock skew tolerance.',
       unused: { because: 'nothing is validated here' },
       examples: ['1s'],
     },

@@ -28,7 +28,7 @@ import { Validation } from './validate.ts';
  */
 export const plugin = definePlugin({
   name: 'auth/validator',
-  description: 'Lets requests pass whose token is signed, in time and meant for the endpoint.',
+  description: 'Requires a valid signed JSON Web Token (JWT).',
   oldFields: { 'jwk-url': 'jwk_url', 'propagate-claims': 'propagate_claims' },
   leaves: ['data'],
   meaning: (_config, level) => (level === 'endpoint' ? { claims: true } : {}),

@@ -9,7 +9,7 @@ const names = (description: string, ...example: string[]) =>
 export const schema = {
   type: 'object',
   title: 'Token validator',
-  description: 'Who may call the endpoint: whose signed tokens are accepted, and what they must say.',
+  description: 'JWT validation: accepted signatures, claims, roles and scopes.',
   required: ['alg'],
   exactlyOneOf: [['jwk_url', 'jwk_local_path']],
   examples: [
@@ -37,24 +37,24 @@ export const schema = {
     cache_duration: {
       type: 'integer',
       minimum: 0,
-      description: 'How long a downloaded key is used, in seconds; 0 means 900.',
+      description: 'Cache lifetime of downloaded keys, in seconds. 0 means 900.',
       default: 900,
     },
     key_identify_strategy: {
       type: 'string',
       enum: identifyStrategies,
-      description: 'What in the header of a token names its key.',
+      description: 'Token header field that identifies the key.',
       default: 'kid',
     },
     failed_jwk_key_cooldown: {
       type: 'duration',
-      description: 'How long a key that could not be had is not looked for again, 1s or more; 0 for no such time.',
+      description: 'Time before a failed key lookup is retried, at least 1s. 0 disables the cooldown.',
       default: '0s',
       examples: ['10s'],
     },
     issuer: {
       type: 'string',
-      description: 'What iss of the token must be; empty for anything.',
+      description: 'Required issuer (`iss`). Empty accepts any.',
       default: '',
       examples: ['https://id.example.com'],
     },
@@ -63,7 +63,7 @@ export const schema = {
     roles_key: {
       type: 'string',
       minLength: 1,
-      description: 'The claim with the roles: an array, or a text with spaces between them.',
+      description: 'Claim that contains the roles: an array, or a string separated by spaces.',
       default: 'roles',
       examples: ['realm_access.roles'],
     },
@@ -71,40 +71,40 @@ export const schema = {
     scopes: names('What the token must be allowed to do, by scopes_matcher; needs scopes_key.', 'read', 'write'),
     scopes_key: {
       type: 'string',
-      description: 'The claim with the scopes; dots lead into objects.',
+      description: 'Claim that contains the scopes. Dots access nested objects.',
       default: '',
       examples: ['scope'],
     },
     scopes_matcher: {
       type: 'string',
       enum: ['any', 'all'],
-      description: 'How many of the scopes the token must have.',
+      description: 'Number of listed scopes that a token must have: any or all.',
       default: 'any',
     },
     auth_header_name: {
       type: 'string',
       published: { pattern: HEADER_NAME_PATTERN },
-      description: 'Header with the token, after Bearer or bare.',
+      description: 'Header that contains the token, with or without the prefix Bearer.',
       default: 'Authorization',
     },
     cookie_key: {
       type: 'string',
       minLength: 1,
-      description: 'Cookie with the token, for requests without that header.',
+      description: 'Cookie that contains the token, used if the header is missing.',
       default: 'access_token',
     },
     propagate_claims: {
       type: 'array',
       items: { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 2, maxItems: 2 },
       description:
-        'Claims and the headers in which backends get them, in the place of what the client sent. A missing claim is an empty header.',
+        'Claims to pass to backends and the headers that carry them, replacing client headers. Missing claims are sent as empty headers.',
       default: [],
       examples: [[['sub', 'X-User']]],
     },
     propagate_claims_preserve_array: flag('An array becomes several values of its header instead of one with commas.'),
     leeway: {
       type: 'duration',
-      description: 'By how much clocks may differ, 1s or more.',
+      description: 'Clock skew tolerance for `exp`, `nbf` and `iat`. At least 1 second.',
       default: '1s',
     },
     operation_debug: flag('Log why a request was refused, as an error.'),

@@ -9,13 +9,13 @@ export const sharedAge = definePort<number>('shared key cache');
 const schema = {
   type: 'object',
   title: 'Shared key cache',
-  description: 'Keys are kept for all endpoints whose auth/validator has "cache": true.',
+  description: 'JWK cache shared by all endpoints that set "cache": true in auth/validator.',
   examples: [{ shared_cache_duration: 900 }],
   properties: {
     shared_cache_duration: {
       type: 'integer',
       minimum: 0,
-      description: 'How long a key is used by all of them, in seconds; 0 means 900.',
+      description: 'Cache lifetime of keys in seconds. 0 means 900.',
       default: 0,
       examples: [900],
     },

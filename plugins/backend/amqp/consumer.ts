@@ -24,38 +24,39 @@ const schema = {
   examples: [{ name: 'orders', exchange: 'shop', routing_key: ['order.*'], durable: true, prefetch_count: 10 }],
   required: ['name', 'exchange', 'routing_key'],
   properties: {
-    name: { type: 'string', description: 'Queue that is declared and consumed.' },
-    exchange: { type: 'string', minLength: 1, description: 'Exchange of type topic that is declared.' },
+    name: { type: 'string', description: 'Name of the queue to declare and consume.' },
+    exchange: { type: 'string', minLength: 1, description: 'Name of the topic exchange to declare.' },
     routing_key: {
       type: 'array',
-      items: { type: 'string', description: 'A pattern, in which * is a word and # any number of them.' },
-      description: 'What binds the queue to the exchange.',
+      items: { type: 'string', description: 'Routing key pattern: `*` matches one word, `#` any number of words.' },
+      description: 'Routing keys that bind the queue to the exchange.',
       examples: [['order.*', 'bill.#']],
     },
     ...declarationFields,
     auto_ack: {
       type: 'boolean',
-      description: 'Messages are done as soon as the broker has sent them.',
+      description: 'Acknowledges messages as soon as they are delivered.',
       default: false,
     },
     nack_discard: {
       type: 'boolean',
       description:
-        'A message that cannot be decoded is dropped, or dead-lettered where the queue says so, instead of requeued.',
+        'Drops messages that cannot be decoded, or dead-letters them if the queue is configured to, instead of requeueing them.',
       default: false,
     },
     prefetch_count: {
       type: 'integer',
       minimum: 0,
       maximum: 65_535,
-      description: 'Messages that are held in the gateway until requests take them; 0 means 1000.',
+      description:
+        'Prefetch count: maximum number of messages held in the gateway until requests take them. 0 means 1000.',
       default: 0,
     },
     prefetch_size: {
       type: 'integer',
       minimum: 0,
       maximum: 0,
-      description: 'Accepted as 0: RabbitMQ has no limit in bytes.',
+      description: 'Must be 0: RabbitMQ does not support a prefetch limit in bytes.',
       default: 0,
     },
     ...reconnectionFields,
@@ -72,7 +73,7 @@ type Config = Infer<typeof schema>;
  */
 export const plugin = definePlugin({
   name: 'backend/amqp/consumer',
-  description: 'Answers requests with messages of an AMQP 0-9-1 queue.',
+  description: 'Answers requests with messages from an AMQP 0-9-1 queue.',
   takes: [meters],
   places: [atBackend(schema, attach)],
 });

@@ -47,22 +47,28 @@ const schema = {
     type: {
       type: 'string',
       published: { pattern: anyCase(['query', 'mutation']) },
-      description: 'query: variables are filled in from the request. mutation: they are taken from its JSON body.',
+      description:
+        'Operation type: `query` fills variables from the request, `mutation` takes them from its JSON body.',
       examples: ['query'],
     },
-    query: { type: 'string', minLength: 1, description: 'The GraphQL document.' },
-    query_path: { type: 'string', minLength: 1, description: 'File with the document, watched for changes.' },
+    query: { type: 'string', minLength: 1, description: 'GraphQL document.' },
+    query_path: {
+      type: 'string',
+      minLength: 1,
+      description: 'File that contains the GraphQL document. Watched for changes.',
+    },
     variables: {
       type: 'object',
       description:
-        'Variables. Of a query, values like {name} are filled in from the path, {input_query_strings.name}, {input_headers.Name} and {JWT.claim} from the rest of the request.',
+        'GraphQL variables. In queries, values like {name} are replaced with path parameters; {input_query_strings.name}, {input_headers.Name} and {JWT.claim} with other parts of the request.',
       default: {},
     },
-    operationName: { type: 'string', description: 'Which operation of the document is meant.', default: '' },
+    operationName: { type: 'string', description: 'Name of the operation to run.', default: '' },
     method: {
       type: 'string',
       enum: ['GET', 'POST'],
-      description: "How the server is asked. Default: the backend's own method where it is one of these, else POST.",
+      description:
+        "HTTP method of the GraphQL request. Default: the backend's method if it is GET or POST, otherwise POST.",
     },
   },
 } as const satisfies Schema;
@@ -78,7 +84,7 @@ interface Operation {
 /** Makes requests to a GraphQL server of ordinary ones. Errors it answers with are data, as everything else. */
 export const plugin = definePlugin({
   name: 'backend/graphql',
-  description: 'Asks a GraphQL server, with variables from the request.',
+  description: 'Queries a GraphQL server with variables from the request.',
   places: [atBackend(schema, attach)],
 });
 

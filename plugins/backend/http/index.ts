@@ -9,12 +9,14 @@ const schema = {
   properties: {
     return_error_details: {
       type: 'string',
-      description: 'A failed status is put into the data under error_ and this name. Default: the call just fails.',
+      description:
+        'Name under which a failed status is added to the data, as error_NAME. Default: the call fails without details.',
       examples: ['users'],
     },
     return_error_code: {
       type: 'boolean',
-      description: "The client gets the backend's status, with one backend only. Default: it gets 500.",
+      description:
+        "Returns the backend's status to the client. Requires a single backend. Default: the client gets 500.",
     },
   },
 } as const satisfies Schema;
@@ -22,7 +24,7 @@ const schema = {
 /** What the client is told of a backend that answers with another status than 200 or 201. */
 export const plugin = definePlugin({
   name: 'backend/http',
-  description: "Gives the client a failed backend's status: as data beside the rest or as the status of the response.",
+  description: 'Passes the status of a failed backend call to the client: as data, or as the status of the response.',
   leaves: ['requests', 'data'],
   places: [
     atBackend(schema, (site) => {

@@ -28,32 +28,31 @@ const schema = {
     function_name: {
       type: 'string',
       minLength: 1,
-      description: 'Name of the function, with an alias behind a colon or as ARN.',
+      description: 'Function name, optionally with an alias after a colon, or ARN.',
       examples: ['orders:live'],
     },
     function_param_name: {
       type: 'string',
       minLength: 1,
-      description: 'Variable of the path that holds the name. Default: function.',
+      description: 'Path parameter that contains the function name. Default: function.',
       examples: ['function'],
     },
     region: {
       type: 'string',
       minLength: 1,
-      description: 'AWS region. Default: of the environment.',
+      description: 'AWS region. Default: the region of the environment.',
       examples: ['eu-west-1'],
     },
     endpoint: {
       type: 'string',
-      description: 'Address in the place of that of AWS, for emulators.',
+      description: 'Endpoint URL that replaces the AWS endpoint, for emulators.',
       examples: ['http://127.0.0.1:4566'],
     },
     max_retries: {
       type: 'integer',
       minimum: -1,
       maximum: 10,
-      description:
-        'Attempts after one that was throttled, that the server failed or that did not get through; -1 for 3.',
+      description: 'Maximum number of retries after throttling, server errors and connection failures. -1 means 3.',
       default: 0,
     },
   },
@@ -67,7 +66,7 @@ const STANDARD_RETRIES = 3;
 /** Invokes AWS Lambda functions and waits for what they return. */
 export const plugin = definePlugin({
   name: 'backend/lambda',
-  description: 'Invokes an AWS Lambda function in the place of an HTTP backend.',
+  description: 'Invokes an AWS Lambda function instead of an HTTP backend.',
   takes: [httpSigners],
   places: [atBackend(schema, attach)],
 });

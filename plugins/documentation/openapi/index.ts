@@ -17,7 +17,7 @@ import { endpointSchema, serviceSchema } from './schema.ts';
  */
 export const plugin = definePlugin({
   name: 'documentation/openapi',
-  description: 'Documents the API: the description that is exported in OpenAPI, and its page.',
+  description: 'Documents the API: the exported OpenAPI document and its page.',
   oldFields: {
     termsOfService: 'terms_of_service',
     'contact-name': 'contact_name',

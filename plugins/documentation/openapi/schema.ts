@@ -12,37 +12,41 @@ const jsonSchema = (description: string) =>
 
 const comment = { '@comment': text('A note for those who read the configuration.') } as const;
 
-const hide = { type: 'boolean', description: 'Leave it out of documents.', default: false } as const;
+const hide = {
+  type: 'boolean',
+  description: 'Excludes the parameter or endpoint from documents.',
+  default: false,
+} as const;
 
 const parameterTypes = ['integer', 'number', 'string', 'boolean', 'object', 'array', 'float', 'date-time'] as const;
 const parameterFormats = ['', 'int32', 'int64', 'float', 'double', 'date', 'date-time', 'byte', 'uuid'] as const;
 
 const parameterFields = {
-  name: { type: 'string', minLength: 1, description: 'Name, as the endpoint lists it.' },
-  description: text('What it is for, in Markdown.'),
-  type: { type: 'string', enum: parameterTypes, description: 'Type of the value.', default: 'string' },
-  enum: { type: 'array', items: { type: 'any' }, description: 'The values it may have.' },
+  name: { type: 'string', minLength: 1, description: 'Name, as listed by the endpoint.' },
+  description: text('Purpose, in Markdown.'),
+  type: { type: 'string', enum: parameterTypes, description: 'Value type.', default: 'string' },
+  enum: { type: 'array', items: { type: 'any' }, description: 'Allowed values.' },
   hide,
   ...comment,
 } as const;
 
 const optional = {
   type: 'boolean',
-  description: 'Clients must send it; the gateway does not insist.',
+  description: 'Marks the parameter as required in the generated documentation. Not enforced by the gateway.',
   default: false,
 } as const;
 
-const formatField = { type: 'string', enum: parameterFormats, description: 'Format of the value.' } as const;
-const exampleField = { type: 'any', description: 'A value it may have.' } as const;
+const formatField = { type: 'string', enum: parameterFormats, description: 'Value format.' } as const;
+const exampleField = { type: 'any', description: 'Example value.' } as const;
 const examplesField = freeObject('Named examples, in the place of one.');
 
 /** What a body holds, of a request or a response. */
 const bodyFields = {
-  description: text('What the body is, in Markdown.'),
-  example: { type: 'any', description: 'A sample of the body.' },
+  description: text('Body description, in Markdown.'),
+  example: { type: 'any', description: 'Example body.' },
   examples: examplesField,
   example_schema: jsonSchema('The JSON Schema of the body, as an object or as its JSON in base64.'),
-  ref: { type: 'string', minLength: 1, description: 'The name of its schema among components_schemas.' },
+  ref: { type: 'string', minLength: 1, description: 'Name of its schema in components_schemas.' },
   ...comment,
 } as const;
 
@@ -57,12 +61,12 @@ const properties = {
   license_name: text('Name of the licence.'),
   license_url: text('Address of the licence; needs license_name.'),
   host: text('Public name of the API, with a port where it is not the usual one.', 'api.example.com'),
-  base_path: { type: 'string', description: 'Public path before the paths of endpoints.', default: '/' },
+  base_path: { type: 'string', description: 'Public path prefix of all endpoints.', default: '/' },
   schemes: {
     type: 'array',
     items: { type: 'string', enum: ['http', 'https', 'ws', 'wss'] },
     uniqueItems: true,
-    description: 'With host and base_path, how the API is reached; one server for each.',
+    description: 'URL schemes of the API: with host and base_path, each one becomes a server.',
     default: ['http'],
   },
   servers: {
@@ -71,17 +75,17 @@ const properties = {
       type: 'object',
       required: ['url'],
       properties: {
-        url: { type: 'string', minLength: 1, description: 'Address, which may hold {variables}.' },
-        description: text('What stands there.'),
+        url: { type: 'string', minLength: 1, description: 'Server URL. Can contain {variables}.' },
+        description: text('Server description.'),
         variables: {
           type: 'object',
           values: { anyOf: [{ type: 'string' }, { type: 'object' }] },
-          description: 'The variables of the address: the default of each, or an object as OpenAPI has it.',
+          description: 'Variables of the URL: a default value each, or an OpenAPI server variable object.',
         },
         ...comment,
       },
     },
-    description: 'Where the API is served; in the place of host, base_path and schemes.',
+    description: 'Servers of the API, replacing host, base_path and schemes.',
     examples: [[{ url: 'https://api.example.com' }]],
   },
   tag_definition: {
@@ -91,23 +95,23 @@ const properties = {
       required: ['name'],
       properties: { name: { type: 'string', minLength: 1, description: 'Name.' }, description: text('Description.') },
     },
-    description: 'Tags with descriptions, in the order in which they are shown.',
+    description: 'Tags with descriptions, in display order.',
   },
   components_schemas: {
     type: 'object',
     values: jsonSchema('A schema, as an object or as its JSON in base64.'),
-    description: 'Schemas by name, that ref leads to.',
+    description: 'Schemas by name, referenced by `ref`.',
   },
   jwt_key: {
     type: 'string',
     minLength: 1,
-    description: 'What the scheme of tokens is called.',
+    description: 'Name of the security scheme for tokens.',
     default: 'KrakenD-JWT',
   },
   cookie_name: {
     type: 'string',
     minLength: 1,
-    description: 'What the scheme of tokens in a cookie is called.',
+    description: 'Name of the security scheme for tokens in a cookie.',
     default: 'SESSIONID',
   },
   serve: {
@@ -117,31 +121,35 @@ const properties = {
       path: {
         type: 'string',
         pattern: '^/(?:[\\w.~-]+(?:/[\\w.~-]+)*)?$',
-        description: 'Path of a page for people; below it, at openapi.json, is the document.',
+        description: 'Path of the documentation page. The document is served at openapi.json below it.',
       },
       audience: text('Only endpoints for this audience. Default: all.'),
     },
-    description: 'Serve the document of what this gateway serves; no field of the compatible product.',
+    description: 'Serves the document of the endpoints of this gateway. Not available in KrakenD.',
     examples: [{ path: '/docs', audience: 'public' }],
   },
   // Of both.
-  description: text('What the API, or the endpoint, is for, in Markdown.'),
+  description: text('Purpose of the API or endpoint, in Markdown.'),
   custom_security_schemes: freeObject(
     'At the service, schemes of authentication by name as OpenAPI has them; at an endpoint, the names of those that it asks for, each with {}.',
   ),
   disable_default_response_definitions: {
     type: 'boolean',
-    description: 'Only describe responses that are defined: no 200, no 500 and none of the components.',
+    description: 'Disables the default responses: only responses defined here are documented.',
     default: false,
   },
   // Of endpoints.
   summary: text('One line on what the endpoint does.'),
-  tags: { type: 'array', items: { type: 'string' }, description: 'Tags, the first of which groups it.' },
-  operation_id: { type: 'string', minLength: 1, description: 'A name for programs. Default: method and path.' },
+  tags: { type: 'array', items: { type: 'string' }, description: 'Tags. The first one groups the endpoint.' },
+  operation_id: {
+    type: 'string',
+    minLength: 1,
+    description: 'Operation ID for code generators. Default: method and path.',
+  },
   audience: {
     type: 'array',
     items: { type: 'string', minLength: 1 },
-    description: 'Who gets to see the endpoint in exports for an audience; "*" for each. Never changes what is served.',
+    description: 'Audiences that see the endpoint in filtered exports; "*" for all. Does not affect what is served.',
   },
   param_definition: {
     type: 'array',
@@ -151,12 +159,16 @@ const properties = {
       properties: {
         ...parameterFields,
         format: formatField,
-        required: { type: 'boolean', description: 'Always true in documents: a path has no optional variables.' },
+        required: {
+          type: 'boolean',
+          description:
+            'Marks the parameter as required. Always true in documents, because path parameters are never optional.',
+        },
         example: exampleField,
         examples: examplesField,
       },
     },
-    description: 'On the {variables} of the path.',
+    description: 'Documentation of the {placeholders} of the path.',
   },
   query_definition: {
     type: 'array',
@@ -170,7 +182,7 @@ const properties = {
         example: exampleField,
       },
     },
-    description: 'On what input_query_strings lists.',
+    description: 'Documentation of the query parameters listed in input_query_strings.',
   },
   header_definition: {
     type: 'array',
@@ -182,7 +194,7 @@ const properties = {
         required: optional,
       },
     },
-    description: 'On what input_headers lists.',
+    description: 'Documentation of the headers listed in input_headers.',
   },
   request_definition: {
     type: 'array',
@@ -190,11 +202,11 @@ const properties = {
       type: 'object',
       required: ['content_type'],
       properties: {
-        content_type: { type: 'string', minLength: 1, description: 'Media type; each once.' },
+        content_type: { type: 'string', minLength: 1, description: 'Media type. Must be unique.' },
         ...bodyFields,
       },
     },
-    description: 'The body of requests.',
+    description: 'Documentation of the request body.',
   },
   response_definition: {
     type: 'object',
@@ -208,16 +220,16 @@ const properties = {
         { type: 'string' },
       ],
     },
-    description: 'Responses by status, or default; each takes the place of what is described unasked.',
+    description: 'Responses by status, or `default`, replacing the default responses.',
   },
-  example: { type: 'any', description: 'Old form: a sample of the response 200.' },
+  example: { type: 'any', description: 'Deprecated: example of the 200 response.' },
   ...comment,
 } as const satisfies { readonly [field: string]: Schema };
 
 export const serviceSchema = {
   type: 'object',
   title: 'OpenAPI',
-  description: 'What `sluice export openapi` says of the whole API.',
+  description: 'API-level settings of `sluice export openapi`.',
   examples: [
     {
       version: '2.1.0',
@@ -233,7 +245,7 @@ export const serviceSchema = {
 export const endpointSchema = {
   type: 'object',
   title: 'OpenAPI',
-  description: 'What `sluice export openapi` says of the endpoint.',
+  description: 'Endpoint-level settings of `sluice export openapi`.',
   examples: [
     {
       summary: 'One user',

@@ -6,7 +6,7 @@ const SOME_NAME = '[^/\\s]';
 export const serviceSchema = {
   type: 'object',
   title: 'Postman',
-  description: 'What `sluice export postman` says of the whole collection.',
+  description: 'Collection-level settings of `sluice export postman`.',
   examples: [
     {
       name: 'Shop',
@@ -16,12 +16,12 @@ export const serviceSchema = {
     },
   ],
   properties: {
-    name: { type: 'string', minLength: 1, description: 'Name of the collection. Default: that of the service.' },
-    description: { type: 'string', description: 'What the collection is for, in Markdown.' },
+    name: { type: 'string', minLength: 1, description: 'Collection name. Default: the service name.' },
+    description: { type: 'string', description: 'Purpose of the collection, in Markdown.' },
     version: {
       type: 'string',
       pattern: '^[0-9]+\\.[0-9]+\\.[0-9]+$',
-      description: 'Version of the collection: three numbers, without v.',
+      description: 'Collection version: three numbers, without v.',
       examples: ['1.4.0'],
     },
     folder: {
@@ -30,11 +30,15 @@ export const serviceSchema = {
         type: 'object',
         required: ['name'],
         properties: {
-          name: { type: 'string', pattern: SOME_NAME, description: 'Name; a / in it nests: Books/Sci-Fi.' },
-          description: { type: 'string', description: 'What it holds, in Markdown.' },
+          name: {
+            type: 'string',
+            pattern: SOME_NAME,
+            description: 'Folder name. A slash nests folders: Books/Sci-Fi.',
+          },
+          description: { type: 'string', description: 'Folder description, in Markdown.' },
         },
       },
-      description: 'Folders, in the order in which they are shown.',
+      description: 'Folders, in display order.',
     },
   },
 } as const satisfies Schema;
@@ -42,15 +46,15 @@ export const serviceSchema = {
 export const endpointSchema = {
   type: 'object',
   title: 'Postman',
-  description: 'What `sluice export postman` says of the endpoint.',
+  description: 'Endpoint-level settings of `sluice export postman`.',
   examples: [{ name: 'One order', description: 'By its number.', folder: 'Orders' }],
   properties: {
-    name: { type: 'string', minLength: 1, description: 'Name of the request. Default: the end of the path.' },
-    description: { type: 'string', description: 'What it does, in Markdown.' },
+    name: { type: 'string', minLength: 1, description: 'Request name. Default: the last path segment.' },
+    description: { type: 'string', description: 'Request description, in Markdown.' },
     folder: {
       type: 'string',
       pattern: SOME_NAME,
-      description: 'The folder it is put in, which is made where the service has none of that name. Default: none.',
+      description: 'Folder of the request. Created if the service does not declare it. Default: none.',
     },
   },
 } as const satisfies Schema;

@@ -15,7 +15,7 @@ import { type ProcessorsConfig, type QuotaConfig, schema } from './schema.ts';
  */
 export const plugin = definePlugin({
   name: 'governance/processors',
-  description: 'Declares quotas: what callers of each plan may use in hours to years, counted in Redis.',
+  description: 'Declares quotas: usage limits per tier over hours to years, counted in Redis.',
   leaves: ['requests', 'data'],
   offers: [quotas],
   takes: [redisConnections],

@@ -39,16 +39,20 @@ export const schema = {
           name: {
             type: 'string',
             minLength: 1,
-            description: 'By which "governance/quota" names it; a piece of its keys.',
+            description: 'Quota name that governance/quota refers to. Part of the Redis keys.',
           },
-          connection_name: { type: 'string', description: 'A connection that "redis" at the root declares.' },
+          connection_name: { type: 'string', description: 'Name of a connection declared in "redis" at the root.' },
           rules: {
             type: 'array',
             items: {
               type: 'object',
               required: ['name', 'limits'],
               properties: {
-                name: { type: 'string', minLength: 1, description: 'The plan.' },
+                name: {
+                  type: 'string',
+                  minLength: 1,
+                  description: 'Rule name, referenced by the rule_name of a tier.',
+                },
                 limits: {
                   type: 'array',
                   minItems: 1,
@@ -56,23 +60,24 @@ export const schema = {
                     type: 'object',
                     required: ['amount', 'unit'],
                     properties: {
-                      amount: { type: 'number', minimum: 0, description: 'What may be used in one window.' },
+                      amount: { type: 'number', minimum: 0, description: 'Maximum usage per window.' },
                       unit: {
                         type: 'string',
                         enum: units,
-                        description: 'The window, by the calendar in UTC; a week begins on Monday.',
+                        description: 'Window: a calendar unit in UTC. Weeks start on Monday.',
                       },
                     },
                   },
-                  description: 'All of them hold.',
+                  description: 'Limits, all of which apply.',
                 },
               },
             },
-            description: 'What the callers of each plan may use.',
+            description: 'Usage limits by rule.',
           },
           hash_keys: {
             type: 'boolean',
-            description: 'Keys in Redis have a digest of who a caller is. That of a long name is kept in any case.',
+            description:
+              "Stores a digest of the caller's identifier in Redis keys. Long identifiers are always hashed.",
             default: false,
           },
           on_failure_allow: failureField,
@@ -80,13 +85,13 @@ export const schema = {
             type: 'integer',
             minimum: 0,
             description:
-              'Attempts after a failure, with a wait before each, in which requests are not counted; after the last one nothing is counted until a reload. 0 for as many as there are requests, without a wait.',
+              'Maximum number of retries after a failure, with a pause before each. Requests are not counted during these pauses, and after the last retry not until a reload. 0 retries with every request, without a pause.',
             default: 0,
           },
           on_failure_backoff_strategy: {
             type: 'string',
             enum: ['exponential', 'linear'],
-            description: 'The wait before an attempt: 1s, with exponential doubled each time, at most 1m.',
+            description: 'Backoff strategy: pauses start at 1s; `exponential` doubles them up to 1 minute.',
             default: 'exponential',
           },
           rejecter_cache: {
@@ -97,49 +102,50 @@ export const schema = {
                 type: 'integer',
                 minimum: 1,
                 description:
-                  'Callers remembered at most, never more than 100000; each takes some 300 bytes. Beyond it the oldest is forgotten.',
+                  'Maximum number of remembered callers, up to 100000. Each takes about 300 bytes. The oldest is forgotten first.',
               },
               P: {
                 type: 'number',
                 minimum: 0,
                 maximum: 1,
                 description:
-                  'How probable it may be that somebody else is refused for one of them. It never happens, which every P allows.',
+                  'Accepted false positive rate. The gateway never rejects a caller by mistake, which satisfies every rate.',
               },
               hash_name: {
                 type: 'string',
                 enum: ['optimal', 'default'],
-                description: 'How callers are hashed.',
+                description: 'Hash functions for callers.',
                 unused: { because: 'callers are remembered by their names, and nothing is hashed' },
               },
               cleanup_interval: {
                 type: 'duration',
-                description: 'After which all are forgotten; each is when its window is over.',
+                description:
+                  'Interval after which all callers are forgotten. Each one is also forgotten when its window ends.',
                 default: '30m',
               },
             },
             description:
-              'Callers that have used everything up are refused without asking Redis. Default: they are not.',
+              'Cache of rejected callers: callers that have used up their quota are rejected without asking Redis. Default: disabled.',
           },
           deny_queue_flush_interval: {
             type: 'duration',
-            description: 'Longest time until a refusal is remembered.',
+            description: 'Maximum delay before a rejection is cached.',
             examples: ['1s'],
             unused: atOnce,
           },
           deny_queue_flush_threshold: {
             type: 'integer',
-            description: 'How many refusals are remembered together.',
+            description: 'Number of rejections that are cached together.',
             unused: atOnce,
           },
           deny_queue_size: {
             type: 'integer',
-            description: 'How many refusals may wait until they are remembered.',
+            description: 'Maximum number of rejections waiting to be cached.',
             unused: atOnce,
           },
         },
       },
-      description: 'What may be used, by whom.',
+      description: 'Quotas that endpoints can refer to.',
     },
   },
 } as const satisfies Schema;

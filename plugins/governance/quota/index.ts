@@ -35,7 +35,7 @@ import { weightReader } from './weight.ts';
  */
 export const plugin = definePlugin({
   name: 'governance/quota',
-  description: 'Refuses callers that have used up what their plan allows in hours to years.',
+  description: 'Rejects callers that have used up the quota of their tier.',
   requires: ['governance/processors'],
   leaves: ['requests', 'data'],
   takes: [quotas, reportsUsage],

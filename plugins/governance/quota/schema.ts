@@ -5,7 +5,7 @@ import { tierFields, tierKeySchema } from '../../services/tiers.ts';
 const fields = {
   quota_name: {
     type: 'string',
-    description: 'A quota that "governance/processors" at the root declares.',
+    description: 'Name of a quota declared in governance/processors at the root.',
     examples: ['public'],
   },
   tier_key: tierKeySchema,
@@ -16,34 +16,33 @@ const fields = {
       type: 'object',
       required: ['rule_name'],
       properties: {
-        rule_name: { type: 'string', description: 'A rule of the quota.', examples: ['gold'] },
+        rule_name: { type: 'string', description: 'Name of a rule of the quota.', examples: ['gold'] },
         ...tierFields,
         strategy: {
           type: 'string',
           enum: strategies,
-          description: 'How callers are told apart: by a header, their address or a path variable.',
+          description: "Caller identification: by a header, the client's IP address or a path parameter.",
           default: 'header',
         },
         key: {
           type: 'string',
-          description:
-            'Name of the header, or of the path variable; for ip, optionally a header that carries the address.',
+          description: 'Name of the header or path parameter. For `ip`, optionally a header that carries the address.',
           default: '',
           examples: ['X-User'],
         },
         comment: { type: 'string', description: 'Note for readers of the configuration. It has no effect.' },
       },
     },
-    description: 'The plans, in order: the first that the header is of holds.',
+    description: 'Tiers, evaluated in order; the first match applies.',
   },
   on_unmatched_tier_allow: {
     type: 'boolean',
-    description: 'Callers of no tier pass uncounted; else they are refused with 400.',
+    description: 'Accepts callers that match no tier without counting them. If disabled, they are rejected with 400.',
     default: false,
   },
   disable_quota_headers: {
     type: 'boolean',
-    description: 'Clients are not told what they may use: X-Quota-Limit, X-Quota-Remaining, Retry-After.',
+    description: 'Omits the response headers X-Quota-Limit, X-Quota-Remaining and Retry-After.',
     default: false,
   },
 } as const satisfies Record<string, Schema>;
@@ -53,13 +52,13 @@ const weight = {
     type: 'string',
     minLength: 1,
     description:
-      'Field, as a path with dots, or header of the response whose number is used up instead of 1; it is counted after the response, which may use more than is left. Of a stream, every message that has it; `usage` is what its model has used.',
+      'Field (dotted path) or header of the response whose number is consumed instead of 1. It is counted after the response, so usage can exceed the limit. In streams, every message that has the field counts; `usage` is the token usage of a model.',
     examples: ['usage.total_tokens'],
   },
   weight_strategy: {
     type: 'string',
     enum: ['body', 'header'],
-    description: 'Where weight_key is: body for data, header where bytes pass (no-op).',
+    description: 'Location of weight_key: `body` for decoded data, `header` for responses with no-op.',
     default: 'body',
   },
 } as const satisfies Record<string, Schema>;

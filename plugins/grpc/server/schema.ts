@@ -2,26 +2,30 @@ import { endpointPipeSchema, HEADER_NAME_PATTERN, type Schema } from '#contract'
 
 const method = endpointPipeSchema(
   {
-    name: { type: 'string', minLength: 1, description: 'The method, as in FindFlight.', examples: ['FindFlight'] },
+    name: {
+      type: 'string',
+      minLength: 1,
+      description: 'Method name, for example FindFlight.',
+      examples: ['FindFlight'],
+    },
     input_headers: {
       type: 'array',
       items: { type: 'string', pattern: `^\\*$|${HEADER_NAME_PATTERN}` },
       uniqueItems: true,
-      description: 'Metadata that backends get, in any letter case; "*" for all.',
+      description: 'Request metadata passed to backends, case-insensitive. "*" passes all.',
       default: [],
       examples: [['x-tenant']],
     },
     payload_params: {
       type: 'object',
       values: { type: 'string', pattern: '^[A-Za-z_][\\w-]*$' },
-      description:
-        'Dotted paths of fields of the message, and the parameters that backends may use for them as {name}.',
+      description: 'Parameter names by dotted field path of the message. Backends use them as {name}.',
       default: {},
       examples: [{ 'page.cursor': 'cursor' }],
     },
   },
   {
-    description: 'A method, and the backends that answer it.',
+    description: 'A method and the backends that answer it.',
     components: ['auth/validator'],
     params: 'payload_params',
   },
@@ -29,27 +33,27 @@ const method = endpointPipeSchema(
 
 export const serverSchema = {
   type: 'object',
-  description: 'Services of the catalog that the gateway publishes, on its own port.',
+  description: 'Services from the catalog that the gateway publishes on its own port.',
   properties: {
     services: {
       type: 'array',
-      description: 'What is published.',
+      description: 'Published services.',
       default: [],
       items: {
         type: 'object',
-        description: 'A service.',
+        description: 'A published service.',
         required: ['name'],
         properties: {
           name: {
             type: 'string',
             minLength: 1,
-            description: 'The service with its package.',
+            description: 'Service name including its package.',
             examples: ['flight_finder.Flights'],
           },
           methods: {
             type: 'array',
             items: method,
-            description: 'The methods that are published; others are UNIMPLEMENTED.',
+            description: 'Published methods. Other methods return UNIMPLEMENTED.',
             default: [],
           },
         },
@@ -64,10 +68,10 @@ export const serverSchema = {
     },
     opentelemetry: {
       type: 'object',
-      description: 'What telemetry/opentelemetry reports of the methods. Default: everything.',
+      description: 'Telemetry of the methods reported by telemetry/opentelemetry. Default: all of it.',
       properties: {
-        disable_metrics: { type: 'boolean', description: 'Measure no calls.', default: false },
-        disable_traces: { type: 'boolean', description: 'Record no spans of calls.', default: false },
+        disable_metrics: { type: 'boolean', description: 'Disables metrics of the calls.', default: false },
+        disable_traces: { type: 'boolean', description: 'Disables spans of the calls.', default: false },
       },
       default: {},
     },

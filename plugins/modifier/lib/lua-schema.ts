@@ -5,33 +5,32 @@ export const scriptFields = {
   sources: {
     type: 'array',
     items: { type: 'string', minLength: 1 },
-    description:
-      'Files with Lua code that is run first, in this order as if they were one; relative to the working directory.',
+    description: 'Lua source files to run first, in order, as a single script. Relative to the working directory.',
     default: [],
     examples: [['scripts/common.lua']],
   },
   pre: {
     type: 'string',
     description:
-      'Lua code to run before the call. A script that takes more than 100 ms of processor time, or more than 64 MiB, is ended with an error.',
+      'Lua code to run before the call. Scripts are terminated with an error after 100 ms of CPU time or 64 MiB of memory.',
     examples: ["request.load():headers('X-Team', 'checkout')"],
   },
   live: {
     type: 'boolean',
-    description: 'Read the files at every request; their checksums are then not looked at.',
+    description: 'Reads the source files on every request, without verifying their checksums.',
     default: false,
   },
   md5: {
     type: 'object',
     values: { type: 'string', pattern: '^[0-9a-f]{32}$' },
-    description: 'Checksums of files by their paths as in `sources`: MD5, hexadecimal.',
+    description: 'MD5 checksums of source files in hexadecimal, by path as in `sources`.',
     default: {},
     examples: [{ 'scripts/common.lua': '6f5902ac237024bdd0c176cb93063dc4' }],
   },
   allow_open_libs: {
     type: 'boolean',
     description:
-      'Give the script string, math, coroutine and the time of os beside table. Files and processes stay out of reach.',
+      'Gives scripts access to string, math, coroutine and the time functions of os in addition to table. Files and processes remain inaccessible.',
     default: false,
   },
 } as const;
@@ -40,19 +39,19 @@ export const scriptFields = {
 export const aroundFields = {
   post: {
     type: 'string',
-    description: 'Lua code that is run after the call, unless that failed.',
+    description: 'Lua code to run after a successful call.',
     examples: ["response.load():data():set('seen', true)"],
   },
   skip_next: {
     type: 'boolean',
-    description: 'Do not make the call: `post` gets an empty response.',
+    description: 'Skips the call. `post` receives an empty response.',
     default: false,
   },
 } as const;
 
 export const aroundSchema = {
   type: 'object',
-  description: 'A script around a call.',
+  description: 'Lua script that runs before and after a call.',
   properties: { ...scriptFields, ...aroundFields },
 } as const;
 

@@ -10,8 +10,12 @@ export const bodyModifier = kind(
     description: 'Replaces the body.',
     required: ['body'],
     properties: {
-      body: { type: 'string', description: 'The new body in base64.', examples: ['eyJtIjoxfQ=='] },
-      contentType: { type: 'string', description: 'Its Content-Type. Default: none is sent.', default: '' },
+      body: { type: 'string', description: 'Base64-encoded body.', examples: ['eyJtIjoxfQ=='] },
+      contentType: {
+        type: 'string',
+        description: 'Content-Type of the body. Default: the header is removed.',
+        default: '',
+      },
       scope,
     },
   },
@@ -39,10 +43,10 @@ export const bodyModifier = kind(
 export const statusModifier = kind(
   {
     type: 'object',
-    description: 'Replaces the status of the answer, before it is decoded.',
+    description: 'Replaces the response status before the body is decoded.',
     required: ['statusCode'],
     properties: {
-      statusCode: { type: 'integer', minimum: 200, maximum: 599, description: 'The new status.', examples: [200] },
+      statusCode: { type: 'integer', minimum: 200, maximum: 599, description: 'HTTP status code.', examples: [200] },
       scope: scopeOf('response'),
     },
   },

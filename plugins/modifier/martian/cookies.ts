@@ -3,28 +3,36 @@ import { wireText } from './fields.ts';
 import { type ElseFilter, filter, filterFields } from './filter.ts';
 import { kind, type Place, scope } from './modifier.ts';
 
-const name = { type: 'string', minLength: 1, description: 'Name of the cookie.' } as const;
+const name = { type: 'string', minLength: 1, description: 'Cookie name.' } as const;
 
 export const cookieModifier = kind(
   {
     type: 'object',
-    description: 'Adds a cookie: to those of a request, or as a Set-Cookie of an answer.',
+    description: 'Adds a cookie: to the Cookie header of requests, or as Set-Cookie to responses.',
     required: ['name', 'value'],
     properties: {
       name,
-      value: { type: 'string', description: 'Its value.' },
-      path: { type: 'string', description: 'Path for which clients send it.', default: '' },
-      domain: { type: 'string', description: 'Domain for which clients send it.', default: '' },
+      value: { type: 'string', description: 'Cookie value.' },
+      path: { type: 'string', description: 'Path attribute: the path that clients send the cookie for.', default: '' },
+      domain: {
+        type: 'string',
+        description: 'Domain attribute: the domain that clients send the cookie to.',
+        default: '',
+      },
       expires: {
         type: 'string',
-        description: 'When clients forget it, as in RFC 3339.',
+        description: 'Expires attribute, in RFC 3339 format.',
         examples: ['2030-04-12T23:20:50Z'],
       },
-      secure: { type: 'boolean', description: 'Clients send it over TLS only.', default: false },
-      httpOnly: { type: 'boolean', description: 'Scripts of pages do not see it.', default: false },
+      secure: {
+        type: 'boolean',
+        description: 'Secure attribute: clients send the cookie over TLS only.',
+        default: false,
+      },
+      httpOnly: { type: 'boolean', description: 'HttpOnly attribute: hides the cookie from scripts.', default: false },
       maxAge: {
         type: 'integer',
-        description: 'Seconds clients keep it; below 0: they delete it now. Default: not said.',
+        description: 'Max-Age attribute in seconds. Negative values delete the cookie. Default: no Max-Age.',
         default: 0,
       },
       scope,
@@ -45,11 +53,11 @@ export const cookieModifier = kind(
 export const cookieFilter = kind(
   {
     type: 'object',
-    description: 'Acts where a cookie is there, or has a value.',
+    description: 'Applies a modifier if a cookie exists, or has a given value.',
     required: ['name', 'modifier'],
     properties: {
       name,
-      value: { type: 'string', description: 'The value it must have. Default: any.', default: '' },
+      value: { type: 'string', description: 'Required cookie value. Default: any value.', default: '' },
       ...filterFields,
     },
   },

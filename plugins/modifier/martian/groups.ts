@@ -4,13 +4,13 @@ import { failure, innerModifier, kind, type Modifier, type Place, scope } from '
 export const fifoGroup = kind(
   {
     type: 'object',
-    description: 'Several modifiers, one after another.',
+    description: 'Runs several modifiers in order.',
     required: ['modifiers'],
     properties: {
-      modifiers: { type: 'array', items: innerModifier('A modifier.'), description: 'The modifiers, in order.' },
+      modifiers: { type: 'array', items: innerModifier('A modifier.'), description: 'Modifiers, in order.' },
       aggregateErrors: {
         type: 'boolean',
-        description: 'One that fails does not stop those behind it: the call fails at the end, with all messages.',
+        description: 'Continues after a modifier fails. The call then fails at the end with all error messages.',
         default: false,
       },
       scope,
@@ -26,19 +26,19 @@ export const fifoGroup = kind(
 export const priorityGroup = kind(
   {
     type: 'object',
-    description: 'Several modifiers, those with the highest priority first.',
+    description: 'Runs several modifiers by priority, highest first.',
     required: ['modifiers'],
     properties: {
       modifiers: {
         type: 'array',
-        description: 'The modifiers with their priorities.',
+        description: 'Modifiers with their priorities.',
         items: {
           type: 'object',
           required: ['priority', 'modifier'],
           properties: {
             priority: {
               type: 'integer',
-              description: 'The higher, the earlier; of equal ones the later declared runs first.',
+              description: 'Priority: higher values run earlier. Among equal priorities, the last declared runs first.',
             },
             modifier: innerModifier('The modifier.'),
           },

@@ -3,7 +3,7 @@ import { authorityOf, checkName, checkValue, type Field, replyField, requestFiel
 import { type ElseFilter, filter, filterFields } from './filter.ts';
 import { actsOn, innerModifier, kind, type Place, scope, scopeOf } from './modifier.ts';
 
-const name = { type: 'string', minLength: 1, description: 'Name of the header.' } as const;
+const name = { type: 'string', minLength: 1, description: 'Header name.' } as const;
 
 /** Sets a header in the place of all its values. */
 export const headerModifier = kind(
@@ -11,7 +11,7 @@ export const headerModifier = kind(
     type: 'object',
     description: 'Sets a header.',
     required: ['name', 'value'],
-    properties: { name, value: { type: 'string', description: 'Its new value.' }, scope },
+    properties: { name, value: { type: 'string', description: 'Header value.' }, scope },
   },
   ({ name, value, scope }, place) =>
     writing(place, name, value, scope, (field, message, text) => field.set(message, text)),
@@ -20,9 +20,9 @@ export const headerModifier = kind(
 export const headerAppend = kind(
   {
     type: 'object',
-    description: 'Adds one more value to a header.',
+    description: 'Adds a value to a header.',
     required: ['name', 'value'],
-    properties: { name, value: { type: 'string', description: 'The value to add.' }, scope },
+    properties: { name, value: { type: 'string', description: 'Value to add.' }, scope },
   },
   ({ name, value, scope }, place) => {
     const isSingle = /^content-length$/i.test(name) || (/^host$/i.test(name) && actsOn(scope, 'request'));
@@ -34,11 +34,11 @@ export const headerAppend = kind(
 export const headerCopy = kind(
   {
     type: 'object',
-    description: 'Gives a header the first value of another one, or none.',
+    description: 'Copies the first value of a header to another header.',
     required: ['from', 'to'],
     properties: {
-      from: { type: 'string', minLength: 1, description: 'Name of the header that is read.' },
-      to: { type: 'string', minLength: 1, description: 'Name of the header that is set.' },
+      from: { type: 'string', minLength: 1, description: 'Name of the header to read.' },
+      to: { type: 'string', minLength: 1, description: 'Name of the header to set.' },
       scope,
     },
   },
@@ -66,7 +66,7 @@ export const headerBlacklist = kind(
     description: 'Removes headers.',
     required: ['names'],
     properties: {
-      names: { type: 'array', items: { type: 'string', minLength: 1 }, description: 'Names of the headers.' },
+      names: { type: 'array', items: { type: 'string', minLength: 1 }, description: 'Header names.' },
       scope,
     },
   },
@@ -84,9 +84,9 @@ export const headerBlacklist = kind(
 export const headerId = kind(
   {
     type: 'object',
-    description: 'Gives requests without a value in a header a random UUID.',
+    description: 'Sets a header to a random UUID in requests that have no value for it.',
     properties: {
-      header: { type: 'string', minLength: 1, description: 'Name of the header.', default: 'X-Krakend-Id' },
+      header: { type: 'string', minLength: 1, description: 'Header name.', default: 'X-Krakend-Id' },
       scope: scopeOf('request'),
     },
   },
@@ -106,7 +106,7 @@ export const headerId = kind(
 export const stashModifier = kind(
   {
     type: 'object',
-    description: 'Puts the address that is called into a header.',
+    description: 'Stores the request URL in a header.',
     required: ['headerName'],
     properties: { headerName: { ...name, examples: ['X-Called'] }, scope },
   },
@@ -133,11 +133,11 @@ export const stashModifier = kind(
 export const headerFilter = kind(
   {
     type: 'object',
-    description: 'Acts where a header is there, or has a value.',
+    description: 'Applies a modifier if a header exists, or has a given value.',
     required: ['name', 'modifier'],
     properties: {
       name,
-      value: { type: 'string', description: 'A value it must have. Default: any, it must be there.' },
+      value: { type: 'string', description: 'Required header value. Default: any value.' },
       ...filterFields,
     },
   },
@@ -160,11 +160,14 @@ export const headerFilter = kind(
 export const headerRegexFilter = kind(
   {
     type: 'object',
-    description: 'Acts where the first value of a header of the request matches a regular expression.',
+    description: 'Applies a modifier if the first value of a request header matches a regular expression.',
     required: ['header', 'regex', 'modifier'],
     properties: {
       header: name,
-      regex: { type: 'string', description: 'RE2 syntax; matches anywhere unless it has ^ and $.' },
+      regex: {
+        type: 'string',
+        description: 'Regular expression (RE2). Matches anywhere unless anchored with ^ and $.',
+      },
       modifier: innerModifier('What is done where it matches.'),
       scope,
     },

@@ -18,7 +18,7 @@ import type { Modifier, Place } from './modifier.ts';
 /** Changes the request right before it is sent, and the answer before it is decoded. */
 export const plugin = definePlugin({
   name: 'modifier/martian',
-  description: 'Static changes of the request to a backend and of its answer, in a small language.',
+  description: 'Modifies backend requests and responses with a declarative language.',
   offers: [changedReplies, personalHeaders],
   places: [
     atBackend(modifierSchema, (site): AtBackend => {

@@ -54,7 +54,7 @@ const names = Object.keys(kinds);
 export const modifierSchema: { readonly type: 'object' } = declareModifiers({
   type: 'object',
   title: 'Martian modifier',
-  description: 'One change, or a group of them: an object with one key, the type of the modifier.',
+  description: 'A modifier or group of modifiers: an object with a single key, the type of the modifier.',
   examples: [
     { 'header.Modifier': { name: 'Authorization', value: 'Basic eA==', scope: ['request'] } },
     {

@@ -3,16 +3,16 @@ import { authorityOf } from './fields.ts';
 import { type ElseFilter, filter, filterFields } from './filter.ts';
 import { innerModifier, kind, type Place, scope, scopeOf } from './modifier.ts';
 
-const parameter = { type: 'string', minLength: 1, description: 'Name of the parameter.' } as const;
+const parameter = { type: 'string', minLength: 1, description: 'Query parameter name.' } as const;
 
 export const querystringModifier = kind(
   {
     type: 'object',
-    description: 'Sets a parameter of the query.',
+    description: 'Sets a query parameter.',
     required: ['name', 'value'],
     properties: {
       name: parameter,
-      value: { type: 'string', description: 'Its only value.' },
+      value: { type: 'string', description: 'Parameter value, replacing all existing values.' },
       scope: scopeOf('request'),
     },
   },
@@ -30,11 +30,11 @@ export const querystringModifier = kind(
 export const querystringFilter = kind(
   {
     type: 'object',
-    description: 'Acts where the query has a parameter, or a value of it.',
+    description: 'Applies a modifier if a query parameter exists, or has a given value.',
     required: ['name', 'modifier'],
     properties: {
       name: parameter,
-      value: { type: 'string', description: 'A value it must have. Default: any.', default: '' },
+      value: { type: 'string', description: 'Required parameter value. Default: any value.', default: '' },
       ...filterFields,
     },
   },
@@ -46,16 +46,16 @@ export const querystringFilter = kind(
 );
 
 const addressParts = {
-  scheme: { type: 'string', description: 'http or https.', default: '' },
-  host: { type: 'string', description: 'Name or address, with the port.', default: '' },
-  path: { type: 'string', description: 'Path without the query.', default: '' },
-  query: { type: 'string', description: 'Query, without ?.', default: '' },
+  scheme: { type: 'string', description: 'URL scheme, http or https.', default: '' },
+  host: { type: 'string', description: 'Host name or IP address, with the port.', default: '' },
+  path: { type: 'string', description: 'URL path without the query.', default: '' },
+  query: { type: 'string', description: 'Query string without the question mark.', default: '' },
 } as const;
 
 export const urlModifier = kind(
   {
     type: 'object',
-    description: 'Replaces parts of the address that is called. The Host header stays.',
+    description: 'Replaces parts of the request URL. The Host header does not change.',
     properties: { ...addressParts, scope: scopeOf('request') },
   },
   ({ scheme, host, path, query }, place) => {
@@ -84,12 +84,15 @@ export const urlModifier = kind(
 export const urlFilter = kind(
   {
     type: 'object',
-    description: 'Acts where all the given parts of the address are equal.',
+    description: 'Applies a modifier if all given parts of the URL match.',
     required: ['modifier'],
     properties: {
       ...addressParts,
-      host: { ...addressParts.host, description: 'Name or address, with the port; * stands for one label.' },
-      query: { ...addressParts.query, description: 'All parameters of the query with their values, in any order.' },
+      host: { ...addressParts.host, description: 'Host name or IP address, with the port. * matches one label.' },
+      query: {
+        ...addressParts.query,
+        description: 'Query parameters and values that must all be present, in any order.',
+      },
       ...filterFields,
     },
   },
@@ -111,10 +114,13 @@ export const urlFilter = kind(
 export const urlRegexFilter = kind(
   {
     type: 'object',
-    description: 'Acts where the whole address, with its query, matches a regular expression.',
+    description: 'Applies a modifier if the complete URL, including its query, matches a regular expression.',
     required: ['regex', 'modifier'],
     properties: {
-      regex: { type: 'string', description: 'RE2 syntax; matches anywhere unless it has ^ and $.' },
+      regex: {
+        type: 'string',
+        description: 'Regular expression (RE2). Matches anywhere unless anchored with ^ and $.',
+      },
       ...filterFields,
     },
   },
@@ -129,11 +135,15 @@ const port = { type: 'integer', minimum: 1, maximum: 65_535 } as const;
 export const portModifier = kind(
   {
     type: 'object',
-    description: 'Changes the port that is called, and that of the Host header.',
+    description: 'Changes the port of the request URL and of the Host header.',
     properties: {
-      port: { ...port, description: 'The new port.' },
-      defaultForScheme: { type: 'boolean', description: '80 for http, 443 for https.', default: false },
-      remove: { type: 'boolean', description: 'No port is said, which is that of the scheme.', default: false },
+      port: { ...port, description: 'Port number.' },
+      defaultForScheme: { type: 'boolean', description: 'Uses 80 for http and 443 for https.', default: false },
+      remove: {
+        type: 'boolean',
+        description: "Removes the port, so that the scheme's default port applies.",
+        default: false,
+      },
       scope: scopeOf('request'),
     },
   },
@@ -157,10 +167,10 @@ export const portModifier = kind(
 export const portFilter = kind(
   {
     type: 'object',
-    description: 'Acts where a port is called.',
+    description: 'Applies a modifier if the request URL has a given port.',
     required: ['port', 'modifier'],
     properties: {
-      port: { ...port, description: 'The port; that of the scheme where the address says none.' },
+      port: { ...port, description: "Port number. URLs without a port have the scheme's default port." },
       modifier: innerModifier('What is done where it is that port.'),
       scope,
     },

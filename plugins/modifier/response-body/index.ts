@@ -6,7 +6,7 @@ import { type ModifiersConfig, modifiersSchema } from './schema.ts';
 import { compileModifiers } from './text-modifiers.ts';
 
 const schema = {
-  description: 'Either `modifiers` of texts, or what modifier/response-body-generator has.',
+  description: 'Either text `modifiers`, or the fields of modifier/response-body-generator.',
   examples: [
     { modifiers: [{ regexp: { field: 'card.number', find: '^.*(\\d{4})$', replace: 'XXXX-$1' } }] },
     { modifiers: [{ trim: { field: 'items.*.title', find: ' ' } }, { upper: { field: 'country' } }] },
@@ -24,7 +24,7 @@ const schema = {
  */
 export const plugin = definePlugin({
   name: 'modifier/response-body',
-  description: 'Changes texts in the data of responses.',
+  description: 'Modifies strings in the response data.',
   freeKeys: true,
   leaves: ['requests'],
   places: [

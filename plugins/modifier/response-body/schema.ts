@@ -3,13 +3,13 @@ import type { Infer } from '#contract';
 const field = {
   type: 'string',
   minLength: 1,
-  description: 'Dotted path of the texts: * stands for every item or value, a number for the item at that position.',
+  description: 'Dotted path of the strings. `*` matches every item or value, a number the item at that index.',
   examples: ['user.name', 'items.*.title'],
 } as const;
 
 const replace = {
   type: 'string',
-  description: 'What takes the place of it; empty to remove it.',
+  description: 'Replacement text. Empty removes the match.',
   examples: ['***'],
 } as const;
 
@@ -23,14 +23,14 @@ const modifier = {
     regexp: {
       type: 'object',
       required: ['field', 'find', 'replace'],
-      description: 'Replaces every match of a regular expression.',
+      description: 'Replaces all matches of a regular expression.',
       properties: {
         field,
         find: { type: 'string', description: 'Regular expression (RE2).', examples: ['^.*(\\d{4})$'] },
         replace: {
           type: 'string',
           description:
-            'What takes the place of a match: $1 and $name stand for groups, in braces where a letter or digit follows, $$ for a dollar.',
+            'Replacement text. `$1` and `$name` insert groups (in braces if a letter or digit follows), `$$` inserts a dollar sign.',
           examples: ['XXXX-$1'],
         },
       },
@@ -38,20 +38,25 @@ const modifier = {
     literal: {
       type: 'object',
       required: ['field', 'find', 'replace'],
-      description: 'Replaces a text wherever it stands.',
+      description: 'Replaces all occurrences of a text.',
       properties: {
         field,
-        find: { type: 'string', minLength: 1, description: 'Text, in this very case.', examples: [' items left'] },
+        find: {
+          type: 'string',
+          minLength: 1,
+          description: 'Text to find (case-sensitive).',
+          examples: [' items left'],
+        },
         replace,
       },
     },
     trim: {
       type: 'object',
       required: ['field', 'find'],
-      description: 'Removes characters from both ends.',
+      description: 'Removes characters from both ends of a string.',
       properties: {
         field,
-        find: { type: 'string', minLength: 1, description: 'All characters that are removed.', examples: [' \t'] },
+        find: { type: 'string', minLength: 1, description: 'Characters to remove.', examples: [' \t'] },
       },
     },
     lower: oneField('Writes a text in lower case.'),
@@ -65,7 +70,7 @@ export const modifiersSchema = {
     modifiers: {
       type: 'array',
       items: modifier,
-      description: 'Changes of texts, in order; those of one item in the order regexp, literal, trim, lower, upper.',
+      description: 'Modifiers, in order. Within one item: regexp, literal, trim, lower, upper.',
       default: [],
       examples: [[{ trim: { field: 'user.name', find: ' ' } }]],
     },

@@ -10,7 +10,7 @@ import { schema } from './schema.ts';
  */
 export const plugin = definePlugin({
   name: 'modifier/response-headers',
-  description: 'Adds, replaces, renames and deletes headers of every response.',
+  description: 'Adds, replaces, renames and deletes response headers.',
   freeKeys: true,
   leaves: ['requests', 'data'],
   places: [

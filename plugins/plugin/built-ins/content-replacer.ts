@@ -14,18 +14,17 @@ const entry = {
   type: 'object',
   required: ['find', 'replace'],
   properties: {
-    find: { type: 'string', minLength: 1, description: 'The text that is replaced, or a regular expression (RE2).' },
-    replace: { type: 'string', description: 'What it is replaced by; with `regexp`, `$1` stands for a group.' },
-    regexp: { type: 'boolean', description: '`find` is a regular expression.', default: false },
+    find: { type: 'string', minLength: 1, description: 'Text or regular expression (RE2) to find.' },
+    replace: { type: 'string', description: 'Replacement text. With `regexp`, `$1` inserts a group.' },
+    regexp: { type: 'boolean', description: 'Treats `find` as a regular expression.', default: false },
   },
 } as const;
 
 export const schema = {
   type: 'object',
-  description:
-    'Settings of `content-replacer`: fields of the response, by their paths, and what is replaced in their texts.',
+  description: 'Replacements of `content-replacer`, by dotted path of the response field.',
   minProperties: 1,
-  values: { anyOf: [entry, { type: 'string', description: 'A comment, under a key that starts with `@`.' }] },
+  values: { anyOf: [entry, { type: 'string', description: 'Comment. Keys that start with `@` are ignored.' }] },
 } as const satisfies Schema;
 
 export type ContentReplacerConfig = Infer<typeof schema>;

@@ -17,25 +17,24 @@ import { keysIn } from '../../services/keys/key-set.ts';
 
 export const schema = {
   type: 'object',
-  description: 'Settings of `jwk-aggregator`: the key sets of several identity providers as one, for this machine.',
+  description: 'JWK set of `jwk-aggregator`: combines the key sets of several identity providers for this machine.',
   required: ['port', 'origins'],
   properties: {
     port: {
       type: 'integer',
       minimum: 1,
       maximum: 65535,
-      description: 'Port on the loopback address where the set is found, under any path.',
+      description: 'Port on the loopback address that serves the combined set, under any path.',
     },
     origins: {
       type: 'array',
       minItems: 1,
       items: { type: 'string', minLength: 1 },
-      description: 'Addresses of the JWK sets.',
+      description: 'URLs of the JWK sets.',
     },
     cache: {
       type: 'boolean',
-      description:
-        "Keep each set for the `max-age` of its response, and beyond that while its server can't be reached.",
+      description: 'Caches each set for the `max-age` of its response, and longer while its server is unreachable.',
       default: false,
     },
   },

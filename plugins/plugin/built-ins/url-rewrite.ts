@@ -2,19 +2,19 @@ import type { ClientRequest, Infer, Schema, Site, Wrap } from '#contract';
 
 export const schema = {
   type: 'object',
-  description: 'Settings of `url-rewrite`: more paths under which endpoints are there.',
+  description: 'Path rewriting by `url-rewrite`: additional paths that lead to endpoints.',
   properties: {
     literal: {
       type: 'object',
       values: { type: 'string' },
-      description: 'Whole paths, each with the path that it stands for.',
+      description: 'Replacement paths by complete request path.',
       examples: [{ '/hi': '/hello' }],
     },
     regexp: {
       type: 'array',
       items: { type: 'array', minItems: 2, maxItems: 2, items: { type: 'string' } },
       description:
-        'Pairs of a regular expression (RE2) and what its matches in the path are replaced by, with `$1` for a group. The first one that matches counts.',
+        'Pairs of a regular expression (RE2) and its replacement in the path, where `$1` inserts a group. The first match applies.',
       examples: [[['^/u-([a-z]+)$', '/users/$1']]],
     },
   },

@@ -21,7 +21,7 @@ export class SyncTime {
     this.#log = site.log;
     this.#histogram =
       meterOf(site)?.histogram('plugin.sync.duration', {
-        description: 'Time for which calls of plugins held the event loop.',
+        description: 'Time during which calls of plugins blocked the event loop.',
         unit: 's',
       }) ?? null;
     this.#attributes = { plugin: name, kind };

@@ -33,24 +33,24 @@ export const breakerSchema = {
     interval: {
       type: 'integer',
       minimum: 0,
-      description: 'Seconds after which a closed breaker forgets its failures; 0 for never.',
+      description: 'Time in seconds after which a closed breaker resets its failure count. 0 disables the reset.',
       examples: [60],
     },
     timeout: {
       type: 'integer',
       minimum: 0,
-      description: 'Seconds the breaker stays open; 0 means 60.',
+      description: 'Time in seconds that the breaker stays open. 0 means 60.',
       examples: [10],
     },
     max_errors: {
       type: 'integer',
       minimum: 0,
       description:
-        'Failures in a row that are tolerated; one more opens the breaker. Each worker counts its own; what opens in one does so in all.',
+        'Number of consecutive failures to tolerate. One more opens the breaker. Failures are counted per worker; a breaker that opens in one worker opens in all.',
       examples: [3],
     },
-    name: { type: 'string', description: 'Name of the breaker in the log.', default: '', examples: ['users'] },
-    log_status_change: { type: 'boolean', description: 'Log every change of state.', default: false },
+    name: { type: 'string', description: 'Breaker name in the log.', default: '', examples: ['users'] },
+    log_status_change: { type: 'boolean', description: 'Logs every change of state.', default: false },
   },
 } as const satisfies Schema;
 

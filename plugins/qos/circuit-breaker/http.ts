@@ -12,7 +12,7 @@ const schema = {
       items: { type: 'integer', minimum: 100, maximum: 599 },
       minItems: 1,
       uniqueItems: true,
-      description: 'Statuses of the backend that are a success; every other one is a failure.',
+      description: 'Backend status codes that count as success. All others count as failures.',
       examples: [[200, 201, 204]],
     },
   },
@@ -23,7 +23,7 @@ const plainForms = ['qos/circuit-breaker', 'github.com/devopsfaith/krakend-circu
 /** Judges the backend's own status, before anything is decoded: it works with `no-op` too. */
 export const plugin = definePlugin({
   name: 'qos/circuit-breaker/http',
-  description: 'Stops calling a backend that keeps answering with other statuses than the valid ones.',
+  description: 'Stops calling a backend that keeps returning unexpected status codes.',
   leaves: ['requests', 'data'],
   places: [
     atBackend(schema, (site) => {

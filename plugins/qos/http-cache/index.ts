@@ -31,20 +31,20 @@ const schema = {
     shared: {
       type: 'boolean',
       description:
-        'Answers are kept in one store for all backends that say so, apart for those with other credentials. Default: each backend has its own.',
+        'Uses one store for all backends with this setting, separated by credentials. Default: each backend has its own store.',
       default: false,
     },
     max_items: {
       type: 'integer',
       minimum: 1,
-      description: 'Answers the store holds at most; with max_size only. Default: no limit of its own.',
+      description: 'Maximum number of cached responses. Requires max_size. Default: limited by size only.',
       examples: [10_000],
     },
     max_size: {
       type: 'integer',
       minimum: 1024,
       description:
-        'Bytes the store of the gateway holds at most, as much again while answers arrive; each worker has copies of a quarter of that, or of 1 MiB, beside it. Default: 64 MiB, with 1 KiB added for every answer.',
+        'Maximum size of the store in bytes, including 1 KiB of overhead per response. Arriving responses can take the same amount again; each worker additionally keeps copies of up to a quarter of the size, at least 1 MiB. Default: 64 MiB.',
       examples: [67_108_864],
     },
   },
@@ -72,7 +72,7 @@ interface Shelf {
 /** Keeps answers of backends as RFC 9111 says a shared cache does. */
 export const plugin = definePlugin({
   name: 'qos/http-cache',
-  description: 'Keeps answers of a backend in memory for as long as their Cache-Control says.',
+  description: 'Caches backend responses in memory (RFC 9111).',
   leaves: ['requests', 'data'],
   takes: [changedReplies, meters, personalHeaders],
   places: [atBackend(schema, attach)],

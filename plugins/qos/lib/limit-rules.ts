@@ -17,41 +17,39 @@ export const limitFields = {
   max_rate: {
     type: 'number',
     minimum: 0,
-    description:
-      'Requests accepted in every period from all clients together; 0, which is the default, for no such limit.',
+    description: 'Maximum number of requests per period from all clients. 0 disables the limit. Default: 0.',
     examples: [500],
   },
   capacity: {
     type: 'integer',
     minimum: 0,
     description:
-      'Largest burst of all clients together; 0 for the whole requests of one second, at least 1. Of several workers each takes a tenth of it at once, at most the requests of 100 ms.',
+      "Burst size for all clients. 0 uses one second's worth of requests (at least 1). With several workers, each one takes up to a tenth of it at a time, at most the requests of 100 ms.",
     default: 0,
   },
   client_max_rate: {
     type: 'number',
     minimum: 0,
-    description: 'Requests accepted in every period from each client; 0, which is the default, for no such limit.',
+    description: 'Maximum number of requests per period and client. 0 disables the limit. Default: 0.',
     examples: [10],
   },
   client_capacity: {
     type: 'integer',
     minimum: 0,
-    description:
-      'Largest burst of one client; 0 for the whole requests of one second, at least 1. Workers take it as capacity.',
+    description: "Burst size per client. 0 uses one second's worth of requests (at least 1). Shared by all workers.",
     default: 0,
   },
   every: { type: 'duration', description: 'Period of both rates, at least 1s.', default: '1s', examples: ['1m'] },
   strategy: {
     type: 'string',
     published: { pattern: anyCase(['', ...strategies]) },
-    description: 'How clients are told apart: ip, header or param. Needed with client_max_rate.',
+    description: 'Client identification: ip, header or param. Required with client_max_rate.',
     examples: ['ip', 'header', 'param'],
   },
   key: {
     type: 'string',
     description:
-      'Header name for header; placeholder name for param; for ip, optionally a header that carries the address.',
+      'Header name for `header`, path parameter for `param`. For `ip`, optionally a header that carries the address.',
     default: '',
     examples: ['X-Api-Key'],
   },

@@ -17,12 +17,12 @@ export const redisLimitSchema = {
   properties: {
     connection_name: {
       type: 'string',
-      description: 'A connection that "redis" at the root declares.',
+      description: 'Name of a connection declared in "redis" at the root.',
       examples: ['counters'],
     },
     connection_pool: {
       type: 'string',
-      description: 'Old name of connection_name, which is looked at where both are there.',
+      description: 'Deprecated name of connection_name, which takes precedence.',
       deprecated: true,
     },
     on_failure_allow: failureField,

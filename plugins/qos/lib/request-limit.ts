@@ -28,19 +28,19 @@ export const requestLimitSchema = {
     num_shards: {
       type: 'integer',
       minimum: 0,
-      description: 'Maps that counters are spread over.',
+      description: 'Number of maps that hold the counters.',
       unused: { because: 'one map is enough' },
     },
     cleanup_period: {
       type: 'duration',
-      description: 'How often counters of idle clients are swept, at least 1s.',
+      description: 'Interval at which counters of idle clients are removed, at least 1s.',
       default: '1m',
       examples: ['5m'],
     },
     cleanup_threads: {
       type: 'integer',
       minimum: 0,
-      description: 'Threads that sweep counters of idle clients.',
+      description: 'Number of threads that remove counters of idle clients.',
       unused: { because: 'one sweep is enough' },
     },
   },

@@ -23,19 +23,19 @@ const schema = {
     max_rate: {
       type: 'number',
       minimum: 0,
-      description: 'Calls of the backend in every period, as in 0.5; 0 for no limit.',
+      description: 'Maximum number of backend calls per period, for example 0.5. 0 disables the limit.',
       examples: [100],
     },
     capacity: {
       type: 'integer',
       minimum: 0,
       description:
-        'Largest burst; 0 for the whole calls of one second, at least 1. Of several workers each takes a tenth of it at once, at most the calls of 100 ms.',
+        "Burst size. 0 uses one second's worth of calls (at least 1). With several workers, each one takes up to a tenth of it at a time, at most the calls of 100 ms.",
       examples: [20],
     },
     every: {
       type: 'duration',
-      description: 'Period of the rate, above 0; it may be shorter than a second.',
+      description: 'Period of the rate. Must be greater than 0; can be shorter than a second.',
       default: '1s',
       examples: ['1m'],
     },
@@ -52,7 +52,7 @@ const limited = new BackendError('RATELIMIT_BACKEND', 'rate limit exceded');
  */
 export const plugin = definePlugin({
   name: 'qos/ratelimit/proxy',
-  description: 'Limits how often a backend is called.',
+  description: 'Limits the rate of calls to a backend.',
   oldFields: { maxRate: 'max_rate' },
   leaves: ['requests', 'data'],
   places: [

@@ -8,7 +8,7 @@ import { requestLimit, requestLimitSchema } from '../lib/request-limit.ts';
  */
 export const plugin = definePlugin({
   name: 'qos/ratelimit/router',
-  description: 'Limits how many requests an endpoint accepts from all clients together and from each of them.',
+  description: 'Limits the request rate of an endpoint, in total and per client.',
   oldFields: { maxRate: 'max_rate', clientMaxRate: 'client_max_rate' },
   leaves: ['requests', 'data'],
   places: [

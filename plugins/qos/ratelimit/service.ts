@@ -11,7 +11,7 @@ import { requestLimit, requestLimitSchema } from '../lib/request-limit.ts';
  */
 export const plugin = definePlugin({
   name: 'qos/ratelimit/service',
-  description: 'Limits how many requests all endpoints together accept from all clients and from each of them.',
+  description: 'Limits the request rate of all endpoints together, in total and per client.',
   leaves: ['requests', 'data'],
   offers: [serviceLimits],
   independent: true,

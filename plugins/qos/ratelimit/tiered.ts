@@ -45,15 +45,16 @@ const schema = {
           ...tierFields,
           ratelimit: {
             ...requestLimitSchema,
-            description: 'The limit of this plan, for each attachment counted apart. Default: none.',
+            description: 'Rate limit of the tier, counted separately for each place it is configured. Default: none.',
           },
           ratelimit_redis: {
             ...redisLimitSchema,
-            description: 'The same with counters in Redis, for all gateways together; instead of ratelimit.',
+            description:
+              'Rate limit with counters in Redis, shared by all gateways. Cannot be combined with ratelimit.',
           },
         },
       },
-      description: 'The plans, in order: the first that the header is of holds. Callers of none are not limited.',
+      description: 'Tiers, evaluated in order; the first match applies. Requests that match no tier are not limited.',
     },
   },
 } as const satisfies Schema;
@@ -67,7 +68,7 @@ type TieredConfig = Infer<typeof schema>;
  */
 export const plugin = definePlugin({
   name: 'qos/ratelimit/tiered',
-  description: 'Limits requests by the plan of who sends them, for the whole service or one endpoint.',
+  description: 'Limits the request rate by the tier of the caller, for the whole service or one endpoint.',
   leaves: ['requests', 'data'],
   takes: [redisConnections],
   independent: true,

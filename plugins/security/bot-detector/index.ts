@@ -18,7 +18,7 @@ const rejected = new CallError('BOT_REJECTED', 'bot rejected', { view: { status:
 /** The detectors of the service and of an endpoint are apart: a request must pass both. */
 export const plugin = definePlugin({
   name: 'security/bot-detector',
-  description: 'Turns away requests by their user agent.',
+  description: 'Rejects requests by `User-Agent`.',
   oldFields: {
     whitelist: 'allow',
     allowlist: 'allow',

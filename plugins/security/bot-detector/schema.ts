@@ -29,12 +29,12 @@ export const schema = {
       minimum: 0,
       maximum: 1_000_000,
       description:
-        'User agents remembered with what the patterns say of them, in each worker; 0, which is the default, for none. Each takes 24 bytes from the start, and its text, of at most 1024 characters.',
+        'Number of user agents whose match result is cached per worker. 0 disables the cache. Each entry takes 24 bytes in advance, plus its text of up to 1024 characters. Default: 0.',
       examples: [10_000],
     },
     empty_user_agent_is_bot: {
       type: 'boolean',
-      description: 'Requests without a user agent are turned away. Default: false.',
+      description: 'Rejects requests without a user agent. Default: false.',
     },
   },
 } as const satisfies Schema;

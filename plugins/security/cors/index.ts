@@ -47,8 +47,7 @@ export const endpointPolicies = definePort<EndpointPolicies>('CORS policies of e
  */
 export const plugin = definePlugin({
   name: 'security/cors',
-  description:
-    'Lets pages of other sites call the gateway from a browser: answers preflights, sends the headers of CORS.',
+  description: 'Enables cross-origin requests from browsers (CORS): answers preflights and sends CORS headers.',
   leaves: ['requests', 'data'],
   independent: true,
   offers: [endpointPolicies, allowedOrigins],

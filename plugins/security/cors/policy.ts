@@ -13,7 +13,7 @@ export interface Policy {
   readonly refusesSocket: (request: ClientRequest) => boolean;
   /** What answers to preflights depend on. */
   readonly preflightVary: string;
-  /** Status of the answers to preflights. */
+  /** Response status of preflights. */
   readonly status: number;
   /** Preflights go on to the router. */
   readonly passesOn: boolean;

@@ -22,7 +22,7 @@ const alias = 'github_com/devopsfaith/krakend-httpsecure';
  */
 export const plugin = definePlugin({
   name,
-  description: 'Checks the host, redirects to HTTPS and sends security headers.',
+  description: 'Restricts hosts, redirects to HTTPS and sends security headers.',
   leaves: ['requests', 'data'],
   places: [
     atService(schema, (site) => {

@@ -16,7 +16,7 @@ export const schema = {
       type: 'array',
       items: { type: 'string' },
       description:
-        'Host names, with their port if any, that clients may use. Other requests are rejected. Empty allows every host, which backends then get as X-Forwarded-Host.',
+        'Host names, with their port if any, that clients can use. Other requests are rejected. Empty allows every host, which is passed to backends as X-Forwarded-Host.',
       default: [],
       examples: [['api.example.com']],
     },
@@ -24,7 +24,8 @@ export const schema = {
     host_proxy_headers: {
       type: 'array',
       items: { type: 'string', published: { pattern: HEADER_NAME_PATTERN } },
-      description: 'Headers that may carry the real host; the first one that is not empty wins over Host.',
+      description:
+        'Headers that can contain the original host, in order of precedence. The first non-empty one replaces Host.',
       default: [],
       examples: [['X-Forwarded-Host']],
     },
@@ -32,7 +33,7 @@ export const schema = {
     ssl_host: {
       type: 'string',
       published: { pattern: HEADER_VALUE_PATTERN },
-      description: "Host to redirect to; empty for the request's.",
+      description: "Host to redirect to. Empty keeps the request's host.",
       default: '',
       examples: ['api.example.com'],
     },
@@ -40,14 +41,15 @@ export const schema = {
       type: 'object',
       published: { propertyNames: { pattern: HEADER_NAME_PATTERN } },
       values: { type: 'string' },
-      description: 'Headers and the values that prove HTTPS behind a balancer, which must overwrite them.',
+      description:
+        'Headers and values by which a load balancer marks HTTPS requests. The load balancer must overwrite these headers.',
       default: {},
       examples: [{ 'X-Forwarded-Proto': 'https' }],
     },
     sts_seconds: {
       type: 'integer',
       minimum: 0,
-      description: 'max-age of Strict-Transport-Security in seconds; 0 for no such header.',
+      description: 'max-age of Strict-Transport-Security in seconds. 0 disables the header.',
       default: 0,
       examples: [31_536_000],
     },
@@ -57,7 +59,7 @@ export const schema = {
     custom_frame_options_value: {
       type: 'string',
       published: { pattern: HEADER_VALUE_PATTERN },
-      description: 'Value of X-Frame-Options, wins over frame_deny; empty for frame_deny to decide.',
+      description: 'Value of X-Frame-Options. Takes precedence over frame_deny. Empty leaves the header to frame_deny.',
       default: '',
       examples: ['SAMEORIGIN'],
     },
@@ -67,14 +69,14 @@ export const schema = {
       type: 'string',
       published: { pattern: HEADER_VALUE_PATTERN },
       description:
-        'Value of Content-Security-Policy, where $NONCE becomes a nonce, new for each request; empty for no such header.',
+        'Value of Content-Security-Policy. $NONCE is replaced with a nonce per request. Empty disables the header.',
       default: '',
       examples: ["default-src 'self'"],
     },
     referrer_policy: {
       type: 'string',
       published: { pattern: HEADER_VALUE_PATTERN },
-      description: 'Value of Referrer-Policy; empty for no such header.',
+      description: 'Value of Referrer-Policy. Empty disables the header.',
       default: '',
       examples: ['same-origin'],
     },

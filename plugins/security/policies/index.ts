@@ -43,7 +43,7 @@ const response: Readonly<Record<string, CelType>> = { ...now, ...requestTypes, .
  */
 export const plugin = definePlugin({
   name: 'security/policies',
-  description: 'Ends calls whose request, response or token does not meet policies.',
+  description: 'Rejects requests, responses and tokens that violate policies.',
   leaves: ['requests', 'data'],
   offers: [tokenChecks],
   takes: [geoLocations],

@@ -2,24 +2,25 @@ import type { Infer, Schema } from '#contract';
 
 const error = {
   type: 'object',
-  description: 'What the client is answered where a policy does not hold.',
+  description: 'Response to the client if a policy is violated.',
   examples: [{ status: 403, body: '{"error":"not yours"}', content_type: 'application/json' }],
   properties: {
-    status: { type: 'integer', minimum: 200, maximum: 599, description: 'Status.', default: 500 },
+    status: { type: 'integer', minimum: 200, maximum: 599, description: 'Response status.', default: 500 },
     body: {
       type: 'string',
-      description: 'Body, written where `return_error_msg` is set; empty for a line that says which policy it was.',
+      description:
+        'Response body, sent if `return_error_msg` is set. Empty sends a line that names the violated policy.',
       examples: ['not yours'],
       default: '',
     },
     content_type: {
       type: 'string',
       pattern: '^[\\t\\x20-\\x7e]+$',
-      description: 'Type of that body.',
+      description: 'Content-Type of the response body.',
       default: 'text/plain',
     },
   },
-  values: { type: 'any', description: 'Anything else, which has no effect.' },
+  values: { type: 'any', description: 'Any other field. Ignored.' },
 } as const satisfies Schema;
 
 const policies = (description: string, examples: readonly string[]) =>
@@ -33,7 +34,7 @@ const policies = (description: string, examples: readonly string[]) =>
 
 const request = {
   type: 'object',
-  description: 'What must hold of a request before it goes on.',
+  description: 'Policies that requests must satisfy before they are processed.',
   required: ['policies'],
   properties: {
     policies: policies('Conditions in the Common Expression Language, looked at in order. All must be true.', [
@@ -46,7 +47,7 @@ const request = {
 
 const response = {
   type: 'object',
-  description: 'What must hold of a response before it goes back.',
+  description: 'Policies that responses must satisfy before they are sent.',
   required: ['policies'],
   properties: {
     policies: policies('Conditions in the Common Expression Language, looked at in order. All must be true.', [
@@ -58,7 +59,8 @@ const response = {
 
 const token = {
   type: 'object',
-  description: 'What must hold of the token of a request, which is refused with 401 else. Needs `auth/validator`.',
+  description:
+    'Policies that the token of a request must satisfy. Violations are rejected with 401. Requires `auth/validator`.',
   required: ['policies'],
   properties: {
     policies: policies('Conditions on `JWT` and `now`, looked at in order. All must be true.', [
@@ -70,20 +72,20 @@ const token = {
 const options = {
   auto_join_policies: {
     type: 'boolean',
-    description: 'The policies of one block count as one: the log shows all of them where one does not hold.',
+    description: 'Combines the policies of a block into one; if it fails, the log shows all of them.',
     default: false,
   },
   debug: {
     type: 'boolean',
-    description: 'Every evaluation is logged with what it read and what it came to; without cookies and credentials.',
+    description: 'Logs every evaluation with its input and result, without cookies and credentials.',
     default: false,
   },
   disable_macros: {
     type: 'boolean',
-    description: 'Expressions have the functions of the language alone, without those of policies.',
+    description: 'Disables the additional policy functions: expressions can only use the functions of CEL.',
     default: false,
   },
-  disable_advanced_macros: { type: 'boolean', description: 'The same as `disable_macros`.', default: false },
+  disable_advanced_macros: { type: 'boolean', description: 'Alias of `disable_macros`.', default: false },
 } as const;
 
 export const endpointSchema = {

@@ -3,22 +3,26 @@ import type { Schema } from '#contract';
 
 /** Fields of whoever declares an exchange or a queue. */
 export const declarationFields = {
-  durable: { type: 'boolean', description: 'What is declared outlives a restart of the broker.', default: false },
-  delete: {
+  durable: {
     type: 'boolean',
-    description: 'What is declared is deleted by the broker once nobody uses it any more.',
+    description: 'Declares the queue or exchange as durable, so that it survives a broker restart.',
     default: false,
   },
-  exclusive: { type: 'boolean', description: 'The queue is for this connection alone.', default: false },
+  delete: {
+    type: 'boolean',
+    description: 'Auto-delete: the broker deletes the queue or exchange when it is no longer used.',
+    default: false,
+  },
+  exclusive: { type: 'boolean', description: 'Restricts the queue to this connection.', default: false },
   no_wait: {
     type: 'boolean',
-    description: 'Declare without waiting for the broker.',
+    description: 'Does not wait for the broker to confirm declarations.',
     default: false,
     unused: { because: 'what is declared is always confirmed, and no request waits for that', unless: [false] },
   },
   no_local: {
     type: 'boolean',
-    description: 'Take no messages that were published over the same connection.',
+    description: 'Does not consume messages published over the same connection.',
     unused: { because: 'RabbitMQ does not know it', unless: [false] },
   },
 } as const satisfies Record<string, Schema>;

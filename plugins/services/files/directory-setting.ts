@@ -6,12 +6,12 @@ export const directoryFields = {
     type: 'string',
     minLength: 1,
     description:
-      'The directory, absolute or relative to the working directory. Files are read when they are asked for; hidden ones, and links that lead out of the directory, are not served.',
+      'Directory to serve, absolute or relative to the working directory. Files are read on request. Hidden files, and links that lead out of the directory, are not served.',
     examples: ['./public'],
   },
   directory_listing: {
     type: 'boolean',
-    description: 'List directories that have no index.html.',
+    description: 'Lists directories that have no index.html.',
     default: false,
   },
 } as const satisfies Record<string, Schema>;

@@ -8,26 +8,26 @@ const text = (description: string, example: string) => ({ type: 'string', descri
 const saslSchema = {
   type: 'object',
   title: 'SASL',
-  description: 'Who the gateway is for the brokers. Default: nobody.',
+  description: 'SASL authentication at the brokers. Default: none.',
   properties: {
     mechanism: {
       type: 'string',
       enum: ['PLAIN', 'OAUTHBEARER', 'SCRAM-SHA-256', 'SCRAM-SHA-512'],
-      description: 'How it proves that.',
+      description: 'SASL mechanism.',
       default: 'PLAIN',
     },
     user: text('Name of the user.', 'gateway'),
-    password: { type: 'string', secret: true, description: 'Password of the user; of OAUTHBEARER the token.' },
+    password: { type: 'string', secret: true, description: 'Password of the user, or the token for OAUTHBEARER.' },
     auth_identity: text('Whom the user acts for, with PLAIN.', 'orders'),
     scram_auth_id: text('Whom the user acts for, with SCRAM; not supported.', 'orders'),
     azure_event_hub: {
       type: 'boolean',
-      description: 'The first version of the SASL handshake; not supported.',
+      description: 'Uses version 0 of the SASL handshake. Not supported.',
       default: false,
     },
     disable_hanshake: {
       type: 'boolean',
-      description: 'Despite its name, true sends the SASL handshake; false is not supported.',
+      description: 'Despite its name, true sends the SASL handshake. false is not supported.',
       default: true,
     },
   },
@@ -37,20 +37,20 @@ const saslSchema = {
 export const clusterSchema = {
   type: 'object',
   title: 'Kafka cluster',
-  description: 'Where the brokers are, and how they are spoken to.',
+  description: 'Kafka cluster: brokers, authentication and TLS.',
   required: ['brokers'],
   properties: {
     brokers: {
       type: 'array',
       minItems: 1,
       items: { type: 'string', published: { pattern: `^${HOST_AND_PORT}$` }, examples: ['kafka.internal:9092'] },
-      description: 'Host and port of brokers that tell of the others.',
+      description: 'Host and port of the bootstrap brokers.',
       examples: [['kafka-0.internal:9092', 'kafka-1.internal:9092']],
     },
     client_tls: {
       ...clientTlsSchema,
       title: 'TLS to Kafka',
-      description: 'Speak TLS to the brokers. Default: none. Paths of files are relative to the working directory.',
+      description: 'TLS settings. Default: no TLS. File paths are relative to the working directory.',
     },
     sasl: saslSchema,
     dial_timeout: duration('Longest time to connect to a broker.', '30s', '5s'),
@@ -65,14 +65,14 @@ export const clusterSchema = {
     channel_buffer_size: {
       type: 'integer',
       minimum: 0,
-      description: 'Records that are read ahead.',
+      description: 'Number of records to read ahead.',
       default: 256,
       examples: [100],
     },
     metadata_retry_max: {
       type: 'integer',
       minimum: 0,
-      description: 'Attempts to learn the leaders of topics after one that failed.',
+      description: 'Maximum number of retries when looking up the leaders of topics.',
       default: 3,
       examples: [5],
     },
@@ -84,7 +84,7 @@ export const clusterSchema = {
 export const groupSchema = {
   type: 'object',
   title: 'Kafka consumer group',
-  description: 'Who shares the records, and remembers what was read.',
+  description: 'Consumer group, whose members share the records and their offsets.',
   properties: {
     id: text('Name of the group.', 'gateways'),
     session_timeout: duration(
@@ -103,7 +103,7 @@ export const groupSchema = {
       minItems: 1,
       items: { type: 'string', enum: ['range', 'roundrobin', 'sticky'] },
       description:
-        'How partitions are given out: range or roundrobin. One, the same in all members; sticky is not supported.',
+        'Partition assignment strategy: range or roundrobin. Exactly one, the same for all members. sticky is not supported.',
       default: ['range'],
       examples: [['roundrobin']],
     },
@@ -114,14 +114,14 @@ export const groupSchema = {
     fetch_default: {
       type: 'integer',
       minimum: 1,
-      description: 'Bytes that are read at once. Default: 1 MB.',
+      description: 'Maximum number of bytes per fetch. Default: 1 MB.',
       default: 1_048_576,
       examples: [262_144],
     },
     isolation_level: {
       type: 'string',
       enum: ['read_commited', 'read_uncommited', 'read_committed', 'read_uncommitted'],
-      description: 'read_commited hides records of transactions that were aborted or are not over.',
+      description: 'Isolation level: `read_commited` hides records of aborted and unfinished transactions.',
       default: 'read_commited',
     },
   },

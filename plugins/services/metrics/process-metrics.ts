@@ -60,7 +60,7 @@ export function runtimeStore(): MetricStore {
   memory('nodejs_external_memory_bytes', 'Memory of objects outside the heap', 'external');
   store.gauge(
     'nodejs_active_resources',
-    { description: 'What keeps the processes alive: sockets, timers.' },
+    { description: 'Active handles that keep the processes alive, such as sockets and timers.' },
     () => process.getActiveResourcesInfo().length,
   );
   const collections = store.histogram('nodejs_gc_duration_seconds', {

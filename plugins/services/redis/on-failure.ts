@@ -5,7 +5,7 @@ import { RedisTrouble } from './trouble.ts';
 export const failureField = {
   type: 'boolean',
   description:
-    'Requests that Redis does not count, since it is away, slow or full, pass; else they are refused with 500.',
+    'Accepts requests that cannot be counted because Redis is unreachable, slow or out of memory. If disabled, they are rejected with 500.',
   default: false,
 } as const satisfies Schema;
 

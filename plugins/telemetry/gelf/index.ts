@@ -8,7 +8,7 @@ import { openUdp } from './udp.ts';
 const schema = {
   type: 'object',
   title: 'GELF',
-  description: 'Where the logs are sent in the Graylog Extended Log Format.',
+  description: 'Log destination in the Graylog Extended Log Format (GELF).',
   required: ['address', 'enable_tcp'],
   examples: [
     { address: 'graylog.internal:12201', enable_tcp: false },
@@ -18,12 +18,12 @@ const schema = {
     address: {
       type: 'string',
       pattern: ADDRESS_PATTERN,
-      description: 'Host and port that messages are sent to.',
+      description: 'Host and port of the GELF input.',
       examples: ['graylog.internal:12201'],
     },
     enable_tcp: {
       type: 'boolean',
-      description: 'Send over TCP, where the gateway knows that messages arrive; else over UDP, compressed.',
+      description: 'Sends over TCP, with confirmed delivery. If disabled, sends compressed messages over UDP.',
     },
   },
 } as const satisfies Schema;
@@ -34,7 +34,7 @@ const schema = {
  */
 export const plugin = definePlugin({
   name: 'telemetry/gelf',
-  description: 'Sends the logs to Graylog.',
+  description: 'Sends logs to Graylog.',
   requires: ['telemetry/logging'],
   leaves: ['requests', 'data'],
   offers: [logWriters],

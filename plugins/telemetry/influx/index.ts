@@ -7,7 +7,7 @@ import { type InfluxOptions, InfluxServer } from './server.ts';
 const schema = {
   type: 'object',
   title: 'InfluxDB',
-  description: 'Where the counts of telemetry/metrics are written.',
+  description: 'InfluxDB server that receives the metrics of telemetry/metrics.',
   required: ['address', 'ttl'],
   examples: [
     { address: 'http://influx.internal:8086', ttl: '30s' },
@@ -24,22 +24,22 @@ const schema = {
     address: {
       type: 'string',
       minLength: 1,
-      description: 'URL of the server.',
+      description: 'Server URL.',
       examples: ['https://influx.internal:8086'],
     },
-    ttl: { type: 'duration', description: 'Pause between pushes.', examples: ['30s'] },
+    ttl: { type: 'duration', description: 'Interval between pushes.', examples: ['30s'] },
     db: {
       type: 'string',
       minLength: 1,
-      description: 'Database, or bucket of InfluxDB 2.',
+      description: 'Database name, or bucket name for InfluxDB 2.',
       default: 'krakend',
     },
-    username: { type: 'string', description: 'Name to log in with.', default: '' },
-    password: { type: 'string', secret: true, description: 'Password to log in with.', default: '' },
+    username: { type: 'string', description: 'User name.', default: '' },
+    password: { type: 'string', secret: true, description: 'Password.', default: '' },
     buffer_size: {
       type: 'integer',
       minimum: 0,
-      description: 'Batches that are kept while the server is down, 16 MiB at most; the newest stay.',
+      description: 'Number of batches to keep while the server is down, up to 16 MiB. The oldest are dropped first.',
       default: 0,
     },
   },
@@ -54,7 +54,7 @@ const MAX_TTL_MS = 2 ** 31 - 1;
  */
 export const plugin = definePlugin({
   name: 'telemetry/influx',
-  description: 'Writes the counts of telemetry/metrics to InfluxDB.',
+  description: 'Writes the metrics of telemetry/metrics to InfluxDB.',
   expects: ['telemetry/metrics'],
   leaves: ['requests', 'data'],
   takes: [snapshots],

@@ -9,7 +9,7 @@ const name = 'telemetry/logging';
 /** Application log, access log and backend log: where they go, from which level, and how their lines look. */
 export const plugin = definePlugin({
   name,
-  description: 'Chooses level, format and destination of the application, access and backend logs.',
+  description: 'Configures level, format and destination of the application, access and backend logs.',
   leaves: ['requests', 'data'],
   offers: [applicationLog],
   takes: [logWriters],

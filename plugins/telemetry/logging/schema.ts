@@ -9,13 +9,13 @@ const level = (description: string) =>
 export const backendLogSchema = {
   type: 'object',
   title: 'Backend log',
-  description: 'One line for every upstream call.',
+  description: 'Backend log: one line per backend call.',
   minProperties: 1,
   properties: {
     custom_format: {
       type: 'string',
       description:
-        'Pattern of the line, with its line break. %{reqHeader.NAME} is a header of the request to the backend, %{respHeader.NAME} or %{header.NAME} one of its response. Default: %{prefix}%{time} |%{statusCode}| %{latencyMs} | %{method} %{host} %{path}',
+        'Line pattern, including the line break. %{reqHeader.NAME} is a header of the backend request, %{respHeader.NAME} or %{header.NAME} one of its response. Default: %{prefix}%{time} |%{statusCode}| %{latencyMs} | %{method} %{host} %{path}',
       examples: ['%{method} %{host}%{path} %{statusCode} %{latencyMs}\n'],
     },
     log_with_level: level(
@@ -23,7 +23,7 @@ export const backendLogSchema = {
     ),
     no_value: {
       type: 'string',
-      description: 'Printed for a variable without value. Default, also when empty: -.',
+      description: 'Text printed for variables without a value. Default, also when empty: -.',
       examples: ['none'],
     },
     prefix: { type: 'string', description: 'Value of %{prefix}. Default: empty.', examples: ['[users]'] },
@@ -47,47 +47,51 @@ export const serviceSchema = {
     level: level('Lines below are dropped: DEBUG, INFO, WARNING, ERROR or CRITICAL, in any letter case.'),
     prefix: {
       type: 'string',
-      description: 'Put before every application line of the default format; a field of its own in json.',
+      description: 'Prefix of every application log line in the default format. In json, a separate field.',
       default: '',
       examples: ['[SLUICE]'],
     },
-    stdout: { type: 'boolean', description: 'Write the application log to standard output.', default: false },
+    stdout: { type: 'boolean', description: 'Writes the application log to standard output.', default: false },
     syslog: {
       type: 'boolean',
       description:
-        'Write the application log to the local syslog socket: /dev/log, /var/run/syslog or /var/run/log, whichever takes connections.',
+        'Writes the application log to the local syslog socket: the first of /dev/log, /var/run/syslog and /var/run/log that accepts connections.',
       default: false,
     },
     syslog_facility: {
       type: 'string',
       enum: ['local0', 'local1', 'local2', 'local3', 'local4', 'local5', 'local6', 'local7'],
-      description: 'Facility of syslog lines.',
+      description: 'Syslog facility.',
       default: 'local3',
     },
     format: {
       type: 'string',
       enum: ['default', 'json', 'logstash', 'custom'],
       description:
-        'Format of application lines. json writes one object a line: time (RFC 3339, with milliseconds), level, prefix, component (what tells it, as in "[ENDPOINT: /users]"; empty for the gateway itself) and message.',
+        'Format of the application log. json writes one object per line: time (RFC 3339 with milliseconds), level, prefix, component (the source, for example "[ENDPOINT: /users]"; empty for the gateway itself) and message.',
       default: 'default',
     },
-    custom_format: { type: 'string', minLength: 1, description: 'Pattern of application lines, for format custom.' },
+    custom_format: {
+      type: 'string',
+      minLength: 1,
+      description: 'Pattern of application log lines, for the format custom.',
+    },
     access_log_format: {
       type: 'string',
       enum: ['', 'default', 'httpdCommon', 'httpdCombine', 'httpdCombined', 'json', 'custom'],
       description:
-        'Format of the access log; empty for the built-in line. json writes one object a line: prefix, time, status_code (a number), latency (seconds, as in 0.002s), client_ip, method and path (without query).',
+        'Format of the access log. Empty uses the built-in format. json writes one object per line: prefix, time, status_code (a number), latency (seconds, for example 0.002s), client_ip, method and path (without query).',
       default: '',
     },
     access_log_custom_format: {
       type: 'string',
       description:
-        'Pattern of access lines, with their line break, for access_log_format custom. %{clientCert.subject}, .issuer, .serial and .fingerprint (SHA-256) tell the certificate of a client, with mutual TLS.',
+        'Pattern of access log lines, including the line break, for access_log_format custom. %{clientCert.subject}, .issuer, .serial and .fingerprint (SHA-256) describe the client certificate with mutual TLS.',
       default: '',
     },
     access_log_missing_key_marker: {
       type: 'string',
-      description: 'Printed by access lines for a variable without value; empty means -.',
+      description: 'Text printed in access log lines for variables without a value. Empty means -.',
       default: '-',
     },
     backend: backendLogSchema,

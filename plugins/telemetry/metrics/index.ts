@@ -23,19 +23,19 @@ const flag = (description: string) => ({ type: 'boolean', description, default: 
 const schema = {
   type: 'object',
   title: 'Metrics',
-  description: 'Counters in memory, shown as one JSON object at /__stats on a port of their own.',
+  description: 'In-memory metrics, served as a JSON object at /__stats on a separate port.',
   examples: [{ collection_time: '60s', listen_address: '127.0.0.1:0' }, { endpoint_disabled: true }],
   properties: {
     collection_time: {
       type: 'duration',
-      description: 'Length of a window, at whose end gauges, totals and values of the process are taken.',
+      description: 'Length of a window, at whose end gauges, totals and process values are taken.',
       default: '60s',
       examples: ['30s'],
     },
     listen_address: {
       type: 'string',
       pattern: '^(?:\\[[0-9a-fA-F:.]+\\]|[^\\s:/@]*):[0-9]{1,5}$',
-      description: 'Where the page is: a port behind a colon, or an address and a port; port 0 is any free one.',
+      description: 'Listen address: a colon and a port, or an address and a port. Port 0 chooses a free port.',
       default: ':8090',
       examples: ['127.0.0.1:8090'],
     },
@@ -52,7 +52,7 @@ const HEADER_MS = 3000;
 /** Counters in the process, on a page of their own. */
 export const plugin = definePlugin({
   name: 'telemetry/metrics',
-  description: 'Counts requests in memory and shows the counts as JSON.',
+  description: 'Counts requests in memory and serves the metrics as JSON.',
   leaves: ['requests', 'data'],
   opens: ['/listen_address'],
   independent: true,

@@ -49,7 +49,7 @@ const seenSlot: Slot<Seen> = defineSlot('moesif');
 export function moesif(base: string): Plugin {
   return definePlugin({
     name: 'telemetry/moesif',
-    description: 'Reports requests and answers to Moesif.',
+    description: 'Reports requests and responses to Moesif.',
     leaves: ['requests', 'data'],
     freeKeys: true,
     places: [

@@ -6,7 +6,7 @@ const names = (description: string) =>
 export const schema = {
   type: 'object',
   title: 'Moesif',
-  description: 'Which requests are reported to Moesif, and what of them.',
+  description: 'Reporting of requests to Moesif.',
   required: ['application_id', 'user_id_headers'],
   examples: [
     { application_id: 'application-id-of-moesif', user_id_headers: ['X-User', 'Authorization'] },
@@ -23,35 +23,35 @@ export const schema = {
     application_id: {
       type: 'string',
       minLength: 1,
-      description: 'The application id that Moesif has given out.',
+      description: 'Application ID assigned by Moesif.',
     },
     user_id_headers: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
-      description: 'Headers that say who the user is: the first that is there decides, even if it names nobody.',
+      description: 'Headers that identify the user. The first one present is used, even if its value is empty.',
       examples: [['X-User', 'Authorization']],
     },
     user_id_jwt_claim: {
       type: 'string',
       minLength: 1,
-      description: 'Claim with the user, of an Authorization: Bearer; dots lead into objects.',
+      description: 'Claim of the bearer token that identifies the user. Dots access nested objects.',
       default: 'sub',
     },
     identify_company: {
       type: 'object',
-      description: 'Where the company of the user is written: in one of these.',
+      description: 'Source of the company identifier. Set exactly one.',
       exactlyOneOf: [['header', 'jwt_claim', 'query_string']],
       properties: {
-        header: { type: 'string', minLength: 1, description: 'Name of a header.' },
-        jwt_claim: { type: 'string', minLength: 1, description: 'Claim of an Authorization: Bearer.' },
-        query_string: { type: 'string', minLength: 1, description: 'Name of a query parameter.' },
+        header: { type: 'string', minLength: 1, description: 'Header name.' },
+        jwt_claim: { type: 'string', minLength: 1, description: 'Claim of the bearer token.' },
+        query_string: { type: 'string', minLength: 1, description: 'Query parameter name.' },
       },
     },
-    batch_size: { type: 'integer', minimum: 1, maximum: 1000, description: 'Events of one push.', default: 200 },
+    batch_size: { type: 'integer', minimum: 1, maximum: 1000, description: 'Number of events per push.', default: 200 },
     event_queue_size: {
       type: 'integer',
       minimum: 1,
-      description: 'Events that may wait, in each process; their bodies are at most 64 MiB together.',
+      description: 'Maximum number of queued events per process. Their bodies take at most 64 MiB.',
       default: 1_000_000,
     },
     timer_wake_up_seconds: {
@@ -63,7 +63,7 @@ export const schema = {
     },
     log_body: {
       type: 'boolean',
-      description: 'Report bodies of requests and answers, up to 256 KiB each; streams are reported without.',
+      description: 'Reports bodies of requests and responses, up to 256 KiB each. Streams are reported without bodies.',
       default: true,
     },
     request_header_masks: names('Headers of requests whose values are replaced.'),
@@ -73,16 +73,16 @@ export const schema = {
     metadata: {
       type: 'object',
       values: { type: 'any' },
-      description: 'Reported with every event, under the key krakend.',
+      description: 'Metadata reported with every event, under the key krakend.',
       default: {},
     },
     should_skip: {
       type: 'string',
       minLength: 1,
-      description: 'Condition (CEL) on the request: where it is true nothing is reported.',
+      description: 'CEL expression on the request. Requests for which it is true are not reported.',
       examples: ["req_method == 'GET'"],
     },
-    debug: { type: 'boolean', description: 'Log every push at DEBUG.', default: false },
+    debug: { type: 'boolean', description: 'Logs every push at DEBUG.', default: false },
   },
 } as const satisfies Schema;
 

@@ -7,26 +7,26 @@ const unsupported = (of: string) =>
   ({
     type: 'object',
     values: { type: 'any' },
-    description: 'Another place for metrics and spans.',
+    description: 'Unsupported exporter.',
     unused: { because: `${of} is not supported, nothing is sent to it` },
   }) as const;
 
 const unsupportedWith = <Secret extends string>(of: string, secret: Secret) =>
   ({
     ...unsupported(of),
-    properties: { [secret]: { type: 'string', secret: true, description: 'A credential of it.' } },
+    properties: { [secret]: { type: 'string', secret: true, description: 'Credential of the exporter.' } },
   }) as const;
 
 const label = {
   type: 'boolean',
-  description: 'Whether metrics have the label.',
+  description: 'Adds the label to metrics.',
   unused: { because: 'labels are those of telemetry/opentelemetry' },
 } as const;
 
 export const serviceSchema = {
   type: 'object',
   title: 'OpenCensus',
-  description: 'The predecessor of telemetry/opentelemetry: metrics for Prometheus, metrics and spans for a collector.',
+  description: 'Predecessor of telemetry/opentelemetry: metrics for Prometheus, metrics and spans for a collector.',
   required: ['exporters'],
   examples: [
     { exporters: { prometheus: { port: 0 } } },
@@ -43,12 +43,12 @@ export const serviceSchema = {
     reporting_period: {
       type: 'integer',
       minimum: 0,
-      description: 'Seconds between pushes of metrics; 0 for 30.',
+      description: 'Seconds between pushes of metrics. 0 means 30.',
       default: 0,
     },
     enabled_layers: {
       type: 'object',
-      description: 'What is reported. Default: everything; of an object that is there, what it switches on.',
+      description: 'Reported layers. Default: all. If set, only the enabled ones.',
       properties: {
         router: layer('Requests of clients.'),
         pipe: layer('The pipes of endpoints.'),
@@ -58,17 +58,17 @@ export const serviceSchema = {
     exporters: {
       type: 'object',
       minProperties: 1,
-      description: 'Where metrics and spans go.',
+      description: 'Exporters of metrics and spans.',
       properties: {
         prometheus: {
           type: 'object',
           required: ['port'],
-          description: 'A port that Prometheus scrapes, at /metrics, on all addresses.',
+          description: 'Prometheus exporter, which serves /metrics on all addresses.',
           properties: {
-            port: { type: 'integer', minimum: 0, maximum: 65535, description: 'The port; 0 for any free one.' },
+            port: { type: 'integer', minimum: 0, maximum: 65535, description: 'Port number. 0 chooses a free port.' },
             namespace: {
               type: 'string',
-              description: 'What names of metrics begin with.',
+              description: 'Prefix of metric names.',
               unused: { because: 'names are those of telemetry/opentelemetry' },
             },
             tag_host: label,
@@ -80,32 +80,32 @@ export const serviceSchema = {
         ocagent: {
           type: 'object',
           required: ['address'],
-          description: 'A collector, to which OTLP over gRPC is sent.',
+          description: 'Collector that receives OTLP over gRPC.',
           properties: {
             address: {
               type: 'string',
               minLength: 1,
-              description: 'Where the collector takes OTLP, as host:port. Default of the port: 55678.',
+              description: 'OTLP address of the collector, as host:port. Default port: 55678.',
               examples: ['collector:4317'],
             },
-            service_name: { type: 'string', description: 'What the service is called.', default: '' },
-            insecure: { type: 'boolean', description: 'Connect without TLS.', default: false },
+            service_name: { type: 'string', description: 'Service name.', default: '' },
+            insecure: { type: 'boolean', description: 'Connects without TLS.', default: false },
             reconnection: {
               type: 'duration',
-              description: 'After which it connects again.',
+              description: 'Time before a lost connection is reestablished.',
               unused: { because: 'it connects again by itself' },
               examples: ['2s'],
             },
             enable_compression: {
               type: 'boolean',
-              description: 'Compress what is sent.',
+              description: 'Compresses exported data.',
               unused: { because: 'nothing is compressed', unless: [false] },
             },
             headers: {
               type: 'object',
               values: { type: 'string', secret: true },
               published: { propertyNames: { pattern: HEADER_NAME_PATTERN } },
-              description: 'Headers of every request to the collector.',
+              description: 'Headers sent to the collector with every request.',
               default: {},
             },
           },
@@ -127,13 +127,13 @@ export const serviceSchema = {
 export const pathSchema = {
   type: 'object',
   title: 'OpenCensus',
-  description: 'How paths are told apart: always by the pattern of the endpoint.',
+  description: 'Path aggregation. The gateway always uses the pattern of the endpoint.',
   examples: [{ path_aggregation: 'pattern' }],
   properties: {
     path_aggregation: {
       type: 'string',
       enum: ['pattern', 'lastparam', 'off'],
-      description: 'What paths are told apart by; pattern: one series for all paths of an endpoint.',
+      description: 'Path aggregation: `pattern` reports one series for all paths of an endpoint.',
       unused: { because: 'paths are told apart by the pattern of their endpoint', unless: ['pattern'] },
     },
   },

@@ -25,7 +25,7 @@ const name = 'telemetry/opentelemetry';
 /** Metrics and traces of clients' requests, of endpoints' pipes and of backends, over OTLP and for Prometheus. */
 export const plugin = definePlugin({
   name,
-  description: 'Reports metrics and traces over OTLP and to Prometheus.',
+  description: 'Exports metrics and traces over OTLP and to Prometheus.',
   leaves: ['data'],
   opens: ['/exporters/prometheus'],
   independent: true,

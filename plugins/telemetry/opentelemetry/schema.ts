@@ -13,7 +13,7 @@ const seconds = (description: string) => ({ type: 'integer', minimum: 0, descrip
 
 const port = (description: string) => ({ type: 'integer', minimum: 0, maximum: 65535, description }) as const;
 
-const exporterName = { type: 'string', minLength: 1, description: 'Name of the exporter, unlike all others.' } as const;
+const exporterName = { type: 'string', minLength: 1, description: 'Exporter name. Must be unique.' } as const;
 
 const bounds = (description: string, initial: readonly number[]) =>
   ({
@@ -33,8 +33,8 @@ const attributes = (of: string) =>
       type: 'object',
       required: ['key', 'value'],
       properties: {
-        key: { type: 'string', description: 'Name of the attribute; an empty one is left out.' },
-        value: { type: 'string', description: 'Its value; an empty one is left out.' },
+        key: { type: 'string', description: 'Attribute name. Attributes with an empty name are ignored.' },
+        value: { type: 'string', description: 'Attribute value. Attributes with an empty value are ignored.' },
       },
     },
     description: `Attributes that all ${of} of this layer have.`,
@@ -47,7 +47,7 @@ const headerReport = {
   skip_headers: {
     type: 'array',
     items: { type: 'string', pattern: HEADER_NAME_PATTERN },
-    description: 'Headers that are not put on spans.',
+    description: 'Headers to exclude from spans.',
     default: [],
     examples: [['X-Internal-Id']],
   },
@@ -65,7 +65,7 @@ const layerSwitches = {
 
 const proxyLayer = {
   type: 'object',
-  description: 'The pipe of an endpoint: from the request let through to the merged reply. Default: everything.',
+  description: 'Endpoint pipeline: from the accepted request to the merged response. Default: everything.',
   properties: { ...layerSwitches, ...headerReport, ...staticAttributes },
 } as const;
 
@@ -78,16 +78,16 @@ const clientSwitches = {
 
 const backendLayer = {
   type: 'object',
-  description: 'The calls to backends. Default: everything.',
+  description: 'Backend calls. Default: everything.',
   properties: {
     metrics: {
       type: 'object',
-      description: 'What is measured. Default: everything; of an object that is there, what it switches on.',
+      description: 'Metrics of the layer. Default: all. If set, only the enabled ones.',
       properties: { ...clientSwitches, static_attributes: attributes('metrics') },
     },
     traces: {
       type: 'object',
-      description: 'Which spans there are. Default: all; of an object that is there, those it switches on.',
+      description: 'Spans of the layer. Default: all. If set, only the enabled ones.',
       properties: { ...clientSwitches, static_attributes: attributes('spans'), ...headerReport },
     },
   },
@@ -97,7 +97,7 @@ const sampleRate = {
   type: 'number',
   minimum: 0,
   maximum: 1,
-  description: 'Share of requests whose spans are recorded, from 0, none, to 1, all.',
+  description: 'Fraction of requests whose spans are recorded, from 0 (none) to 1 (all).',
 } as const;
 
 const otlpExporter = {
@@ -108,7 +108,7 @@ const otlpExporter = {
     host: {
       type: 'string',
       minLength: 1,
-      description: 'Name or address of the collector; with https:// before it over TLS.',
+      description: 'Host name or IP address of the collector. The prefix https:// enables TLS.',
       examples: ['https://otel.internal'],
     },
     port: port('Port of the collector. Default: 4317, with use_http 4318.'),
@@ -125,8 +125,8 @@ const prometheusExporter = {
   properties: {
     name: exporterName,
     port: { ...port('Port that is scraped, at /metrics; 0 for any free port.'), default: 9090 },
-    listen_ip: { type: 'string', description: 'Address to listen on. Default: 0.0.0.0.', examples: ['127.0.0.1'] },
-    host: { type: 'string', description: 'Old form of listen_ip.', deprecated: true },
+    listen_ip: { type: 'string', description: 'Listen address. Default: 0.0.0.0.', examples: ['127.0.0.1'] },
+    host: { type: 'string', description: 'Deprecated name of listen_ip.', deprecated: true },
     process_metrics: flag('Show CPU time, memory, open files and start of the processes.'),
     go_metrics: flag('Show delay of the event loop, heap and garbage collection, as nodejs_*.'),
     disable_metrics: flag('Show no metrics, but of endpoints that name the exporter.'),
@@ -140,7 +140,7 @@ const prometheusExporter = {
 export const serviceSchema = {
   type: 'object',
   title: 'OpenTelemetry',
-  description: 'Metrics and traces of the gateway, of its endpoints and of their backends.',
+  description: 'Metrics and traces of the gateway, its endpoints and their backends.',
   required: ['exporters'],
   examples: [
     {
@@ -176,33 +176,33 @@ export const serviceSchema = {
       type: 'array',
       items: { type: 'string' },
       description:
-        'Paths and patterns of endpoints that are not reported; one that ends in / stands for everything below it, too. [""] skips none. Default, also for an empty list: the paths of the gateway itself.',
+        'Endpoint paths and patterns to exclude. A path that ends with / also excludes everything below it. [""] excludes none. Default, also for an empty list: the gateway\'s own paths.',
       default: [],
       examples: [['/health', '/internal/{id}']],
     },
     exporters: {
       type: 'object',
-      description: 'Where metrics and spans go; at least one.',
+      description: 'Exporters of metrics and spans. At least one is required.',
       properties: {
         otlp: {
           type: 'array',
           items: otlpExporter,
           maxItems: 16,
-          description: 'Collectors that take OTLP.',
+          description: 'OTLP collectors.',
           default: [],
         },
         prometheus: {
           type: 'array',
           items: prometheusExporter,
           maxItems: 16,
-          description: 'Ports that Prometheus scrapes. Values are at most a second old where there are workers.',
+          description: 'Ports for Prometheus to scrape. With several workers, values can be up to one second old.',
           default: [],
         },
       },
     },
     histograms: {
       type: 'object',
-      description: 'Upper ends of the ranges of histograms, ascending. Other ones begin new series.',
+      description: 'Histogram bucket boundaries in ascending order. Changing them starts new series.',
       properties: {
         time_buckets: bounds('In seconds.', TIME_BOUNDS),
         size_buckets: bounds(
@@ -217,11 +217,11 @@ export const serviceSchema = {
     },
     layers: {
       type: 'object',
-      description: 'What is reported. Default: everything.',
+      description: 'Reported layers. Default: all.',
       properties: {
         global: {
           type: 'object',
-          description: 'Requests of clients, from their head to the end of the response. Default: everything.',
+          description: 'Client requests, from their headers to the end of the response. Default: everything.',
           properties: {
             ...layerSwitches,
             disable_propagation: flag('Begin a trace of its own for every request, whatever the client says.'),
@@ -230,7 +230,8 @@ export const serviceSchema = {
             semantic_convention: {
               type: 'string',
               enum: ['', '1.27'],
-              description: 'Names of metrics: those of 1.27, or the older ones that dashboards know.',
+              description:
+                'Version of the OpenTelemetry semantic conventions for metric names. Empty uses the older names that existing dashboards rely on.',
               default: '',
             },
           },
@@ -246,7 +247,7 @@ export const serviceSchema = {
 export const endpointSchema = {
   type: 'object',
   title: 'OpenTelemetry of an endpoint',
-  description: 'Replaces what the service says for an endpoint; each object in full.',
+  description: "Endpoint settings that replace the service's, one whole object at a time.",
   examples: [{ proxy: { report_headers: true }, backend: { metrics: { disable_stage: true } } }],
   properties: {
     global: { type: 'object', description: 'Attributes of the outermost layer.', properties: staticAttributes },
@@ -254,24 +255,25 @@ export const endpointSchema = {
     backend: backendLayer,
     exporters_override: {
       type: 'object',
-      description: 'Where metrics and spans of the endpoint go instead, and how many.',
+      description: "Exporters and sampling of the endpoint, replacing the service's.",
       properties: {
         metric_exporters: {
           type: 'array',
           items: { type: 'string' },
-          description: 'Names of exporters. Default: those of the service.',
+          description: "Exporter names. Default: the service's exporters.",
           examples: [['local']],
         },
         trace_exporters: {
           type: 'array',
           items: { type: 'string' },
-          description: 'Names of OTLP exporters. Default: those of the service.',
+          description: "OTLP exporter names. Default: the service's exporters.",
           examples: [['collector']],
         },
         metric_reporting_period: {
           type: 'integer',
           minimum: 0,
-          description: "Seconds between pushes of metrics; 0 means the exporter's. Default: the exporter's.",
+          description:
+            "Seconds between pushes of metrics. 0 means the exporter's interval. Default: the exporter's interval.",
         },
         trace_sample_rate: { ...sampleRate, description: `${sampleRate.description} Default: the service's.` },
       },
@@ -282,7 +284,7 @@ export const endpointSchema = {
 export const backendSchema = {
   type: 'object',
   title: 'OpenTelemetry of a backend',
-  description: 'Replaces what endpoint and service say for a backend.',
+  description: 'Backend settings that replace those of the endpoint and the service.',
   examples: [{ backend: { traces: { round_trip: true } } }],
   properties: { backend: backendLayer },
 } as const satisfies Schema;

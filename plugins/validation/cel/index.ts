@@ -27,7 +27,7 @@ const asksAboutTokens = 'auth/validator';
  */
 export const plugin = definePlugin({
   name: 'validation/cel',
-  description: 'Ends calls whose request, response or token does not meet conditions.',
+  description: 'Rejects requests, responses and tokens that do not meet CEL conditions.',
   leaves: ['requests', 'data'],
   offers: [tokenChecks],
   independent: true,

@@ -2,20 +2,19 @@ import type { Infer } from '#contract';
 
 const error = {
   type: 'object',
-  description:
-    'What the client is answered where the condition does not hold. A token is refused with 401 all the same.',
+  description: 'Response to the client if a condition is not met. Tokens are always rejected with 401.',
   examples: [{ status: 403, body: 'not yours', content_type: 'text/plain; charset=utf-8' }],
   properties: {
-    status: { type: 'integer', minimum: 400, maximum: 599, description: 'Status.', default: 500 },
+    status: { type: 'integer', minimum: 400, maximum: 599, description: 'Response status.', default: 500 },
     body: {
       type: 'string',
-      description: 'Body, written where `return_error_msg` is set. Default: which condition it was.',
+      description: 'Response body, sent if `return_error_msg` is set. Default: names the failed condition.',
       examples: ['not yours'],
     },
     content_type: {
       type: 'string',
       pattern: '^[\\t\\x20-\\x7e]+$',
-      description: 'Type of that body.',
+      description: 'Content-Type of the response body.',
       default: 'text/plain; charset=utf-8',
     },
   },
@@ -25,7 +24,7 @@ const check = (examples: readonly string[]) =>
   ({
     type: 'array',
     minItems: 1,
-    description: 'Conditions, looked at in order; the first that is not true ends it.',
+    description: 'Conditions, evaluated in order. The first one that is not true rejects the request.',
     examples: [examples.map((expression) => ({ check_expr: expression }))],
     items: {
       type: 'object',
@@ -35,7 +34,7 @@ const check = (examples: readonly string[]) =>
           type: 'string',
           minLength: 1,
           description:
-            'A condition in the Common Expression Language. The variables it reads say when it is looked at: JWT with the token, resp_* with the response, anything else with the request.',
+            'Condition in the Common Expression Language (CEL). Its variables determine when it is evaluated: JWT with the token, resp_* with the response, all others with the request.',
           examples: examples.slice(0, 1),
         },
         error,

@@ -4,7 +4,7 @@ import { compileValidator, type Validator } from './validator.ts';
 const schema = {
   type: 'object',
   description:
-    'A JSON Schema of draft 04, 06 or 07 for the request body; `$schema` chooses the draft, without it the keywords of all three count.',
+    'JSON Schema (draft 04, 06 or 07) of the request body. `$schema` selects the draft; without it, the keywords of all three apply.',
   examples: [{ type: 'object', required: ['name'], properties: { name: { type: 'string', minLength: 2 } } }],
 } as const;
 
@@ -20,7 +20,7 @@ const schema = {
  */
 export const plugin = definePlugin({
   name: 'validation/json-schema',
-  description: 'Validates the JSON body of requests before any backend is called.',
+  description: 'Validates JSON request bodies before any backend is called.',
   freeKeys: true,
   leaves: ['requests', 'data'],
   places: [

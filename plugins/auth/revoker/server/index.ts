@@ -28,7 +28,7 @@ const MISSED = 3;
  */
 export const plugin = definePlugin({
   name: 'auth/revoker/server',
-  description: 'Takes revocations of tokens and tells all gateways of them; sluice revoker serves it.',
+  description: 'Receives token revocations and forwards them to all gateways. Run it with `sluice revoker`.',
   leaves: ['requests', 'data'],
   places: [
     atService(serverSchema, (site) => {

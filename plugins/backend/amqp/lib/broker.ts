@@ -8,7 +8,8 @@ import type { Reconnection } from '../../../services/broker/kept-link.ts';
 export const reconnectionFields = {
   max_retries: {
     type: 'integer',
-    description: 'Attempts in a row to connect again, until the next request; 0 or less for no limit. At first 3.',
+    description:
+      'Maximum number of consecutive reconnection attempts before the next request tries again. 0 or less disables the limit. The initial connection makes at most 3 attempts.',
     default: 0,
   },
   backoff_strategy: backoffField,

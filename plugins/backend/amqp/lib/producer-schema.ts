@@ -20,34 +20,38 @@ export const schema = {
   ],
   required: ['name', 'exchange', 'routing_key'],
   properties: {
-    name: { type: 'string', description: 'Queue, in logs alone: the producer declares none.' },
+    name: { type: 'string', description: 'Queue name used in logs. The producer declares no queue.' },
     exchange: {
       type: 'string',
       minLength: 1,
-      description: 'Exchange of type topic that is declared and published to.',
+      description: 'Name of the topic exchange to declare and publish to.',
     },
     routing_key: {
       type: 'string',
       description:
-        'With static_routing_key the routing key; else the variable of the path that holds it, its first letter in upper case.',
+        'Name of the path parameter that contains the routing key, with its first letter in uppercase. With static_routing_key, the routing key itself.',
       examples: ['order.created'],
     },
-    static_routing_key: { type: 'boolean', description: 'routing_key is the key itself.', default: false },
+    static_routing_key: {
+      type: 'boolean',
+      description: 'Treats routing_key as the key itself instead of the name of a path parameter.',
+      default: false,
+    },
     ...declarationFields,
     mandatory: {
       type: 'boolean',
-      description: 'A message that no queue takes is a failure.',
+      description: 'Fails the request if no queue receives the message.',
       default: false,
     },
     immediate: {
       type: 'boolean',
-      description: 'A message that no consumer takes at once is a failure.',
+      description: 'Fails the request if no consumer receives the message at once.',
       default: false,
       unused: { because: 'RabbitMQ does not know it any more', unless: [false] },
     },
     persistent: {
       type: 'boolean',
-      description: 'Messages outlive a restart of the broker in queues that do.',
+      description: 'Marks messages as persistent, so that they survive a broker restart in durable queues.',
       default: false,
     },
     exp_key: param('the milliseconds after which the message expires', 'Ttl'),

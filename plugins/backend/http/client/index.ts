@@ -54,7 +54,7 @@ async function buffered(client: HttpClient, request: PipeRequest, call: Call): P
  */
 export const plugin = definePlugin({
   name: 'backend/http/client',
-  description: 'Gives a backend an HTTP client of its own: TLS, proxy and redirects.',
+  description: 'Configures the HTTP client of a backend: TLS, proxy and redirects.',
   leaves: ['requests', 'data'],
   takes: [httpSigners, connectionObservers],
   http: (site, options) => httpStep(httpClient(site, options)),

@@ -26,11 +26,14 @@ export const httpClientSchema = {
   title: 'HTTP client',
   examples: [{ no_redirect: true, proxy_address: 'http://proxy.example.com:3128' }],
   properties: {
-    client_tls: { ...clientTlsSchema, description: "TLS of this backend, in place of the service's client_tls." },
+    client_tls: {
+      ...clientTlsSchema,
+      description: "TLS settings for this backend, replacing the service's client_tls.",
+    },
     http2: {
       type: 'boolean',
       description:
-        'HTTP/2: over TLS with a backend that chooses it, else HTTP/1.1 is spoken; a backend without TLS must know it (h2c). Not through proxies. A field of ours.',
+        'Uses HTTP/2: negotiated over TLS, with HTTP/1.1 as the fallback; without TLS the backend must support h2c. Not supported through proxies. Not available in KrakenD.',
       default: false,
     },
     hide_client: {
@@ -41,20 +44,20 @@ export const httpClientSchema = {
     },
     no_redirect: {
       type: 'boolean',
-      description: 'A redirect of the backend is its answer and is not followed.',
+      description: 'Returns redirects to the caller instead of following them.',
       default: false,
     },
     proxy_address: {
       type: 'string',
       published: { pattern: PROXY_ADDRESS_PATTERN },
       description:
-        'Proxy for every call of this backend: http, https or socks5, with a port. Default: the environment.',
+        'Proxy for all calls of this backend: an http, https or socks5 URL with a port. Default: the proxy settings of the environment.',
       examples: ['http://proxy.example.com:3128'],
       secret: true,
     },
     send_body_on_redirect: {
       type: 'boolean',
-      description: 'Send the body again where a 307 or 308 leads; it is kept in memory until then.',
+      description: 'Sends the request body again when following a 307 or 308 redirect. The body is kept in memory.',
       default: false,
     },
   },

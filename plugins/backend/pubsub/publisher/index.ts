@@ -12,7 +12,7 @@ const schema = {
     topic_url: {
       type: 'string',
       minLength: 1,
-      description: 'Follows the host of the backend, as in nats://, and names the topic together with it.',
+      description: "Topic, appended to the backend's host (for example nats://) to form the topic URL.",
       examples: ['orders.created'],
     },
   },

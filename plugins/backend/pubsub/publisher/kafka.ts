@@ -11,12 +11,12 @@ const duration = (description: string, initial: string, example: string) =>
 const producerSchema = {
   type: 'object',
   title: 'Kafka producer',
-  description: 'How records are written.',
+  description: 'Kafka producer settings.',
   properties: {
     max_message_bytes: {
       type: 'integer',
       minimum: 0,
-      description: 'Bytes of the largest record, and of those that are written together.',
+      description: 'Maximum size in bytes of a record and of a batch.',
       default: standardProducer.maxBytes,
       examples: [262_144],
     },
@@ -24,7 +24,7 @@ const producerSchema = {
       type: 'string',
       published: { pattern: '^(?:no_response|wait_for_local|wait_for_all|1)$' },
       description:
-        'Who must have a record: no_response nobody, wait_for_local the leader, wait_for_all all replicas in sync.',
+        'Acknowledgments to wait for: `no_response` waits for none, `wait_for_local` for the leader, `wait_for_all` for all in-sync replicas.',
       default: 'wait_for_local',
       examples: ['wait_for_all'],
     },
@@ -32,28 +32,29 @@ const producerSchema = {
     compression_codec: {
       type: 'string',
       enum: ['none', 'gzip', 'snappy', 'lz4', 'zstd'],
-      description: 'How records are compressed.',
+      description: 'Compression codec of records.',
       default: 'none',
       examples: ['lz4'],
     },
-    compression_level: { type: 'string', description: 'Level of the codec; not supported.' },
+    compression_level: { type: 'string', description: 'Compression level. Not supported.' },
     partitioner: {
       type: 'string',
       enum: ['standard', 'sarama', 'random', 'roundrobin'],
       description:
-        'Where records go: standard by the hash of the key as in Java, sarama by FNV-1a, without a key anywhere.',
+        'Partitioner: `standard` hashes the key like the Java client, `sarama` with FNV-1a; records without a key go to any partition.',
       default: 'standard',
       examples: ['roundrobin'],
     },
     idempotent: {
       type: 'boolean',
-      description: 'A record that is sent again is written once. Waits for all replicas, whatever required_acks says.',
+      description:
+        'Enables the idempotent producer: retries do not duplicate records. Waits for all in-sync replicas regardless of required_acks.',
       default: false,
     },
     retry_max: {
       type: 'integer',
       minimum: 0,
-      description: 'Attempts to write after one that failed; with idempotent at least 1.',
+      description: 'Maximum number of retries. At least 1 with `idempotent`.',
       default: 3,
       examples: [1],
     },
@@ -84,22 +85,22 @@ const schema = {
     success_status_code: {
       type: 'integer',
       enum: [200, 201],
-      description: 'Status of the response once the record is written.',
+      description: 'Response status after the record is written.',
       default: 200,
       examples: [201],
     },
     writer: {
       type: 'object',
-      description: 'What is written, and where.',
+      description: 'Kafka topic and producer to write with.',
       required: ['topic', 'cluster'],
       properties: {
-        topic: { type: 'string', minLength: 1, description: 'The topic.', examples: ['orders'] },
+        topic: { type: 'string', minLength: 1, description: 'Topic name.', examples: ['orders'] },
         cluster: clusterSchema,
         producer: { ...producerSchema, default: {} },
         key_meta: {
           type: 'string',
           minLength: 1,
-          description: 'Header of the request whose first value is the key of the record. Default: no key.',
+          description: 'Request header whose first value is the record key. Default: no key.',
           examples: ['X-Order'],
         },
       },
@@ -119,7 +120,7 @@ type ProducerConfig = Config['writer']['producer'];
  */
 export const plugin = definePlugin({
   name: 'backend/pubsub/publisher/kafka',
-  description: 'Writes the body of each request to a topic of Kafka.',
+  description: 'Writes the body of each request to a Kafka topic.',
   places: [
     atBackend(schema, (site) => {
       const { writer, success_status_code: status } = site.config;

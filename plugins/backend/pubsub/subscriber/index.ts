@@ -11,7 +11,7 @@ const schema = {
     subscription_url: {
       type: 'string',
       minLength: 1,
-      description: 'Follows the host of the backend, as in nats://, and names the subscription together with it.',
+      description: "Subscription, appended to the backend's host (for example nats://) to form the subscription URL.",
       examples: ['orders.created?queue=gateways'],
     },
   },
@@ -27,7 +27,7 @@ const schema = {
  */
 export const plugin = definePlugin({
   name: 'backend/pubsub/subscriber',
-  description: 'Takes one message from a broker for each request.',
+  description: 'Answers each request with one message from a broker.',
   takes: [httpSigners, meters],
   places: [
     atBackend(schema, (site) => {

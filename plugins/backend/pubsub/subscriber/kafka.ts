@@ -27,14 +27,14 @@ const schema = {
   properties: {
     reader: {
       type: 'object',
-      description: 'What is read, and where.',
+      description: 'Kafka topics and consumer to read with.',
       required: ['topics', 'cluster'],
       properties: {
         topics: {
           type: 'array',
           minItems: 1,
           items: { type: 'string', minLength: 1 },
-          description: 'The topics.',
+          description: 'Topic names.',
           examples: [['orders']],
         },
         cluster: clusterSchema,
@@ -42,7 +42,7 @@ const schema = {
         key_meta: {
           type: 'string',
           minLength: 1,
-          description: 'Header of the response that holds the key of the record. Default: none.',
+          description: 'Response header that carries the record key. Default: none.',
           examples: ['X-Order'],
         },
       },
@@ -60,7 +60,7 @@ const schema = {
  */
 export const plugin = definePlugin({
   name: 'backend/pubsub/subscriber/kafka',
-  description: 'Takes one record from topics of Kafka for each request.',
+  description: 'Answers each request with one record from Kafka topics.',
   takes: [meters],
   places: [
     atBackend(schema, (site) => {

@@ -24,7 +24,7 @@ export class SecuritySchemes {
       const isKnown = version === '3.1' || !isObject(scheme) || scheme['type'] !== 'mutualTLS';
       if (isObject(scheme) && isKnown) setKey(this.#schemes, name, scheme);
     }
-    if (this.#isMutual) this.#schemes[MUTUAL_TLS] = { type: 'mutualTLS', description: 'A certificate of the client.' };
+    if (this.#isMutual) this.#schemes[MUTUAL_TLS] = { type: 'mutualTLS', description: 'Client certificate.' };
   }
 
   get named(): Readonly<DataObject> {

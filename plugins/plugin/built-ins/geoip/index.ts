@@ -5,13 +5,13 @@ import { openCityDatabase } from './database.ts';
 
 export const schema = {
   type: 'object',
-  description: 'Settings of `geoip`: where the client is, for backends in the header `X-Geoip`.',
+  description: 'Geolocation of clients by `geoip`, passed to backends in the header `X-Geoip`.',
   required: ['citydb_path'],
   properties: {
     citydb_path: {
       type: 'string',
       minLength: 1,
-      description: 'File of a City database (`.mmdb`), absolute or relative to the working directory.',
+      description: 'GeoIP2 or GeoLite2 City database (`.mmdb`), absolute or relative to the working directory.',
       examples: ['GeoLite2-City.mmdb'],
     },
   },

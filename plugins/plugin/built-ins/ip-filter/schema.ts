@@ -10,20 +10,20 @@ const ranges = (description: string, example: readonly string[]) =>
 
 export const schema = {
   type: 'object',
-  description: 'Settings of `ip-filter`: lets requests pass, or turns them away, by the address of the client.',
+  description: 'Access control by client IP address, applied by `ip-filter`.',
   required: ['CIDR'],
   properties: {
     CIDR: ranges('Addresses, and ranges of addresses in CIDR notation.', ['192.168.0.0/24', '2001:db8::1']),
     allow: {
       type: 'boolean',
-      description: 'Only these addresses are let in; without it they are turned away.',
+      description: 'Allows only the listed addresses. If disabled, the listed addresses are rejected.',
       default: false,
     },
     client_ip_headers: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
       description:
-        'Headers in which the client is looked for, in this order; none of them for the connection alone. Default: `X-Forwarded-For`, `X-Real-IP`, `X-Appengine-Remote-Addr`.',
+        "Headers that contain the client's IP address, in order of precedence. An empty list uses the connection's address only. Default: `X-Forwarded-For`, `X-Real-IP`, `X-Appengine-Remote-Addr`.",
       examples: [['X-Forwarded-For']],
     },
     trusted_proxies: ranges('Addresses of your own proxies: nobody else is believed what a header says.', [

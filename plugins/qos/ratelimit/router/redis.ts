@@ -9,7 +9,7 @@ import { redisLimit, redisLimitSchema } from '../../lib/redis-limit.ts';
  */
 export const plugin = definePlugin({
   name: 'qos/ratelimit/router/redis',
-  description: 'Limits how many requests an endpoint accepts at all gateways together, by counters in Redis.',
+  description: 'Limits the request rate of an endpoint across all gateways, with counters in Redis.',
   leaves: ['requests', 'data'],
   takes: [redisConnections],
   places: [

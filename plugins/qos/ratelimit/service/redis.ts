@@ -10,7 +10,7 @@ import { redisLimit, redisLimitSchema } from '../../lib/redis-limit.ts';
  */
 export const plugin = definePlugin({
   name: 'qos/ratelimit/service/redis',
-  description: 'Limits how many requests all endpoints of all gateways together accept, by counters in Redis.',
+  description: 'Limits the request rate of all endpoints across all gateways, with counters in Redis.',
   leaves: ['requests', 'data'],
   offers: [serviceLimits],
   takes: [redisConnections],
