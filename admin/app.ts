@@ -42,14 +42,14 @@ export function createApp(admin: Admin, operations: readonly Operation[], tokens
   const settings = () => admin.settings;
   const app = new Koa();
   // What was thrown has been answered; what is left are answers that nobody takes any more.
-  app.on('error', (error: Error) => log.debug(() => `an answer broke off: ${error.message}`));
+  app.on('error', (error: Error) => log.debug(() => `the response was interrupted: ${error.message}`));
   app.use(outermost(gateway, log));
   app.use(guardConnection(settings));
   app.use(cors(settings));
   app.use(async (ctx, next) => {
     if (ctx.method !== 'OPTIONS') return next();
     const allowed = allowedAt(router, ctx.path);
-    if (allowed.length === 0) throw new Problem('not-found', `there is no ${ctx.path}`);
+    if (allowed.length === 0) throw new Problem('not-found', `${ctx.path} does not exist`);
     ctx.set({ Allow: allowed.join(', '), ...acceptedAt(router, operations, ctx.path) });
     ctx.status = 204;
   });
@@ -57,7 +57,7 @@ export function createApp(admin: Admin, operations: readonly Operation[], tokens
   app.use(async (ctx) => {
     if (!pathsWithoutToken.has(ctx.path)) await authenticate(ctx);
     const allowed = allowedAt(router, ctx.path);
-    if (allowed.length === 0) throw new Problem('not-found', `there is no ${ctx.path}`);
+    if (allowed.length === 0) throw new Problem('not-found', `${ctx.path} does not exist`);
     const headers = { Allow: allowed.join(', ') };
     throw new Problem('method-not-allowed', `${ctx.path} has no ${ctx.method}`, { headers });
   });

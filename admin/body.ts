@@ -25,7 +25,7 @@ export interface FormFile {
  */
 async function singleFile(body: Uint8Array, contentType: string): Promise<FormFile> {
   const [file, ...others] = await filesOf(body, contentType);
-  if (!file) throw new Problem('bad-request', 'the form holds no file');
+  if (!file) throw new Problem('bad-request', 'the form contains no file');
   if (others.length > 0) {
     const names = others.map(({ name }) => JSON.stringify(name)).join(', ');
     throw new Problem('bad-request', `a configuration is one file: ${names} cannot be included`);

@@ -25,7 +25,7 @@ const inQuery = (name: string, description: string, schema: Parameter['schema'])
 /** Parameters of everything that applies a configuration. */
 export const changeParameters: readonly Parameter[] = [
   inQuery('dry_run', 'Do everything but the swap.', { type: 'boolean', default: false }),
-  inQuery('force', 'Apply it though it is what serves already.', { type: 'boolean', default: false }),
+  inQuery('force', 'Applies the configuration even if it is already active.', { type: 'boolean', default: false }),
   inQuery('message', 'Message recorded in the history.', { type: 'string', maxLength: MAX_MESSAGE }),
   inQuery('wait', 'Seconds to wait for changes before this one.', {
     type: 'number',
@@ -33,14 +33,21 @@ export const changeParameters: readonly Parameter[] = [
     maximum: MAX_WAIT,
     default: DEFAULT_WAIT,
   }),
-  inQuery('guard', 'How long to watch over it once it serves, as in 60s; it is taken back when endpoints get worse.', {
-    type: 'string',
-  }),
-  inQuery('guard_errors', 'Percentage points by which errors may rise.', {
+  inQuery(
+    'guard',
+    'Observation period after the change, for example 60s. The change is rolled back if endpoints get worse.',
+    {
+      type: 'string',
+    },
+  ),
+  inQuery('guard_errors', 'Allowed increase of the error rate, in percentage points.', {
     type: 'number',
     default: defaultThresholds.errorRatePoints,
   }),
-  inQuery('guard_p99', 'Times by which the p99 may grow.', { type: 'number', default: defaultThresholds.p99Factor }),
+  inQuery('guard_p99', 'Allowed increase of the p99 latency, as a factor.', {
+    type: 'number',
+    default: defaultThresholds.p99Factor,
+  }),
   inQuery('guard_calls', 'Calls below which nothing is judged.', {
     type: 'integer',
     default: defaultThresholds.minimumCalls,
@@ -55,9 +62,9 @@ export const changeParameters: readonly Parameter[] = [
 
 /** Answers of everything that applies a configuration. */
 export const changeResponses: Operation['responses'] = {
-  200: jsonResponse('What it did; with a guard, Location tells where that is reported.', appliedSchema),
+  200: jsonResponse('The outcome. With a guard, Location is the URL of its report.', appliedSchema),
   202: jsonResponse(
-    'Begun, for a client that does not wait; Location tells where it is reported.',
+    'Started, for clients that do not wait. Location is the URL of the outcome.',
     objectOf('BegunAttempt', { attempt: whole }),
   ),
 };

@@ -35,7 +35,8 @@ export function pageOf<Item>(ctx: Koa.Context, items: readonly Item[], keyOf: (i
   const limit = queryNumber(ctx, 'limit', { least: 1, most: MAX_LIMIT, whole: true }) ?? DEFAULT_LIMIT;
   const cursor = queryText(ctx, 'cursor');
   const last = cursor === undefined ? -1 : items.findIndex((item) => keyOf(item) === cursor);
-  if (cursor !== undefined && last < 0) throw new Problem('bad-request', 'the cursor leads nowhere: begin again');
+  if (cursor !== undefined && last < 0)
+    throw new Problem('bad-request', 'the cursor is not valid: start again from the first page');
   const page = items.slice(last + 1, last + 1 + limit);
   const isLast = last + 1 + limit >= items.length;
   return { items: page, cursor: isLast ? null : keyOf(page.at(-1)!) };

@@ -41,7 +41,7 @@ export function pathNumber(ctx: Koa.Context, name: string): number {
 /** A query parameter; undefined when it is absent. @throws Problem bad-request when it stands there twice. */
 export function queryText(ctx: Koa.Context, name: string): string | undefined {
   const value = ctx.query[name];
-  if (Array.isArray(value)) throw new Problem('bad-request', `the query parameter ${name} stands there twice`);
+  if (Array.isArray(value)) throw new Problem('bad-request', `the query parameter ${name} is repeated`);
   return value;
 }
 

@@ -58,7 +58,7 @@ export async function persistence(gateway: Operations, format: Format, writing: 
 /** The file that the gateway reads its configuration from. @throws Problem bad-request without one. */
 function mainFile({ source }: Operations): string {
   if (typeof source === 'string') return source;
-  throw new Problem('bad-request', 'persist=file: the configuration does not come from a file');
+  throw new Problem('bad-request', 'persist=file: the configuration was not loaded from a file');
 }
 
 /** @throws Problem bad-request when the file has another format. */

@@ -39,7 +39,7 @@ const titles: Readonly<Partial<Record<ProblemSlug, string>>> = {
   routes: 'Routes of the configuration collide',
   plugin: 'A plugin of the configuration cannot be used',
   build: 'The configuration cannot be built',
-  warmup: 'Something the configuration needs is not there',
+  warmup: 'A dependency of the configuration is missing',
   timeout: 'Not ready in time',
 };
 

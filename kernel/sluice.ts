@@ -23,11 +23,14 @@ export async function createGateway(
 ): Promise<Gateway> {
   const { plugins = [] } = options;
   if (plugins.length > 0 && options.workers) {
-    throw new GatewayError('PLUGIN_WORKERS', 'plugins given in code do not reach workers: serve in this process');
+    throw new GatewayError(
+      'PLUGIN_WORKERS',
+      'plugins defined in code cannot be used with workers: run the gateway in this process',
+    );
   }
   for (const [index, { name }] of plugins.entries()) {
     if (Object.hasOwn(catalogue.plugins, name) || plugins.findIndex((other) => other.name === name) < index) {
-      throw new GatewayError('PLUGIN_NAME', `there is a plugin named "${name}" already`);
+      throw new GatewayError('PLUGIN_NAME', `a plugin named "${name}" already exists`);
     }
   }
   return startGateway(withPlugins(catalogue, plugins), source, options);

@@ -28,7 +28,7 @@ const schema = {
         examples: ['/enrich/{id}'],
       },
       output_encoding: workflowEncoding(
-        'no-op hands the body of its one backend to the outer backend; with any other it answers with data.',
+        'no-op passes the body of its single backend to the outer backend; all others return data.',
       ),
       ignore_errors: {
         type: 'boolean',
@@ -68,7 +68,7 @@ type WorkflowSite = BackendSite<Infer<typeof schema>>;
  */
 export const plugin = definePlugin({
   name: 'workflow',
-  description: 'Answers a backend call with a pipeline of its own backends.',
+  description: 'Answers a backend call with a pipeline of other backends.',
   becomes: ['proxy'],
   places: [
     atBackend(schema, (site) => {
@@ -87,7 +87,7 @@ export const plugin = definePlugin({
 
 function refuseDepth({ pointer, fault }: WorkflowSite): void {
   if (pointer.split('/extra_config/workflow').length - 1 <= MAX_DEPTH) return;
-  throw fault('WORKFLOW_DEPTH', '', `workflows stand in one another more than ${MAX_DEPTH} levels deep`);
+  throw fault('WORKFLOW_DEPTH', '', `workflows are nested more than ${MAX_DEPTH} levels deep`);
 }
 
 function warnOfSlips({ config, endpoint, warn }: WorkflowSite): void {
@@ -95,7 +95,7 @@ function warnOfSlips({ config, endpoint, warn }: WorkflowSite): void {
     warn(
       'TIMEOUT_UNUSED',
       '/timeout',
-      `the timeout can never fire: what is around it ends after ${endpoint.timeout}ms`,
+      `the timeout never applies: the surrounding endpoint times out after ${endpoint.timeout}ms`,
     );
   }
   for (const name of placeholdersOf(config.endpoint)) {

@@ -14,9 +14,10 @@ const browserGuard: Guard = ({ allowed_origins: allowed }) => {
     if (addressOf(ctx) === null) return;
     const origin = ctx.headers['origin'];
     const isAllowed = origin !== undefined && origin !== 'null' && origins.has(origin);
-    if (origin !== undefined && !isAllowed) throw new Problem('origin', `pages of ${origin} may not call this`);
+    if (origin !== undefined && !isAllowed)
+      throw new Problem('origin', `cross-origin requests from ${origin} are not allowed`);
     if (!isAllowed && ctx.get('sec-fetch-site') === 'cross-site')
-      throw new Problem('origin', 'other sites may not call this');
+      throw new Problem('origin', 'cross-site requests are not allowed');
     if (ctx.get('sec-fetch-mode') === 'no-cors') throw new Problem('origin', 'requests without CORS are refused');
   };
 };
@@ -52,7 +53,8 @@ const ipGuard: Guard = ({ allowed_ips: ranges }) => {
   const isAllowed = addressMatcher(ranges);
   return (ctx) => {
     const address = addressOf(ctx);
-    if (address !== null && !isAllowed(address)) throw new Problem('forbidden', `${address} may not connect`);
+    if (address !== null && !isAllowed(address))
+      throw new Problem('forbidden', `connections from ${address} are not allowed`);
   };
 };
 

@@ -28,8 +28,8 @@ export function createTokenGuard(tokens: Tokens, failures: FailureCounter, log: 
       throw new Problem('too-many-requests', `too many wrong tokens from ${address}`, { headers });
     }
     if (failures.add(address))
-      log.warning(`too many wrong tokens from ${address}: others are not looked into for a minute`);
-    const detail = token === undefined ? 'a token is needed: Authorization: Bearer <token>' : 'no such token';
+      log.warning(`too many wrong tokens from ${address}; further attempts are rejected for one minute`);
+    const detail = token === undefined ? 'a token is required: Authorization: Bearer <token>' : 'no such token';
     throw new Problem('unauthorized', detail, { headers: { 'WWW-Authenticate': 'Bearer' } });
   };
 }

@@ -70,7 +70,7 @@ function readingTool(operation: Operation): AdminTool {
       const query = new URLSearchParams();
       for (const [key, value] of Object.entries(args)) {
         const parameter = known.get(key);
-        if (!parameter || isObject(value) || Array.isArray(value)) return failure(`there is no argument ${key}`);
+        if (!parameter || isObject(value) || Array.isArray(value)) return failure(`unknown argument ${key}`);
         if (parameter.in === 'path') params[key] = String(value);
         else query.append(key, String(value));
       }
@@ -126,7 +126,7 @@ function applyTool({ put }: ChangeOperations): AdminTool {
     async call({ config: given, etag, message = '' }, { ctx, run }) {
       if (!isObject(given)) return failure('the argument config must be an object');
       if (typeof etag !== 'string' || !/^"[\w-]+"$/.test(etag))
-        return failure('the argument etag must be that of a proposal');
+        return failure('the argument etag must be the one returned by proposeConfig');
       if (typeof message !== 'string') return failure('the argument message must be a text');
       const query = new URLSearchParams(message === '' ? {} : { message });
       return resultOf(await run(ctx, put, { body: JSON.stringify(given), query, headers: { 'if-match': etag } }));
@@ -176,6 +176,8 @@ function failure(text: string): DataObject {
 function resultOf({ status, text }: Outcome): DataObject {
   if (status >= 400) return failure(text);
   const isLong = text.length > MAX_TEXT;
-  const shown = isLong ? `${text.slice(0, MAX_TEXT)}\n... cut after ${MAX_TEXT} characters: ask for less of it` : text;
+  const shown = isLong
+    ? `${text.slice(0, MAX_TEXT)}\n... truncated after ${MAX_TEXT} characters: request a smaller part`
+    : text;
   return { content: [{ type: 'text', text: shown }] };
 }

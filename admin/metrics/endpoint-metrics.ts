@@ -15,25 +15,25 @@ export function endpointMetrics({ serving }: Pick<Operations, 'serving'>): Metri
     {
       name: 'gateway_endpoint_requests_total',
       type: 'counter',
-      help: 'Requests answered by an endpoint.',
+      help: 'Requests served by an endpoint.',
       samples: called.map(({ labels, traffic }) => ({ labels, value: traffic.calls })),
     },
     {
       name: 'gateway_endpoint_errors_total',
       type: 'counter',
-      help: 'Requests an endpoint answered with a status of 500 or above.',
+      help: 'Requests that an endpoint answered with status 500 or higher.',
       samples: called.map(({ labels, traffic }) => ({ labels, value: traffic.errors })),
     },
     {
       name: 'gateway_endpoint_responses_total',
       type: 'counter',
-      help: 'Requests by the class of the status they were answered with; 499 is a client that left before.',
+      help: 'Requests by status class. 499 counts clients that disconnected before the response.',
       samples: called.flatMap(({ labels, traffic }) => byClass(labels, traffic.statuses)),
     },
     {
       name: 'gateway_backend_responses_total',
       type: 'counter',
-      help: 'Calls of a backend by the class of the status it answered with; none is a call that brought no answer.',
+      help: 'Backend calls by status class. none counts calls without a response.',
       samples: called.flatMap(({ labels, traffic }) =>
         Array.from(traffic.backends).flatMap(([backend, statuses]) =>
           byClass({ ...labels, backend: maskTexts(backend) }, statuses),
@@ -43,7 +43,7 @@ export function endpointMetrics({ serving }: Pick<Operations, 'serving'>): Metri
     {
       name: 'gateway_endpoint_duration_seconds',
       type: 'histogram',
-      help: 'Time to answer a request.',
+      help: 'Request duration.',
       samples: called.flatMap(({ labels, traffic }) => histogram(labels, traffic)),
     },
   ];

@@ -125,7 +125,7 @@ export function processMetrics(admin: Admin): Metric[] {
     {
       name: 'gateway_drain_aborted_total',
       type: 'counter',
-      help: 'Requests aborted because their configuration had been replaced for too long.',
+      help: 'Requests aborted because the drain timeout of their replaced configuration expired.',
       samples: [{ value: aborted }],
     },
     {
@@ -140,7 +140,7 @@ export function processMetrics(admin: Admin): Metric[] {
     {
       name: 'gateway_log_lines_lost_total',
       type: 'counter',
-      help: 'Lines of the logs that were lost, since nobody took them in time or writing failed.',
+      help: 'Log lines lost because the destination was too slow or writing failed.',
       samples: workers.map(({ id, lostLines }) => ({ labels: { worker: id }, value: lostLines })),
     },
     {
@@ -152,7 +152,7 @@ export function processMetrics(admin: Admin): Metric[] {
     {
       name: 'gateway_process_heap_bytes',
       type: 'gauge',
-      help: 'Memory that objects of JavaScript take in each process that serves.',
+      help: 'JavaScript heap in use, per serving process.',
       samples: ofEach('heapUsedBytes'),
     },
   ];

@@ -49,7 +49,7 @@ export const readAttempt: Operation = {
   method: 'GET',
   path: '/v1/attempts/:id',
   scope: 'read',
-  summary: 'Tell what came of an attempt.',
+  summary: 'Show the outcome of an attempt.',
   parameters: [numberInPath('id', 'The attempt.')],
   responses: { 200: jsonResponse('The attempt.', attemptSchema) },
   problems: ['not-found'],

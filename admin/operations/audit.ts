@@ -16,7 +16,7 @@ export const audit: Operation = {
   method: 'GET',
   path: '/v1/audit',
   scope: 'read',
-  summary: 'Recommend what would make the serving configuration safer, faster or easier to watch.',
+  summary: 'Audit the active configuration: recommendations for security, performance and observability.',
   responses: {
     200: jsonResponse(
       'By rule.',

@@ -45,7 +45,7 @@ export const check: Operation = {
   bodyIsOptional: true,
   responses: {
     200: jsonResponse(
-      'The configuration is valid. Hash and counts are those of the resulting configuration. For tokens without the scope "write" the hash is null if it depends on files; without "secrets" as well, it is also null if the body contains plaintext secrets.',
+      'The configuration is valid. Hash and counts describe the resulting configuration. For tokens without the scope "write" the hash is null if it depends on files; without "secrets" as well, it is also null if the body contains plaintext secrets.',
       valid,
     ),
   },

@@ -95,7 +95,7 @@ function valueAt(data: Data, pointer: string): Data {
   let value = data;
   for (const step of parsePointer(pointer)) {
     const holds = (Array.isArray(value) || isObject(value)) && step !== 'length' && Object.hasOwn(value, step);
-    if (!holds) throw new Problem('not-found', `there is nothing at ${pointer}`);
+    if (!holds) throw new Problem('not-found', `nothing exists at ${pointer}`);
     value = (value as Record<string, Data>)[step]!;
   }
   return value;
@@ -105,7 +105,7 @@ export const putConfig: Operation = {
   method: 'PUT',
   path: '/v1/config',
   scope: 'write',
-  summary: 'Replace the whole configuration. A *** where a secret stands keeps the present one.',
+  summary: 'Replace the whole configuration. `***` in place of a secret keeps the current value.',
   parameters: replaceParameters,
   accepts: acceptedConfigs,
   responses: changeResponses,
@@ -131,7 +131,7 @@ export const patchConfig: Operation = {
   method: 'PATCH',
   path: '/v1/config',
   scope: 'write',
-  summary: 'Change parts of the configuration that serves, as GET /v1/config?form=source shows it. Needs If-Match.',
+  summary: 'Change parts of the active configuration, as shown by GET /v1/config?form=source. Requires If-Match.',
   parameters: replaceParameters,
   accepts,
   bodies: { 'application/merge-patch+json': mergePatchSchema, 'application/json-patch+json': patchSchema },
@@ -145,7 +145,7 @@ export const patchConfig: Operation = {
     const patch = parseJson(decodeText(bytes, 'patch.json'), 'patch.json');
     await replaceConfig(ctx, admin, 'json', 'edits', () => {
       const config = patched(mediaType, admin.gateway.serving.snapshot.data as Data, patch);
-      if (!isObject(config)) throw new Problem('bad-request', 'what is left is not an object');
+      if (!isObject(config)) throw new Problem('bad-request', 'the patched configuration is not an object');
       return keepSecrets(new ConfigText(`${JSON.stringify(config, null, 2)}\n`, 'json'), admin.gateway);
     });
   },

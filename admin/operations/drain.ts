@@ -5,7 +5,7 @@ export const drain: Operation = {
   method: 'POST',
   path: '/v1/drain',
   scope: 'ops',
-  summary: 'Send clients elsewhere: not ready any more, and connections are closed after their answer.',
+  summary: 'Start draining: report not ready, and close connections after their response.',
   responses: { 202: { description: 'Draining. Also returned if the gateway was already draining.' } },
   handle(ctx, { operating }) {
     operating.drain.start();
@@ -18,7 +18,7 @@ export const resume: Operation = {
   method: 'POST',
   path: '/v1/resume',
   scope: 'ops',
-  summary: 'Take clients again after a drain.',
+  summary: 'Accept clients again after a drain.',
   responses: { 202: { description: 'Accepting requests. Also returned if the gateway was not draining.' } },
   problems: ['draining'],
   handle(ctx, { gateway, operating }) {

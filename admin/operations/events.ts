@@ -9,7 +9,7 @@ export const events: Operation = {
   method: 'GET',
   path: '/v1/events',
   scope: 'read',
-  summary: 'Follow what happens.',
+  summary: 'Stream events.',
   parameters: [
     {
       name: 'types',
@@ -35,7 +35,10 @@ export const events: Operation = {
     const unknown = types?.find((pattern) => !isEventPattern(pattern));
     if (unknown !== undefined) {
       const known = eventTypes.join(', ');
-      throw new Problem('bad-request', `types: there are no events ${JSON.stringify(unknown)}; there are ${known}`);
+      throw new Problem(
+        'bad-request',
+        `types: unknown event types ${JSON.stringify(unknown)}; known types are ${known}`,
+      );
     }
     const last = ctx.get('Last-Event-ID');
     if (!/^\d{0,15}$/.test(last)) throw new Problem('bad-request', 'Last-Event-ID must be a whole number');

@@ -13,7 +13,7 @@ export const live: Operation = {
   method: 'GET',
   path: '/live',
   scope: null,
-  summary: 'Tell whether the process still turns its event loop.',
+  summary: 'Liveness: whether the event loop of the process is running.',
   responses: {
     200: jsonResponse('It does.', healthy),
     503: jsonResponse('It hardly does.', unhealthy),
@@ -31,7 +31,7 @@ export const ready: Operation = {
   method: 'GET',
   path: '/ready',
   scope: null,
-  summary: 'Tell whether requests should be sent here.',
+  summary: 'Readiness: whether the gateway should receive requests.',
   responses: {
     200: jsonResponse('They should.', healthy),
     503: jsonResponse('They should go elsewhere.', unhealthy),

@@ -13,7 +13,7 @@ const MAX_TTL_MS = 24 * 3_600_000;
 
 const responses = {
   200: jsonResponse(
-    'The level in force, and how long it stands above the configured one.',
+    'The current level, and how long it overrides the configured one.',
     objectOf('LogLevels', { level: oneOf(levels), namespaces: mapOf(oneOf(levels)), ttl: orNull(text) }),
   ),
 };
@@ -22,7 +22,7 @@ export const readLogging: Operation = {
   method: 'GET',
   path: '/v1/logging',
   scope: 'read',
-  summary: 'Tell what is logged.',
+  summary: 'Show the log levels.',
   responses,
   handle(ctx, { operating }) {
     ctx.body = view(operating.logLevel);

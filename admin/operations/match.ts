@@ -12,7 +12,7 @@ export const match: Operation = {
   method: 'GET',
   path: '/v1/routes/match',
   scope: 'read',
-  summary: 'Tell what answers a request, and why; no request is made.',
+  summary: 'Show which endpoint serves a request, and why. No request is made.',
   parameters: [
     { name: 'method', in: 'query', description: 'Request method.', schema: { ...text, default: 'GET' } },
     {
@@ -25,7 +25,7 @@ export const match: Operation = {
   ],
   responses: {
     200: jsonResponse(
-      'What answers it.',
+      'The matching endpoint.',
       objectOf('Match', {
         match: objectWith(
           'MatchedBy',

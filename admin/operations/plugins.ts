@@ -38,7 +38,7 @@ export const plugins: Operation = {
   method: 'GET',
   path: '/v1/plugins',
   scope: 'read',
-  summary: 'List the plugins, where each is used and what the endpoints it stands in have served.',
+  summary: 'List the plugins, where each one is used, and the traffic of those endpoints.',
   responses: { 200: jsonResponse('By name.', objectOf('Plugins', { plugins: listOf(plugin) })) },
   async handle(ctx, { gateway }) {
     const { served, positionOf: find } = servedNow(gateway);
@@ -64,7 +64,7 @@ export const liftSuspension: Operation = {
   method: 'DELETE',
   path: '/v1/plugins/*name/suspension',
   scope: 'ops',
-  summary: 'Let a plugin work again that was suspended for its faults.',
+  summary: 'Lift the suspension of a plugin.',
   parameters: [
     {
       name: 'name',
@@ -100,7 +100,8 @@ export const emptyCache: Operation = {
       ctx.status = 204;
       return;
     }
-    const known = gateway.caches.length > 0 ? `there are ${gateway.caches.join(', ')}` : 'no component keeps one';
-    throw new Problem('not-found', `there is no cache named ${name}: ${known}`);
+    const known =
+      gateway.caches.length > 0 ? `known caches are ${gateway.caches.join(', ')}` : 'no component keeps one';
+    throw new Problem('not-found', `unknown cache ${name}: ${known}`);
   },
 };

@@ -112,8 +112,8 @@ const pin = (method: 'PUT' | 'DELETE', pinned: boolean, summary: string): Operat
   },
 });
 
-export const pinRevision = pin('PUT', true, 'Keep a revision, however many come after it.');
-export const unpinRevision = pin('DELETE', false, 'Let a revision be pruned again.');
+export const pinRevision = pin('PUT', true, 'Pin a revision, so that it is never pruned.');
+export const unpinRevision = pin('DELETE', false, 'Unpin a revision.');
 
 function view({ status }: Operations, summary: RevisionSummary): object {
   const { number, hash, at, source, actor, message, result, reason, pinned, format, files } = summary;

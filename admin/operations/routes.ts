@@ -48,8 +48,8 @@ export const routes: Operation = {
   summary: 'List the published endpoints with their backends, components, places and counters.',
   parameters: [
     filter('method', 'Only endpoints of this method.'),
-    filter('prefix', 'Only endpoints whose path begins so.'),
-    filter('namespace', 'Only endpoints in whose pipe this component stands.'),
+    filter('prefix', 'Only endpoints whose path starts with this prefix.'),
+    filter('namespace', 'Only endpoints that use this component.'),
     ...pageParameters,
   ],
   responses: {

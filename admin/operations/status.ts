@@ -27,7 +27,7 @@ export const status: Operation = {
   method: 'GET',
   path: '/v1/status',
   scope: 'read',
-  summary: 'Tell what serves, where it came from and how the last change went.',
+  summary: 'Show the active configuration, its source and the outcome of the last change.',
   responses: {
     200: jsonResponse(
       'What serves.',

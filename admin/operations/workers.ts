@@ -43,7 +43,7 @@ export const generations: Operation = {
   method: 'GET',
   path: '/v1/generations',
   scope: 'read',
-  summary: 'List the configuration that serves and those before it that still have requests.',
+  summary: 'List the active configuration and earlier ones that still have requests.',
   responses: { 200: jsonResponse('Newest first.', objectOf('Generations', { generations: listOf(generation) })) },
   handle(ctx, { gateway }) {
     ctx.body = { generations: gateway.processes.held };

@@ -94,12 +94,12 @@ function slotOf(root: Root, operation: DataObject, member: 'path' | 'from'): Slo
 
 function holderOf(value: Data, pointer: string): DataObject | Data[] {
   if (isObject(value) || Array.isArray(value)) return value;
-  throw new Error(`${pointer} leads nowhere`);
+  throw new Error(`${pointer} does not exist`);
 }
 
 function read({ holder, key }: Slot): Data {
   if (Array.isArray(holder)) return holder[positionIn(holder, key, holder.length - 1)]!;
-  if (!Object.hasOwn(holder, key)) throw new Error(`there is no ${JSON.stringify(key)}`);
+  if (!Object.hasOwn(holder, key)) throw new Error(`${JSON.stringify(key)} does not exist`);
   return holder[key]!;
 }
 

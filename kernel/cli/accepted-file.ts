@@ -24,7 +24,7 @@ export const pluginsFlag = {
   type: 'string',
   value: 'DIRECTORY',
   otherwise: 'those that the configuration names',
-  about: 'A folder with plugins of your own, besides.',
+  about: 'Additional folder with custom plugins.',
 } as const satisfies Flag;
 
 /** Of every command that prints for people or for programs. */

@@ -113,7 +113,7 @@ const optional: ReadonlySet<string> = new Set(['file', 'line', 'column']);
 function fieldOf(value: unknown, name: string): unknown {
   const key = name.charAt(0).toLowerCase() + name.slice(1);
   const isKnown = isObject(value) && (Object.hasOwn(value, key) || optional.has(key));
-  if (!isKnown) throw new TemplateError(`there is no field .${name}`);
+  if (!isKnown) throw new TemplateError(`unknown field .${name}`);
   return value[key] ?? '';
 }
 

@@ -62,8 +62,8 @@ export const audit: Command = {
   usage: '[FILE]',
   flags,
   variables: { ...configVariables, ...colourVariables },
-  summary: 'Recommend what would make a configuration safer, faster or easier to watch.',
-  details: 'Exit 0 when there is nothing to tell or only notes, 1 when there is more, 2 when nothing was judged.',
+  summary: 'Recommend improvements for the security, performance and observability of a configuration.',
+  details: 'Exit codes: 0 no findings or notes only, 1 findings, 2 the audit could not run.',
   async run(args, context) {
     const { values, positionals } = readArguments(args, flags, true);
     const file = requireFile(values.config, positionals, context);
@@ -75,7 +75,7 @@ export const audit: Command = {
     const { registry } = accepted;
     const rules = await auditRules(registry);
     for (const id of ignore) {
-      if (!rules.some((rule) => rule.id === id)) context.stderr.write(`WARNING there is no rule ${id} to ignore\n`);
+      if (!rules.some((rule) => rule.id === id)) context.stderr.write(`WARNING unknown rule "${id}" in --ignore\n`);
     }
     const { document, config, origin } = accepted;
     const position = positionsIn(document);

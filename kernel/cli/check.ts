@@ -38,29 +38,29 @@ const flags = {
     type: 'string',
     value: 'DURATION',
     otherwise: '3s',
-    about: 'How long each of them may take.',
+    about: 'Timeout of each connection attempt.',
   },
   lint: {
     type: 'boolean',
     short: 'l',
-    about: 'Accepted for compatibility, without effect: every check holds the file to the schema of this release.',
+    about: 'Accepted for compatibility, has no effect: the file is always checked against the schema of this release.',
   },
   'lint-no-network': {
     type: 'boolean',
     short: 'n',
-    about: 'Accepted for compatibility, without effect: no check needs the network.',
+    about: 'Accepted for compatibility, has no effect: the check never uses the network.',
   },
   'lint-schema': {
     type: 'string',
     short: 's',
     value: 'SCHEMA',
-    about: 'Also hold the file to this JSON Schema: a path or an address.',
+    about: 'Also check the file against this JSON Schema: a path or a URL.',
   },
   debug: {
     type: 'boolean',
     short: 'd',
     multiple: true,
-    about: 'Print how the file is understood: -d, -dd or -ddd for more and more of it.',
+    about: 'Print how the file is interpreted: -d, -dd or -ddd for increasing detail.',
   },
   indent: {
     type: 'string',
@@ -75,7 +75,7 @@ const flags = {
     default: 'text',
     about: 'text for people, json for programs, sarif for code reviews, github for annotations.',
   },
-  fix: { type: 'boolean', about: 'First correct in the file what has only one correction.' },
+  fix: { type: 'boolean', about: 'Fix issues that have a single possible correction, in the file, before checking.' },
   admin: {
     ...admin,
     about: 'Have the gateway at this admin address check the file.',
@@ -97,7 +97,7 @@ export const check: Command = {
   flags,
   variables: { ...configVariables, ...tokenVariables, ...colourVariables },
   summary: 'Validate a configuration.',
-  details: 'Exit 0 when it is valid, 1 when not, 2 for a wrong call, 3 when the gateway of --admin does not answer.',
+  details: 'Exit codes: 0 valid, 1 invalid, 2 usage error, 3 the gateway of --admin did not respond.',
   async run(args, context) {
     const { stdout, stderr } = context;
     const { values, positionals } = readArguments(args, flags, true);
@@ -122,9 +122,7 @@ export const check: Command = {
       }
       const mistakes = findings.errors.length + untold;
       if (addresses !== undefined && mistakes > 0) {
-        stderr.write(
-          `ERROR testing the configuration file:\t${mistakes} of ${addresses} addresses cannot be connected to\n`,
-        );
+        stderr.write(`ERROR testing the configuration file:\t${mistakes} of ${addresses} addresses are unreachable\n`);
       } else if (mistakes > 0) stderr.write(`ERROR parsing the configuration file:\t${count(mistakes)}\n`);
       printFindings(context, findings);
       if (untold > 0) stderr.write(`and ${untold} more\n`);
@@ -143,8 +141,8 @@ function demandFittingFlags(values: Readonly<Record<string, unknown>>): void {
   const stray = others.find((name) => values[name] !== undefined);
   if (stray !== undefined) throw new UsageError(`--${stray} ${isRemote ? 'excludes' : 'needs'} --admin`);
   const { indent, debug, connect } = values;
-  if (values['connect-timeout'] !== undefined && !connect) throw new UsageError('--connect-timeout needs --connect');
-  if (indent !== undefined && debug === undefined) throw new UsageError('--indent needs --debug');
+  if (values['connect-timeout'] !== undefined && !connect) throw new UsageError('--connect-timeout requires --connect');
+  if (indent !== undefined && debug === undefined) throw new UsageError('--indent requires --debug');
   if (/\S/.test(String(indent ?? ''))) throw new UsageError(`not white space: --indent ${indent}`);
 }
 
@@ -169,7 +167,7 @@ function exitCode({ errors }: Findings): number {
 }
 
 function count(mistakes: number): string {
-  return mistakes === 1 ? '1 mistake' : `${mistakes} mistakes`;
+  return mistakes === 1 ? '1 error' : `${mistakes} errors`;
 }
 
 /** How many files are named; the others are counted. */
@@ -179,7 +177,7 @@ const MAX_NAMED = 5;
 function notLookedAt(files: readonly string[]): string {
   if (files.length === 0) return '';
   const more = files.length > MAX_NAMED ? ` and ${files.length - MAX_NAMED} more` : '';
-  return ` Not looked at: ${files.slice(0, MAX_NAMED).map(printable).join(', ')}${more} (check -t reads them).`;
+  return ` Not checked: ${files.slice(0, MAX_NAMED).map(printable).join(', ')}${more} (check -t reads them).`;
 }
 
 interface Inspection {

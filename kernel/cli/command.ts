@@ -47,13 +47,13 @@ export type Variables = Readonly<Record<string, string>>;
 /** Of every command that reads a configuration. */
 export const configVariables: Variables = {
   'GATEWAY_<FIELD>': 'Replaces a plain value at the root of the file, if it is there: GATEWAY_PORT, GATEWAY_TIMEOUT.',
-  'KRAKEND_<FIELD>': 'The same, where GATEWAY_<FIELD> is not set.',
+  'KRAKEND_<FIELD>': 'Fallback for GATEWAY_<FIELD>.',
   FC_ENABLE: 'Not empty: the file is a template, in the language of Go with the functions of Sprig.',
   FC_SETTINGS: 'A directory of JSON files: each is a variable of the template.',
   FC_TEMPLATES: 'A directory of *.tmpl files that the template calls.',
   FC_PARTIALS: 'A directory of texts that the template includes.',
-  FC_OUT: 'Where the rendered configuration is written, to be looked at.',
-  FC_CONFIG: 'A file that says more of how the template is made. Default: flexible_config.json, if it is there.',
+  FC_OUT: 'File to write the rendered configuration to, for inspection.',
+  FC_CONFIG: 'File with template settings. Default: flexible_config.json, if it exists.',
   FC_DEBUG: 'true: print the variables of the template.',
   // biome-ignore lint/suspicious/noTemplateCurlyInString: what is written in a configuration
   GATEWAY_ENV_INTERPOLATION: '1: ${NAME}, ${NAME:-default}, ${NAME:?message} and ${file:/path} are filled in.',
@@ -61,15 +61,15 @@ export const configVariables: Variables = {
 
 /** Of every command that may be let in by an admin port. */
 export const tokenVariables: Variables = {
-  GATEWAY_ADMIN_TOKEN: 'The token of the admin port, where --admin-token-file is not given.',
-  GATEWAY_STATE_DIR: 'The state directory, where --state-dir is not given.',
-  STATE_DIRECTORY: 'The same, as systemd sets it, where GATEWAY_STATE_DIR is not set.',
+  GATEWAY_ADMIN_TOKEN: 'Token of the admin port, unless --admin-token-file is given.',
+  GATEWAY_STATE_DIR: 'State directory, unless --state-dir is given.',
+  STATE_DIRECTORY: 'State directory set by systemd, unless GATEWAY_STATE_DIR is set.',
   XDG_STATE_HOME: 'Without any of them, the state directory is $XDG_STATE_HOME/sluice.',
 };
 
 /** Of every command that has an admin port, or talks to one. */
 export const adminVariables: Variables = {
-  GATEWAY_ADMIN_LISTEN: 'The address of the admin port, where --admin is not given.',
+  GATEWAY_ADMIN_LISTEN: 'Address of the admin port, unless --admin is given.',
   ...tokenVariables,
 };
 

@@ -30,7 +30,7 @@ export function requireFile(
       `no configuration file: the working directory has no ${defaultNames}\nGive one with -c FILE, or create one with sluice init.`,
     );
   }
-  if (other !== undefined) throw new UsageError(`several configuration files: choose one of ${found.join(', ')}`);
+  if (other !== undefined) throw new UsageError(`several configuration files found: choose one of ${found.join(', ')}`);
   stderr.write(`Using ${only}\n`);
   return only;
 }

@@ -26,14 +26,13 @@ export const diff: Command = {
   usage: 'OLD NEW | FILE | REVISION REVISION',
   flags,
   variables: { ...adminVariables, ...colourVariables },
-  summary: 'Compare two configurations, or one with what a running gateway serves, by what they mean.',
-  details:
-    'Exit 0 when they are equal, 1 when they differ, 2 when one is not valid, 3 when the gateway does not answer.',
+  summary: 'Compare two configurations, or one with the configuration of a running gateway, by meaning.',
+  details: 'Exit codes: 0 equal, 1 different, 2 not valid, 3 the gateway did not respond.',
   async run(args, context) {
     const { values, positionals } = readArguments(args, flags, true);
     const asJson = isJson(values.format);
     const [one, other, ...others] = positionals;
-    if (one === undefined || others.length > 0) throw new UsageError('please give one configuration file, or two');
+    if (one === undefined || others.length > 0) throw new UsageError('one or two configuration files are required');
     const remote = { ...values, json: asJson };
     if (other === undefined) return diffWithRunning(one, remote, context);
     if (isRevision(one) && isRevision(other)) return diffRevisions(Number(one), Number(other), remote, context);

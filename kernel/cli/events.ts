@@ -21,7 +21,7 @@ export const events: Command = {
   usage: '',
   flags,
   variables: adminVariables,
-  summary: 'Print what happens in a running gateway, until interrupted.',
+  summary: 'Print the events of a running gateway until interrupted.',
   run(args, context) {
     const { values } = readArguments(args, flags);
     const print = values.json ? asJson : asLine;

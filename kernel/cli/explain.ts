@@ -16,7 +16,7 @@ const flags = {
     multiple: true,
     value: "'NAME: VALUE'",
     otherwise: 'none',
-    about: 'A header of the request; may be given again.',
+    about: 'Request header. Can be repeated.',
   },
   format: formatFlag,
 } as const satisfies Flags;
@@ -31,7 +31,7 @@ export const explain: Command = {
   usage: '[-c FILE] METHOD PATH[?QUERY]',
   flags,
   variables: configVariables,
-  summary: 'Show which endpoint serves a request, and what its backends would be sent.',
+  summary: 'Show which endpoint serves a request, and which requests its backends receive.',
   details: 'Exit 0 when an endpoint serves it, 1 when none does, 2 for a wrong call or file.',
   async run(args, context) {
     const { values, positionals } = readArguments(args, flags, true);
@@ -39,7 +39,7 @@ export const explain: Command = {
     const json = isJson(values.format);
     const [method, target] = positionals;
     if (method === undefined || target === undefined || positionals.length > 2) {
-      throw new UsageError('please give a method and a path');
+      throw new UsageError('a method and a path are required');
     }
     const headers = (values.header ?? []).map(parseHeader);
     const opened = await serveFile(file, { ...context, plugins: values.plugins });
@@ -97,12 +97,12 @@ function showStages(stages: Explanation['stages']): string {
 function describeBackend(backend: Forwarded, index: number): string[] {
   const rows: string[][] = backend.urls.map((url, at) => [at === 0 ? 'sends' : 'or', `${backend.method} ${url}`]);
   if (backend.refused !== null) rows.push(['sends', `nothing: ${backend.refused}`]);
-  if (backend.patternQueryLost) rows.push(['', 'what is forwarded replaces the query of url_pattern']);
+  if (backend.patternQueryLost) rows.push(['', 'the forwarded query replaces the query of url_pattern']);
   for (const [name, value] of backend.headers) rows.push(['header', `${name}: ${value}`]);
   if (backend.refused === null) rows.push(['body', backend.body ? "the client's" : 'none']);
   rows.push(['read as', backend.encoding], ['pipe', showStages(backend.stages)]);
   for (const { name, why } of backend.clientHeaders) if (why) rows.push(['dropped', `header ${name}: ${why}`]);
   for (const { name, why } of backend.clientQuery) if (why) rows.push(['dropped', `parameter ${name}: ${why}`]);
-  const shadow = backend.shadow ? ' (shadow: its answer is dropped)' : '';
+  const shadow = backend.shadow ? ' (shadow: its response is discarded)' : '';
   return ['', `backend ${index}${shadow}  ${showPlace(backend)}`, ...alignColumns(rows).map((line) => `  ${line}`)];
 }

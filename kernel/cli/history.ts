@@ -20,7 +20,7 @@ export const history: Command = {
   run(args, context) {
     const { values, positionals } = readArguments(args, flags, true);
     const [number, ...others] = positionals;
-    if (others.length > 0) throw new UsageError('please give one revision, or none');
+    if (others.length > 0) throw new UsageError('at most one revision can be given');
     const limit = values.limit === undefined ? undefined : parseCount(values.limit, 'a number of revisions');
     const revision = number === undefined ? undefined : parseCount(number, 'a revision');
     return converse(values, context, async (client) =>

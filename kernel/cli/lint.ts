@@ -65,7 +65,5 @@ async function download(address: string): Promise<string> {
 /** What the caller's schema wants, with the key it speaks of. */
 function describe({ message, params, instancePath }: ErrorObject): string {
   const key = (params as { additionalProperty?: string }).additionalProperty;
-  return key === undefined
-    ? (message ?? 'is not as the schema wants')
-    : `${message}: ${joinPointer(instancePath, key)}`;
+  return key === undefined ? (message ?? 'does not match the schema') : `${message}: ${joinPointer(instancePath, key)}`;
 }

@@ -24,7 +24,13 @@ import { type Tools, withTools } from './tools.ts';
 const flags = {
   config: configFlag,
   plugins: pluginsFlag,
-  output: { type: 'string', short: 'o', value: 'FILE', otherwise: 'standard output', about: 'Where the result goes.' },
+  output: {
+    type: 'string',
+    short: 'o',
+    value: 'FILE',
+    otherwise: 'standard output',
+    about: 'Destination of the result.',
+  },
   write: { type: 'boolean', default: false, about: 'Write it into the file itself.' },
 } as const satisfies Flags;
 
@@ -102,7 +108,7 @@ async function migrateDocument(given: Document, context: CommandContext): Promis
   for (const change of changes) stderr.write(describeChange(given, change));
   for (const line of lines) stderr.write(line);
   for (const mistake of left.slice(0, MAX_LISTED)) stderr.write(mistake);
-  if (left.length > 0) stderr.write(`${count(left.length)} left: sluice check says how to correct them\n`);
+  if (left.length > 0) stderr.write(`${count(left.length)} left: run sluice check to see how to correct them\n`);
   for (const plugin of old.slice(0, MAX_LISTED)) stderr.write(plugin);
   if (changes.length + lines.length + left.length + old.length === 0) {
     stderr.write(`${given.file}: nothing to migrate\n`);
@@ -141,10 +147,10 @@ async function silenced(given: Document, tools: Tools): Promise<Silenced> {
 function describeLeft(document: Document, error: ConfigError, registry: Tools['registry']): string {
   const position = document.locate(error.pointer, 'key') ?? document.locate(error.pointer, 'value');
   const where = position ? `${position.file ?? document.file}:${position.line}:${position.column}` : document.file;
-  const why = mayProtect(error, registry) ? ' (not made a comment: that may weaken protection)' : '';
+  const why = mayProtect(error, registry) ? ' (not commented out: that could weaken protection)' : '';
   return `${where}: left unchanged: ${error.message}${why}\n`;
 }
 
 function count(mistakes: number): string {
-  return mistakes === 1 ? '1 mistake is' : `${mistakes} mistakes are`;
+  return mistakes === 1 ? '1 error is' : `${mistakes} errors are`;
 }

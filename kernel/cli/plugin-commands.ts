@@ -45,7 +45,7 @@ function groupOf(word: string, commands: Readonly<Record<string, Command>>): Com
     isGroup: true,
     ...(Object.values(commands).every(({ isAlias }) => isAlias) && { isAlias: true }),
     async run() {
-      throw new UsageError(`please say what to ${word}: ${names.join(' or ')}`);
+      throw new UsageError(`specify what to ${word}: ${names.join(' or ')}`);
     },
   };
 }

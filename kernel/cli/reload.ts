@@ -10,7 +10,7 @@ import { awaitDecision } from './remote/guard.ts';
 import { readBody, showResponse } from './remote/show.ts';
 
 const flags = {
-  force: { type: 'boolean', about: 'Build it again even when nothing has changed.' },
+  force: { type: 'boolean', about: 'Rebuild even if nothing has changed.' },
   'dry-run': { type: 'boolean', about: 'Build it, but keep serving the present one.' },
   guard: {
     type: 'string',
@@ -43,9 +43,8 @@ export const reload: Command = {
   usage: '',
   flags,
   variables: adminVariables,
-  summary: 'Let a running gateway read its configuration again.',
-  details:
-    'Exit 0 when it serves, 1 when it was refused or taken back, 3 when no gateway answers, 4 when --if-match is stale.',
+  summary: 'Reload the configuration of a running gateway.',
+  details: 'Exit codes: 0 active, 1 rejected or rolled back, 3 no gateway responded, 4 --if-match is stale.',
   run(args, context) {
     const { values } = readArguments(args, flags);
     const { force, 'dry-run': dry_run, message } = values;
@@ -72,7 +71,8 @@ interface GuardFlags {
 /** What the flags say of the guard, as parameters; its time in milliseconds, null without one. */
 function guardOf({ guard, 'guard-errors': errors, 'guard-p99': p99 }: GuardFlags) {
   if (guard === undefined) {
-    if (errors !== undefined || p99 !== undefined) throw new UsageError('--guard-errors and --guard-p99 need --guard');
+    if (errors !== undefined || p99 !== undefined)
+      throw new UsageError('--guard-errors and --guard-p99 require --guard');
     return { guard: {}, durationMs: null };
   }
   const durationMs = readDuration(guard);

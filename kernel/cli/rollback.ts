@@ -12,12 +12,12 @@ export const rollback: Command = {
   usage: 'REVISION',
   flags,
   variables: adminVariables,
-  summary: 'Let a running gateway serve an earlier configuration again.',
-  details: 'Exit 0 when it serves, 1 when it was refused, 3 when no gateway answers, 4 when --if-match is stale.',
+  summary: 'Activate an earlier configuration in a running gateway.',
+  details: 'Exit codes: 0 active, 1 rejected, 3 no gateway responded, 4 --if-match is stale.',
   run(args, context) {
     const { values, positionals } = readArguments(args, flags, true);
     const [number, ...others] = positionals;
-    if (number === undefined || others.length > 0) throw new UsageError('please give one revision');
+    if (number === undefined || others.length > 0) throw new UsageError('exactly one revision is required');
     const path = `/v1/revisions/${parseCount(number, 'a revision')}/rollback`;
     const { message } = values;
     return converse(values, context, async (client) => {

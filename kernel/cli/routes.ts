@@ -12,7 +12,12 @@ const flags = {
   config: configFlag,
   plugins: pluginsFlag,
   method: { type: 'string', value: 'METHOD', otherwise: 'every method', about: 'Only endpoints of this method.' },
-  prefix: { type: 'string', value: 'PATH', otherwise: 'every path', about: 'Only endpoints whose path begins so.' },
+  prefix: {
+    type: 'string',
+    value: 'PATH',
+    otherwise: 'every path',
+    about: 'Only endpoints whose path starts with this prefix.',
+  },
   namespace: { type: 'string', value: 'NAMESPACE', otherwise: 'any', about: 'Only endpoints that use this component.' },
   format: formatFlag,
 } as const satisfies Flags;

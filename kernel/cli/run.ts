@@ -19,13 +19,13 @@ const flags = {
     type: 'boolean',
     short: 'd',
     multiple: true,
-    about: 'Serve the debug endpoint /__debug/, whatever the file says.',
+    about: 'Serve the debug endpoint /__debug/, regardless of the configuration.',
   },
   port: {
     type: 'string',
     short: 'p',
     value: 'PORT',
-    otherwise: 'the port of the file, else 8080',
+    otherwise: 'port of the file, else 8080',
     about: 'Listen on this port.',
   },
   watch: { type: 'boolean', default: true, about: 'Do not reload when the file is saved.' },
@@ -38,7 +38,7 @@ const flags = {
   'resume-last-good': {
     type: 'boolean',
     default: false,
-    about: 'Start with the last good configuration when the file has mistakes.',
+    about: 'Start with the last good configuration if the file is not valid.',
   },
   'state-dir': {
     type: 'string',
@@ -51,7 +51,7 @@ const flags = {
     type: 'string',
     value: 'ADDRESS',
     otherwise: '127.0.0.1:9180',
-    about: 'Where the admin port listens: host:port, unix:/path or off.',
+    about: 'Listen address of the admin port: host:port, unix:/path or off.',
   },
   'admin-token-file': {
     type: 'string',

@@ -20,7 +20,7 @@ export const schema: Command = {
   usage: '[NAMESPACE]',
   flags,
   summary: 'Print the JSON Schema of the configuration, or of one component.',
-  details: 'A file that says "$schema": "./sluice.schema.json" has it in editors, offline.',
+  details: 'Editors use it offline in files that contain "$schema": "./sluice.schema.json".',
   async run(args, context) {
     const { values, positionals } = readArguments(args, flags, true);
     const [namespace, ...others] = positionals;

@@ -11,7 +11,7 @@ export const status: Command = {
   usage: '',
   flags: remoteFlags,
   variables: adminVariables,
-  summary: 'Show what a running gateway serves, and how its last reload went.',
+  summary: 'Show the configuration of a running gateway and the outcome of its last reload.',
   run(args, context) {
     const { values } = readArguments(args, remoteFlags);
     return converse(values, context, async (client) =>
@@ -24,7 +24,10 @@ function describe(body: StatusBody): Described {
   const { state, revision, hash, version, startedAt, endpoints, workers, converged, requiresRestart = [] } = body;
   const rows = [
     ['state', state],
-    ['revision', `${revision}-${hash.slice(0, 12)}${body.drift ? ', the file differs from what is served' : ''}`],
+    [
+      'revision',
+      `${revision}-${hash.slice(0, 12)}${body.drift ? ', the file differs from the active configuration' : ''}`,
+    ],
     ['source', body.sourceFile ?? body.source],
     ['endpoints', String(endpoints)],
     ['workers', `${workers}${converged ? '' : ', not all with this revision'}`],

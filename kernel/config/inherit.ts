@@ -116,7 +116,7 @@ export function createHostCleaner(report: Report): HostCleaner {
 function forceCatchall(endpoint: Draft<EndpointConfig>, pointer: string, report: Report): void {
   const force = (field: string, wasAsked: boolean, value: string) => {
     if (!wasAsked) return;
-    const message = `${routeName(endpoint)} always has ${field} ${value}: what is written is replaced`;
+    const message = `${routeName(endpoint)} always uses ${field} ${value}: the configured value is replaced`;
     report.warn('ROUTE_CATCHALL_FORCED', `${pointer}/${field}`, message);
   };
   const isOther = (names: readonly string[]) => names.length > 0 && !(names.length === 1 && names[0] === '*');

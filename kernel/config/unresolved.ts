@@ -64,7 +64,7 @@ export function unresolvedIn(document: DataObject, known: KnownPlugins): ConfigE
 
 function unfilled(text: string, pointer: string, start: number): ConfigError {
   const variable = variableFor(pointer);
-  return new ConfigError('CONFIG_VARIABLE', pointer, `${text} is not filled in: it is taken as it is`, {
+  return new ConfigError('CONFIG_VARIABLE', pointer, `${text} was not replaced: it is used literally`, {
     hint: variable ? `write a value here: ${variable} in the environment replaces it` : fillingHint(text),
     within: { start, end: start + text.length },
   });

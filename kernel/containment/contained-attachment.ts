@@ -64,7 +64,7 @@ const objects = { wanted: 'an object', isSound: isObject } as const;
 export function containedAttachment<A extends object>(attached: A, guards: PlaceGuards): A {
   if (attached instanceof Promise) {
     attached.catch(() => {});
-    throw new TypeError('attach returned a promise: what takes time is for site.warm');
+    throw new TypeError('attach returned a promise: use site.warm for asynchronous work');
   }
   if (!isObject(attached)) throw new TypeError('attach returned no object of hooks');
   const given = attached as Readonly<Record<string, unknown>>;

@@ -95,7 +95,7 @@ export class Containment {
     }
     if (files.length > 0 || attached.length === 0) return false;
     const names = [...new Set(attached.map(({ name }) => name))].join(', ');
-    const line = `[PLUGIN: one of ${names}] failed where nobody waited for it: ${messageOf(error)}`;
+    const line = `[PLUGIN: one of ${names}] failed asynchronously: ${messageOf(error)}`;
     this.#lines.write(`stray ${messageOf(error)}`, line, `\n${stackOf(error)}`);
     return true;
   }

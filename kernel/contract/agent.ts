@@ -19,7 +19,7 @@ export const agentSchema = {
       encoding: {
         type: 'string',
         description: "Encoding of the backends' responses.",
-        unused: { because: 'what counts is the encoding of each backend', unless: ['json'] },
+        unused: { because: 'set the encoding of each backend instead', unless: ['json'] },
       },
       consumer: {
         type: 'object',

@@ -271,7 +271,7 @@ export class Call {
   }
 
   #failed(error: unknown): void {
-    this.log.error(() => `after the answer: ${error instanceof Error ? error.stack : String(error)}`);
+    this.log.error(() => `after the response: ${error instanceof Error ? error.stack : String(error)}`);
   }
 }
 

@@ -70,20 +70,24 @@ export const serviceSchema = {
       '2s',
       '3s',
     ),
-    cache_ttl: time('Life told in Cache-Control, for endpoints that set none; 0 for no such header.', '0s', '5m'),
+    cache_ttl: time(
+      'max-age sent in Cache-Control, for endpoints that do not set it. 0 disables the header.',
+      '0s',
+      '5m',
+    ),
     output_encoding: {
       type: 'string',
       description: 'Default response encoding for endpoints.',
       default: 'json',
     },
-    debug_endpoint: flag('Serve /__debug/, a backend that logs what it is sent.'),
-    echo_endpoint: flag('Serve /__echo/, a backend that answers what it is sent.'),
+    debug_endpoint: flag('Serves /__debug/, a backend that logs the requests it receives.'),
+    echo_endpoint: flag('Serves /__echo/, a backend that returns the requests it receives.'),
     disable_rest: flag('Allow {placeholders} inside a word, as in /file.{extension} and /{from}-{to}.'),
     read_timeout: time('Longest time for a whole request; 0 for no limit.', '0s', '30s'),
     read_header_timeout: {
       type: 'duration',
       description:
-        'Time limit for receiving the request line and headers, never longer than read_timeout. 0 means read_timeout; with both 0 there is no limit. Default: 10 seconds.',
+        'Time limit for receiving the request line and headers, never longer than read_timeout. 0 means read_timeout; if both are 0, the time is unlimited. Default: 10 seconds.',
       examples: ['5s'],
     },
     write_timeout: time(
@@ -99,7 +103,7 @@ export const serviceSchema = {
     idle_timeout: {
       type: 'duration',
       description:
-        'Time limit for the next request on an open connection. 0 means read_timeout; with both 0 there is no limit. Default: read_timeout, or 2 minutes without one.',
+        'Time limit for the next request on an open connection. 0 means read_timeout; if both are 0, the time is unlimited. Default: read_timeout, or 2 minutes without one.',
       examples: ['75s'],
     },
     max_header_bytes: {
@@ -113,7 +117,7 @@ export const serviceSchema = {
     use_h2c: flag('Serve HTTP/2 without TLS too, on the same port as HTTP/1.1.'),
     max_shutdown_wait_time: time('Longest wait for requests in flight at shutdown; 0 for no limit.', '0s', '20s'),
     dns_cache_ttl: time('Pause between look-ups of discovered hosts, 1s or more; 0 means 30s.', '30s', '10s'),
-    dialer_timeout: time('Longest time for name look-up and connect; 0 for no limit of its own.', '0s', '500ms'),
+    dialer_timeout: time('Timeout of DNS resolution and connection to a backend. 0 disables the limit.', '0s', '500ms'),
     dialer_keep_alive: time('Pause between TCP keep-alive probes; 0 means 15s.', '15s', '30s'),
     dialer_fallback_delay: time('Wait before the other address family is tried too; 0 means 300ms.', '300ms', '100ms'),
     response_header_timeout: time(
@@ -136,7 +140,7 @@ export const serviceSchema = {
     },
     client_tls: clientTlsSchema,
     allow_insecure_connections: { ...flag('Old form of client_tls.allow_insecure_connections.'), deprecated: true },
-    disable_compression: flag('Do not ask backends for gzip.'),
+    disable_compression: flag('Does not request gzip compression from backends.'),
     disable_keep_alives: flag('One backend request per connection.'),
     async_agent: {
       type: 'array',

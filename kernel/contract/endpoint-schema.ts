@@ -79,8 +79,12 @@ export const backendSchema = {
       description: 'Dotted path of the object that replaces the whole result. Default: the body is used as is.',
       examples: ['data.user'],
     },
-    allow: names('Dotted paths to keep; everything else goes. Default: everything stays.', 'id', 'address.city'),
-    deny: names('Dotted paths to remove; ignored beside allow. Default: none.', 'password'),
+    allow: names(
+      'Dotted paths of the fields to keep. All others are removed. Default: all fields are kept.',
+      'id',
+      'address.city',
+    ),
+    deny: names('Dotted paths of the fields to remove. Ignored next to allow. Default: none.', 'password'),
     mapping: {
       type: 'object',
       values: { type: 'string' },
@@ -93,15 +97,12 @@ export const backendSchema = {
       examples: ['user'],
     },
     input_headers: {
-      ...headerFilter(
-        'Second filter: of the headers let through, only these; [""] drops all. Default: all of them.',
-        'X-Id',
-      ),
+      ...headerFilter('Forwards only these of the accepted headers. [""] forwards none. Default: all of them.', 'X-Id'),
       default: [],
     },
     input_query_strings: {
       ...names(
-        'Second filter: of the parameters let through, only these; [""] drops all. Default: all of them.',
+        'Forwards only these of the accepted query parameters. [""] forwards none. Default: all of them.',
         'page',
       ),
       default: [],
@@ -149,11 +150,14 @@ export const endpointSchema = {
       description: "Response encoding. Default: the service's output_encoding, or json.",
     },
     input_headers: {
-      ...headerNames('Client headers let through to the backends, in any letter case; "*" for all.', 'Accept-Language'),
+      ...headerNames(
+        'Client headers forwarded to the backends, case-insensitive. "*" forwards all.',
+        'Accept-Language',
+      ),
       default: [],
     },
     input_query_strings: {
-      ...names('Query parameters let through to the backends, by exact name; "*" for all.', 'page', 'limit'),
+      ...names('Query parameters forwarded to the backends, case-sensitive. "*" forwards all.', 'page', 'limit'),
       default: [],
     },
     concurrent_calls: {

@@ -68,7 +68,7 @@ export function tlsProtocol(config: TlsProtocol, fault: TlsFault): TlsProtocolOp
   const ciphers = cipherList(config.cipher_suites);
   if (typeof ciphers === 'number') {
     const index = config.cipher_suites.indexOf(ciphers);
-    throw fault('CIPHER', `/cipher_suites/${index}`, `cipher suite ${ciphers} is not known to this runtime`);
+    throw fault('CIPHER', `/cipher_suites/${index}`, `cipher suite ${ciphers} is not supported by this runtime`);
   }
   if (!hasSuiteFor(newest, ciphers)) throw fault('CIPHER', '/cipher_suites', `no cipher suite for ${newest} or older`);
   return {

@@ -20,7 +20,10 @@ const flag = (description: string) => ({ type: 'boolean', description, default: 
 
 /** What both sides of a connection have: versions, suites, curves, and whom they trust. */
 const protocol = {
-  ca_certs: paths('PEM files with authorities trusted besides those of the system.', '/etc/sluice/authorities.pem'),
+  ca_certs: paths(
+    'PEM files with CA certificates to trust in addition to the system trust store.',
+    '/etc/sluice/authorities.pem',
+  ),
   disable_system_ca_pool: flag('Trust only the authorities of ca_certs.'),
   min_version: version('Minimum TLS version. Peers that only support TLS 1.2 need TLS12.'),
   max_version: version('Maximum TLS version.'),

@@ -77,7 +77,7 @@ export class ChangeGuard {
     const guard = change.guard ?? (applied.result === 'applied' ? this.#ownRequest(change) : null);
     const ageMs = this.#timers.now() - this.#servedSince;
     if (!guard || !control.replaced || ageMs >= Math.min(guard.durationMs, REMEMBERED_MS)) return;
-    this.#supersede(`attempt ${applied.attempt} asked for another guard`);
+    this.#supersede(`attempt ${applied.attempt} requested another guard`);
     this.#watch(guard, guard.durationMs - ageMs, applied, control.replaced);
   }
 

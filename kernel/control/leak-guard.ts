@@ -75,14 +75,14 @@ export function createLeakGuard(options: LeakGuardOptions): LeakGuard {
     expectGone(disposed, revision, suspects = () => []) {
       const warning = (): string => {
         const names = suspects();
-        const what = names.length === 0 ? 'something' : `something, perhaps of ${names.join(' or ')},`;
-        return `revision ${revision} was released but is still in memory: ${what} refers to it`;
+        const suspected = names.length === 0 ? '' : `, perhaps referenced by ${names.join(' or ')}`;
+        return `revision ${revision} was released but is still in memory${suspected}`;
       };
       expect({ parts: [new WeakRef(disposed)], warning, isRevision: true });
     },
     expectFreed(parts, plugin) {
       const warning = () =>
-        `${plugin} was replaced or removed but is still in memory: a timer, a listener or a promise of it refers to it`;
+        `${plugin} was replaced or removed but is still in memory: referenced by a timer, listener or promise it created`;
       expect({ parts, warning, isRevision: false });
     },
     get leaked() {

@@ -74,7 +74,7 @@ export function revisionFiles(directory: string): RevisionFiles {
           } catch (error) {
             skipped.push(`${name} (${(error as Error).message})`);
           }
-        } else skipped.push(`${name} (not made by the gateway)`);
+        } else skipped.push(`${name} (not created by the gateway)`);
       }
       return { revisions, last, skipped };
     },

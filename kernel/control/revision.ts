@@ -69,7 +69,7 @@ export function parseRevision(text: string, number: number): Revision {
     if (!fits(data[key])) throw new Error(`"${key}" is missing or wrong`);
   }
   const revision = data as unknown as Revision;
-  if (revision.number !== number) throw new Error(`it holds revision ${revision.number}`);
+  if (revision.number !== number) throw new Error(`it contains revision ${revision.number}`);
   return revision;
 }
 

@@ -38,7 +38,7 @@ export class RunningAttempt {
 
   /** Another change waits: one that hangs must not hold it up. */
   overtake(): void {
-    this.#overtaken ??= setTimeout(() => this.cancel('cancelled for the change that waits behind it'), OVERTAKEN_MS);
+    this.#overtaken ??= setTimeout(() => this.cancel('cancelled in favor of the next change'), OVERTAKEN_MS);
   }
 
   /** The attempt has ended. */

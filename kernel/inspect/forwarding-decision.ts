@@ -33,11 +33,11 @@ const headerReasons: readonly (readonly [applies: (match: Case) => boolean, why:
   [({ name }) => ownHeaders.has(name), 'the gateway writes it itself'],
   [({ name }) => isHopByHop(name), 'it belongs to the connection'],
   [({ name, connection }) => connection?.has(name) === true, 'Connection names it'],
-  [({ name, hasBody }) => bodyHeaders.has(name) && !hasBody, 'it describes a body, and there is none'],
+  [({ name, hasBody }) => bodyHeaders.has(name) && !hasBody, 'it describes a body, but the request has none'],
   [({ name, listed }) => !listed.has('*') && !listed.has(name), 'not in input_headers of the endpoint'],
   [
     ({ name, listed, sets }) => listed.has('*') && isLookAlike(name, sets),
-    'some backends take it for a header the gateway or a component sets',
+    'some backends treat it as a header set by the gateway or a component',
   ],
   [({ backend }) => backend.input_headers.length > 0, 'not in input_headers of the backend'],
 ];

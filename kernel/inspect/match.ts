@@ -145,7 +145,7 @@ function asMatch(destination: Exclude<Destination, { kind: 'route' | 'own' }>, {
 const reasons: { readonly [K in Match['kind']]: (match: Extract<Match, { kind: K }>) => string } = {
   route: ({ route }) =>
     route.pattern === '/__catchall' ? 'no other endpoint matches' : `the path matches ${route.pattern}`,
-  builtin: () => "the gateway's own path stands before declared ones",
+  builtin: () => "the gateway's own paths take precedence over endpoints",
   options: () => 'auto_options answers for every declared path',
   redirect: ({ location }) => `the path is declared as ${location}`,
   method: ({ allow }) => `the path is declared for ${allow.join(', ')} only`,

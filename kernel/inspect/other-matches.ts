@@ -69,15 +69,15 @@ function mayMatch(pattern: string, plain: string): boolean {
 
 /** Which rule of precedence decided, by the first segment in which the patterns differ in kind. */
 function whyLost(winner: Route, loser: Route): string {
-  if (loser.endpoint.endpoint === CATCH_ALL) return 'answers only what no other endpoint matches';
+  if (loser.endpoint.endpoint === CATCH_ALL) return 'answers only requests that no other endpoint matches';
   const [won, lost] = [winner, loser].map(({ endpoint }) => endpoint.endpoint.split('/')) as [string[], string[]];
   for (const [at, segment] of won.entries()) {
     const other = lost[at];
     if (other === segment || other === undefined) continue;
-    if (other === '*') return `its wildcard gives way to what ${routeId(winner)} spells out`;
+    if (other === '*') return `its wildcard is less specific than ${routeId(winner)}`;
     if (!other.includes('{')) continue;
-    if (!segment.includes('{')) return `its variable ${other} gives way to the fixed ${segment}`;
-    if (fixedLength(other) < fixedLength(segment)) return `${other} gives way to ${segment}, which fixes more`;
+    if (!segment.includes('{')) return `its placeholder ${other} is less specific than the fixed segment ${segment}`;
+    if (fixedLength(other) < fixedLength(segment)) return `${other} is less specific than ${segment}`;
   }
-  return `${routeId(winner)} is found first`;
+  return `${routeId(winner)} matches first`;
 }

@@ -105,14 +105,14 @@ function tooLate(phase: Phase, timeoutMs: number): Trouble {
 const late: Readonly<Record<Phase, (within: string) => Omit<Trouble, 'code'>>> = {
   connection: (within) => ({
     message: `cannot be connected to ${within}`,
-    hint: 'a firewall may drop what is sent to it',
+    hint: 'a firewall may drop the packets',
   }),
   greeting: (within) => ({
     message: `takes connections and does not greet ${within}`,
-    hint: 'is it the server that is meant?',
+    hint: 'check that this is the intended server',
   }),
   handshake: (within) => ({
-    message: `takes connections and does not answer the TLS handshake ${within}`,
+    message: `accepts connections but does not complete the TLS handshake ${within}`,
     hint: 'does it speak TLS?',
   }),
 };
@@ -132,7 +132,7 @@ function troubleOf(error: NodeJS.ErrnoException, phase: Phase): Trouble {
   if (code === 'ENOTFOUND' || code.startsWith('EAI_')) {
     return {
       code: 'CONNECT_NAME',
-      message: `cannot be looked up: ${code}`,
+      message: `cannot be resolved: ${code}`,
       hint: 'the name, or the DNS of this machine',
     };
   }
@@ -152,7 +152,7 @@ function troubleOf(error: NodeJS.ErrnoException, phase: Phase): Trouble {
   return {
     code: 'CONNECT_TLS',
     message: `does not get through the TLS handshake: ${reason}`,
-    hint: isPlain ? 'it speaks something else than TLS there' : undefined,
+    hint: isPlain ? 'the server does not use TLS' : undefined,
   };
 }
 

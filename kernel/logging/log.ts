@@ -104,7 +104,7 @@ function made(message: () => string): string {
   try {
     return message();
   } catch (error) {
-    return `message could not be made: ${error}`;
+    return `message could not be formatted: ${error}`;
   }
 }
 

@@ -53,7 +53,7 @@ export type McpMessage =
 export function readMessage(text: string): McpMessage {
   const value = parsed(text);
   if (Array.isArray(value)) throw new McpError(mcpErrors.invalidRequest, 'batches are not supported: send one message');
-  if (!isObject(value) || getKey(value, 'jsonrpc') !== '2.0') throw invalid('a JSON-RPC 2.0 message is needed');
+  if (!isObject(value) || getKey(value, 'jsonrpc') !== '2.0') throw invalid('expected a JSON-RPC 2.0 message');
   const [id, method, params] = [getKey(value, 'id'), getKey(value, 'method'), getKey(value, 'params')];
   const isKnown = isRequestId(id);
   if (id !== undefined && !isKnown) throw invalid('id must be a text or a number');

@@ -23,7 +23,7 @@ export function paramsOf({ params }: McpRequestMessage): DataObject {
 }
 
 export function unknownMethod(method: string): McpError {
-  return new McpError(mcpErrors.methodNotFound, `there is no method ${JSON.stringify(method.slice(0, 100))}`);
+  return new McpError(mcpErrors.methodNotFound, `unknown method ${JSON.stringify(method.slice(0, 100))}`);
 }
 
 /** The answer to `initialize`, and the version that holds from then on. */
@@ -41,7 +41,7 @@ export function introduce(
 /** @throws McpError for a cursor: all tools are listed at once. */
 export function listTools<C>(server: McpServer<C>, message: McpRequestMessage, context: C): DataObject {
   if (getKey(paramsOf(message), 'cursor') !== undefined) {
-    throw new McpError(mcpErrors.invalidParams, 'there is no such cursor: all tools are listed at once');
+    throw new McpError(mcpErrors.invalidParams, 'unknown cursor: all tools are listed on one page');
   }
   return { tools: Array.from(server.tools(context).values(), ({ description }) => description) };
 }
@@ -59,7 +59,7 @@ export function toolCall<C>(server: McpServer<C>, message: McpRequestMessage, co
   if (typeof name !== 'string') throw new McpError(mcpErrors.invalidParams, 'name must be a text');
   const tool = server.tools(context).get(name);
   if (!tool) {
-    throw new McpError(mcpErrors.invalidParams, `there is no tool named ${JSON.stringify(name.slice(0, 200))}`);
+    throw new McpError(mcpErrors.invalidParams, `unknown tool ${JSON.stringify(name.slice(0, 200))}`);
   }
   if (!isObject(args)) throw new McpError(mcpErrors.invalidParams, 'arguments must be an object');
   return { tool, args };

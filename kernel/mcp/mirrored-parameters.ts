@@ -45,10 +45,10 @@ export function mirroredParameters(schema: DataObject): readonly MirroredParamet
 function marked(node: DataObject, path: readonly string[], isReachable: boolean): MirroredParameter {
   const name = node[KEY];
   const type = getKey(node, 'type');
-  if (!isReachable) throw new Error(`${KEY} can only stand in properties, and in properties of those`);
+  if (!isReachable) throw new Error(`${KEY} is only allowed in properties and their nested properties`);
   if (typeof name !== 'string' || !token.test(name)) throw new Error(`${KEY} must be the name of a header`);
   if (typeof type !== 'string' || !types.includes(type)) {
-    throw new Error(`${KEY} needs a property of type ${types.join(', ')}`);
+    throw new Error(`${KEY} requires a property of type ${types.join(', ')}`);
   }
   return { header: `Mcp-Param-${name}`, path, isNumber: type === 'integer' };
 }
@@ -81,11 +81,11 @@ export function headerText(value: string | undefined, name: string): string {
   const trimmed = value.trim();
   const [, packed] = coded.exec(trimmed) ?? [];
   if (packed === undefined) return trimmed;
-  if (!base64.test(packed)) throw mismatch(name, 'is no base64');
+  if (!base64.test(packed)) throw mismatch(name, 'is not valid base64');
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(packed, 'base64'));
   } catch {
-    throw mismatch(name, 'is no UTF-8');
+    throw mismatch(name, 'is not valid UTF-8');
   }
 }
 

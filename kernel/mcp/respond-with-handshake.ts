@@ -65,7 +65,7 @@ export async function refuseSession<C>(
     return { status: 400, message: errorMessage(undefined, error) };
   }
   if ((await sessions?.version(session)) != null) return null;
-  const error = new McpError(mcpErrors.sessionNotFound, 'there is no such session: begin again with initialize');
+  const error = new McpError(mcpErrors.sessionNotFound, 'unknown session: start again with initialize');
   return { status: 404, message: errorMessage(undefined, error) };
 }
 

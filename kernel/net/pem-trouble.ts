@@ -15,6 +15,6 @@ export function pemTrouble(pem: string, cause: unknown): string {
   const label = /-----BEGIN ([A-Z ]+)-----/.exec(pem)?.[1];
   if (label === undefined && /NO_START_LINE|UNSUPPORTED/.test(code)) return 'it is not PEM';
   const isOther = /NO_START_LINE/.test(code) || (/UNSUPPORTED/.test(code) && !label!.endsWith('PRIVATE KEY'));
-  if (isOther) return `it holds a ${label!.replace(/^.* (?=P[A-Z]+ KEY$)/, '').toLowerCase()}`;
+  if (isOther) return `it contains a ${label!.replace(/^.* (?=P[A-Z]+ KEY$)/, '').toLowerCase()}`;
   return troubles.find(([pattern]) => pattern.test(code))?.[1] ?? message;
 }

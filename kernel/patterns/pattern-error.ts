@@ -29,7 +29,7 @@ function complaintOf(error: unknown): Complaint | undefined {
   return { kind, fragment: foreign.map(([begin]) => begin.exec(input ?? '')?.[0]).find(Boolean) ?? input ?? '' };
 }
 
-const TWO_PATTERNS = 'the syntax is that of RE2, without lookaround and backreferences: use two patterns';
+const TWO_PATTERNS = 'the syntax is RE2, without lookaround and backreferences: use two patterns';
 
 /** What other dialects have, by how it begins, with what to write instead. */
 const foreign: readonly (readonly [begin: RegExp, name: string, hint: string])[] = [
@@ -49,10 +49,10 @@ const foreign: readonly (readonly [begin: RegExp, name: string, hint: string])[]
 
 const words: Readonly<Record<string, (segment: string) => Words>> = {
   'missing closing )': () => ({ message: "the '(' is never closed" }),
-  'unexpected )': () => ({ message: "the ')' has no '(' before it" }),
+  'unexpected )': () => ({ message: "unmatched ')'" }),
   'missing closing ]': () => ({ message: "the '[' is never closed" }),
   'missing argument to repetition operator': (segment) => ({
-    message: `nothing stands before '${segment}' to be repeated`,
+    message: `nothing precedes '${segment}' that could be repeated`,
   }),
   'invalid nested repetition operator': (segment) => ({ message: `'${segment}' repeats a repetition` }),
   'invalid repeat count': (segment) => {

@@ -58,7 +58,7 @@ export function compileAgent(service: EndpointContext, agent: AgentConfig, index
   for (const { plugin, pointer: at } of pipe?.endpointPhase ?? []) {
     // Components at the root serve the endpoints.
     if (!at.startsWith(`${pointer}/`)) continue;
-    const message = `"${plugin.name}" has no effect: it needs a client's request, and an agent has none`;
+    const message = `"${plugin.name}" has no effect: it requires a client request, which agents do not have`;
     build.warnings.push(new ConfigError('PIPE_COMPONENT', at, message, { hint: 'remove it from the agent' }));
   }
   const [driver, ...others] = drivers;

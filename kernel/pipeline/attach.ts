@@ -114,7 +114,7 @@ export function ofOtherPlace(error: ConfigError, plugin: Plugin, { at, schema }:
   if (error.code !== 'SCHEMA_UNKNOWN_KEY' || parentPointer(error.pointer) !== pointer) return error;
   const key = fieldName(error.pointer);
   if ('anyOf' in schema && schema.anyOf.some((form) => hasField(form, key))) {
-    const message = `'${key}' of "${plugin.name}" belongs to another form of it`;
+    const message = `'${key}' of "${plugin.name}" is only allowed in another form of the component`;
     return new ConfigError(error.code, error.pointer, message, { hint: 'write one of its forms, not parts of both' });
   }
   const home = plugin.places?.find((place) => hasField(place.schema, key));

@@ -180,7 +180,7 @@ export function attachBackend(
   const backendPhase = phase('backend');
   const transportPhase = phase('transport');
   reportHidden(build, [...backendPhase, ...transportPhase]);
-  const customShape = onlyClaim(build, attached, 'shape', 'reshape the answer of a backend');
+  const customShape = onlyClaim(build, attached, 'shape', 'reshape the response of a backend');
   return {
     stages: {
       stages: stagesOfBackend(
@@ -262,8 +262,8 @@ export function findEncoding(
 
 function unknownEncoding(name: string, pointer: string, use: 'read' | 'write', able: readonly string[]): ConfigError {
   const near = findNear(name, able);
-  const what = use === 'read' ? 'to read a backend' : 'to write a response';
-  return new ConfigError('ENCODING_UNKNOWN', pointer, `no encoding ${what} is named "${name}"`, {
+  const purpose = use === 'read' ? 'read backend responses' : 'write responses';
+  return new ConfigError('ENCODING_UNKNOWN', pointer, `encoding "${name}" does not exist or cannot ${purpose}`, {
     hint: near ? `did you mean "${near.name}"?` : `one of ${able.join(', ')}`,
     fix: near?.isSure ? { value: near.name } : undefined,
   });

@@ -185,7 +185,7 @@ function withPath(
 
 /** What a request is told that lacks what a backend's address is made of, or has nothing usable there. */
 export function missingValue(): CallError {
-  return new CallError('REQUEST_VALUE_MISSING', 'a value that the backend needs is missing in the request', {
+  return new CallError('REQUEST_VALUE_MISSING', 'the request lacks a value that the backend requires', {
     view: { status: 400 },
   });
 }

@@ -153,7 +153,7 @@ function refusePublished(build: Build, { contentType, ...http2 }: Http2Routes, r
     const published = http2.routes.get(endpoint.endpoint);
     if (published?.endpoint.method !== endpoint.method) continue;
     const pointer = joinPointer('/endpoints', build.config.endpoints.indexOf(endpoint), 'endpoint');
-    const message = `${endpoint.method} ${endpoint.endpoint} is published for ${contentType}, too: their counts could not be told apart`;
+    const message = `${endpoint.method} ${endpoint.endpoint} is also published for ${contentType}: their metrics could not be distinguished`;
     const related = [http2.pointers.get(endpoint.endpoint)!];
     build.errors.push(new ConfigError('ROUTE_COLLISION', pointer, message, { hint: 'another path', related }));
   }

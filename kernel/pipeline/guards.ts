@@ -100,7 +100,7 @@ export function attachContained<A>(
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     const place = placeIn(new Set(source.files), stackOf(error)) ?? source.file;
-    const reason = isTimeout(error) ? 'it does not come back: it runs in an endless loop' : messageOf(error);
+    const reason = isTimeout(error) ? 'it did not return: it runs in an endless loop' : messageOf(error);
     throw new ConfigError('PLUGIN_ATTACH', pointer, `"${name}" cannot be attached: ${reason} (${place})`, {
       cause: error,
     });

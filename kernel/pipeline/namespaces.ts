@@ -41,8 +41,8 @@ function placeless({ name, encodings, discoveries, always }: Plugin, pointer: st
     ...(encodings ?? []).map((encoding) => `"encoding": "${encoding.name}"`),
     ...(discoveries ?? []).map((discovery) => `"sd": "${discovery.name}"`),
   ];
-  const hint = hints.length > 0 ? hints.join(' or ') : 'take it out';
-  const why = always ? 'it is attached to every service by itself' : 'it stands in no extra_config';
+  const hint = hints.length > 0 ? hints.join(' or ') : 'remove it';
+  const why = always ? 'it is attached to every service by itself' : 'it cannot be used in extra_config';
   return new ConfigError('NAMESPACE_LEVEL', pointer, `"${name}" has no configuration: ${why}`, { hint });
 }
 

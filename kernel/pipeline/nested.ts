@@ -51,7 +51,7 @@ function compileNested(
   // Its mistakes are among those of the build: nothing of it will be called.
   if (!pipe) return unusable;
   for (const { plugin, pointer: at } of pipe.endpointPhase) {
-    const message = `"${plugin.name}" needs a client's request, and a pipe inside a component has none`;
+    const message = `"${plugin.name}" requires a client request, which pipelines inside a component do not have`;
     context.build.errors.push(new ConfigError('PIPE_COMPONENT', at, message, { hint: 'move it to the endpoint' }));
   }
   nested.push({ pointer, config, stages: pipe.stages });
@@ -64,4 +64,4 @@ function withoutEndpoints(attached: Attached<AtService>): Attached<AtService> {
   return { ...attached, at };
 }
 
-const unusable: Step<PipeRequest> = () => Reply.failed(new CallError('PIPE_INVALID', 'the pipe has mistakes'));
+const unusable: Step<PipeRequest> = () => Reply.failed(new CallError('PIPE_INVALID', 'the pipeline is not valid'));

@@ -137,7 +137,7 @@ function compileValue(placeholder: Placeholder, written: string, encode: Encode)
         // A pipe inside a component may have been handed it.
         const given = request.params[key];
         if (given !== undefined) return encode(given);
-        call.log.warning(`{${written}} is not in the answer of backend ${placeholder.index}`);
+        call.log.warning(`{${written}} is missing in the response of backend ${placeholder.index}`);
         return '';
       };
     }

@@ -198,9 +198,9 @@ function headersSet(attached: readonly Attached<AttachmentTraits>[]): ReadonlySe
 }
 
 function onlyShadows(backends: readonly AttachedBackend[], pointer: string): ConfigError {
-  const message = 'every backend is a shadow: nothing would answer';
+  const message = 'every backend is a shadow: nothing would answer the request';
   return new ConfigError('ENDPOINT_BACKENDS', joinPointer(pointer, 'backend'), message, {
-    hint: 'take "shadow" from one of them',
+    hint: 'remove "shadow" from one of them',
     related: backends.flatMap(({ attached }) =>
       attached.filter(({ at }) => at.shadow).map((shadow) => `${shadow.pointer}/shadow`),
     ),
@@ -218,7 +218,7 @@ interface Gathering {
 function claimsOf(build: Build, attached: readonly Attached<AtEndpoint>[]): Pick<Gathering, 'gather' | 'combine'> {
   return {
     gather: onlyClaim(build, attached, 'gather', 'decide how the backends are called'),
-    combine: onlyClaim(build, attached, 'combine', 'decide how the answers are made one'),
+    combine: onlyClaim(build, attached, 'combine', 'decide how the responses are merged'),
   };
 }
 

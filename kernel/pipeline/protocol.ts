@@ -31,7 +31,7 @@ export function findProtocol(
       new ConfigError(
         'BACKEND_NO_STREAM',
         joinPointer(pointer, 'extra_config'),
-        `output_encoding "${output.name}" takes HTTP backends only, and "${special[0]!.plugin.name}" is none`,
+        `output_encoding "${output.name}" supports HTTP backends only, and "${special[0]!.plugin.name}" is not one`,
         { related: [special[0]!.pointer] },
       ),
     );

@@ -97,7 +97,7 @@ export function attachService(build: Build, registry: Registry): ServiceFrame {
     const plugin = registry.plugin(namespace);
     const place = registry.place(namespace, 'service');
     if (!plugin || !place || named.has(plugin)) return;
-    if (frame.isClosed) throw new RebuildNeeded(`"${namespace}" comes to stand at the root`);
+    if (frame.isClosed) throw new RebuildNeeded(`"${namespace}" is added at the root`);
     named.add(plugin);
     const pointer = joinPointer('', 'extra_config', namespace);
     attachOne({ plugin, place, config: {}, pointer }, { isUnnamed: true });
@@ -131,9 +131,9 @@ function measureFaults(build: Build, offers: Offers): void {
 function refuseSecondClaims(build: Build, service: readonly Attached<AtService>[]): void {
   onlyClaim(build, service, 'reload', 'decide how configurations are replaced');
   onlyClaim(build, service, 'admin', 'set the admin port');
-  onlyClaim(build, service, 'virtualHosts', 'tell which endpoints are for which hosts');
+  onlyClaim(build, service, 'virtualHosts', 'select the endpoints of a host');
   const logging = service.flatMap(({ at, ...rest }) => (at.logging ? [{ ...rest, at: at.logging }] : []));
   onlyClaim(build, logging, 'level', 'set the level of the application log');
   onlyClaim(build, logging, 'format', 'decide the format of the application log');
-  onlyClaim(build, logging, 'accessSink', 'decide where the access log goes');
+  onlyClaim(build, logging, 'accessSink', 'set the destination of the access log');
 }

@@ -279,7 +279,7 @@ class PlaceSite implements Site<unknown> {
   get http(): Site<unknown>['http'] {
     return (options = {}) => {
       const plugin = this.#build.defaultProtocol;
-      if (!plugin.http) throw new Error(`plugin "${plugin.name}" makes no HTTP client`);
+      if (!plugin.http) throw new Error(`plugin "${plugin.name}" provides no HTTP client`);
       // Signers are attached before those who name them.
       if (!options.ofService) this.take(httpSigners);
       const stance = options.ofService ? atRoot(this.#stance) : this.#stance;

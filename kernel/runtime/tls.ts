@@ -146,7 +146,7 @@ function clientTrust(
   const own = pairs.flatMap(({ cert }) => cert.match(CERTIFICATE) ?? []).filter((text) => new X509Certificate(text).ca);
   const trusted = [...(config.disable_system_ca_pool ? [] : systemAuthorities()), ...extra, ...own];
   if (trusted.length === 0) {
-    const message = 'no authority is trusted: every client is turned away';
+    const message = 'no CA certificate is trusted: every client is rejected';
     warnings.push(new ConfigError('TLS_CLIENTS_NOBODY', '/tls/ca_certs', message));
   }
   return { ca: trusted, allowPartialTrustChain: true };

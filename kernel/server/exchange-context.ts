@@ -80,7 +80,10 @@ export function compileHeads(hooks: readonly NonNullable<AtService['head']>[], l
       try {
         hook(head, request, call);
       } catch (error) {
-        log.error(() => `a component failed at the head of an answer: ${error instanceof Error ? error.stack : error}`);
+        log.error(
+          () =>
+            `a component failed while preparing the response headers: ${error instanceof Error ? error.stack : error}`,
+        );
       }
     }
     return { ...rendered, status: head.status, headers: head.headers.list };

@@ -105,7 +105,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
   }
 
   failed(error: unknown): void {
-    this.#context.log.error(() => `answer failed: ${error instanceof Error ? error.stack : error}`);
+    this.#context.log.error(() => `response failed: ${error instanceof Error ? error.stack : error}`);
     answerFailure(this.#response, this.#context.rendering.names);
   }
 

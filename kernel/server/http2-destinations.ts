@@ -16,7 +16,7 @@ export class Http2Destinations implements Wayfinder {
     this.#own = new Map([...routes].map(([path, route]) => [path, { kind: 'route', route, params: {} }]));
     this.#otherwise = {
       kind: 'own',
-      route: { path: '/*', description: `What is asked for as ${contentType}.`, handle: otherwise },
+      route: { path: '/*', description: `Requests with content type ${contentType}.`, handle: otherwise },
     };
   }
 

@@ -35,7 +35,7 @@ export function renderUpgrade(
   rendering: Rendering,
 ): RenderedReply {
   if (protocol === null || !route?.upgrades.has(protocol)) {
-    throw new CallError('UPGRADE_REFUSED', `nobody has asked for the switch to another protocol that is answered`);
+    throw new CallError('UPGRADE_REFUSED', `the backend switched protocols, but the client did not request an upgrade`);
   }
   headers.filter((name) => !own.test(name));
   headers.list.push(rendering.names.header, rendering.names.version, 'Connection', 'Upgrade', 'Upgrade', protocol);

@@ -147,7 +147,7 @@ class Actions {
       const value = evaluate?.(run, dot);
       run.at = at;
       const target = set.get(name);
-      if (!target) throw new Failure(`there is no template ${JSON.stringify(name)}`);
+      if (!target) throw new Failure(`template ${JSON.stringify(name)} does not exist`);
       const { source, slots, execute: body } = target;
       run.call(source, newSlots(slots, value), at, () => void body(run, value));
       return NEXT;

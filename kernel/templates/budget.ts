@@ -46,7 +46,7 @@ export class Budget {
   claim(characters: number): void {
     this.#characters -= characters;
     if (!(this.#characters >= 0)) {
-      throw new Exceeded(`makes more than ${this.#limits.characters} characters`);
+      throw new Exceeded(`produces more than ${this.#limits.characters} characters`);
     }
   }
 

@@ -152,7 +152,7 @@ function compileMethod(operand: Operand, args: readonly Evaluate[], within: Comp
     const values = args.map((arg) => arg(run, dot));
     run.at = at;
     run.budget.spend(1);
-    if (value === undefined) throw new Failure(`there is no function ${JSON.stringify(name)}`);
+    if (value === undefined) throw new Failure(`unknown function ${JSON.stringify(name)}`);
     return methodOf(value, name)(values);
   };
 }

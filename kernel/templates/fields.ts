@@ -15,7 +15,7 @@ export function fieldOf(value: Value, name: string, missing: MissingKey): Value 
 }
 
 function missingKey(name: string, missing: MissingKey): Value {
-  if (missing === 'error') throw new Failure(`there is no ${JSON.stringify(name)}`);
+  if (missing === 'error') throw new Failure(`unknown field ${JSON.stringify(name)}`);
   return missing === 'zero' ? null : undefined;
 }
 
@@ -24,7 +24,7 @@ export function methodOf(value: Value, name: string): (args: readonly Value[]) =
   const method = value instanceof Struct ? value.member(name) : undefined;
   if (method) return method;
   if (value instanceof Struct) throw new Failure(`a ${value.type} has no ${JSON.stringify(name)}`);
-  throw new Failure(`${JSON.stringify(name)} of ${describe(value)} is no function: it takes no arguments`);
+  throw new Failure(`${JSON.stringify(name)} of ${describe(value)} is not a function: it takes no arguments`);
 }
 
 /** `index value key`. @throws Failure for a list that is shorter, and for what has no members. */

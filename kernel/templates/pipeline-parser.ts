@@ -38,7 +38,7 @@ export class PipelineParser {
     const constant = commands
       .slice(1)
       .find(({ operands: [first] }) => first.kind === 'literal' || first.kind === 'dot');
-    if (constant) throw this.#tokens.fault(constant.at, 'only a function can take what stands before the |');
+    if (constant) throw this.#tokens.fault(constant.at, 'only a function can receive the value before the |');
     return { at, variables, commands };
   }
 
@@ -145,7 +145,7 @@ export class PipelineParser {
   #word(name: string, at: number): Operand {
     if (name === 'nil') return { kind: 'nil', at };
     if (name === 'true' || name === 'false') return { kind: 'literal', at, value: name === 'true' };
-    if (!this.#hasFunction(name)) throw this.#tokens.fault(at, `there is no function ${name}`);
+    if (!this.#hasFunction(name)) throw this.#tokens.fault(at, `unknown function ${name}`);
     return { kind: 'function', at, name };
   }
 

@@ -59,7 +59,7 @@ export class TokenReader {
 
   /** @param where as in `unexpected "x" in if`. */
   unexpected(token: Token, where: string): Error {
-    if (token.kind === 'end') return this.fault(token.at, `the template ends in ${where}`);
+    if (token.kind === 'end') return this.fault(token.at, `the template ends inside ${where}`);
     const written = this.source.text.slice(token.at, token.end);
     return this.fault(token.at, `unexpected ${JSON.stringify(written)} in ${where}`);
   }

@@ -62,7 +62,7 @@ export class Channel {
     this.#send({ name, payload, ask: id });
     return new Promise((resolve, reject) => {
       const late = Number.isFinite(timeoutMs)
-        ? setTimeout(() => give(new GatewayError('CHANNEL_TIMEOUT', `no answer in ${timeoutMs} ms`)), timeoutMs)
+        ? setTimeout(() => give(new GatewayError('CHANNEL_TIMEOUT', `no response within ${timeoutMs} ms`)), timeoutMs)
         : null;
       const end = () => {
         if (late) clearTimeout(late);

@@ -237,7 +237,7 @@ export class WorkerSlot {
   /** A worker that has died meanwhile is replaced anyway, by one that comes up with what is committed. */
   #bringUpAgain(why: string): void {
     if (this.#state !== 'up') return;
-    this.#owner.log.error(`worker ${this.id} did not switch to the new revision (${why}); trying again`);
+    this.#owner.log.error(`worker ${this.id} did not switch to the new revision (${why}); retrying`);
     this.#state = 'starting';
     this.#up = Promise.withResolvers();
     void this.#bringUp(this.#channel!);

@@ -56,7 +56,7 @@ function attach(site: AgentSite<Config>): void {
   const { agent, config } = site;
   const { topic } = agent.consumer;
   if (!isTopic(topic)) {
-    throw site.fault('KAFKA_TOPIC', '', `the topic of the consumer, "${topic}", is no name of a topic`);
+    throw site.fault('KAFKA_TOPIC', '', `the topic of the consumer, "${topic}", is not a valid topic name`);
   }
   const { settings, key } = readCluster(site, config.cluster, '/cluster');
   const group = readGroup(site, config.group, '/group', agent.name.replace(/\s+/g, '-'));
@@ -100,7 +100,7 @@ class KafkaDriver implements AgentDriver {
           return !room.isFull;
         },
         unreadable(where, why, count) {
-          log.error(`records of ${where} cannot be read, and are discarded: ${why}`);
+          log.error(`records of ${where} cannot be read and are discarded: ${why}`);
           discarded(count);
         },
         forget: () => [],

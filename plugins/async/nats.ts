@@ -66,7 +66,7 @@ function attach(site: AgentSite<Config>): void {
   if (trouble) throw site.fault('NATS_SUBJECT', '', `the topic of the consumer, "${subject}": ${trouble}`);
   const servers = parseServers(config.host);
   if (!servers) {
-    throw site.fault('NATS_ADDRESS', '/host', 'host is no address of a NATS server', {
+    throw site.fault('NATS_ADDRESS', '/host', 'host is not a valid NATS server address', {
       hint: 'as in "nats://nats.internal:4222"',
     });
   }

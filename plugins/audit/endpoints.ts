@@ -17,7 +17,7 @@ export const endpointRules: readonly AuditRule[] = [
   {
     id: '5.1.1',
     severity: 'LOW',
-    message: 'Remove disable_rest and keep variables in segments of their own.',
+    message: 'Remove disable_rest and use placeholders for whole path segments only.',
     find: setting('/disable_rest', ({ config }) => config.disable_rest),
   },
   {
@@ -35,13 +35,13 @@ export const endpointRules: readonly AuditRule[] = [
   {
     id: '5.1.4',
     severity: 'LOW',
-    message: 'Declare the paths behind the wildcard, so that only known ones reach the backend.',
+    message: 'Declare the paths below the wildcard, so that only known ones reach the backend.',
     find: endpointsWhere(({ endpoint }) => endpoint.endsWith('*'), 'endpoint'),
   },
   {
     id: '5.1.5',
     severity: 'MEDIUM',
-    message: 'Remove /__catchall and declare what is served: it passes everything to the backend.',
+    message: 'Remove /__catchall and declare the served paths: it forwards everything to the backend.',
     find: endpointsWhere(isCatchall, 'endpoint'),
   },
   {
@@ -53,7 +53,7 @@ export const endpointRules: readonly AuditRule[] = [
   {
     id: '5.1.7',
     severity: 'MEDIUM',
-    message: 'Call backends in parallel where they do not need one another: a sequence adds up their times.',
+    message: 'Call backends in parallel if they do not depend on each other: sequential calls add up their durations.',
     find: ({ endpoints, agents }) =>
       [...endpoints, ...agents].filter(isNeedlessSequence).map(({ pointer }) => `${pointer}/${SEQUENTIAL}`),
   },
@@ -66,7 +66,7 @@ export const endpointRules: readonly AuditRule[] = [
   {
     id: '5.2.2',
     severity: 'LOW',
-    message: 'Let endpoints merge what several backends answer, so that clients make fewer calls.',
+    message: 'Merge the responses of several backends in endpoints, so that clients make fewer calls.',
     // Which can only have one backend.
     yieldsTo: ['5.2.3'],
     find: lacking('/endpoints', ({ endpoints }) =>

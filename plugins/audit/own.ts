@@ -25,7 +25,7 @@ export const ownRules: readonly AuditRule[] = [
   {
     id: '8.1.3',
     severity: 'HIGH',
-    message: 'Remove disable_jwk_security and fetch keys from a server whose certificate can be checked.',
+    message: 'Remove disable_jwk_security and fetch keys from a server whose certificate can be verified.',
     find: (summary) =>
       using(
         tokenComponents,
@@ -36,7 +36,7 @@ export const ownRules: readonly AuditRule[] = [
   {
     id: '8.1.4',
     severity: 'MEDIUM',
-    message: 'Fetch keys over https: whoever can change the answer can sign tokens.',
+    message: 'Fetch keys over https: anyone who can modify the response can sign tokens.',
     find: (summary) =>
       using(tokenComponents, undefined, ({ settings: { jwk_url: url } }) => {
         return typeof url === 'string' && /^http:/i.test(url);
@@ -45,7 +45,7 @@ export const ownRules: readonly AuditRule[] = [
   {
     id: '8.1.5',
     severity: 'HIGH',
-    message: 'Keep secrets out of the configuration: put them in when the file is deployed.',
+    message: 'Keep secrets out of the configuration and inject them at deployment.',
     find: ({ secrets }) => secrets(),
   },
   {
@@ -60,7 +60,7 @@ export const ownRules: readonly AuditRule[] = [
   {
     id: '8.2.2',
     severity: 'LOW',
-    message: 'Remove return_error_msg in production: error texts tell clients about the backends.',
+    message: 'Remove return_error_msg in production: error messages disclose details of the backends.',
     find: setting('/extra_config/router/return_error_msg', ({ config }) => config.router.return_error_msg),
   },
   {
@@ -104,7 +104,7 @@ export const ownRules: readonly AuditRule[] = [
   {
     id: '8.3.1',
     severity: 'MEDIUM',
-    message: 'Let nobody but the owner write to the plugin folder: what lies there is run.',
+    message: 'Restrict write access to the plugin folder to its owner: its files are executed.',
     find: setting('/plugin/folder', ({ root: { plugin }, files }) => {
       const folder = plugin && typeof plugin === 'object' && 'folder' in plugin ? plugin.folder : undefined;
       return typeof folder === 'string' && files.isOpen(folder);

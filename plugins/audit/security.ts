@@ -39,7 +39,7 @@ export const securityRules: readonly AuditRule[] = [
   {
     id: '2.1.8',
     severity: 'HIGH',
-    message: 'Remove use_h2c: clear-text HTTP/2 can be read and changed on its way.',
+    message: 'Remove use_h2c: clear-text HTTP/2 can be read and modified in transit.',
     find: h2c,
   },
   {
@@ -54,26 +54,26 @@ export const securityRules: readonly AuditRule[] = [
   {
     id: '2.2.1',
     severity: 'MEDIUM',
-    message: 'Set router.hide_version_header, so that responses do not tell the version.',
+    message: 'Set router.hide_version_header, so that responses do not disclose the version.',
     find: lacking('/extra_config/router/hide_version_header', ({ config }) => config.router.hide_version_header),
   },
   {
     id: '2.2.2',
     severity: 'HIGH',
-    message: 'Add security/cors, so that it is said which sites may call the API from a browser.',
+    message: 'Add security/cors to define which sites can call the API from a browser.',
     recommends: ['security/cors'],
     find: lacking('/extra_config', has(['security/cors'])),
   },
   {
     id: '2.2.3',
     severity: 'HIGH',
-    message: 'List the headers that backends need in input_headers instead of "*".',
+    message: 'List the headers that backends require in input_headers instead of "*".',
     find: endpointsWhere((endpoint) => !isCatchall(endpoint) && endpoint.input_headers.includes('*'), 'input_headers'),
   },
   {
     id: '2.2.4',
     severity: 'HIGH',
-    message: 'List the parameters that backends need in input_query_strings instead of "*".',
+    message: 'List the parameters that backends require in input_query_strings instead of "*".',
     find: endpointsWhere(
       (endpoint) => !isCatchall(endpoint) && endpoint.input_query_strings.includes('*'),
       'input_query_strings',

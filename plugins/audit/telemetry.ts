@@ -23,7 +23,7 @@ export const telemetryRules: readonly AuditRule[] = [
   {
     id: '4.1.2',
     severity: 'MEDIUM',
-    message: 'Give the service a name, so that logs and metrics of several gateways can be told apart.',
+    message: 'Name the service, so that logs and metrics of several gateways can be distinguished.',
     find: setting('/name', ({ config }) => config.name === ''),
   },
   {

@@ -6,7 +6,7 @@ export const trafficRules: readonly AuditRule[] = [
   {
     id: '3.1.1',
     severity: 'LOW',
-    message: 'Add security/bot-detector to the service, so that unwanted crawlers are turned away.',
+    message: 'Add security/bot-detector to the service to reject unwanted crawlers.',
     recommends: ['security/bot-detector'],
     find: lacking('/extra_config', has(['security/bot-detector'], ['service'])),
   },

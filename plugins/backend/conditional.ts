@@ -88,7 +88,7 @@ const ofGateway: ReadonlySet<string> = new Set([
 function needed(site: ConditionalSite, field: 'name' | 'value'): string {
   const value = site.config[field];
   if (value !== undefined) return value;
-  throw site.fault('CONDITION_FIELD', '', `a condition of the strategy "${site.config.strategy}" needs '${field}'`);
+  throw site.fault('CONDITION_FIELD', '', `a condition with strategy "${site.config.strategy}" requires '${field}'`);
 }
 
 function headerCondition(site: ConditionalSite): BackendCondition {
@@ -97,7 +97,7 @@ function headerCondition(site: ConditionalSite): BackendCondition {
   const { input_headers: listed } = site.endpoint;
   const isPassed = listed.some((each) => each === '*' || each.toLowerCase() === header);
   if (!isPassed && !ofGateway.has(header) && isOfEndpoint(site)) {
-    site.warn('CONDITION_HEADER', '/name', `the condition never holds: ${site.config.name} is not let through`, {
+    site.warn('CONDITION_HEADER', '/name', `the condition is never true: ${site.config.name} is not forwarded`, {
       hint: `"input_headers": ${JSON.stringify([...listed, site.config.name])}`,
     });
   }
@@ -114,7 +114,7 @@ function policyCondition(site: ConditionalSite): BackendCondition {
       const variables = new Variables({ request, path, reply: null, raw: false, claims: call.get(claimsSlot) });
       const source = { request, locate: undefined };
       const verdict = withSource(source, () => expression.evaluate(variables, Math.max(call.remainingMs, 0)));
-      if (typeof verdict === 'string') warn(() => `the condition has failed, and does not hold: ${verdict}`);
+      if (typeof verdict === 'string') warn(() => `the condition failed and counts as not met: ${verdict}`);
       return verdict === true;
     },
   };
@@ -131,14 +131,19 @@ function fallbackCondition(site: ConditionalSite): BackendCondition {
   }
   const options = backend.extra_config['proxy'];
   if (isObject(options) && getKey(options, 'shadow') === true) {
-    throw site.fault('CONDITION_FALLBACK', '/strategy', 'a shadow is no fallback: its answer is dropped');
+    throw site.fault('CONDITION_FALLBACK', '/strategy', 'a shadow cannot be a fallback: its response is discarded');
   }
   const around = endpoint.extra_config['proxy'];
   const isSequence = isObject(around) && getKey(around, 'sequential') === true;
   if (isSequence && strategies.some((strategy, at) => at > index && strategy !== undefined)) {
-    site.warn('CONDITION_ORDER', '/strategy', 'backends behind the fallback are not decided yet when it is its turn', {
-      hint: 'put the fallback last',
-    });
+    site.warn(
+      'CONDITION_ORDER',
+      '/strategy',
+      'the conditions of backends after the fallback are not evaluated before it',
+      {
+        hint: 'move the fallback to the end',
+      },
+    );
   }
   return { holds: null };
 }

@@ -27,7 +27,7 @@ export function setsOfSources(site: Site<unknown>, { files, sources }: CatalogCo
     const set = compileSources(site, all, lost);
     if (set) return [set];
     for (const { path, pointer } of lost) {
-      const message = `${path} is left out: no descriptor set was made of it, and protoc is not installed`;
+      const message = `${path} is skipped: it has no descriptor set, and protoc is not installed`;
       site.warn('GRPC_CATALOG_SOURCE', pointer, message, { hint: compiling(path) });
     }
     return [];

@@ -107,9 +107,13 @@ function filesOf(path: string, bytes: Uint8Array): FileDescriptorProto[] {
     const { file: files } = fromBinary(FileDescriptorSetSchema, bytes);
     if (files.length > 0 && files.every(({ name }) => name !== '')) return files;
   } catch (error) {
-    throw new CatalogError('GRPC_CATALOG_INVALID', `${path} is no descriptor set: ${(error as Error).message}`, error);
+    throw new CatalogError(
+      'GRPC_CATALOG_INVALID',
+      `${path} is not a descriptor set: ${(error as Error).message}`,
+      error,
+    );
   }
-  throw new CatalogError('GRPC_CATALOG_INVALID', `${path} holds no descriptors`);
+  throw new CatalogError('GRPC_CATALOG_INVALID', `${path} contains no descriptors`);
 }
 
 /** Comments and places of the source do not count. */
@@ -179,7 +183,7 @@ class Linking {
       if (imported) return this.#add(imported, [...importers, file.name]);
       throw new CatalogError(
         'GRPC_CATALOG_IMPORT',
-        `${source.from}: ${file.name} imports ${name}, which no descriptor set holds`,
+        `${source.from}: ${file.name} imports ${name}, which is in no descriptor set`,
       );
     });
     this.#state.set(source, 'done');

@@ -13,7 +13,7 @@ export const plugin = definePlugin({
   places: [
     atBackend(generatorSchema(requestExample), (site) => {
       if (Object.hasOwn(site.backend.extra_config, successor)) {
-        throw site.fault('TEMPLATE_TWICE', '', `it is another name of "${successor}", which stands beside it`, {
+        throw site.fault('TEMPLATE_TWICE', '', `it is an alias of "${successor}", which is configured as well`, {
           hint: 'leave one of them out',
         });
       }

@@ -20,7 +20,7 @@ const schema = {
   properties: {
     ...scriptFields,
     post: { ...aroundFields.post, unused: { because: 'here nothing is run after the call', unless: [''] } },
-    skip_next: { ...aroundFields.skip_next, unused: { because: 'here the call is always made', unless: [false] } },
+    skip_next: { ...aroundFields.skip_next, unused: { because: 'the call cannot be skipped here', unless: [false] } },
   },
 } as const;
 

@@ -24,8 +24,8 @@ export const adapt: AdaptModule = (module, file) => {
   const isolated = elements.find(({ isolate }) => isolate);
   if (isolated) {
     // Whether it is to be isolated is asked of a module whose own file has the word.
-    const hint = `"isolate: true" in ${file} itself, not in what it imports`;
-    throw wrongModule(file, `plugin "${isolated.name}" was imported before it said that it is to be isolated`, hint);
+    const hint = `"isolate: true" in ${file} itself, not in the files it imports`;
+    throw wrongModule(file, `plugin "${isolated.name}" was imported before it declared isolation`, hint);
   }
   return pluginOf(
     elements.map(({ name, factories, configSchema, dispose }) => ({
@@ -63,7 +63,8 @@ const notHere: Factory = () => {
 
 function checkOf(schema: unknown, name: string, file: string): Handlers['checkSettings'] {
   if (schema === undefined) return undefined;
-  const refuse = (reason: string) => wrongModule(file, `plugin "${name}": "configSchema" is no JSON Schema${reason}`);
+  const refuse = (reason: string) =>
+    wrongModule(file, `plugin "${name}": "configSchema" is not a valid JSON Schema${reason}`);
   if (!isObject(schema)) throw refuse('');
   try {
     return compileSettings(schema);

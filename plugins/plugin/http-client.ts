@@ -10,7 +10,7 @@ import { STATIC_CLIENT, staticClient } from './lib/static-client.ts';
 
 const schema = {
   type: 'object',
-  title: 'An HTTP client of your own',
+  title: 'A custom HTTP client',
   examples: [{ name: 'example', example: { header: 'X-Team' } }],
   required: ['name'],
   properties: {

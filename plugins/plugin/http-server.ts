@@ -16,7 +16,7 @@ import { convertWildcards } from './lib/wildcards.ts';
 
 const schema = {
   type: 'object',
-  title: 'HTTP servers of your own',
+  title: 'Custom HTTP servers',
   examples: [
     { name: ['example'], example: { header: 'X-Team' } },
     {

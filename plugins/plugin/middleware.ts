@@ -6,7 +6,7 @@ import { findNamed, type NamingSite } from './lib/place.ts';
 
 const schema = {
   type: 'object',
-  title: 'Middleware of your own',
+  title: 'Custom middleware',
   examples: [{ name: ['example'], example: { header: 'X-Team' } }],
   required: ['name'],
   properties: {

@@ -17,7 +17,7 @@ import { type Named, type NamingSite, wholeConfig } from './lib/place.ts';
 
 const schema = {
   type: 'object',
-  title: 'Modifiers of your own',
+  title: 'Custom modifiers',
   examples: [
     { name: ['example'], example: { header: 'X-Team' } },
     {

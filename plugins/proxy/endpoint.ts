@@ -34,7 +34,7 @@ export function attachEndpoint(site: EndpointProxySite): AtEndpoint {
   const combine = isMerged ? combiners[config.combiner] : undefined;
   const shape = config.flatmap_filter && compileFlatmap(config.flatmap_filter, site);
   if (config.static && passesBytes(site)) {
-    const message = `static data needs a decoded reply, and output_encoding is ${endpoint.output_encoding}`;
+    const message = `static data requires a decoded response, but output_encoding is ${endpoint.output_encoding}`;
     throw site.fault('PROXY_STATIC_RAW', '/static', message, { related: [`${endpointPointer(site)}/output_encoding`] });
   }
   return {
@@ -82,7 +82,7 @@ function compilePropagated(site: EndpointProxySite, backends: readonly BackendCo
     throw site.fault(
       'PROXY_PROPAGATED',
       '/sequential_propagated_params',
-      'parameters are propagated only where sequential is true',
+      'parameters are only propagated if sequential is true',
       { hint: '"sequential": true' },
     );
   }
@@ -103,12 +103,12 @@ function compilePropagated(site: EndpointProxySite, backends: readonly BackendCo
     if (field !== undefined && raw) {
       throw refuse(
         pointer,
-        `${name}: backend ${at} has the encoding ${backend.encoding}, so its answer has no fields`,
+        `${name}: backend ${at} has the encoding ${backend.encoding}, so its response has no fields`,
         at,
       );
     }
     if (at === backends.length - 1) {
-      site.warn('PROXY_IDLE', pointer, `${name}: no backend comes after backend ${at}`);
+      site.warn('PROXY_IDLE', pointer, `${name}: no backend follows backend ${at}`);
     }
     perBackend[at]!.push({ key: paramKey(name), path: field?.split('.') ?? null });
   }

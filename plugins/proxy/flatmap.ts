@@ -57,7 +57,7 @@ function compileOperation(
 
 function warnOfUnknown(type: Data | undefined, index: number, { warn }: Pick<Site<unknown>, 'warn'>): void {
   const near = typeof type === 'string' ? nearest(type, ['move', 'del', 'append']) : undefined;
-  const name = type === undefined ? 'without a type, this' : `${JSON.stringify(type)} is no operation: it`;
+  const name = type === undefined ? 'without a type, this' : `${JSON.stringify(type)} is not a valid operation: it`;
   warn('PROXY_FLATMAP_TYPE', `/flatmap_filter/${index}/type`, `${name} does nothing`, {
     hint: near ? `did you mean "${near}"?` : 'write move, del or append',
   });

@@ -152,7 +152,7 @@ function textFrom(reply: Reply, { key, path }: Propagated, log: Log): string {
   if (path === null) return reply.body instanceof Uint8Array ? Buffer.from(reply.body).toString() : '';
   const value = reply.data ? getPath(reply.data, path) : undefined;
   if (value !== undefined) return textOf(value);
-  if (!reply.skipped) log.warning(`[Merge] no field ${path.join('.')} in the answer: ${key} is empty`);
+  if (!reply.skipped) log.warning(`[Merge] no field ${path.join('.')} in the response: ${key} is empty`);
   return '';
 }
 

@@ -119,7 +119,7 @@ function addressOf(site: Site<RedisConfig>, text: string, pointer: string, stand
   const number = port === undefined ? standard : Number(port);
   if (host !== undefined && number > 0 && number < 65_536) return { host, port: number };
   const hint = /^rediss?:/.test(text)
-    ? 'host and port alone; user, password, database and TLS are fields of their own'
+    ? 'host and port only; user, password, database and TLS have their own fields'
     : 'as in "redis.internal:6379"';
-  throw site.fault('REDIS_ADDRESS', pointer, `"${text}" is no address`, { hint });
+  throw site.fault('REDIS_ADDRESS', pointer, `"${text}" is not a valid address`, { hint });
 }

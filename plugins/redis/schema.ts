@@ -37,18 +37,14 @@ const fields = {
     '5s',
     '1s',
   ),
-  command_timeout: duration(
-    'Longest wait for a response, never more than half of what a request has left.',
-    '500ms',
-    '100ms',
-  ),
+  command_timeout: duration('Response timeout, at most half of the remaining time of the request.', '500ms', '100ms'),
   min_retry_backoff: duration('Wait before the second attempt to connect; doubled for each after it.', '8ms', '50ms'),
   max_retry_backoff: duration('Longest wait between two attempts to connect.', '512ms', '5s'),
   max_retries: {
     type: 'integer',
     minimum: -1,
     description: 'Maximum number of retries per command. -1 disables retries.',
-    unused: { because: 'a command is never sent twice, since it may have been carried out', unless: [-1] },
+    unused: { because: 'commands are never sent twice, because the first may have been executed', unless: [-1] },
   },
   pool_size: ignored('Most connections; 0 for the default.', oneConnection, 0),
   min_idle_conns: ignored('Least connections that wait for commands.', oneConnection, 0),
@@ -56,7 +52,7 @@ const fields = {
   max_active_conns: ignored('Most connections; 0 for any number.', oneConnection, 0),
   pool_timeout: ignoredTime('Longest wait for a connection.', 'nothing waits for a connection'),
   conn_max_idle_time: ignoredTime('After which a connection without commands is closed.', staysOpen, '0s', '-1s'),
-  conn_max_life_time: ignoredTime('After which a connection is made again.', staysOpen, '0s', '-1s'),
+  conn_max_life_time: ignoredTime('Maximum age of a connection.', staysOpen, '0s', '-1s'),
   tls: {
     ...clientTlsSchema,
     title: 'TLS to Redis',
@@ -127,7 +123,10 @@ export const schema = {
         required: ['name', 'addresses'],
         properties: {
           name,
-          addresses: addresses('Members that tell of the others.', ['redis-0.internal:6379', 'redis-1.internal:6379']),
+          addresses: addresses('Cluster nodes used to discover the others.', [
+            'redis-0.internal:6379',
+            'redis-1.internal:6379',
+          ]),
           max_redirects: {
             type: 'integer',
             minimum: 0,
@@ -153,9 +152,7 @@ export const schema = {
             description: 'Name of the master monitored by the sentinels.',
             examples: ['main'],
           },
-          addresses: addresses('The sentinels, asked in this order for the server that is the master.', [
-            'sentinel-0.internal:26379',
-          ]),
+          addresses: addresses('Sentinels, asked in order for the current master.', ['sentinel-0.internal:26379']),
           db: { type: 'integer', minimum: 0, description: 'Database number.', default: 0, examples: [1] },
           sentinel_user_name: { type: 'string', description: 'User name for the sentinels. Default: none.' },
           sentinel_password: {

@@ -50,9 +50,9 @@ function readHosts({ config, fault }: Site<Infer<typeof schema>>): ReadonlyMap<s
   const names = new Map<string, string>();
   const add = (name: string, host: string, pointer: string): void => {
     const plain = plainHost(host);
-    if (plain === '' || /[/{}?#\s]/.test(plain)) throw fault('VIRTUAL_HOST', pointer, `"${host}" is no host`);
+    if (plain === '' || /[/{}?#\s]/.test(plain)) throw fault('VIRTUAL_HOST', pointer, `"${host}" is not a valid host`);
     const other = names.get(plain);
-    if (other !== undefined) throw fault('VIRTUAL_HOST', pointer, `the host "${host}" stands twice`);
+    if (other !== undefined) throw fault('VIRTUAL_HOST', pointer, `the host "${host}" is repeated`);
     names.set(plain, name);
   };
   for (const [index, host] of (config.hosts ?? []).entries()) add(host, host, `/hosts/${index}`);
@@ -60,7 +60,9 @@ function readHosts({ config, fault }: Site<Infer<typeof schema>>): ReadonlyMap<s
     if (/^[@$_#]/.test(alias) && !/^_[a-z0-9_]+$/.test(alias)) continue;
     const pointer = `/aliased_hosts/${alias.replaceAll('~', '~0').replaceAll('/', '~1')}`;
     if (!/^[a-z0-9_]+$/.test(alias)) {
-      throw fault('VIRTUAL_ALIAS', pointer, `"${alias}" is no alias`, { hint: 'lower-case letters, digits and _' });
+      throw fault('VIRTUAL_ALIAS', pointer, `"${alias}" is not a valid alias`, {
+        hint: 'lower-case letters, digits and _',
+      });
     }
     add(alias, host, pointer);
   }

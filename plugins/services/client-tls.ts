@@ -147,7 +147,9 @@ function prepare(readFile: Site<unknown>['read'], config: ClientTls, fault: TlsF
     const keyAt = `${at}/private_key`;
     checked(fault, `${at}/certificate`, `no certificate in ${certificate}`, cert, () => new X509Certificate(cert));
     checked(fault, keyAt, `no private key that can be used in ${privateKey}`, key, () => createPrivateKey(key));
-    checked(fault, keyAt, `${privateKey} is no key for ${certificate}`, key, () => createSecureContext({ cert, key }));
+    checked(fault, keyAt, `${privateKey} is not the key of ${certificate}`, key, () =>
+      createSecureContext({ cert, key }),
+    );
   });
   extra.forEach((ca, index) => {
     const at = `/ca_certs/${index}`;

@@ -79,7 +79,6 @@ function warnOfHidden(site: Site<unknown>, tiers: readonly TierConfig[]): void {
   for (const [index, { tier_value: plan, tier_value_as: as }] of tiers.entries()) {
     const before = tiers.findIndex((tier) => tier.tier_value_as === as && tier.tier_value === plan);
     const by = all >= 0 && all < index ? all : before;
-    if (by < index)
-      site.warn('TIER_HIDDEN', `/tiers/${index}`, `no caller comes to it: tier ${by} is for the same plan`);
+    if (by < index) site.warn('TIER_HIDDEN', `/tiers/${index}`, `never reached: tier ${by} matches the same callers`);
   }
 }

@@ -6,7 +6,7 @@ export type UsageListener = (added: number) => void;
 const usageListeners: Slot<readonly UsageListener[]> = defineSlot('usage of a stream');
 
 /** Offered at endpoints whose answers tell listeners what they have used up, whatever the output of the endpoint. */
-export const reportsUsage = definePort<true>('answers that report their usage');
+export const reportsUsage = definePort<true>('responses that report their usage');
 
 /** The call with one listener more: who answers within it tells all of them. */
 export function listeningToUsage(call: Call, listener: UsageListener): Call {

@@ -100,7 +100,7 @@ export function collectorOf(license: string): string {
 function checkSite(site: Site<NewRelicConfig>): void {
   const { license, headers_to_pass: passed } = site.config;
   if (site.take(engines)) {
-    const message = 'telemetry/newrelic and telemetry/opentelemetry cannot stand in one configuration';
+    const message = 'telemetry/newrelic and telemetry/opentelemetry cannot be combined';
     throw site.fault('NEWRELIC_OPENTELEMETRY', '', message, {
       hint: `remove one; telemetry/opentelemetry sends to New Relic, too, by an exporter in "otlp" with "host": "${collectorOf(license)}", "port": 443, "use_http": true and the license as header api-key in telemetry/opentelemetry-security`,
     });
@@ -110,7 +110,7 @@ function checkSite(site: Site<NewRelicConfig>): void {
   }
   for (const [at, header] of passed.entries()) {
     if (!credentials.has(header.toLowerCase())) continue;
-    const message = `${header} holds credentials: whoever may read the transactions can act for the client`;
+    const message = `${header} contains credentials: anyone who can read the transactions can impersonate the client`;
     site.warn('NEWRELIC_CREDENTIALS', `/headers_to_pass/${at}`, message);
   }
 }

@@ -43,10 +43,14 @@ export const plugin = definePlugin({
     atService(schema, ({ config, fault }) => {
       const headers = new Map<string, Readonly<Record<string, string>>>();
       for (const [at, { name, headers: given }] of config.otlp.entries()) {
-        if (headers.has(name)) throw fault('OTEL_EXPORTER_NAME', `/otlp/${at}/name`, `"${name}" stands here twice`);
+        if (headers.has(name)) throw fault('OTEL_EXPORTER_NAME', `/otlp/${at}/name`, `"${name}" is repeated`);
         for (const [header, value] of Object.entries(given)) {
           if (headerName.test(header) && /^[\t\x20-\x7e]*$/.test(value)) continue;
-          throw fault('OTEL_HEADER', `/otlp/${at}/headers`, `"${header}" is no header, or its value cannot be sent`);
+          throw fault(
+            'OTEL_HEADER',
+            `/otlp/${at}/headers`,
+            `"${header}" is not a valid header name, or its value cannot be sent`,
+          );
         }
         headers.set(name, given);
       }

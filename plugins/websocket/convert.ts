@@ -13,7 +13,7 @@ export function convertEndpoints(document: DataObject, report: Conversion): void
     const config = Object.hasOwn(components, 'websocket') ? components['websocket'] : undefined;
     if (!isObject(config)) continue;
     if (method !== undefined && method !== 'GET') {
-      const message = 'WebSockets are opened with GET: what is written is replaced';
+      const message = 'WebSockets are opened with GET: the configured method is replaced';
       report.warn('WEBSOCKET_METHOD', joinPointer('/endpoints', index, 'method'), message);
     }
     const { input_headers: headers = [] } = config;

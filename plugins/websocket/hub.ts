@@ -197,7 +197,7 @@ export class Hub {
     }
     if (isAddressed) return;
     measures.dropped();
-    log.debug('backend: a message for nobody who is there is dropped');
+    log.debug('backend: a message for a client that is not connected is dropped');
   }
 
   *#addressed({ url, session }: Delivery): Iterable<Member> {

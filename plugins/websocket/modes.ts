@@ -113,7 +113,7 @@ export function sharedProtocol(site: Attaching): Protocol {
       const own = names.map((name) => [name, params[name] ?? ''] as const);
       const member = await inTime(hub.admit(url, own, subprotocol), call.remainingMs * ANSWER_SHARE);
       if (member) return Reply.upgraded(member, acceptance(asked, subprotocol));
-      const error = 'the backend of the WebSocket was given up';
+      const error = 'the connection to the backend of the WebSocket was abandoned';
       return Reply.failed(new BackendError('WEBSOCKET_DOWN', error, { view: { status: 502 } }));
     },
   };

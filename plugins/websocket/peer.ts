@@ -153,7 +153,7 @@ export class Peer {
   readonly #judgeSilence = (): void => {
     if (!this.#isSuspect || this.#isOver) return;
     if (this.#socket.isPaused) this.#onLife();
-    else this.cut(new OutOfTime(`nothing came for ${this.#limits.silenceMs} ms`));
+    else this.cut(new OutOfTime(`no data for ${this.#limits.silenceMs} ms`));
   };
 
   readonly #ping = (): void => {

@@ -26,10 +26,10 @@ export const schema = {
       default: false,
     },
     input_headers: names(
-      'Client headers let through to the backend, in any letter case; "*" for all. In the place of those of the endpoint. With a connection of its own for each client only.',
+      'Client headers forwarded to the backend, case-insensitive, replacing input_headers of the endpoint. "*" forwards all. Only with one backend connection per client.',
       'Authorization',
     ),
-    subprotocols: names('Subprotocols that a client may choose from.', 'graphql-transport-ws'),
+    subprotocols: names('Subprotocols that clients can choose from.', 'graphql-transport-ws'),
     connect_event: {
       type: 'boolean',
       description: 'Notifies the backend when a client connects. Only for the shared connection.',

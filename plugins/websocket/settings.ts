@@ -36,10 +36,10 @@ export function warnOfUnused(site: EndpointSite<WebsocketConfig>): void {
     site.warn('WEBSOCKET_UNUSED', `/${field}`, `${field} has no effect: ${reason}`);
   if (config.enable_direct_communication) {
     for (const field of ['connect_event', 'disconnect_event'] as const) {
-      if (config[field]) warn(field, 'with a connection of its own for each client the backend knows');
+      if (config[field]) warn(field, 'with one backend connection per client, the backend knows them');
     }
   } else if (config.input_headers.length > 0) {
-    warn('input_headers', 'the connection that clients share is made without any of them');
+    warn('input_headers', 'the shared connection is opened without client headers');
   }
 }
 
@@ -57,7 +57,7 @@ export function checkHosts(site: BackendSite<unknown>, isShared: boolean): void 
   // Those that are taken as they are written are looked at by their scheme anyway.
   if (sd !== 'static' || isRaw || host.length === 0) return;
   throw site.fault('WEBSOCKET_HOST', '/host', 'the hosts of a WebSocket begin with ws:// or wss://', {
-    hint: '"disable_host_sanitize": true, so that they are taken as they are written',
+    hint: '"disable_host_sanitize": true, to use them as written',
   });
 }
 

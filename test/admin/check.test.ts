@@ -68,7 +68,7 @@ describe('checking over the admin API', () => {
     ok(!text.includes('hidden-id'), text);
   });
 
-  it('tells at most 200 mistakes, and how many more there are', async () => {
+  it('tells at most 200 errors, and how many more there are', async () => {
     const endpoints = Array.from({ length: 205 }, (_, index) => ({
       ...config().endpoints[0],
       endpoint: `bad${index}`,

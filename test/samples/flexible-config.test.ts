@@ -89,7 +89,7 @@ describe('the sample of flexible configuration', () => {
       const [issue] = error.issues;
       deepEqual([issue?.line, issue?.code], [4, 'TEMPLATE_SYNTAX']);
       equal(issue?.file, join(folder, 'templates/endpoint.tmpl'));
-      match(issue!.message, /there is no function toJsn/);
+      match(issue!.message, /unknown function toJsn/);
       return true;
     });
     equal(await statusOf('/customers/1'), 200);

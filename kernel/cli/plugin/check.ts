@@ -16,7 +16,7 @@ export const checkPlugins: Command = {
   usage: '[FILE | DIRECTORY]...',
   flags: {},
   summary: 'Load plugins as a gateway would, and attach the examples of their schemas.',
-  details: 'Without a name, those of ./plugins. Exit 0 when nothing is wrong, 1 when something is.',
+  details: 'Without a name, checks the plugins in ./plugins. Exit codes: 0 no issues, 1 issues found.',
   async run(args, context) {
     const { positionals } = readArguments(args, {}, true);
     const paths = positionals.length > 0 ? positionals : ['./plugins'];

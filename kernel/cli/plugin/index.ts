@@ -9,10 +9,10 @@ import { testPlugins } from './test.ts';
 export const plugin: Command = {
   usage: 'new | test | check | list',
   flags: {},
-  summary: 'Write, test, check and list plugins of your own.',
+  summary: 'Create, test, check and list custom plugins.',
   details: 'sluice help plugin new, and so on, explains each.',
   commands: { new: newPlugin, test: testPlugins, check: checkPlugins, list: listPlugins },
   async run() {
-    throw new UsageError('please say what to do: new, test, check or list');
+    throw new UsageError('a subcommand is required: new, test, check or list');
   },
 };

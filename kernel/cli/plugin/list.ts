@@ -12,7 +12,7 @@ import { withTools } from '../tools.ts';
 const flags = {
   config: { ...configFlag, about: 'List the plugins that this configuration names too.' },
   plugins: pluginsFlag,
-  all: { type: 'boolean', default: false, about: 'Those of the release too.' },
+  all: { type: 'boolean', default: false, about: 'Includes built-in plugins.' },
   format: formatFlag,
 } as const satisfies Flags;
 
@@ -21,7 +21,7 @@ export const listPlugins: Command = {
   usage: '[-c FILE] [--plugins DIRECTORY]',
   flags,
   variables: configVariables,
-  summary: 'List plugins of your own: where they stand and which file they come from.',
+  summary: 'List custom plugins, their files and where they can be used.',
   async run(args, context) {
     const { values } = readArguments(args, flags);
     const json = isJson(values.format);

@@ -12,8 +12,8 @@ import { type Kind, skeletons } from './skeletons.ts';
 const kinds = Object.keys(skeletons) as readonly Kind[];
 
 const flags = {
-  kind: { type: 'string', value: 'KIND', default: 'endpoint', about: `What it is: ${kinds.join(', ')}.` },
-  folder: { type: 'string', value: 'DIRECTORY', default: './plugins', about: 'Where it is written.' },
+  kind: { type: 'string', value: 'KIND', default: 'endpoint', about: `Kind of plugin: ${kinds.join(', ')}.` },
+  folder: { type: 'string', value: 'DIRECTORY', default: './plugins', about: 'Destination folder.' },
 } as const satisfies Flags;
 
 /** Writes a plugin that works, its test, and what a compiler and an editor need. Nothing that is there is replaced. */
@@ -25,7 +25,8 @@ export const newPlugin: Command = {
   async run(args, { stdout, stderr }) {
     const { values, positionals } = readArguments(args, flags, true);
     const [name, ...others] = positionals;
-    if (name === undefined || others.length > 0) throw new UsageError('please give one name, as in acme/header');
+    if (name === undefined || others.length > 0)
+      throw new UsageError('exactly one name is required, for example acme/header');
     if (!/^[a-z][a-z0-9-]*(?:\/[a-z][a-z0-9-]*)*$/.test(name)) {
       throw new UsageError(`not a namespace: ${name}; lower-case words joined by - and /, as in acme/header`);
     }
@@ -44,7 +45,7 @@ export const newPlugin: Command = {
     ];
     const taken = files.find(({ file, isShared }) => !isShared && existsSync(file));
     if (taken) {
-      stderr.write(`ERROR ${taken.file} is there already\n`);
+      stderr.write(`ERROR ${taken.file} already exists\n`);
       return 1;
     }
     for (const { file, text } of files) {

@@ -177,7 +177,7 @@ test('${word} is read', () => {
 export const plugin = definePlugin({
   name: '${name}',
   contract: 1,
-  description: 'Answers with the path it was asked for, in place of a server.',
+  description: 'Returns the request path instead of calling a server.',
   places: [
     atBackend({ type: 'object', examples: [{}], properties: {} }, () => ({
       protocol: {

@@ -10,13 +10,14 @@ export const testPlugins: Command = {
   usage: '[FILE | DIRECTORY]...',
   flags: {},
   summary: 'Run the tests of plugins: files named *.test.ts, or .mts, .js, .mjs.',
-  details: 'Without a name, those of ./plugins. Exit 0 when all pass, 1 when one fails or there is none.',
+  details:
+    'Without a name, tests the plugins in ./plugins. Exit codes: 0 all tests pass, 1 a test fails or no test exists.',
   async run(args, { stdout, stderr, env }) {
     const { positionals } = readArguments(args, {}, true);
     const paths = positionals.length > 0 ? positionals : ['./plugins'];
     const files = (await Promise.all(paths.map((path) => testsIn(resolve(path))))).flat();
     if (files.length === 0) {
-      stderr.write('ERROR there is no test: no file named *.test.ts, .mts, .js or .mjs\n');
+      stderr.write('ERROR no tests found: no file is named *.test.ts, .mts, .js or .mjs\n');
       return 1;
     }
     const hook = new URL(`./test-hook${import.meta.url.slice(-3)}`, import.meta.url).href;

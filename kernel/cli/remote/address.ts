@@ -17,7 +17,7 @@ export function parseAddress(text: string): Destination {
   const address = parseAdminAddress(text);
   const destination = address ? destinationOf(address) : ofUrl(text);
   if (destination) return destination;
-  throw new UsageError(`not where an admin port can be reached (host:port, https://host:port or unix:/path): ${text}`);
+  throw new UsageError(`not a valid admin address (host:port, https://host:port or unix:/path): ${text}`);
 }
 
 /** @returns null for one that is off. */

@@ -4,7 +4,7 @@ import type { Described } from './show.ts';
 
 /** Flags of every command that changes what serves. */
 export const changeFlags = {
-  message: { type: 'string', value: 'TEXT', about: 'What the history says of it.' },
+  message: { type: 'string', value: 'TEXT', about: 'Message recorded in the history.' },
   'if-match': {
     type: 'string',
     value: 'REVISION-HASH',

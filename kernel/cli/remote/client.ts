@@ -120,7 +120,7 @@ export class Refused extends Error {
   readonly response: AdminResponse;
 
   constructor(response: AdminResponse) {
-    super(`answered with status ${response.status}`);
+    super(`returned status ${response.status}`);
     this.response = response;
   }
 }

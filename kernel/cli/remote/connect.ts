@@ -17,7 +17,7 @@ export const remoteFlags = {
     type: 'string',
     value: 'ADDRESS',
     otherwise: DEFAULT_ADDRESS,
-    about: 'Where the admin port is: host:port, https://host:port or unix:/path.',
+    about: 'Address of the admin port: host:port, https://host:port or unix:/path.',
   },
   'admin-token-file': {
     type: 'string',
@@ -29,7 +29,7 @@ export const remoteFlags = {
     type: 'string',
     value: 'DIRECTORY',
     otherwise: '~/.local/state/sluice',
-    about: 'Where that gateway keeps it.',
+    about: 'State directory of the gateway.',
   },
   ca: {
     type: 'string',
@@ -69,7 +69,7 @@ export async function converse(
       return exitCodeOf(error.response) || exitCodes.refused;
     }
     if (!(error instanceof Unreachable)) throw error;
-    terminal.stderr.write(`ERROR no admin port answers at ${name}: ${printable(error.message)}\n`);
+    terminal.stderr.write(`ERROR the admin port at ${name} did not respond: ${printable(error.message)}\n`);
     return exitCodes.unreachable;
   }
 }

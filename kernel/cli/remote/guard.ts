@@ -25,7 +25,7 @@ export async function awaitDecision(
   stderr.write(`the guard is ${guardWords(guard)}\n`);
   const decision = await decisionOf(client, guard, AbortSignal.timeout(timerMs(durationMs + GRACE_MS)));
   const isGood = decision !== null && good.has(decision.state);
-  const words = decision ? guardWords(decision) : `the guard told nothing of revision ${guard.revision}`;
+  const words = decision ? guardWords(decision) : `the guard reported nothing for revision ${guard.revision}`;
   stderr.write(`${isGood ? '' : 'ERROR '}${printable(words)}\n`);
   return isGood ? exitCodes.ok : exitCodes.refused;
 }

@@ -49,10 +49,11 @@ export function readBody<Body>({ text }: AdminResponse): Body | null {
 /** Prints on standard error why an admin port refused, every mistake as `check` prints it. */
 export function printRefusal(terminal: Terminal, response: AdminResponse): void {
   const { status } = response;
-  const problem: Problem = { title: `the answer has status ${status}`, ...readBody<Problem>(response) };
+  const problem: Problem = { title: `the response has status ${status}`, ...readBody<Problem>(response) };
   const { errors = [], errorsTruncated = 0 } = problem;
   terminal.stderr.write(`ERROR ${printable(sentenceOf(problem))}\n`);
-  if (status === 401) terminal.stderr.write('please give its token: GATEWAY_ADMIN_TOKEN or --admin-token-file FILE\n');
+  if (status === 401)
+    terminal.stderr.write('a token is required: set GATEWAY_ADMIN_TOKEN or --admin-token-file FILE\n');
   printIssues(terminal, errors);
   if (errorsTruncated > 0) terminal.stderr.write(`and ${errorsTruncated} more\n`);
 }

@@ -6,7 +6,7 @@ import { showValue } from '../schema/problem.ts';
 import { OLD_FIELDS, renamedNamespace } from './old-names.ts';
 
 /** A newer version differs in fields, which the check then names. */
-const NEWER = 'write "version": 3 and run sluice check again: it lists the fields that version 3 does not know';
+const NEWER = 'set "version": 3 and run sluice check again: it lists the fields that version 3 does not support';
 
 /**
  * Turns a document of any supported version into one of version 3, with namespaces by their present names and without
@@ -193,7 +193,7 @@ export function settleTransport(document: DataObject, origin: Origin, report: Re
     const pointer = tls['public_key'] === undefined ? '/tls/private_key' : '/tls/public_key';
     old(
       pointer,
-      'a certificate beside keys is the old form: sluice migrate makes it one of them',
+      'a certificate next to keys is the old form: sluice migrate moves it into keys',
       '"keys": [{"public_key": "…", "private_key": "…"}]',
     );
   }

@@ -44,11 +44,12 @@ export function includeFiles(
     const path = find(name, chain.at(-1) ?? file);
     const way = [...chain, path];
     try {
-      if (chain.includes(path)) throw new Error(`files include each other: ${way.join(' > ')}`);
+      if (chain.includes(path)) throw new Error(`circular includes: ${way.join(' > ')}`);
       if (way.length > MAX_DEPTH) throw new Error(`files include each other more than ${MAX_DEPTH} deep`);
       const content = visit(read(path), pointer, way);
       if (Object.keys(beside).length === 0) return content;
-      if (!isObject(content)) throw new Error(`${path} holds no object: nothing can stand beside "${key}"`);
+      if (!isObject(content))
+        throw new Error(`${path} does not contain an object: no other key can be used next to "${key}"`);
       return mergeObjects(content, beside);
     } catch (error) {
       if (error instanceof ConfigErrors) throw error;

@@ -77,7 +77,7 @@ function readPairs(text: string, hasSections: boolean): Value {
       return;
     }
     const [, name, value] = /^(?:export\s+)?([^=:\s]+)\s*[=:]\s*(.*)$/.exec(line) ?? [];
-    if (name === undefined) throw new Error(`line ${index + 1}: a name and a value must stand here, as in name=value`);
+    if (name === undefined) throw new Error(`line ${index + 1}: expected a name and a value, as in name=value`);
     if (Object.hasOwn(target, name)) throw new Error(`line ${index + 1}: duplicate key '${name}'`);
     setKey(target, name, unquoted(value!));
   });

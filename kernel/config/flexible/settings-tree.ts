@@ -85,7 +85,8 @@ class Tree {
     const { value, warnings } = settings;
     for (const warning of warnings) this.#warnings.push(warning);
     this.#places.noteFile(path, text, value);
-    if (!isMap(value) && (keys.length === 0 || !this.#options.isRecursive)) throw new Error('it must hold an object');
+    if (!isMap(value) && (keys.length === 0 || !this.#options.isRecursive))
+      throw new Error('it must contain an object');
     if (keys.length > 0) this.#put(this.#root, keys, value, { file: path, pointer: '' }, '');
     else
       for (const key of Object.keys(value as Dict)) {
@@ -113,7 +114,7 @@ class Tree {
     }
     const origin = this.#originOf(place);
     if (origin !== undefined && !this.#options.allowOverwrite) {
-      throw new Error(`${place} is set by ${origin} already: "allow_overwrite" lets the later one win`);
+      throw new Error(`${place} is already set by ${origin}: set "allow_overwrite" to let the later value win`);
     }
     const isMerged = isMap(present) && isMap(value);
     setValue(target, key, isMerged ? merged(present, value) : value);

@@ -26,7 +26,7 @@ export function checkEndpointPath(
   if (path === CATCHALL || (PLAIN.test(path) && !isProbe)) return;
   const host = virtualName(path);
   if (host !== undefined && /^$|[{}]/.test(host)) {
-    const message = `path '${path}': behind '${VIRTUAL}' stands the name of a host`;
+    const message = `path '${path}': '${VIRTUAL}' must be followed by a host name`;
     report.error('ROUTE_PATH', `${pointer}/endpoint`, message, { hint: `${VIRTUAL}shop/path` });
     return;
   }
@@ -115,7 +115,7 @@ function variableFaults(path: string, gluedVariables: boolean): PathFault[] {
       const within = { start: offset + index, end: offset + index + variable.length };
       if (!VARIABLE_NAME.test(name!)) {
         faults.push({
-          message: `path '${path}': '${variable}' is not a variable: names take letters, digits, '-' and '_'`,
+          message: `path '${path}': '${variable}' is not a valid placeholder: names consist of letters, digits, '-' and '_'`,
           within,
         });
       } else if (names.has(paramKey(name!))) {
@@ -133,6 +133,6 @@ function variableFaults(path: string, gluedVariables: boolean): PathFault[] {
 /** What is wrong with how a segment is made of texts and variables. */
 function segmentProblem(segment: string, gluedVariables: boolean): string | undefined {
   if (!/^(?:[^{}]|\{[^{}]*\})*$/.test(segment)) return "has a '{' or '}' without its counterpart";
-  if (!gluedVariables && /\}.*\{/.test(segment)) return 'holds more than one variable';
+  if (!gluedVariables && /\}.*\{/.test(segment)) return 'contains more than one placeholder';
   return segment.includes('}{') ? 'has two variables with no text between them' : undefined;
 }

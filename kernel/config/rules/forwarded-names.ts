@@ -25,7 +25,7 @@ export const forwardedNames: EndpointRule = (endpoint, pointer, _service, report
     const names = endpoint[field];
     reportWildcards(names, `${pointer}/${field}`, report);
     if (names.length < 2 || !names.includes('*')) continue;
-    const message = `'*' in ${field} lets everything through: the other names have no effect`;
+    const message = `'*' in ${field} forwards everything: the other names have no effect`;
     report.warn('FORWARD_ALL_AND_SOME', `${pointer}/${field}`, message, { hint: '["*"]', fix: { value: ['*'] } });
   }
   endpoint.backend.forEach((backend, position) => {
@@ -35,7 +35,7 @@ export const forwardedNames: EndpointRule = (endpoint, pointer, _service, report
     for (const field of ['input_headers', 'input_query_strings'] as const) {
       reportWildcards(backend[field], `${at}/${field}`, report);
       if (!backend[field].includes('*')) continue;
-      const message = `'*' has no special meaning in ${field} of a backend: an empty list lets everything through`;
+      const message = `'*' has no special meaning in ${field} of a backend: an empty list forwards everything`;
       report.warn('FORWARD_STAR', `${at}/${field}`, message, { hint: '[]' });
     }
   });
@@ -45,7 +45,7 @@ export const forwardedNames: EndpointRule = (endpoint, pointer, _service, report
 function reportWildcards(names: readonly string[], at: string, report: Report): void {
   names.forEach((name, index) => {
     if (name === '*' || !/^\*|\*$/.test(name)) return;
-    const message = `"${name}" is one name, not a pattern: only "*" alone stands for all`;
+    const message = `"${name}" is a literal name, not a pattern: only "*" matches all`;
     report.warn('FORWARD_WILDCARD', `${at}/${index}`, message, { hint: 'list every name' });
   });
 }
@@ -88,7 +88,7 @@ function checkLists(holder: EndpointConfig | BackendConfig, at: string, report: 
       seen.set(name.toLowerCase(), index);
       return;
     }
-    const message = `"${name}" is listed already as "${holder.input_headers[first]}": letter case makes no difference`;
+    const message = `"${name}" is already listed as "${holder.input_headers[first]}": header names are case-insensitive`;
     const related = [`${at}/input_headers/${first}`];
     report.warn('FORWARD_TWICE', `${at}/input_headers/${index}`, message, { related });
   });
@@ -112,7 +112,7 @@ function checkReach(
   const reaching = new Set(passed.map(form));
   backend[field].forEach((name, index) => {
     if (name === '*' || name === '' || reaching.has(form(name)) || (isHeaders && OWN_HEADERS.test(name))) return;
-    const message = `"${name}" never gets here: ${field} of the endpoint does not let it through`;
+    const message = `"${name}" is never forwarded: ${field} of the endpoint does not include it`;
     report.warn('FORWARD_NEVER', `${at}/${field}/${index}`, message, {
       hint: `add it to ${field} of the endpoint`,
       related: [passed.length > 0 ? `${pointer}/${field}` : pointer],

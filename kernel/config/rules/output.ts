@@ -18,15 +18,15 @@ export const outputSource: EndpointRule = (endpoint, pointer, _service, report, 
       const at = `${pointer}/backend/${index}/encoding`;
       const encoding = written(at);
       if (typeof encoding !== 'string' || encoding === output || isPlain(encoding, known)) return;
-      const message = `encoding "${encoding}" has no effect: with output '${output}' the backend must answer ${output} itself`;
+      const message = `encoding "${encoding}" has no effect: with output '${output}' the backend must return ${output} itself`;
       report.warn('OUTPUT_ENCODING', at, message, { related: related() });
     });
   }
   if (field === undefined || !leavesAlone(endpoint.extra_config, 'data', known)) return;
   if (backends.some((backend) => mayBring(field, backend, known))) return;
-  const message = `output '${output}' writes the field "${field}" alone, and no backend is known to answer with one`;
+  const message = `output '${output}' writes only the field "${field}", and no backend is known to return it`;
   report.warn('OUTPUT_CONTENT', related()[0] ?? pointer, message, {
-    hint: `"encoding": "${output}" on the backend takes its whole answer as "${field}"`,
+    hint: `"encoding": "${output}" on the backend reads its whole response as "${field}"`,
   });
 };
 
@@ -119,9 +119,9 @@ export const mergeConflicts: EndpointRule = (endpoint, pointer, _service, report
       return;
     }
     if (meaningsOf(endpoint.extra_config, 'endpoint', known).some(({ meaning }) => meaning.joins)) return;
-    const message = `backend ${first} writes the group "${group}" too: what this backend answers takes its place`;
+    const message = `backend ${first} also uses the group "${group}": this backend's response replaces it`;
     report.warn('MERGE_GROUP', `${pointer}/backend/${index}/group`, message, {
-      hint: ['a group of its own', known.compatibility.remedies?.joined].filter(Boolean).join(', or '),
+      hint: ['a different group', known.compatibility.remedies?.joined].filter(Boolean).join(', or '),
       related: [`${pointer}/backend/${first}/group`],
     });
   });

@@ -16,7 +16,9 @@ export function ownAddress(service: ServiceConfig): EndpointRule {
   const listening = { address: service.listen_ip, port: service.port };
   return hostRule(listening, (report, pointer, host, { url_pattern: path }, route) => {
     if (OWN.test(path)) return false;
-    report.warn('LOOP', pointer, `${host} is this gateway itself: ${route} calls it again`, { related: ['/port'] });
+    report.warn('LOOP', pointer, `${host} is this gateway itself: ${route} would call it again`, {
+      related: ['/port'],
+    });
     return true;
   });
 }
@@ -39,7 +41,7 @@ export function adminAddress(service: ServiceConfig, known: KnownPlugins): Endpo
       pointer,
       `${host} is the admin port of this gateway: ${route} would open it to clients`,
       {
-        hint: 'if the admin API is elsewhere, or off, say where it listens',
+        hint: 'if the admin API listens elsewhere or is off, configure its address',
         related: reported ? [reported.pointer] : [],
       },
     );

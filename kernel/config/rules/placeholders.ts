@@ -109,7 +109,7 @@ function checkClaim({ endpoint, pointer, known }: Occurrence): Fault | undefined
   if (isGiven || meaningsOf(endpoint.extra_config, 'endpoint', known).some(({ meaning }) => meaning.claims)) {
     return undefined;
   }
-  return { reason: `claims need ${remedies?.claims ?? 'a check of tokens'} on the endpoint`, related: [pointer] };
+  return { reason: `claims require ${remedies?.claims ?? 'token validation'} on the endpoint`, related: [pointer] };
 }
 
 function checkResponseReference(
@@ -123,7 +123,7 @@ function checkResponseReference(
     const namespace = earlier?.field.split('.')[0] ?? '';
     const isThere = Object.hasOwn(endpoint.extra_config, namespace);
     return {
-      reason: `answers of other backends need ${earlier?.field ?? 'backends that are called one after another'}`,
+      reason: `responses of other backends require ${earlier?.field ?? 'sequential backend calls'}`,
       ...(earlier && { hint: earlier.hint }),
       related: [isThere ? joinPointer(pointer, 'extra_config', namespace) : pointer],
     };
@@ -134,10 +134,10 @@ function checkResponseReference(
   }
   if (source >= endpoint.backend.length) {
     const last = endpoint.backend.length - 1;
-    return { reason: `there is no backend ${source}: the last one is ${last}`, related: [sequential] };
+    return { reason: `backend ${source} does not exist: the last one is ${last}`, related: [sequential] };
   }
   return {
-    reason: `backend ${source} has not answered before backend ${index}`,
+    reason: `backend ${source} has not responded before backend ${index}`,
     related: [`${pointer}/backend/${source}`, sequential],
   };
 }
@@ -198,7 +198,7 @@ export const urlPattern: EndpointRule = (endpoint, pointer, _service, report) =>
     // A slash has been put before it.
     const [, origin] = /^\/(https?:\/\/[^/?]*)/i.exec(pattern) ?? [];
     if (origin === undefined) return;
-    const message = `url_pattern is a path, and "${origin}" is made a part of it`;
+    const message = `url_pattern is a path: "${origin}" would become a part of it`;
     const hint = `"host": ["${origin}"], and the rest in url_pattern`;
     report.warn('URL_PATTERN_HOST', at, message, { hint });
   });

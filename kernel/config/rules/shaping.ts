@@ -17,7 +17,7 @@ export const shaping: EndpointRule = (endpoint, pointer, _service, report, writt
     const at = `${pointer}/backend/${index}`;
     const unread = isUnread(backend.encoding, known);
     if (unread && backend.encoding !== endpoint.output_encoding && endpoint.backend.length === 1) {
-      const message = `the answer is always empty: encoding "${backend.encoding}" never decodes what is read here`;
+      const message = `the response is always empty: encoding "${backend.encoding}" never decodes the body`;
       report.warn('SHAPE_EMPTY', `${at}/encoding`, message, { related: unreadAt(backend, at, pointer, written) });
     }
     if (backend.mapping) reportDropped(backend, backend.mapping, at, report);
@@ -25,11 +25,11 @@ export const shaping: EndpointRule = (endpoint, pointer, _service, report, writt
     if (unread) {
       const [first, ...others] = FIELDS.filter((field) => isSet(backend[field]));
       if (first === undefined) return;
-      const message = `'${first}' has no effect: encoding "${backend.encoding}" never decodes the answer`;
+      const message = `'${first}' has no effect: encoding "${backend.encoding}" never decodes the body`;
       const related = [...others.map((field) => `${at}/${field}`), ...unreadAt(backend, at, pointer, written)];
       report.warn('SHAPE_UNREAD', `${at}/${first}`, message, { related });
     } else if (backend.deny?.length && backend.allow?.length) {
-      const message = "'deny' has no effect beside 'allow', which already drops everything it does not name";
+      const message = "'deny' has no effect next to 'allow', which already drops everything it does not list";
       report.warn('SHAPE_ALLOW_DENY', `${at}/deny`, message, { related: [`${at}/allow`] });
     }
   });
@@ -72,7 +72,7 @@ function reportPaths({ target, allow, deny, mapping }: BackendConfig, at: string
     const hint = asDotted(path);
     if (hint === undefined) return;
     const odd = path.split('.').find((key) => !/^[\w-]+$/.test(key)) ?? '';
-    report.warn(code, pointer, `"${path}" looks for a key "${odd}": paths are keys with dots between them`, { hint });
+    report.warn(code, pointer, `"${path}" contains the key "${odd}": paths are keys separated by dots`, { hint });
   };
   if (target) notify('SHAPE_PATH', target, `${at}/target`);
   allow?.forEach((path, index) => {

@@ -127,7 +127,7 @@ function exactlyOneOf(_schema: Readonly<Record<string, unknown>>, groups: unknow
         {
           code: 'SCHEMA_EXACTLY_ONE',
           pointer: instancePath,
-          message: `exactly one of ${names} must be in '${fieldName(instancePath)}', ${given}`,
+          message: `exactly one of ${names} is required in '${fieldName(instancePath)}', ${given}`,
           related: written.map((field) => `${instancePath}/${escapePointer(field)}`),
         },
       ];
@@ -184,7 +184,7 @@ const distinct: Check = (value: readonly unknown[], { instancePath }) => {
     problems.push({
       code: 'SCHEMA_DUPLICATE',
       pointer: `${instancePath}/${index}`,
-      message: `'${fieldName(instancePath)}' holds ${JSON.stringify(item)} twice (first at position ${first})`,
+      message: `'${fieldName(instancePath)}' contains ${JSON.stringify(item)} twice (first at position ${first})`,
       related: [`${instancePath}/${first}`],
     });
   });

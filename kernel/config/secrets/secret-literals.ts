@@ -150,8 +150,8 @@ export function checkSecrets(document: DataObject, known: KnownPlugins, report: 
 
 /** The warning of a secret in clear. */
 export function secretWarning({ pointer, what, within }: SecretLiteral): ConfigError {
-  return new ConfigError('SECRET_LITERAL', pointer, `${what} is written in clear`, {
+  return new ConfigError('SECRET_LITERAL', pointer, `${what} is stored in plain text`, {
     within,
-    hint: 'keep it out of the file, put it in when the file is deployed',
+    hint: 'keep it out of the file and inject it at deployment',
   });
 }

@@ -121,7 +121,7 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
     inside('[', 'value', () => {
       value();
       if (token.kind !== ':') return;
-      if (!hasKeys) complain('a list holds values, not keys', token, 'write { } around keys and values');
+      if (!hasKeys) complain('a list contains values, not keys', token, 'write { } around keys and values');
       hasKeys = true;
       next();
       value();
@@ -183,7 +183,7 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
       // On one line a quote may be missing, not a comma.
       const mend = startsLine(token) ? { start: last, end: last, text: ',' } : undefined;
       report({ ...syntaxFault(`a comma is missing before this ${what}`, token, hint), mend });
-    } else complain('only a comma or the end of the object may follow a value', token);
+    } else complain('expected a comma or the end of the object after the value', token);
   }
 
   function isKey(candidate: Token): boolean {

@@ -106,7 +106,7 @@ export function badString(text: string, token: Token): TextFault | undefined {
     if (sequence.startsWith('\\u')) return syntaxFault('four hexadecimal digits are missing after \\u', range);
     if (sequence.startsWith('\\'))
       return syntaxFault(`'${sequence}' is not a valid escape in JSON`, range, `\\${sequence}`);
-    return syntaxFault('strings must not hold control characters', range, escapedControl(sequence));
+    return syntaxFault('strings cannot contain control characters', range, escapedControl(sequence));
   }
   return undefined;
 }

@@ -148,7 +148,7 @@ const OTHER_FORMATS = /\.(?:properties|props?|hcl)$/i;
 /** @throws UnreadableError CONFIG_SYNTAX for a format that is not read. */
 function demandFormat(file: string, text: string): void {
   if (!OTHER_FORMATS.test(file)) return;
-  const message = `${extname(file)} is no format of configurations`;
+  const message = `unknown configuration format "${extname(file)}": use .json, .yaml, .yml or .toml`;
   throw unreadable(text, file, [syntaxFault(message, { start: 0, end: 0 }, 'write it as JSON, YAML or TOML')]);
 }
 
@@ -172,7 +172,7 @@ export function withData(document: Document, data: DataObject, text: string): Do
 }
 
 function commentWarning(file: string, position: Position): ConfigError {
-  const reason = 'comments are not part of JSON: other tools may refuse this file';
+  const reason = 'comments are not part of JSON: other tools may reject this file';
   return new PositionedError('CONFIG_COMMENTS', '', reason, { file, position });
 }
 

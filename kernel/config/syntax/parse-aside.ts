@@ -61,7 +61,7 @@ async function parseOnThread(workerData: ThreadText): Promise<Parsed | null> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') return null;
     // Here it would end the process.
-    throw wrongAsAWhole(workerData.text, workerData.file, 'to parse it takes more memory than there is', error);
+    throw wrongAsAWhole(workerData.text, workerData.file, 'not enough memory to parse it', error);
   } finally {
     await thread?.terminate();
   }

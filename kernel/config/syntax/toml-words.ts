@@ -13,7 +13,7 @@ interface Words {
 
 const words: readonly Words[] = [
   { theirs: 'control characters', at: /^\r?\n/, ours: 'this string has no closing quote', hint: 'end it with a quote' },
-  { theirs: 'control characters', ours: 'strings must not hold control characters', hint: 'write it as \\u00…' },
+  { theirs: 'control characters', ours: 'strings cannot contain control characters', hint: 'write it as \\u00…' },
   { theirs: 'unfinished string', ours: 'this string has no closing quote', hint: 'end it with a quote' },
   { theirs: 'unfinished array', ours: 'this list is not closed', hint: 'close it with ]' },
   { theirs: 'unfinished table', ours: 'this inline table is not closed', hint: 'close it with }' },

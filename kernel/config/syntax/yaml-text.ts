@@ -70,7 +70,7 @@ function toData(library: Yaml, document: YamlDocument<ParsedNode>, text: string)
     if (!node) return null;
     if (isAlias(node)) {
       const source = anchors.get(node.source);
-      if (!source || open.has(source)) return complain(`alias '*${node.source}' leads nowhere`, node);
+      if (!source || open.has(source)) return complain(`alias '*${node.source}' does not exist`, node);
       if (aliasedNodes > MAX_ALIASED_NODES) return null;
       aliasDepth++;
       const data = convert(source, pointer);

@@ -53,7 +53,8 @@ export class PortLine {
   #ask(place: number, operation: string, value: unknown): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw this.#closed;
-      if (this.#pending.size >= MOST_PENDING) throw new Error(`the other thread owes ${MOST_PENDING} answers`);
+      if (this.#pending.size >= MOST_PENDING)
+        throw new Error(`the other thread has ${MOST_PENDING} unanswered messages`);
       const id = this.#next++;
       this.#post([ASK, id, place, operation, value]);
       this.#pending.set(id, { resolve, reject });

@@ -21,7 +21,7 @@ export function filesOver(port: MessagePort, lock: Int32Array): FileReader {
       Atomics.wait(lock, 0, 0, READ_MS);
       const { bytes, error } = (receiveMessageOnPort(port)?.message ?? {}) as Response;
       if (bytes) return bytes;
-      throw Object.assign(new Error(error?.message ?? `no answer for ${path}`), { code: error?.code });
+      throw Object.assign(new Error(error?.message ?? `no response for ${path}`), { code: error?.code });
     },
     list() {
       throw new Error('no directories are served');

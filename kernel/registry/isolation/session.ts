@@ -148,7 +148,7 @@ export class ThreadSession {
   }
 
   async #endHeld(heldMs: number): Promise<void> {
-    const reason = `it did not come back for ${Math.round(heldMs)} ms: its thread was ended`;
+    const reason = `it did not return for ${Math.round(heldMs)} ms: its thread was terminated`;
     await endAtPlace(this.#name, this.#files, (place) => this.end(new ThreadEnded(reason, place)));
   }
 

@@ -104,7 +104,7 @@ export class IsolatedThread implements IsolatedModule {
       try {
         if (this.#places.has(id)) await this.#begin(session, id, place);
       } catch (error) {
-        place.user.log.error(`an isolated plugin did not begin again: ${(error as Error).message}`);
+        place.user.log.error(`an isolated plugin could not be restarted: ${(error as Error).message}`);
       }
     };
     await Promise.all(places.map(begin));
@@ -117,7 +117,7 @@ export class IsolatedThread implements IsolatedModule {
     if (this.#places.size === 0) return;
     this.#failures = performance.now() - session.startedAt >= SETTLED_MS ? 0 : this.#failures + 1;
     const pauseMs = Math.min(LEAST_PAUSE_MS * 2 ** Math.min(this.#failures - 1, 20), LONGEST_PAUSE_MS);
-    this.#log?.error(`${reason.message}; it is started again in ${Math.round(Math.max(pauseMs, LEAST_PAUSE_MS))} ms`);
+    this.#log?.error(`${reason.message}; restarting in ${Math.round(Math.max(pauseMs, LEAST_PAUSE_MS))} ms`);
     this.#retry = setTimeout(() => {
       this.#retry = null;
       this.#start();
@@ -132,7 +132,7 @@ export class IsolatedThread implements IsolatedModule {
   readonly #receive = (id: number, operation: string, value: unknown): unknown => {
     if (id === 0 && operation === STRAY) return this.#stray(value);
     const place = this.#places.get(id);
-    if (!place) throw new Error('the place is not there any more');
+    if (!place) throw new Error('the place no longer exists');
     return place.user.receive(operation, value);
   };
 

@@ -108,7 +108,7 @@ export class ModuleGraph {
     if (known) return known.exports;
     const isData = extname(path) === '.json';
     if (!isData && !SOURCE_FILE.test(path)) {
-      throw new Error(`cannot import ${path}: a plugin is made of .ts, .mts, .js, .mjs and .json files`);
+      throw new Error(`cannot import ${path}: plugins consist of .ts, .mts, .js, .mjs and .json files`);
     }
     const module = this.#add(path);
     if (isData) module.exports = JSON.parse(this.#textOf(path)) as Exports;

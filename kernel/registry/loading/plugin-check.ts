@@ -51,14 +51,13 @@ export function wrongWith(exported: unknown): string | null {
   const { name, contract, places = [] } = plugin;
   if (typeof name !== 'string' || !NAME.test(name))
     return 'its "name" must be a namespace, as in "acme/header-injector"';
-  if (contract === undefined)
-    return `plugin "${name}" does not say which contract it is written for: write \`contract: 1\``;
+  if (contract === undefined) return `plugin "${name}" does not declare its contract version: add \`contract: 1\``;
   if (contract !== 1)
     return `plugin "${name}" is written for contract ${String(contract)}: this gateway has contract 1`;
   const unknown = Object.keys(plugin).find((member) => !Object.hasOwn(MEMBERS, member));
   if (unknown === 'isolate') return notIsolated(name);
   if (unknown !== undefined) return `plugin "${name}" has no such member: "${unknown}"`;
-  if (typeof plugin.description !== 'string') return `plugin "${name}" needs a "description": one sentence`;
+  if (typeof plugin.description !== 'string') return `plugin "${name}" requires a "description": one sentence`;
   if (!Array.isArray(places)) return `"places" of plugin "${name}" must be an array`;
   for (const [index, place] of places.entries()) {
     const wrong = wrongWithPlace(place);
@@ -68,13 +67,13 @@ export function wrongWith(exported: unknown): string | null {
 }
 
 function notIsolated(name: string): string {
-  return `plugin "${name}" cannot be isolated. "isolate" is for modules of handlers: what a plugin attaches are functions, streams and values at ports, which cannot leave the thread of the gateway`;
+  return `plugin "${name}" cannot be isolated. "isolate" is for modules of handlers: the functions, streams and ports that a plugin attaches cannot leave the thread of the gateway`;
 }
 
 function wrongWithPlace(place: unknown): string | null {
   const { at, schema, attach } = (isObject(place) ? place : {}) as Record<string, unknown>;
   const isLevel = ['service', 'endpoint', 'backend', 'agent'].includes(at as string);
-  if (!isLevel || typeof attach !== 'function') return 'must be made by atService, atEndpoint, atBackend or atAgent';
+  if (!isLevel || typeof attach !== 'function') return 'must be created by atService, atEndpoint, atBackend or atAgent';
   try {
     compileSchema(schema as never)({}, '');
     return null;

@@ -34,7 +34,7 @@ export function sourceError(
 /** Codes of errors whose text says nothing to whoever wrote the plugin. */
 const reasons: Readonly<Record<string, string>> = {
   ERR_SCRIPT_EXECUTION_TIMEOUT: 'the plugin did not finish loading: it runs in an endless loop',
-  ERR_LOAD_TIMEOUT: 'the plugin did not finish loading: it awaits what does not come',
+  ERR_LOAD_TIMEOUT: 'the plugin did not finish loading: it awaits a promise that never settles',
 };
 
 function reasonOf(error: unknown): string {

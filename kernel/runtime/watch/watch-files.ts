@@ -128,7 +128,7 @@ export function watchFiles(options: WatchOptions): Watcher {
       try {
         await lookOnce();
       } catch (error) {
-        log.error(() => `cannot look at the watched files: ${error}`);
+        log.error(() => `cannot check the watched files: ${error}`);
       }
     } while (lookAgain && !closed);
     looking = false;
@@ -148,7 +148,8 @@ export function watchFiles(options: WatchOptions): Watcher {
       log.debug('watched files have the same content as before');
       return;
     }
-    if (polled && !reported && !eventCame && !moved) fallBack(`no event told of a change of ${changed[0]}`);
+    if (polled && !reported && !eventCame && !moved)
+      fallBack(`no file event was received for the change of ${changed[0]}`);
     reportProblems(changed, contents);
     set.accept(changed, contents);
     try {

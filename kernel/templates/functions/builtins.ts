@@ -23,7 +23,7 @@ export const builtins: Functions = {
   slice: fn('any any...', slice),
   len: fn('any', lengthOf),
   call: fn('any any...', (value) => {
-    throw new Failure(`${describe(value)} is no function`);
+    throw new Failure(`${describe(value)} is not a function`);
   }),
   print: bounded('any...', (run, ...values) => sprint(values, run)),
   println: bounded('any...', (run, ...values) => `${values.map((value) => textOf(value, run)).join(' ')}\n`),

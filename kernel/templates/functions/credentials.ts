@@ -101,8 +101,8 @@ const CHARACTERS: Readonly<Record<string, string>> = {
 
 function derived(counter: number, kind: string, password: string, user: string, site: string): string {
   const forms = FORMS[kind]?.split(' ');
-  if (!forms) throw new Failure(`there is no kind "${kind}" of passwords`);
-  if (counter < 0 || counter > 0xffff_ffff) throw new Failure(`${counter} is no counter`);
+  if (!forms) throw new Failure(`unknown password type "${kind}"`);
+  if (counter < 0 || counter > 0xffff_ffff) throw new Failure(`${counter} is not a valid counter`);
   const cost = { N: 32_768, r: 8, p: 2, maxmem: 64 * 1024 * 1024 };
   const key = scryptSync(password, seedOf(user), 64, cost);
   const digest = createHmac('sha256', key)

@@ -47,7 +47,7 @@ export const dateFunctions: Functions = {
   toDate: fn('string string', (layout, text) => parseTime(layout, text, 'Local') ?? ZERO),
   mustToDate: fn('string string', (layout, text) => {
     const time = parseTime(layout, text, 'Local');
-    if (!time) throw new Failure(`${JSON.stringify(text)} is no date of the layout ${JSON.stringify(layout)}`);
+    if (!time) throw new Failure(`${JSON.stringify(text)} does not match the date layout ${JSON.stringify(layout)}`);
     return time;
   }),
   unixEpoch: fn('any', (date) => String(demandTime(date).seconds)),

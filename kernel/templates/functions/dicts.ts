@@ -62,7 +62,7 @@ function claimedKeys(map: Dict, run: Run): string[] {
 
 /** What belongs to the configuration is frozen. */
 function changed(map: Dict, change: () => void): Dict {
-  if (Object.isFrozen(map)) throw new Failure('this map cannot be changed: deepCopy makes one that can');
+  if (Object.isFrozen(map)) throw new Failure('this map is read-only: use deepCopy to get a writable one');
   change();
   return map;
 }

@@ -50,7 +50,7 @@ export const numberFunctions: Functions = {
     return int64(text.startsWith('-') ? -octal : octal);
   }),
   randInt: fn('int int', (from, to) => {
-    if (from >= to) throw new Failure(`there is no integer from ${from} to below ${to}`);
+    if (from >= to) throw new Failure(`no integer lies between ${from} (inclusive) and ${to} (exclusive)`);
     return BigInt(randomInt(from, to));
   }),
   until: bounded('int', (run, end) => integers(run, 0, end, end < 0 ? -1 : 1)),

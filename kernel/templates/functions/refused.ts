@@ -1,6 +1,6 @@
 import type { Functions, TemplateFunction } from '../function.ts';
 
-const slow = 'it takes too long for a request: make the value before, and put it into the template';
+const slow = 'too slow for a request: compute the value beforehand and put it into the template';
 const certificates = 'Node.js issues no certificates: have openssl make one before, and include its file';
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -15,7 +15,7 @@ const REASONS: Readonly<Record<string, string>> = {
   genSelfSignedCertWithKey: certificates,
   genSignedCert: certificates,
   genSignedCertWithKey: certificates,
-  getHostByName: 'a template does not ask the network: write the address, or a name that is looked up later',
+  getHostByName: 'templates cannot access the network: write the address, or a name that is resolved later',
 };
 
 /** Functions of Sprig that there are not, known by name so that the mistake tells more than that. */

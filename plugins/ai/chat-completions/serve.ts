@@ -58,7 +58,7 @@ function pipeRequest(client: ClientRequest, { bytes }: Asked): PipeRequest {
 function failureOf(error: CallError): Failure {
   const { status = 500 } = error.view;
   if (error.code === 'CALL_DEADLINE') {
-    return { status: 504, type: 'timeout_error', message: 'the model did not answer in time', cause: error };
+    return { status: 504, type: 'timeout_error', message: 'the model did not respond in time', cause: error };
   }
   if (status < 500) return { status, type: 'invalid_request_error', message: error.message, cause: error };
   return { status: 502, type: 'api_error', message: 'the model could not be reached', cause: error };
@@ -84,7 +84,7 @@ async function vendorFailure(reply: Reply): Promise<Failure> {
   if (status === 400 || status === 413 || status === 422) {
     return { status, type: 'invalid_request_error', message: message ?? 'the model rejected the request' };
   }
-  return { status: 502, type: 'api_error', message: `the model answered with status ${status}`, headers };
+  return { status: 502, type: 'api_error', message: `the model returned status ${status}`, headers };
 }
 
 function retryAfter({ headers }: Reply): HeaderBag {

@@ -24,7 +24,7 @@ export async function completed(
   const bytes = await bodyOf(body, MAX_ANSWER_BYTES);
   if (bytes instanceof CallError) return Reply.failed(bytes);
   const data = parse(bytes);
-  if (data === null) return Reply.failed(new BackendError('LLM_ANSWER', 'the answer of the vendor is not JSON'));
+  if (data === null) return Reply.failed(new BackendError('LLM_ANSWER', 'the response of the vendor is not JSON'));
   const answer = vendor.read(data);
   if (answer.usage.total > 0) report(answer.usage.total);
   const text = JSON.stringify(completionOf(answer, chat, stops));

@@ -79,7 +79,7 @@ export async function bodyOf(body: Reply['body'], maxBytes = MAX_BODY_BYTES): Pr
   } catch (error) {
     return error instanceof CallError
       ? error
-      : new BackendError('LLM_FAILURE', `the answer of the vendor cannot be read: ${(error as Error).message}`);
+      : new BackendError('LLM_FAILURE', `the response of the vendor cannot be read: ${(error as Error).message}`);
   }
 }
 

@@ -53,7 +53,7 @@ function settingsOf({ variables, needsVariables }: Vendor) {
         type: 'string',
         enum: ['native', 'openai'],
         description:
-          'Format of streamed messages: `native` passes those of the vendor, `openai` converts them to chat-completion chunks.',
+          'Format of streamed messages: `native` passes them unchanged, `openai` converts them to chat-completion chunks.',
         default: 'native',
       },
       variables: { ...variables, description: 'Model parameters, and values for templates.' },

@@ -77,7 +77,7 @@ function ofEndpoint(config: ToolConfig, endpoint: EndpointConfig, { site, pointe
   for (const name of path) {
     const { properties } = input.schema;
     if (isObject(properties) && Object.hasOwn(properties, name)) continue;
-    site.warn('MCP_ARGUMENT', `${pointer}/input_schema`, `the path of the endpoint needs the argument ${name}`, {
+    site.warn('MCP_ARGUMENT', `${pointer}/input_schema`, `the path of the endpoint requires the argument ${name}`, {
       hint: `Add "${name}" to "properties" and "required".`,
     });
   }
@@ -175,7 +175,7 @@ function checkBytes(
   at: string,
 ): void {
   if (type !== 'text' && !raw) {
-    throw site.fault('MCP_WORKFLOW', at, `a tool of type ${type} needs undecoded bytes`, {
+    throw site.fault('MCP_WORKFLOW', at, `a tool of type ${type} requires undecoded bytes`, {
       hint: 'Set "output_encoding" to "no-op".',
     });
   }

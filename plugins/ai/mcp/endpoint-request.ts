@@ -104,7 +104,7 @@ function segmentOf(args: DataObject, name: string): string {
 function unreachable({ path }: Places, args: DataObject, endpoint: string): string {
   const split = [...path].find((name) => /[/\\]/.test(textOf(args[name]!)));
   return split === undefined
-    ? `the arguments lead to another endpoint than ${endpoint}: change ${[...path].join(', ')}`
+    ? `the arguments match another endpoint than ${endpoint}: change ${[...path].join(', ')}`
     : notOneSegment(split);
 }
 

@@ -39,7 +39,7 @@ export function guideClients(site: Site<McpConfig>): Guidance {
     const document = { ...fields, ...(scopes.length > 0 && { scopes_supported: scopes }) };
     described.set(name, {
       url: `${origin}${path}`,
-      route: documentRoute(path, `Where clients of the server ${name} get tokens.`, JSON.stringify(document)),
+      route: documentRoute(path, `Authorization servers of the MCP server ${name}.`, JSON.stringify(document)),
     });
   }
   if (described.size === 0) return {};

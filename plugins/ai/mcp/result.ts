@@ -49,7 +49,7 @@ function ofData(text: string, read: () => DataObject, { output, log }: ResultRul
   const violations = output(data);
   if (violations === null) return { content, structuredContent: data };
   log.error(`the result does not match output_schema:\n${violations}`);
-  return failedResult('the result of the tool is not what it should be');
+  return failedResult('the result of the tool does not match its output schema');
 }
 
 async function ofBytes(reply: Reply, rules: ResultRules): Promise<DataObject> {

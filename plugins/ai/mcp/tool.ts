@@ -81,7 +81,7 @@ export function compileTool(config: ToolConfig, around: ToolSurroundings): McpTo
         return result;
       };
       if (Object.keys(args).length > MAX_ARGUMENTS) {
-        return measured(failedResult(`there are more than ${MAX_ARGUMENTS} arguments`));
+        return measured(failedResult(`more than ${MAX_ARGUMENTS} arguments`));
       }
       const wrong = input?.violations(args) ?? null;
       if (wrong !== null) return measured(failedResult(`the arguments do not match the schema:\n${wrong}`));

@@ -96,7 +96,7 @@ export class AgentRunner {
     for (let attempt = 0; !signal.aborted; attempt++) {
       const { strategy, maxRetries } = this.#job!;
       if (maxRetries > 0 && attempt > maxRetries) {
-        this.#job!.log.error(`too many retries: the agent has ended, and begins again with the next configuration`);
+        this.#job!.log.error('too many retries: the agent has stopped and restarts with the next configuration');
         break;
       }
       await backOff(strategy, attempt, signal);

@@ -43,7 +43,7 @@ export function openCatalogue(site: Site<ServiceConfig>): KeyCatalogue {
     const id = idOf(checked(site, kind, key, pointer));
     const known = entries.get(id);
     if (known) {
-      site.warn('API_KEYS_TWICE', pointer, 'the key stands twice: its roles are united', {
+      site.warn('API_KEYS_TWICE', pointer, 'the key is listed twice: its roles are combined', {
         related: [`${site.pointer}${places.get(id)}`],
       });
     }

@@ -64,7 +64,7 @@ export const plugin = definePlugin({
 function attach(site: EndpointSite<EndpointConfig>): AtEndpoint {
   const catalogue = site.take(keyCatalogue);
   if (!catalogue) {
-    throw site.fault('API_KEYS_MISSING', '', 'there are no keys: auth/api-keys does not stand at the root', {
+    throw site.fault('API_KEYS_MISSING', '', 'no keys are declared: auth/api-keys is missing at the root', {
       hint: '"extra_config": {"auth/api-keys": {"keys": [{"key": "%{KEY}", "roles": ["user"]}]}} at the root',
     });
   }
@@ -89,7 +89,7 @@ function attach(site: EndpointSite<EndpointConfig>): AtEndpoint {
     const key = readKey(request, call);
     const entry = catalogue.find(key);
     if (!entry) {
-      warn(() => `refused: ${key === '' ? 'no key' : 'the key is not known'}`);
+      warn(() => `refused: ${key === '' ? 'no key' : 'unknown API key'}`);
       return unauthorized();
     }
     const role = isAsked.size === 0 ? ANY : entry.roles.find((one) => isAsked.has(one));
@@ -123,7 +123,7 @@ function checkService(site: Site<ServiceConfig>): void {
   const { strategy, identifier, propagate_role: header } = site.config;
   if (identifier !== undefined) checkIdentifier(site, strategy, identifier);
   if (header !== '' && !isHeaderName(header)) {
-    throw site.fault('API_KEYS_HEADER', '/propagate_role', `"${header}" is no name of a header`);
+    throw site.fault('API_KEYS_HEADER', '/propagate_role', `"${header}" is not a valid header name`);
   }
 }
 
@@ -135,9 +135,14 @@ function checkEndpoint(
 ): void {
   const { roles, strategy: own, identifier: named } = site.config;
   if (own !== undefined && own !== catalogue.strategy && named === undefined) {
-    site.warn('API_KEYS_STRATEGY', '/strategy', `the key is looked for as "${identifier}", which the service names`, {
-      hint: own === 'header' ? '"identifier": "Authorization"' : '"identifier": "key"',
-    });
+    site.warn(
+      'API_KEYS_STRATEGY',
+      '/strategy',
+      `the key is read from "${identifier}", which is configured at the service`,
+      {
+        hint: own === 'header' ? '"identifier": "Authorization"' : '"identifier": "key"',
+      },
+    );
   }
   checkIdentifier(site, strategy, identifier);
   if (catalogue.isEmpty) return;
@@ -152,5 +157,5 @@ function checkEndpoint(
 
 function checkIdentifier(site: Site<unknown>, strategy: Strategy, identifier: string): void {
   if (strategy === 'query_string' || isHeaderName(identifier)) return;
-  throw site.fault('API_KEYS_IDENTIFIER', '/identifier', `"${identifier}" is no name of a header`);
+  throw site.fault('API_KEYS_IDENTIFIER', '/identifier', `"${identifier}" is not a valid header name`);
 }

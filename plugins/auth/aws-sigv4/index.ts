@@ -109,7 +109,8 @@ function credentialsOf(site: BackendSite<SigV4Config>): RenewedCredentials {
 function checkRedirect({ redirects, host }: HttpAttempt, signing: Signing | undefined): void {
   if (!signing) return;
   if (redirects === 0) signing.host = host;
-  else if (signing.host !== host) throw new BackendError('AWS_REDIRECT', `a redirect leads to another host, ${host}`);
+  else if (signing.host !== host)
+    throw new BackendError('AWS_REDIRECT', `the redirect target is on another host, ${host}`);
 }
 
 /** Headers that AWS reads: of the client's none is handed on, those of components are signed. */

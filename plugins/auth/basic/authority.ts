@@ -35,7 +35,7 @@ const busy: Refused = {
   error: new CallError('BASIC_BUSY', 'too many passwords are being compared', { view: { status: 503 } }),
 };
 const none: Refused = { reason: 'no credentials' };
-const unknown: Refused = { reason: 'there is no such user' };
+const unknown: Refused = { reason: 'unknown user' };
 
 /** Says who may enter, of one set of users. */
 export class Authority {

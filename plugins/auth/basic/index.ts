@@ -49,7 +49,7 @@ export const plugin = definePlugin({
 function attach(site: EndpointSite<BasicConfig>): AtEndpoint {
   const authority = authorityOf(site) ?? site.take(basicAuthority);
   if (!authority || authority.size === 0) {
-    throw site.fault('BASIC_NO_USERS', '', 'no users: nobody could call the endpoint', {
+    throw site.fault('BASIC_NO_USERS', '', 'no users are declared: every request would be rejected', {
       hint: '"htpasswd_path" or "users", here or in auth/basic at the root',
     });
   }

@@ -21,7 +21,7 @@ const users = { ada: '$2b$10$jYrjVj9iPcAh4v6d69o2p.fMQ4Skbx9MwuoDqVXxgM8AZXpcsJw
 export const serviceSchema = {
   type: 'object',
   title: 'Basic authentication',
-  description: 'Default users for endpoints that use auth/basic without users of their own.',
+  description: 'Default users for endpoints that use auth/basic that declare no users.',
   examples: [{ users }],
   properties,
 } as const satisfies Schema;

@@ -42,18 +42,19 @@ function linesOf(text: string): [name: string, hash: string][] {
 
 /** No message shows a hash, nor a line without a colon, which may be a password. */
 function add(site: Site<BasicConfig>, all: Map<string, string>, name: string, hash: string, at: string, where: string) {
-  if (hash === '') throw site.fault('BASIC_HASH', at, `${where}a user has no hash`, { hint: 'htpasswd -nB NAME' });
+  if (hash === '')
+    throw site.fault('BASIC_HASH', at, `${where}a user has no password hash`, { hint: 'htpasswd -nB NAME' });
   if (name === '' || /[:\x00]/.test(name)) {
-    throw site.fault('BASIC_USER', at, `${where}no client can send the name "${name}"`);
+    throw site.fault('BASIC_USER', at, `${where}clients cannot send the user name "${name}"`);
   }
   if (!bcrypt.test(hash)) {
-    throw site.fault('BASIC_HASH', at, `${where}the hash of "${name}" is none by bcrypt`, {
+    throw site.fault('BASIC_HASH', at, `${where}the password hash of "${name}" is not a bcrypt hash`, {
       hint: `htpasswd -nB ${name}`,
     });
   }
   const cost = Number(hash.slice(4, 6));
   if (cost >= SLOW_COST) {
-    site.warn('BASIC_SLOW', at, `${where}the hash of "${name}" has the cost ${cost}: it takes seconds to compare`, {
+    site.warn('BASIC_SLOW', at, `${where}the password hash of "${name}" has cost ${cost}: verifying it takes seconds`, {
       hint: 'a cost of 10 to 12',
     });
   }

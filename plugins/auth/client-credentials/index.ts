@@ -120,10 +120,10 @@ function checkFields(site: BackendSite<CredentialsConfig>): URL {
   const { token_url: written, scopes, endpoint_params: params } = site.config;
   const url = URL.canParse(written) ? new URL(written) : null;
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw site.fault('CREDENTIALS_URL', '/token_url', 'token_url is no http or https address');
+    throw site.fault('CREDENTIALS_URL', '/token_url', 'token_url is not an http or https URL');
   }
   if (url.username !== '' || url.password !== '') {
-    throw site.fault('CREDENTIALS_URL', '/token_url', 'token_url holds a name or a password', {
+    throw site.fault('CREDENTIALS_URL', '/token_url', 'token_url contains a user name or password', {
       hint: 'write them as client_id and client_secret',
     });
   }

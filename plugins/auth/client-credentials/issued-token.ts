@@ -17,14 +17,14 @@ export function readToken(status: number, contentType: string, text: string, sec
       (segment) => typeof segment === 'string',
     );
     const trouble =
-      reported.join(' ') || (isGood ? 'the answer of the token server cannot be read' : `status ${status}`);
+      reported.join(' ') || (isGood ? 'the response of the token endpoint cannot be read' : `status ${status}`);
     throw new Error(masked(trouble, secrets));
   }
   const token = getKey(fields, 'access_token');
   const type = getKey(fields, 'token_type');
-  if (!isPrintable(token)) throw new Error('the answer of the token server has no access_token');
+  if (!isPrintable(token)) throw new Error('the response of the token endpoint has no access_token');
   if (type !== undefined && type !== null && type !== '' && !isPrintable(type)) {
-    throw new Error('the answer of the token server has a token_type that is none');
+    throw new Error('the token endpoint returned an invalid token_type');
   }
   return { authorization: `${schemeOf(type || 'Bearer')} ${token}`, lifeMs: lifeOf(fields) };
 }
@@ -61,7 +61,7 @@ function lifeOf(fields: DataObject): number | null {
   const written = getKey(fields, 'expires_in') ?? 0;
   const seconds = typeof written === 'string' && written.trim() !== '' ? Number(written) : written;
   if (typeof seconds !== 'number' || !Number.isFinite(seconds)) {
-    throw new Error('the answer of the token server has an expires_in that is no number');
+    throw new Error('the token endpoint returned an expires_in that is not a number');
   }
   return seconds === 0 ? null : seconds * 1000;
 }

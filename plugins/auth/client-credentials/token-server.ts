@@ -137,7 +137,7 @@ async function post(
     if (location === undefined) return reply;
     discard(reply.body);
     const next = URL.parse(location, url.href);
-    if (!next || !isSameHost(next, url)) throw new NoAnswer('the token server leads to another host');
+    if (!next || !isSameHost(next, url)) throw new NoAnswer('the token endpoint redirects to another host');
     if (reply.status < 307) sent = null;
     url = next;
   }

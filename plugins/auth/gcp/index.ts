@@ -111,7 +111,7 @@ function keyOf({ audience, custom_claims: claims = {} }: GcpConfig, account: Ser
 function checkFields(site: BackendSite<GcpConfig>): void {
   const { s2s_auth_header: header, custom_claims: claims = {}, credentials_json, credentials_file } = site.config;
   if (header !== '' && !isHeaderName(header)) {
-    throw site.fault('GCP_HEADER', '/s2s_auth_header', `"${header}" is no name of a header`);
+    throw site.fault('GCP_HEADER', '/s2s_auth_header', `"${header}" is not a valid header name`);
   }
   for (const name of Object.keys(claims)) {
     if (ownClaims.includes(name)) {

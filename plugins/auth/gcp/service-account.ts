@@ -54,7 +54,7 @@ function fromFile(site: Site<GcpConfig>, path: string, pointer: string): Written
     return { document: JSON.parse(text), pointer, where: path };
   } catch {
     // The message of the parser may show a part of the key.
-    throw site.fault('GCP_CREDENTIALS', pointer, `${path} is no JSON`);
+    throw site.fault('GCP_CREDENTIALS', pointer, `${path} is not valid JSON`);
   }
 }
 
@@ -65,13 +65,13 @@ function read(site: Site<GcpConfig>, { document, pointer, where }: Written): Ser
   const type = textOf(document, 'type');
   if (type !== 'service_account') {
     const known = /^[a-z_]{1,40}$/.test(type) ? `"${type}"` : 'no type';
-    throw fault(`${known}: identity tokens are issued to a "service_account" only`, 'a key file of a service account');
+    throw fault(`${known}: identity tokens are only issued to a "service_account"`, 'a key file of a service account');
   }
   const email = textOf(document, 'client_email');
   if (email === '') throw fault('"client_email" is missing');
   const url = URL.parse(textOf(document, 'token_uri') || TOKEN_URL);
   if (!url || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
-    throw fault('"token_uri" is no http or https address');
+    throw fault('"token_uri" is not an http or https URL');
   }
   return { email, key: keyOf(document, fault), keyId: textOf(document, 'private_key_id') || undefined, tokenUrl: url };
 }
@@ -81,9 +81,9 @@ function keyOf(document: DataObject, fault: (message: string) => Error): KeyObje
   try {
     key = createPrivateKey(textOf(document, 'private_key'));
   } catch {
-    throw fault('"private_key" is no private key');
+    throw fault('"private_key" is not a private key');
   }
-  if (key.asymmetricKeyType !== 'rsa') throw fault('"private_key" is no RSA key');
+  if (key.asymmetricKeyType !== 'rsa') throw fault('"private_key" is not an RSA key');
   return key;
 }
 

@@ -80,7 +80,7 @@ async function ask(
   const text = Buffer.from(bytes ?? []).toString();
   if (call.reason) throw call.reason;
   if (status === 200) return text;
-  throw new Error(`the token server answered ${status}${described(text, form?.get('assertion') ?? '')}`);
+  throw new Error(`the token server returned status ${status}${described(text, form?.get('assertion') ?? '')}`);
 }
 
 /** What a server says of an error, without what it was sent. */
@@ -102,7 +102,7 @@ function issued(token: string): IssuedToken {
   const payload = /^[\w-]+\.([\w-]+)\.[\w-]*$/.exec(token)?.[1];
   const claims = payload === undefined ? undefined : objectIn(Buffer.from(payload, 'base64url').toString());
   const end = claims && getKey(claims, 'exp');
-  if (typeof end !== 'number') throw new Error('the token server has answered without an identity token');
+  if (typeof end !== 'number') throw new Error('the response of the token server has no identity token');
   return { authorization: `Bearer ${token}`, lifeMs: end * 1000 - Date.now() };
 }
 

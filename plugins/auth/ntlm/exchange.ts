@@ -68,7 +68,7 @@ async function answerChallenge(
   return lane.stay(attempt(to, body, `${scheme} ${message}`), call);
 }
 
-const broken = new BackendError('NTLM_CHALLENGE', 'NTLM: the server has sent no challenge that can be answered');
+const broken = new BackendError('NTLM_CHALLENGE', 'NTLM: the server sent no valid challenge');
 const lost = new BackendError('NTLM_CONNECTION', 'NTLM: the server closes the connection that it is to authenticate');
 
 /** True for a failure that another attempt would not mend. */

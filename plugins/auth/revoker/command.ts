@@ -6,12 +6,12 @@ export const command: PluginCommand = {
   summary: 'Serve as the revoke server.',
   details: 'Of the file only port, listen_ip, tls, telemetry/logging and auth/revoker count.',
   flags: {
-    config: { type: 'string', short: 'c', value: 'FILE', about: 'The configuration.', otherwise: 'it must be given' },
+    config: { type: 'string', short: 'c', value: 'FILE', about: 'The configuration.', otherwise: 'required' },
   },
   async run({ values, readConfig, serve, stderr }) {
     const { config: file } = values;
     if (typeof file !== 'string') {
-      stderr.write('a configuration is needed: sluice revoker -c FILE\n');
+      stderr.write('a configuration is required: sluice revoker -c FILE\n');
       return 2;
     }
     const config = await readConfig(file);

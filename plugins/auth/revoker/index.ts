@@ -90,7 +90,7 @@ export const plugin = definePlugin({
       };
       const key = config.revoke_server_api_key ?? null;
       if (key === null) {
-        site.warn('REVOKER_OPEN', '', 'without a key whoever has an account on this machine can revoke tokens', {
+        site.warn('REVOKER_OPEN', '', 'without a key, anyone with an account on this machine can revoke tokens', {
           hint: '"revoke_server_api_key"',
         });
       }
@@ -134,13 +134,13 @@ function register(site: Site<RevokerConfig>, port: OpenPort, log: Log): void {
   if (written === undefined) return;
   const url = URL.canParse(written) ? new URL(written) : null;
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw site.fault('REVOKER_URL', '/revoke_server_ping_url', 'it is no http or https address', {
+    throw site.fault('REVOKER_URL', '/revoke_server_ping_url', 'not an http or https URL', {
       hint: 'http://host:port/instances',
     });
   }
   checkInterval(site);
   if (key === undefined) {
-    throw site.fault('REVOKER_URL', '/revoke_server_ping_url', 'the revoke server wants a key', {
+    throw site.fault('REVOKER_URL', '/revoke_server_ping_url', 'the revoke server requires a key', {
       hint: '"revoke_server_api_key"',
     });
   }
@@ -153,7 +153,7 @@ function register(site: Site<RevokerConfig>, port: OpenPort, log: Log): void {
         if (status < 200 || status > 299) throw new Error(`status ${status}`);
       } catch (error) {
         if (signal.aborted) return;
-        log.warning(() => `the revoke server cannot be told that this gateway is there: ${(error as Error).message}`);
+        log.warning(() => `cannot register this gateway at the revoke server: ${(error as Error).message}`);
       }
       await delay(intervalMs, signal);
     }

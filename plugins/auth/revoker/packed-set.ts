@@ -44,7 +44,7 @@ export async function* partsOf(packed: Packed, sizing: Sizing): AsyncGenerator<U
   source.end();
   try {
     const length = new DataView((await reader.take(4)).buffer).getUint32(0);
-    if (length > MAX_HEAD) throw new Mismatch('it is no packed set of filters');
+    if (length > MAX_HEAD) throw new Mismatch('not a packed set of filters');
     const filled = filledOf(readHead(Buffer.from(await reader.take(length)).toString()), sizing);
     for (const [filter, isFilled] of filled.entries()) {
       const end = isFilled ? filterBytes(sizing) : 0;
@@ -100,7 +100,7 @@ function filledOf(head: DataObject | null, { n, p, hash, ttl }: Sizing): readonl
   }
   const filled = head['filled'];
   if (!Array.isArray(filled) || filled.length !== 3 || filled.some((one) => typeof one !== 'boolean')) {
-    throw new Mismatch('it is no packed set of filters');
+    throw new Mismatch('not a packed set of filters');
   }
   return filled as boolean[];
 }

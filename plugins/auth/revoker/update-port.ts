@@ -62,8 +62,8 @@ export function updatePort(target: UpdateTarget, key: string | null, log: Log): 
     if (!isAuthorized(message.headers.authorization)) return answer(message, response, 401);
     if (key === null && mayBeOfPage(message))
       return answer(message, response, 403, 'requests from web pages are not allowed');
-    if (!paths.has(path)) return answer(message, response, 404, 'there is no such operation');
-    if (!Object.hasOwn(operations, name)) return answer(message, response, 405, 'another method is needed');
+    if (!paths.has(path)) return answer(message, response, 404, 'unknown operation');
+    if (!Object.hasOwn(operations, name)) return answer(message, response, 405, 'method not allowed');
     void run(operations[name]!, target, message, response).catch((error: Error) => {
       // A client that has left before its request was complete gets nothing.
       if (!message.destroyed) log.error(() => `the port of revocations: ${error.message}`);
@@ -110,11 +110,11 @@ async function readElements(message: IncomingMessage): Promise<readonly string[]
   try {
     body = JSON.parse(bytes.toString());
   } catch {
-    throw new Refused(400, 'it is no JSON');
+    throw new Refused(400, 'not valid JSON');
   }
   const elements = isObject(body) && Object.hasOwn(body, 'elems') ? body['elems'] : undefined;
   if (!Array.isArray(elements) || elements.some((element) => typeof element !== 'string')) {
-    throw new Refused(400, '{"elems": [...]} with texts is needed');
+    throw new Refused(400, 'expected {"elems": [...]} with strings');
   }
   return elements as string[];
 }

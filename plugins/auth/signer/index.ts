@@ -109,8 +109,13 @@ function checkFields(site: EndpointSite<SignerConfig>): void {
   }
   for (const [index, name] of config.keys_to_sign.entries()) {
     if (!name.includes('.')) continue;
-    site.warn('SIGNER_NESTED', `/keys_to_sign/${index}`, 'dots do not lead into objects: it is a name at the top', {
-      hint: 'move the field to the top, as with flatmap_filter of proxy',
-    });
+    site.warn(
+      'SIGNER_NESTED',
+      `/keys_to_sign/${index}`,
+      'dots do not access nested objects: the name refers to a top-level field',
+      {
+        hint: 'move the field to the top, as with flatmap_filter of proxy',
+      },
+    );
   }
 }

@@ -109,11 +109,15 @@ function choose(set: KeySet, { kid, alg }: Pick<SignerConfig, 'kid' | 'alg'>): K
       kid,
       set.keys.map((one) => one.id('kid')),
     );
-    return { field: 'kid', message: `there is no key "${kid}"`, hint: near && `did you mean "${near.name}"?` };
+    return {
+      field: 'kid',
+      message: `key "${kid}" does not exist in the set`,
+      hint: near && `did you mean "${near.name}"?`,
+    };
   }
   const { kind, sign, verify } = algorithm(alg);
   if (jwk.kind !== kind) {
-    return { field: 'alg', message: `${alg} needs a key of the kind ${kind}, "${kid}" is of the kind ${jwk.kind}` };
+    return { field: 'alg', message: `${alg} requires a key of type ${kind}, but "${kid}" is of type ${jwk.kind}` };
   }
   const { signing: key, verifying } = jwk;
   if (!key || !verifying) {

@@ -15,11 +15,11 @@ export function readRegistered(claims: DataObject): Times | string {
     issued: timeOf(claims, 'iat', Number.NEGATIVE_INFINITY),
   };
   if (Number.isNaN(times.notBefore) || Number.isNaN(times.expires) || Number.isNaN(times.issued))
-    return 'a time in it is no number';
+    return 'a time claim is not a number';
   const issuer = getKey(claims, 'iss');
-  if (issuer !== undefined && typeof issuer !== 'string') return 'its iss is no string';
+  if (issuer !== undefined && typeof issuer !== 'string') return 'its iss is not a string';
   const audience = getKey(claims, 'aud');
-  if (audience !== undefined && audienceOf(audience) === null) return 'its aud is no string and no array of strings';
+  if (audience !== undefined && audienceOf(audience) === null) return 'its aud is not a string or an array of strings';
   return times;
 }
 
@@ -47,5 +47,5 @@ export function untimely({ notBefore, expires, issued }: Times, now: number, lee
 export function misdirected(claims: DataObject, issuer: string, audience: readonly string[]): string | null {
   if (issuer !== '' && getKey(claims, 'iss') !== issuer) return 'its issuer is another';
   const meant = audienceOf(getKey(claims, 'aud') ?? []) ?? [];
-  return audience.every((one) => meant.includes(one)) ? null : 'it is meant for others';
+  return audience.every((one) => meant.includes(one)) ? null : 'its audience does not match';
 }

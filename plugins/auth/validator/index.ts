@@ -79,7 +79,7 @@ function checkFields(site: EndpointSite<ValidatorConfig>): void {
     });
   }
   if (config.scopes.length > 0 && config.scopes_key === '') {
-    throw site.fault('VALIDATOR_SCOPES', '/scopes', 'scopes are not looked at without scopes_key', {
+    throw site.fault('VALIDATOR_SCOPES', '/scopes', 'scopes are not checked without scopes_key', {
       hint: '"scopes_key": "scope"',
     });
   }
@@ -88,7 +88,7 @@ function checkFields(site: EndpointSite<ValidatorConfig>): void {
     if (config[name] < 1000 && !isOff) throw site.fault('VALIDATOR_DURATION', `/${name}`, `${name} is less than 1s`);
   }
   if (!isHeaderName(config.auth_header_name)) {
-    throw site.fault('VALIDATOR_HEADER', '/auth_header_name', 'auth_header_name is no name of a header');
+    throw site.fault('VALIDATOR_HEADER', '/auth_header_name', 'auth_header_name is not a valid header name');
   }
   checkKeyFields(site);
   const unused = (name: string, without: string) =>

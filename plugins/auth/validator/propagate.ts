@@ -23,7 +23,7 @@ export function propagation(site: EndpointSite<ValidatorConfig>): Propagation {
     const [claim, header] = pair as [string, string];
     const lower = header.toLowerCase();
     const at = `/propagate_claims/${index}/1`;
-    if (!isHeaderName(header)) throw site.fault('VALIDATOR_HEADER', at, 'it is no name of a header');
+    if (!isHeaderName(header)) throw site.fault('VALIDATOR_HEADER', at, 'not a valid header name');
     if (isHopByHop(lower) || framing.has(lower)) {
       throw site.fault('VALIDATOR_HEADER', at, `${header} is the gateway's own to set`);
     }

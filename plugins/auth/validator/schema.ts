@@ -33,7 +33,7 @@ export const schema = {
   ],
   properties: {
     ...keyServerFields,
-    cache: flag('Keep downloaded keys in memory; else they are downloaded for every request.'),
+    cache: flag('Caches downloaded keys in memory. If disabled, they are downloaded for every request.'),
     cache_duration: {
       type: 'integer',
       minimum: 0,
@@ -67,8 +67,8 @@ export const schema = {
       default: 'roles',
       examples: ['realm_access.roles'],
     },
-    roles_key_is_nested: flag('Dots in roles_key lead into objects, unless it starts with http.'),
-    scopes: names('What the token must be allowed to do, by scopes_matcher; needs scopes_key.', 'read', 'write'),
+    roles_key_is_nested: flag('Dots in roles_key access nested objects, unless it starts with http.'),
+    scopes: names('Required scopes, combined by scopes_matcher. Requires scopes_key.', 'read', 'write'),
     scopes_key: {
       type: 'string',
       description: 'Claim that contains the scopes. Dots access nested objects.',

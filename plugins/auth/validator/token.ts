@@ -30,11 +30,11 @@ export function tokenReader(alg: string, strategy: IdentifyStrategy): ReadToken 
     const compact = text.startsWith('{') ? compactOf(text) : text;
     const afterHeader = compact.indexOf('.');
     const afterPayload = compact.indexOf('.', afterHeader + 1);
-    if (afterHeader <= 0 || afterPayload < 0) return 'it is no token';
+    if (afterHeader <= 0 || afterPayload < 0) return 'it is malformed';
     // A third dot, as an encrypted token has, is no base64url.
     const signature = decodeBase64Url(compact.slice(afterPayload + 1));
     const payload = decodeBase64Url(compact.slice(afterHeader + 1, afterPayload));
-    if (!signature || !payload || !isUtf8(payload)) return 'it is no token';
+    if (!signature || !payload || !isUtf8(payload)) return 'it is malformed';
     const header = compact.slice(0, afterHeader);
     if (header !== lastHeader) {
       const read = readHeader(parseHeader(header), alg, strategy);
@@ -49,9 +49,9 @@ export function tokenReader(alg: string, strategy: IdentifyStrategy): ReadToken 
 
 /** The name of the key in a header, or what is wrong with it. */
 function readHeader(header: DataObject | null, alg: string, strategy: IdentifyStrategy): { keyId: string } | string {
-  if (!header) return 'it is no token';
+  if (!header) return 'it is malformed';
   if (getKey(header, 'alg') !== alg) return 'its algorithm is another';
-  if (Object.hasOwn(header, 'crit')) return 'it demands what is not known';
+  if (Object.hasOwn(header, 'crit')) return 'it has a critical header that is not supported';
   if (Object.hasOwn(header, 'b64') && header['b64'] !== true) return 'its payload is not encoded';
   const keyId = nameOfKey(header, strategy);
   return keyId === null ? 'its header names no key' : { keyId };
@@ -60,7 +60,7 @@ function readHeader(header: DataObject | null, alg: string, strategy: IdentifySt
 /** The claims of a payload that was verified; what is wrong where they are none. */
 export function readClaims(payload: string): DataObject | string {
   const claims = parseOnce(payload, parseExact);
-  return claims === null ? 'its claims are no object, or name one twice' : frozen(claims);
+  return claims === null ? 'its claims are not an object, or a name is repeated' : frozen(claims);
 }
 
 function parseHeader(encoded: string): DataObject | null {

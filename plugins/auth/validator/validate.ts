@@ -58,7 +58,7 @@ export class Validation {
   /** @returns the refusal; undefined for a request that may go on. */
   readonly admit = (request: ClientRequest, call: Call): Answer => {
     const text = this.#extract(request.headers);
-    if (text === '') return this.#refuse(401, 'there is no token');
+    if (text === '') return this.#refuse(401, 'the token is missing');
     if (text === null) return this.#refuse(401, 'the token is too long');
     const name = nameOf(text);
     const known = this.#known.get(name);
@@ -74,7 +74,7 @@ export class Validation {
   #verify(name: string, length: number, token: Token, key: Found, request: ClientRequest, call: Call): Answer {
     if (!key) {
       const { failure } = this.#keys;
-      return this.#refuse(401, failure === null ? 'its key is not known' : `its key cannot be had: ${failure}`);
+      return this.#refuse(401, failure === null ? 'its key is unknown' : `its key cannot be retrieved: ${failure}`);
     }
     if (key.kind !== this.#algorithm.kind || !key.verifying) return this.#refuse(401, 'its key does not suit');
     if (!this.#algorithm.verify(token.signed, token.signature, key.verifying)) {

@@ -92,12 +92,12 @@ function attach(site: BackendSite<Config>): AtBackend {
   const { config, backend, endpoint, encoding, log } = site;
   const type = config.type.toLowerCase();
   if (type !== 'query' && type !== 'mutation') {
-    throw site.fault('GRAPHQL_TYPE', '/type', `"${config.type}" is no type of operation`, {
+    throw site.fault('GRAPHQL_TYPE', '/type', `"${config.type}" is not a valid operation type`, {
       hint: 'query or mutation',
     });
   }
   if ([endpoint.output_encoding, backend.encoding].some((name) => encoding(name)?.raw)) {
-    throw site.fault('GRAPHQL_RAW', '', 'the answer of a GraphQL server must be decoded', {
+    throw site.fault('GRAPHQL_RAW', '', 'the response of a GraphQL server must be decoded', {
       hint: 'another encoding than no-op',
     });
   }
@@ -184,7 +184,7 @@ function readObject(bytes: Uint8Array | undefined): DataObject {
   } catch (error) {
     throw refused((error as Error).message);
   }
-  if (!isObject(data)) throw refused('it is no object');
+  if (!isObject(data)) throw refused('not an object');
   return data;
 }
 

@@ -170,7 +170,7 @@ class Running {
 
   #attempt(channel: Channel | undefined): void {
     const { metadata, frame, call, incoming } = this.#sending;
-    if (!channel) return this.#end(new GrpcError(UNAVAILABLE, 'the address of the backend is none'));
+    if (!channel) return this.#end(new GrpcError(UNAVAILABLE, 'the address of the backend is not valid'));
     this.#attempts += 1;
     const { remainingMs } = call;
     const headers: Outgoing['headers'] = Object.assign(Object.create(null), metadata, {

@@ -43,10 +43,10 @@ function checkHosts({ backend, config, fault, warn }: BackendSite<Config>): void
   for (const [index, host] of backend.host.entries()) {
     if (host.includes('{')) continue;
     if (!addressOf(host, false)) {
-      throw fault('GRPC_HOST', '', `${host} is no address of a gRPC server`, { hint: 'name:port, without a path' });
+      throw fault('GRPC_HOST', '', `${host} is not a valid gRPC server address`, { hint: 'name:port, without a path' });
     }
     if (/^https:/i.test(host) && !config.client_tls) {
-      warn('GRPC_PLAINTEXT', '', `${joinPointer('/host', index).slice(1)} says https, and is called without TLS`, {
+      warn('GRPC_PLAINTEXT', '', `${joinPointer('/host', index).slice(1)} uses https, but TLS is not configured`, {
         hint: '"client_tls": {}',
       });
     }

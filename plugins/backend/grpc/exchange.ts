@@ -75,7 +75,7 @@ export class Exchange {
     this.#incoming = incoming;
     this.#reader = new FrameReader(maxBytes, ({ isCompressed, bytes }) => {
       if (this.#fault) return;
-      if (isCompressed) throw new FrameError('the message is compressed, which was not asked for');
+      if (isCompressed) throw new FrameError('the message is compressed, although compression was not requested');
       incoming.message(bytes);
     });
   }
@@ -113,10 +113,9 @@ export class Exchange {
     const { ':status': status = 0, 'content-type': type = '' } = headers;
     // A status of gRPC says more than one of HTTP.
     if (headers['grpc-status'] !== undefined) return;
-    if (status !== 200)
-      this.#fail(ofHttp.get(status) ?? UNKNOWN, `the server has answered with status ${status} of HTTP`);
+    if (status !== 200) this.#fail(ofHttp.get(status) ?? UNKNOWN, `the server returned HTTP status ${status}`);
     else if (!/^application\/grpc(?:[+;]|$)/i.test(type)) {
-      this.#fail(UNKNOWN, `the server has answered with ${type === '' ? 'no content type' : type}, not with gRPC`);
+      this.#fail(UNKNOWN, `the server returned ${type === '' ? 'no content type' : type} instead of gRPC`);
     }
   }
 
@@ -166,7 +165,7 @@ export class Exchange {
     const status = said?.['grpc-status'];
     if (status === undefined) {
       if (rstCode !== constants.NGHTTP2_NO_ERROR || !this.#headers) return this.#reset(null);
-      return new GrpcError(UNKNOWN, 'the server has answered without a status');
+      return new GrpcError(UNKNOWN, 'the server closed the call without a status');
     }
     const code = readCode(status);
     const text = said!['grpc-message'];

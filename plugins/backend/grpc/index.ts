@@ -173,7 +173,7 @@ function renaming(site: BackendSite<Config>): Map<string, string> {
       throw site.fault(
         'GRPC_METADATA',
         joinPointer('/header_mapping', name),
-        `"${key}" is no key of metadata for ${name}`,
+        `"${key}" is not a valid metadata key for ${name}`,
         {
           hint: 'letters, digits, "_", "-" and "."; not content-type, te and others of HTTP',
         },

@@ -12,7 +12,7 @@ export function methodAt(
   const catalog = site.take(grpcCatalog);
   if (!catalog) {
     if (Object.hasOwn(site.setting('extra_config'), 'grpc')) return null;
-    throw site.fault('GRPC_CATALOG', '', 'there are no descriptors: the root has no "grpc"', {
+    throw site.fault('GRPC_CATALOG', '', 'backend/grpc needs message descriptors: add a "grpc" catalog at the root', {
       hint: '"grpc": {"catalog": ["./services.pb"]} in the extra_config of the service',
     });
   }

@@ -139,11 +139,11 @@ function dataOf(bytes: Uint8Array): Data {
   } catch (error) {
     throw clientError('GRPC_BODY', (error as Error).message, error);
   }
-  if (!isObject(data)) throw clientError('GRPC_BODY', 'the body is no object');
+  if (!isObject(data)) throw clientError('GRPC_BODY', 'the body is not an object');
   return data;
 }
 
 function clientError(code: string, reason: string, cause?: unknown): BackendError {
   const options = { view: { status: 400 }, ...(cause instanceof ValueError || cause === undefined ? {} : { cause }) };
-  return new BackendError(code, `the request is no message of the method: ${reason}`, options);
+  return new BackendError(code, `the request does not match the message type of the method: ${reason}`, options);
 }

@@ -37,7 +37,11 @@ export const plugin = definePlugin({
       }
       const { endpoint, backend } = site;
       if (isPassedThrough(site)) {
-        site.warn('HTTP_ERRORS_RAW', '', "backend/http has no effect: the backend's own answer goes to the client");
+        site.warn(
+          'HTTP_ERRORS_RAW',
+          '',
+          "backend/http has no effect: the backend's own response is sent to the client",
+        );
         return {};
       }
       if (alias !== undefined) {

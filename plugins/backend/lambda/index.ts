@@ -75,7 +75,7 @@ function attach(site: BackendSite<Config>): AtBackend {
   const { config, backend, endpoint, log } = site;
   const base = config.endpoint && URL.parse(config.endpoint);
   if (base === null || (base && !/^https?:$/.test(base.protocol))) {
-    throw site.fault('LAMBDA_ENDPOINT', '/endpoint', `"${config.endpoint}" is no address`, {
+    throw site.fault('LAMBDA_ENDPOINT', '/endpoint', `"${config.endpoint}" is not a valid URL`, {
       hint: 'http://127.0.0.1:4566',
     });
   }
@@ -85,7 +85,7 @@ function attach(site: BackendSite<Config>): AtBackend {
   }
   const param = paramKey(named ?? 'function');
   if (fixed === undefined && !variablesOf(endpoint.endpoint).includes(param)) {
-    site.warn('LAMBDA_NAME', '', `the path has no {${named ?? 'function'}}: no function is ever found`, {
+    site.warn('LAMBDA_NAME', '', `the path has no {${named ?? 'function'}}: the function name is always empty`, {
       hint: '"function_name" for one that is always the same',
     });
   }

@@ -121,7 +121,7 @@ function dataOf(text: string, name: string) {
     data = mayLoseDigits(text) ? parseExact(text) : JSON.parse(text);
   } catch (cause) {
     const what = text.trim() === '' ? 'nothing' : 'no JSON';
-    throw new BackendError('LAMBDA_PAYLOAD', `lambda function ${name} has returned ${what}`, { cause });
+    throw new BackendError('LAMBDA_PAYLOAD', `lambda function ${name} returned ${what}`, { cause });
   }
   if (isObject(data)) return data;
   return Array.isArray(data) ? { collection: data } : { content: data };

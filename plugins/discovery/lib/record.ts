@@ -16,7 +16,7 @@ export function recordName(site: BackendSite<undefined>): string {
     const bare = rest.replace(/[:/].*$/, '');
     const fits = bare !== rest && NAME.test(bare) && isIP(bare) === 0;
     throw site.fault('SD_RECORD', '/host/0', `"${first}" is not the name of an SRV record`, {
-      hint: fits ? `"${bare}": the port comes with the record` : 'as in "_http._tcp.users.internal"',
+      hint: fits ? `"${bare}": SRV records provide the port` : 'as in "_http._tcp.users.internal"',
     });
   }
   if (said?.toLowerCase() === 'https' && scheme !== 'https') {
@@ -25,7 +25,7 @@ export function recordName(site: BackendSite<undefined>): string {
     });
   }
   if (host.length > 1) {
-    site.warn('SD_HOSTS', '/host', `only the first host is looked up with sd "${sd}": the others have no effect`);
+    site.warn('SD_HOSTS', '/host', `only the first host is resolved with sd "${sd}": the others have no effect`);
   }
   return rest.toLowerCase();
 }

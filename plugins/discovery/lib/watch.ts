@@ -34,12 +34,12 @@ export function watchRecord(name: string, known: Known, pauseMs: number, log: Lo
   const look = async (resolver: dns.promises.Resolver): Promise<void> => {
     try {
       learn(known, await resolver.resolveSrv(name));
-      if (failure !== null) log.info(() => `SRV records of ${name} can be looked up again`);
+      if (failure !== null) log.info(() => `SRV records of ${name} can be resolved again`);
       failure = null;
     } catch (error) {
       if (closed) return;
       const { code = String(error) } = error as { code?: string };
-      const consequence = known.targets.length === 0 ? 'there are no hosts' : 'the last known hosts stay';
+      const consequence = known.targets.length === 0 ? 'no hosts are available' : 'the last known hosts remain in use';
       const message = `SRV look-up of ${name} failed: ${code}, ${consequence}`;
       if (failure === code) log.debug(message);
       else log.warning(message);
@@ -62,7 +62,7 @@ export function watchRecord(name: string, known: Known, pauseMs: number, log: Lo
     first(signal) {
       if (known.text !== null || failure !== null) return Promise.resolve();
       waiting ??= settled(refresh(), signal).then((isSettled) => {
-        if (!isSettled) log.warning(`SRV look-up of ${name} takes long: there are no hosts until it is answered`);
+        if (!isSettled) log.warning(`SRV lookup of ${name} is slow: no hosts are available until it completes`);
       });
       return waiting;
     },

@@ -55,8 +55,8 @@ function basicOf(own: Components): Credential[] {
 export function demandsOf({ extra_config: own }: EndpointConfig): string[] {
   const { roles, scopes, scopes_matcher: matcher } = componentOf(own, 'auth/validator') ?? {};
   return [
-    ...(isList(roles) ? [`Needs one of the roles ${roles.join(', ')}.`] : []),
-    ...(isList(scopes) ? [`Needs ${matcher === 'all' ? 'all' : 'one'} of the scopes ${scopes.join(', ')}.`] : []),
+    ...(isList(roles) ? [`Requires one of the roles ${roles.join(', ')}.`] : []),
+    ...(isList(scopes) ? [`Requires ${matcher === 'all' ? 'all' : 'one'} of the scopes ${scopes.join(', ')}.`] : []),
   ];
 }
 

@@ -9,7 +9,7 @@ export function exportFlags(output: string) {
       short: 'o',
       value: 'FILE',
       default: output,
-      about: 'Where to write it; - for standard output.',
+      about: 'Output file. - writes to standard output.',
     },
   } as const;
 }
@@ -17,6 +17,6 @@ export function exportFlags(output: string) {
 /** The file of `-c`, and nothing besides; null once the usage of a command has been shown. */
 export function configFileOf({ values, positionals, stderr }: CommandCall, usage: string): string | null {
   if (typeof values['config'] === 'string' && positionals.length === 0) return values['config'];
-  stderr.write(`a configuration is needed: sluice ${usage} -c FILE\n`);
+  stderr.write(`a configuration is required: sluice ${usage} -c FILE\n`);
   return null;
 }

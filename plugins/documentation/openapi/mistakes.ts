@@ -43,8 +43,8 @@ function reportId(id: Data | undefined, pointer: string, seen: Map<string, strin
     seen.set(id, pointer);
     return;
   }
-  const message = `the operation_id "${id}" also stands at ${other}`;
-  report.error('OPENAPI_OPERATION_ID', pointer, message, { related: [other], hint: 'a name of its own' });
+  const message = `the operation_id "${id}" is already used at ${other}`;
+  report.error('OPENAPI_OPERATION_ID', pointer, message, { related: [other], hint: 'a unique name' });
 }
 
 function reportBodies(settings: DataObject, place: string, schemas: DataObject, report: Conversion): void {
@@ -63,7 +63,7 @@ function reportBodies(settings: DataObject, place: string, schemas: DataObject, 
     if (/^[@$_#]/.test(status)) continue;
     const at = joinPointer(place, 'response_definition', status);
     if (!/^(?:default|[1-5]\d\d)$/.test(status)) {
-      report.error('OPENAPI_STATUS', at, `"${status}" is no status`, { hint: '"200", or "default"' });
+      report.error('OPENAPI_STATUS', at, `"${status}" is not a valid status`, { hint: '"200", or "default"' });
     } else if (isObject(body)) reportBody(body, at, schemas, report);
     else report.error('OPENAPI_STATUS', at, 'a response is described by an object');
   }
@@ -75,7 +75,7 @@ function reportBody(body: DataObject, at: string, schemas: DataObject, report: C
   if (schema !== undefined && example !== undefined) {
     const message = 'example and example_schema exclude each other';
     report.error('OPENAPI_EXAMPLE', joinPointer(at, 'example'), message, {
-      hint: 'put it into the schema, as "examples"',
+      hint: 'move it into the schema, as "examples"',
     });
   }
   if (typeof ref === 'string' && !Object.hasOwn(schemas, ref)) {

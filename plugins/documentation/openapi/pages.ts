@@ -12,10 +12,10 @@ const POLICY =
 export function documentPages(path: string, describe: () => DataObject): OwnRoute[] {
   const below = path === '/' ? '/openapi.json' : `${path}/openapi.json`;
   return [
-    ownRoute(path, 'A page on what is served.', 'text/html; charset=utf-8', describe, (document) =>
+    ownRoute(path, 'Documentation page of the served API.', 'text/html; charset=utf-8', describe, (document) =>
       renderPage(document, below),
     ),
-    ownRoute(below, 'What is served, in OpenAPI.', 'application/json', describe, printJson),
+    ownRoute(below, 'OpenAPI document of the served API.', 'application/json', describe, printJson),
   ];
 }
 

@@ -10,7 +10,7 @@ const freeObject = (description: string) => ({ type: 'object', description }) as
 const jsonSchema = (description: string) =>
   ({ anyOf: [{ type: 'object' }, { type: 'string' }, { type: 'boolean' }], description }) as const;
 
-const comment = { '@comment': text('A note for those who read the configuration.') } as const;
+const comment = { '@comment': text('Note for readers of the configuration.') } as const;
 
 const hide = {
   type: 'boolean',
@@ -55,12 +55,12 @@ const properties = {
   // Of the service.
   version: { type: 'string', description: 'Version of the API.', default: '1.0.0' },
   terms_of_service: text('Address of the terms of service.'),
-  contact_name: text('Who is responsible.'),
+  contact_name: text('Contact of the API.'),
   contact_email: text('Their e-mail address.'),
   contact_url: text('Their page.'),
   license_name: text('Name of the licence.'),
-  license_url: text('Address of the licence; needs license_name.'),
-  host: text('Public name of the API, with a port where it is not the usual one.', 'api.example.com'),
+  license_url: text('URL of the license. Requires license_name.'),
+  host: text('Public host name of the API, with a port if it is not the default.', 'api.example.com'),
   base_path: { type: 'string', description: 'Public path prefix of all endpoints.', default: '/' },
   schemes: {
     type: 'array',
@@ -131,7 +131,7 @@ const properties = {
   // Of both.
   description: text('Purpose of the API or endpoint, in Markdown.'),
   custom_security_schemes: freeObject(
-    'At the service, schemes of authentication by name as OpenAPI has them; at an endpoint, the names of those that it asks for, each with {}.',
+    'At the service: security schemes by name, as in OpenAPI. At an endpoint: names of the required schemes, each with {}.',
   ),
   disable_default_response_definitions: {
     type: 'boolean',
@@ -139,7 +139,7 @@ const properties = {
     default: false,
   },
   // Of endpoints.
-  summary: text('One line on what the endpoint does.'),
+  summary: text('One-line summary of the endpoint.'),
   tags: { type: 'array', items: { type: 'string' }, description: 'Tags. The first one groups the endpoint.' },
   operation_id: {
     type: 'string',
@@ -215,7 +215,10 @@ const properties = {
       anyOf: [
         {
           type: 'object',
-          properties: { content_type: text('Media type. Default: that of the output.'), ...bodyFields },
+          properties: {
+            content_type: text('Media type. Default: the media type of the output encoding.'),
+            ...bodyFields,
+          },
         },
         { type: 'string' },
       ],
@@ -252,7 +255,7 @@ export const endpointSchema = {
       tags: ['users'],
       operation_id: 'getUser',
       audience: ['public'],
-      response_definition: { 404: { description: 'There is no such user.' } },
+      response_definition: { 404: { description: 'User not found.' } },
     },
   ],
   properties,

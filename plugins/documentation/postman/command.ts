@@ -6,17 +6,17 @@ import { collectionOf, environmentOf } from './collection.ts';
 /** `sluice export postman`: writes what a configuration serves as a collection. */
 export const exportCommand: PluginCommand = {
   usage: '-c FILE',
-  summary: 'Write a collection of what is served, for Postman.',
-  details: 'Exit 1 for a configuration with mistakes: then nothing is written.',
+  summary: 'Export a Postman collection of the endpoints.',
+  details: 'Exit code 1, without output, if the configuration is not valid.',
   flags: {
     ...exportFlags('postman.json'),
     environment: {
       type: 'string',
       value: 'FILE',
       otherwise: 'none',
-      about: 'Where to write an environment that goes with it.',
+      about: 'Output file of a matching environment.',
     },
-    internal: { type: 'boolean', about: 'Also what the gateway answers by itself: health, debug and echo.' },
+    internal: { type: 'boolean', about: 'Includes endpoints of the gateway itself: health, debug and echo.' },
   },
   aliases: ['postman export', 'generate postman'],
   run: exportPostman,

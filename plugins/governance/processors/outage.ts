@@ -41,7 +41,7 @@ export class Outage {
     this.#failures++;
     this.#nextAt = now + Math.min(FIRST_MS * (this.#doubles ? 2 ** Math.min(this.#failures - 1, 10) : 1), LONGEST_MS);
     if (this.#failures === this.#most + 1) {
-      this.#log.error(`nothing is counted any more until a reload: ${this.#most} attempts have failed`);
+      this.#log.error(`requests are not counted until a reload: ${this.#most} attempts failed`);
     }
   }
 }

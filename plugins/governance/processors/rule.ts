@@ -36,7 +36,7 @@ export function countingRule(name: string, limits: readonly LimitConfig[], aroun
     const tag = `{${place} ${callerPart(caller, hashes)}}`;
     const known = kind === 'add' ? undefined : refused?.find(tag, now);
     if (known) return { ...known.value, retrySeconds: secondsUntil(known.until, now) };
-    if (!outage.mayTry(clock.now())) throw new RedisTrouble(connection.name, 'is not asked since it has failed');
+    if (!outage.mayTry(clock.now())) throw new RedisTrouble(connection.name, 'is skipped after its failure');
     const windows = limits.map(({ unit }) => windowOf(unit, now));
     const keys = limits.map(({ unit }, index) => `sluice:quota:${tag}:${unit}:${windows[index]!.start / 1000}`);
     const args = limits.flatMap(({ amount }, index) => [String(amount), String(windows[index]!.end - now + MARGIN_MS)]);

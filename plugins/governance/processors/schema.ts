@@ -109,7 +109,7 @@ export const schema = {
                 minimum: 0,
                 maximum: 1,
                 description:
-                  'Accepted false positive rate. The gateway never rejects a caller by mistake, which satisfies every rate.',
+                  'Accepted false positive rate. The gateway never rejects the wrong caller, which satisfies every rate.',
               },
               hash_name: {
                 type: 'string',

@@ -16,7 +16,7 @@ import type { QuotaUseConfig } from './schema.ts';
 const ofClient = (code: string, message: string, status: number) =>
   new CallError(code, message, { view: { status, body: '' } });
 const noTier = ofClient('QUOTA_TIER', 'no tier of the quota is for the caller', 400);
-const noCaller = ofClient('QUOTA_CALLER', 'the caller of the quota cannot be told', 400);
+const noCaller = ofClient('QUOTA_CALLER', 'the caller cannot be identified', 400);
 export const usedUp = ofClient('QUOTA_EXCEEDED', 'quota exceeded', 429);
 
 /** Whose allowance a request uses. */
@@ -41,7 +41,7 @@ export function quotaUse(site: Site<QuotaUseConfig>): QuotaUse {
     const at = `/tiers/${index}`;
     const found = named(site, quota.rules, rule, 'QUOTA_RULE', `${at}/rule_name`, 'rule of the quota');
     if (key === '' ? strategy !== 'ip' : strategy !== 'param' && !isHeaderName(key)) {
-      const message = key === '' ? `the strategy ${strategy} needs a key` : `"${key}" is not a header name`;
+      const message = key === '' ? `the strategy ${strategy} requires a key` : `"${key}" is not a header name`;
       throw site.fault('QUOTA_KEY', `${at}/key`, message);
     }
     return [found, identifyBy(strategy, key)];
@@ -71,7 +71,9 @@ function named<T>(
   if (value) return value;
   const near = findNear(name, [...(all?.keys() ?? [])]);
   throw site.fault(code, pointer, `no ${what} is named "${name}"`, {
-    hint: near ? `did you mean "${near.name}"?` : 'quotas and their rules stand in "governance/processors" at the root',
+    hint: near
+      ? `did you mean "${near.name}"?`
+      : 'declare quotas and their rules in "governance/processors" at the root',
     fix: near?.isSure ? { value: near.name } : undefined,
   });
 }

@@ -83,7 +83,7 @@ export class Messages {
     try {
       return fromBinary(this.#input, bytes, { readUnknownFields: false }) as unknown as Message;
     } catch (cause) {
-      const message = `the message is no ${this.#input.typeName}: ${(cause as Error).message}`;
+      const message = `the message is not a valid ${this.#input.typeName}: ${(cause as Error).message}`;
       throw new StatusError(INVALID_ARGUMENT, message, { cause });
     }
   }
@@ -95,7 +95,7 @@ export class Messages {
       return toBinary(this.#output, message as never);
     } catch (cause) {
       if (!(cause instanceof ValueError)) throw cause;
-      const message = `what the backends have answered is no ${this.#output.typeName}: ${cause.message}`;
+      const message = `the response of the backends is not a valid ${this.#output.typeName}: ${cause.message}`;
       throw new StatusError(INTERNAL, message, { isOfClient: false });
     }
   }

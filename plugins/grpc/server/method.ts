@@ -38,14 +38,14 @@ function refused({ method, headers }: ClientRequest, call: Call, wording: Wordin
   if (!takesType(headers.get('content-type') ?? '')) return new Reply(415);
   if (method !== 'POST') return new Reply(405);
   if (!isKnownCoding(headers.get('grpc-encoding'))) {
-    const reply = statusReply(UNIMPLEMENTED, 'messages may be compressed by gzip', wording);
+    const reply = statusReply(UNIMPLEMENTED, 'only gzip compression is supported', wording);
     reply.headers.append('grpc-accept-encoding', 'identity,gzip');
     return reply;
   }
   const timeout = headers.get('grpc-timeout');
   if (timeout === undefined) return null;
   const ms = parseTimeout(timeout);
-  if (ms === null) return statusReply(INTERNAL, 'grpc-timeout is no time', wording);
+  if (ms === null) return statusReply(INTERNAL, 'grpc-timeout is not a valid duration', wording);
   if (ms === 0) return statusReply(DEADLINE_EXCEEDED, genericMessage(DEADLINE_EXCEEDED), wording);
   call.limit(ms);
   return null;

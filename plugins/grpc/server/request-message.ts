@@ -17,7 +17,7 @@ export async function readMessage(request: ClientRequest, limitBytes: number): P
   if (!isCompressed) return bytes;
   const coding = request.headers.get('grpc-encoding') ?? 'identity';
   if (coding === 'identity') {
-    throw new StatusError(INVALID_ARGUMENT, 'a message says that it is compressed, and the call does not say how');
+    throw new StatusError(INVALID_ARGUMENT, 'a message is compressed, but the call has no grpc-encoding');
   }
   try {
     return await gunzipAll(bytes, { maxOutputLength: limitBytes });

@@ -71,7 +71,7 @@ export const requestKind = defineObject<ScriptedRequest>('request', {
   url(L, { request, isAddressed }) {
     if (!sets(L, 2)) return pushOne(L, isAddressed ? request.origin + request.target : '');
     const text = textArg(L, 2);
-    if (!URL.canParse(text) || !/^https?:/i.test(text)) raise(L, `'${text.slice(0, 100)}' is no URL of http or https`);
+    if (!URL.canParse(text) || !/^https?:/i.test(text)) raise(L, `'${text.slice(0, 100)}' is not an http or https URL`);
     if (!isAddressed) return 0;
     const { origin, pathname, search } = new URL(text);
     request.origin = origin;

@@ -32,7 +32,8 @@ export const responseKind = defineObject<ScriptedReply>('response', {
       return 1;
     }
     const status = lauxlib.luaL_checknumber(L, 2);
-    if (!Number.isInteger(status) || status < 200 || status > 599) raise(L, `${status} is no status from 200 to 599`);
+    if (!Number.isInteger(status) || status < 200 || status > 599)
+      raise(L, `${status} is not a status from 200 to 599`);
     if (raw) reply.status = status;
     return 0;
   },

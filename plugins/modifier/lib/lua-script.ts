@@ -136,7 +136,11 @@ export class Script {
     const wanted = this.#config.md5[path];
     const found = createHash('md5').update(bytes).digest('hex');
     if (wanted !== undefined && wanted !== found) {
-      throw site.fault('LUA_CHECKSUM', `/sources/${at}`, `the checksum of ${path} is ${found}, not that of md5`);
+      throw site.fault(
+        'LUA_CHECKSUM',
+        `/sources/${at}`,
+        `the checksum of ${path} is ${found}, which does not match md5`,
+      );
     }
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
   }

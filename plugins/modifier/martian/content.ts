@@ -78,5 +78,5 @@ function whole(reply: Reply, bytes: Uint8Array): void {
 function bytesOf(text: string, place: Place): Uint8Array {
   const bytes = bytesOfBase64(text.replace(/[\r\n]/g, ''));
   if (bytes) return bytes;
-  throw place.fault('/body', 'the body is no base64', { hint: 'the output of `base64`, with its padding' });
+  throw place.fault('/body', 'the body is not valid base64', { hint: 'the output of `base64`, with its padding' });
 }

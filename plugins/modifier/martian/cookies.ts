@@ -86,9 +86,9 @@ function unquoted(value: string): string {
 
 /** @throws ConfigError for what cannot be a cookie. */
 function pairOf(name: string, value: string, place: Place): string {
-  if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) throw place.fault('/name', `"${name}" is no name of a cookie`);
+  if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) throw place.fault('/name', `"${name}" is not a valid cookie name`);
   if (!/^[ !#-:<-[\]-~]*$/.test(value)) {
-    throw place.fault('/value', 'the value holds characters that a cookie cannot have', {
+    throw place.fault('/value', 'the value contains characters that are not allowed in cookies', {
       hint: 'printable ASCII without " ; and \\',
     });
   }
@@ -106,8 +106,9 @@ interface Attributes {
 
 function attributesOf(config: Attributes, place: Place): string[] {
   const { path, domain, expires, secure, httpOnly, maxAge } = config;
-  if (!/^[ -:<-~]*$/.test(path)) throw place.fault('/path', 'the path holds characters that a cookie cannot have');
-  if (!/^\.?[A-Za-z0-9:.-]*$/.test(domain)) throw place.fault('/domain', `"${domain}" is no domain`);
+  if (!/^[ -:<-~]*$/.test(path))
+    throw place.fault('/path', 'the path contains characters that are not allowed in cookies');
+  if (!/^\.?[A-Za-z0-9:.-]*$/.test(domain)) throw place.fault('/domain', `"${domain}" is not a valid domain`);
   const until = expires === undefined ? null : readTime(expires, place);
   return [
     path && `Path=${path}`,
@@ -124,7 +125,7 @@ const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d
 function readTime(text: string, place: Place): Date {
   const time = new Date(text.toUpperCase());
   if (!rfc3339.test(text) || Number.isNaN(time.getTime())) {
-    throw place.fault('/expires', `"${text}" is no time`, { hint: '2030-04-12T23:20:50Z' });
+    throw place.fault('/expires', `"${text}" is not a valid time`, { hint: '2030-04-12T23:20:50Z' });
   }
   return time;
 }

@@ -97,7 +97,8 @@ function holds(value: string, length: number | undefined): void {
 
 /** Refuses what is no header name, and tells of names that have no effect. @throws ConfigError MARTIAN_HEADER */
 export function checkName(place: Place, at: string, name: string): void {
-  if (!isHeaderName(name)) throw place.fault(at, `"${name}" is no header name`, { hint: 'letters, digits and -' });
+  if (!isHeaderName(name))
+    throw place.fault(at, `"${name}" is not a valid header name`, { hint: 'letters, digits and -' });
   if (isOfConnection(name)) {
     place.warn(at, `"${name}" is written by the gateway itself: this modifier does nothing`);
   }
@@ -105,7 +106,7 @@ export function checkName(place: Place, at: string, name: string): void {
 
 /** Refuses a value that cannot stand in a header. @returns it as it is on the wire. @throws ConfigError */
 export function checkValue(place: Place, at: string, name: string, value: string): string {
-  if (/[\x00-\x08\x0a-\x1f\x7f]/.test(value)) throw place.fault(at, 'the value holds control characters');
+  if (/[\x00-\x08\x0a-\x1f\x7f]/.test(value)) throw place.fault(at, 'the value contains control characters');
   if (name.toLowerCase() === 'content-length' && !/^\d{1,15}$/.test(value)) {
     throw place.fault(at, 'Content-Length must be a whole number');
   }

@@ -3,8 +3,8 @@ import { innerModifier, type Modifier, type Place, scope } from './modifier.ts';
 
 /** The fields of filters that say what is done where they do not match, too. */
 export const filterFields = {
-  modifier: innerModifier('What is done where it matches.'),
-  else: innerModifier('What is done where it does not match. Default: nothing.'),
+  modifier: innerModifier('Modifier to run on a match.'),
+  else: innerModifier('Modifier to run otherwise. Default: none.'),
   scope,
 } as const;
 

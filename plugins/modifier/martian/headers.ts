@@ -113,7 +113,7 @@ export const stashModifier = kind(
   ({ headerName, scope }, place) => {
     checkName(place, '/headerName', headerName);
     if (actsOn(scope, 'response') && !actsOn(scope, 'request')) {
-      throw place.fault('/scope', 'the address is kept on the request: "response" needs "request" beside it', {
+      throw place.fault('/scope', 'the URL is stored with the request: "response" requires "request"', {
         hint: '["request", "response"]',
       });
     }
@@ -168,7 +168,7 @@ export const headerRegexFilter = kind(
         type: 'string',
         description: 'Regular expression (RE2). Matches anywhere unless anchored with ^ and $.',
       },
-      modifier: innerModifier('What is done where it matches.'),
+      modifier: innerModifier('Modifier to run on a match.'),
       scope,
     },
   },

@@ -48,7 +48,7 @@ export const plugin = definePlugin({
 });
 
 function idle(site: BackendSite<unknown>): AtBackend {
-  site.warn('MARTIAN_WITHOUT_EFFECT', '', 'no modifier acts on any side: look at their scopes');
+  site.warn('MARTIAN_WITHOUT_EFFECT', '', 'no modifier applies to requests or responses: check their scopes');
   return {};
 }
 

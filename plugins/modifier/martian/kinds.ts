@@ -84,10 +84,10 @@ export const modifierSchema: { readonly type: 'object' } = declareModifiers({
 /** Compiles what stands under the namespace, or inside another modifier. @param under where it stands, relative to `place`. */
 export function compileModifier(written: unknown, place: Place): Modifier {
   const [name, ...others] = isObject(written) ? Object.keys(written) : [];
-  if (name === undefined) throw place.fault('', 'there is no modifier', { hint: names.join(', ') });
+  if (name === undefined) throw place.fault('', 'the modifier is missing', { hint: names.join(', ') });
   if (others.length > 0) {
-    throw place.fault('', `only one modifier may stand here, found ${[name, ...others].join(' and ')}`, {
-      hint: '"fifo.Group": {"modifiers": [...]} holds several',
+    throw place.fault('', `only one modifier is allowed, found ${[name, ...others].join(' and ')}`, {
+      hint: '"fifo.Group": {"modifiers": [...]} combines several',
     });
   }
   return kinds[name]!.compile((written as Record<string, never>)[name] as never, within(place, `/${name}`));

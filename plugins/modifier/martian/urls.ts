@@ -62,7 +62,7 @@ export const urlModifier = kind(
     if (!/^(?:https?)?$/.test(scheme))
       throw place.fault('/scheme', `no backend is called over "${scheme}"`, { hint: 'http or https' });
     if (host !== '' && !isAuthority(host)) {
-      throw place.fault('/host', `"${host}" is no host`, { hint: 'example.com or example.com:8080' });
+      throw place.fault('/host', `"${host}" is not a valid host`, { hint: 'example.com or example.com:8080' });
     }
     const newPath = path === '' ? '' : encoded(path.replace(/^(?!\/)/, '/')).replaceAll('?', '%3F');
     const newQuery = encoded(query);
@@ -171,7 +171,7 @@ export const portFilter = kind(
     required: ['port', 'modifier'],
     properties: {
       port: { ...port, description: "Port number. URLs without a port have the scheme's default port." },
-      modifier: innerModifier('What is done where it is that port.'),
+      modifier: innerModifier('Modifier to run if the port matches.'),
       scope,
     },
   },

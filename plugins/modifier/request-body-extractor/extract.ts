@@ -86,7 +86,7 @@ function withBody<R extends { readonly body: RequestBody | null }>(
 /** The body as data; undefined where nothing can be extracted from it. */
 function parsed(site: Site<ExtractorConfig>, bytes: Uint8Array | null): Data | undefined {
   if (bytes === null || bytes.length === 0) {
-    site.log.debug('nothing to extract from: there is no body');
+    site.log.debug('nothing to extract: the request has no body');
     return undefined;
   }
   try {

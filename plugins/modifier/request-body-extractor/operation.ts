@@ -56,7 +56,7 @@ export function compileOperation(site: Site<ExtractorConfig>, config: OperationC
     const destination = isHeader ? headers : query;
     if (onConflict === 'skip' && destination.has(key)) return;
     if (unwritable.test(text)) {
-      warn(() => `${place}: the value for ${name} holds a control character and is not written`);
+      warn(() => `${place}: the value for ${name} contains a control character and is not written`);
       return;
     }
     const value = isHeader ? headerText(text) : text;
@@ -93,7 +93,7 @@ function checkHeader(site: Site<ExtractorConfig>, target: string, pointer: strin
   if (!isHeaderName(target)) throw site.fault('EXTRACTOR_HEADER', pointer, `"${target}" is not a header name`);
   const lower = target.toLowerCase();
   if (!isHopByHop(lower) && !ownHeaders.has(lower)) return;
-  throw site.fault('EXTRACTOR_HEADER', pointer, `${target} belongs to the connection: no body may set it`);
+  throw site.fault('EXTRACTOR_HEADER', pointer, `${target} is a connection header and cannot be set from a body`);
 }
 
 /** What is written of a value; null for nothing. */

@@ -76,7 +76,7 @@ function writableName(site: Site<HeaderRules>, pointer: string, name: string): s
     return null;
   }
   if (lower === 'date') {
-    site.warn('HEADERS_DATE', pointer, 'Date is when the response was made, and caches reckon with it', {
+    site.warn('HEADERS_DATE', pointer, 'Date is the time of the response, which caches rely on', {
       hint: 'leave it out',
     });
   }
@@ -89,7 +89,7 @@ const forbidden = /[^\t\x20-\x7e\x80-\xff]/;
 function checkedValues(site: Site<HeaderRules>, pointer: string, values: readonly string[]): readonly string[] {
   const at = values.findIndex((value) => forbidden.test(value));
   if (at >= 0) {
-    const message = 'the value holds a character that no header can hold';
+    const message = 'the value contains a character that is not allowed in headers';
     throw site.fault('HEADERS_VALUE', `${pointer}/${at}`, message, { hint: 'write printable ASCII or Latin-1' });
   }
   return values;

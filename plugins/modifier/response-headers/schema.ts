@@ -24,7 +24,7 @@ export const schema = {
   ],
   properties: {
     add: values('Headers and the values that are added to those they have.', { 'X-Served-By': ['gateway'] }),
-    replace: values('Headers and the values that they have instead of their own; they are there in any case.', {
+    replace: values('Headers to set, replacing existing values.', {
       'Cache-Control': ['no-store'],
     }),
     rename: {

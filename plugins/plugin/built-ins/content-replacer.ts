@@ -48,7 +48,7 @@ export function contentReplacer(site: Site<unknown>, config: ContentReplacerConf
     const at = joinPointer(pointer, path);
     if (typeof written === 'string') {
       if (path.startsWith('@')) continue;
-      throw site.fault('CONTENT_REPLACER_ENTRY', at, `what is replaced in "${path}" is missing`, {
+      throw site.fault('CONTENT_REPLACER_ENTRY', at, `the replacement for "${path}" is missing`, {
         hint: `"${path}": {"find": "a", "replace": "b"}`,
       });
     }

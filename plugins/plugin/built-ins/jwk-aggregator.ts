@@ -72,7 +72,7 @@ export function aggregating(site: Site<unknown>, config: JwkAggregatorConfig, po
 function serverOf(site: Site<unknown>, address: string, pointer: string): KeyServer {
   const isPlain = URL.canParse(address) && new URL(address).protocol === 'http:';
   if (isPlain) {
-    site.warn('KEYS_INSECURE', pointer, 'without TLS anybody between here and there could replace the keys', {
+    site.warn('KEYS_INSECURE', pointer, 'without TLS, anyone on the network path could replace the keys', {
       hint: 'https://',
     });
   }
@@ -126,7 +126,7 @@ const toldOf = new WeakMap<readonly Origin[], string>();
 
 async function readAll(origins: readonly Origin[], log: Log, signal: AbortSignal): Promise<KeyDocument> {
   const sets = await Promise.all(origins.map((origin) => origin.keys(log, signal)));
-  if (sets.every((set) => set === null)) throw new Error('none of the key servers has answered');
+  if (sets.every((set) => set === null)) throw new Error('none of the key servers responded');
   const repeated = repeatedNames(sets.map((set) => set ?? []));
   const names = repeated.slice(0, 16).join(', ');
   if (names !== '' && toldOf.get(origins) !== names) {

@@ -30,7 +30,7 @@ export type UrlRewriteConfig = Infer<typeof schema>;
 export function rewriting(site: Site<unknown>, config: UrlRewriteConfig, pointer: string): Wrap<ClientRequest> {
   const { literal, regexp } = config;
   if (!literal && !regexp) {
-    throw site.fault('URL_REWRITE_EMPTY', pointer, 'there is nothing to rewrite', {
+    throw site.fault('URL_REWRITE_EMPTY', pointer, 'no rewrites are configured', {
       hint: 'add "literal" or "regexp"',
     });
   }

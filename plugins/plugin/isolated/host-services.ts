@@ -142,10 +142,9 @@ export class HostServices {
     call: Call,
   ): Promise<SentReply> {
     const { method, origin, target, headers, body } = sent;
-    if (!/^[A-Za-z]{1,20}$/.test(method)) throw new TypeError('the method of the request is none');
+    if (!/^[A-Za-z]{1,20}$/.test(method)) throw new TypeError('the request method is not valid');
     const { origin: sound } = new URL(origin);
-    if (typeof target !== 'string' || /[\0-\x20\x7f]/.test(target))
-      throw new TypeError('the address of the request is none');
+    if (typeof target !== 'string' || /[\0-\x20\x7f]/.test(target)) throw new TypeError('the request URL is not valid');
     const bytes = bytesIn(body);
     const client = makeRequest({ method, body: bytes && RequestBody.of(bytes) });
     const bag = new HeaderBag();

@@ -180,6 +180,6 @@ class IsolatedPlace implements ThreadUser {
 
   #unavailable(): Error {
     const { message, stack = '' } = this.#away;
-    return Object.assign(new Error(`it is being started again: ${message}`), { stack });
+    return Object.assign(new Error(`it is restarting: ${message}`), { stack });
   }
 }

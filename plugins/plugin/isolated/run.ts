@@ -78,8 +78,9 @@ export class IsolatedRun {
   /** The handler goes on. */
   async next(value: unknown): Promise<{ reply: SentReply; state: SentState }> {
     const { request, state } = fieldsOf<{ request: unknown; state: unknown }>(value);
-    if (!this.#next || this.#isOver) throw new Error('the handler cannot go on any more');
-    if (this.#replies.length >= MOST_REPLIES) throw new Error(`a handler goes on at most ${MOST_REPLIES} times`);
+    if (!this.#next || this.#isOver) throw new Error('the handler can no longer continue the request');
+    if (this.#replies.length >= MOST_REPLIES)
+      throw new Error(`a handler can continue a request at most ${MOST_REPLIES} times`);
     this.#receiveState(state);
     const copy = this.#request.copy();
     this.#write(copy, request);
@@ -94,7 +95,7 @@ export class IsolatedRun {
     const { ref } = fieldsOf<{ ref: number | null }>(value);
     if (ref === null) return copyOf(await wholeBody(this.#request.body ?? new Uint8Array()));
     const reply = this.#replies[ref];
-    if (!reply?.body) throw new Error('there is no such body');
+    if (!reply?.body) throw new Error('unknown body');
     const bytes = await wholeBody(reply.body);
     reply.body = bytes;
     return copyOf(bytes);
@@ -133,11 +134,11 @@ export class IsolatedRun {
 
   #replyOf({ ref, status, headers, data, complete, body }: SentReply): Reply {
     const own = ref === null ? null : this.#replies[ref];
-    if (own === undefined) throw new TypeError('there is no such reply');
+    if (own === undefined) throw new TypeError('unknown reply');
     const reply = own ?? new Reply(200, new HeaderBag());
     if (status !== reply.status) {
       if (!Number.isInteger(status) || status < 200 || status > 599)
-        throw new TypeError('the status of a response is none');
+        throw new TypeError('the response status is not valid');
       reply.status = status;
     }
     assignHeaders(reply.headers, headers);

@@ -82,10 +82,9 @@ export function sendReply(reply: Reply, ref: number | null, body: SentBody): Sen
  */
 export function writeReceived(request: PipeRequest, sent: unknown): void {
   const { method, origin, target, host, params, query, headers } = fieldsOf<SentRequest>(sent);
-  if (!/^[A-Za-z]{1,20}$/.test(method)) throw new TypeError('the method of the request is none');
+  if (!/^[A-Za-z]{1,20}$/.test(method)) throw new TypeError('the request method is not valid');
   for (const text of [origin, target, host ?? '']) {
-    if (typeof text !== 'string' || /[\0-\x20\x7f]/.test(text))
-      throw new TypeError('the address of the request is none');
+    if (typeof text !== 'string' || /[\0-\x20\x7f]/.test(text)) throw new TypeError('the request URL is not valid');
   }
   request.method = method;
   request.origin = origin;
@@ -99,20 +98,20 @@ export function writeReceived(request: PipeRequest, sent: unknown): void {
 
 /** What came over the line, as an object of fields: a field that is missing shows where it is used. */
 export function fieldsOf<T>(sent: unknown): T {
-  if (!isObject(sent)) throw new TypeError('the thread has sent something else than what was asked for');
+  if (!isObject(sent)) throw new TypeError('the thread sent an unexpected message');
   return sent as T;
 }
 
 /** @throws TypeError for names and values that no header can have. */
 export function assignHeaders(bag: HeaderBag, list: unknown): void {
-  if (!Array.isArray(list) || list.length % 2 === 1) throw new TypeError('the headers are none');
+  if (!Array.isArray(list) || list.length % 2 === 1) throw new TypeError('the headers are not valid');
   const known = bag.list;
   if (known.length === list.length && known.every((text, at) => text === list[at])) return;
   for (const [at, text] of list.entries()) {
     const isSound =
       typeof text === 'string' && (at % 2 === 0 ? isHeaderName(text) : !/[\0-\x08\n-\x1f\x7f]/.test(text));
     // What came so from a client or a backend passes on.
-    if (!isSound && !known.includes(text)) throw new TypeError('the headers are none');
+    if (!isSound && !known.includes(text)) throw new TypeError('the headers are not valid');
   }
   bag.assign(list);
 }
@@ -158,7 +157,7 @@ async function collected(body: Uint8Array | ByteStream | RequestBody): Promise<U
 }
 
 function tooLarge(): CallError {
-  const message = `the body is larger than ${BODY_LIMIT_BYTES} bytes: an isolated plugin gets bodies in one piece`;
+  const message = `the body is larger than ${BODY_LIMIT_BYTES} bytes: isolated plugins receive bodies in one piece`;
   return new CallError('PLUGIN_BODY', message);
 }
 

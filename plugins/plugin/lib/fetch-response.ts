@@ -145,7 +145,8 @@ export class Responses {
       return known;
     }
     const { status, body } = given;
-    if (!Number.isInteger(status) || status < 200 || status > 599) throw new TypeError(`${status} is no status`);
+    if (!Number.isInteger(status) || status < 200 || status > 599)
+      throw new TypeError(`${status} is not a valid status`);
     if (given.bodyUsed) throw new TypeError('the body of the response was read');
     return Reply.raw(status, headersOf(given), body && bytesOf(body));
   }

@@ -33,7 +33,7 @@ export function writeHeaders(bag: HeaderBag, given: object, isElsewhere = false)
   for (const [name, list] of Object.entries(values)) {
     const known = bag.getAll(name.toLowerCase());
     if (known.length === list.length && known.every((value, at) => value === list[at])) continue;
-    if (!isHeaderName(name)) throw new TypeError(`"${name.slice(0, 50)}" is no name of a header`);
+    if (!isHeaderName(name)) throw new TypeError(`"${name.slice(0, 50)}" is not a valid header name`);
     bag.delete(name);
     for (const value of list) {
       const text = String(value);

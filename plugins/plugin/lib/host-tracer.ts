@@ -29,7 +29,7 @@ export function hostTracer(tracer: Tracer | null): HostTracer {
     start(of, name, attributes) {
       const call = (of as { readonly [CALL]?: Call } | null | undefined)?.[CALL];
       if (!call)
-        throw new TypeError('host.tracer.start wants the context of the request, or the request of an HTTP server');
+        throw new TypeError('host.tracer.start requires the context of the request, or the request of an HTTP server');
       const span = tracer.start(call, name, attributes);
       return {
         set: (more) => span.set(more),

@@ -47,7 +47,7 @@ export function make<Handler>(
     site.fault('PLUGIN_FACTORY', pointer, `the ${kindNames[kind]} "${name}" of ${file}: ${reason}`, { cause });
   const checked = (given: unknown): Handler => {
     const handler = read(given);
-    if (handler === undefined) throw refusal(`its factory gave ${given === undefined ? 'nothing' : 'no handler'}`);
+    if (handler === undefined) throw refusal(`its factory returned ${given === undefined ? 'nothing' : 'no handler'}`);
     return handler;
   };
   const failed = (error: unknown): ConfigError =>
@@ -70,7 +70,7 @@ export function make<Handler>(
   // Nobody waits where the configuration is only looked at.
   settled.catch(() => {});
   site.warm(async (signal) => {
-    made.handle = await soon(settled, signal, () => refusal('its factory has not come to an end'));
+    made.handle = await soon(settled, signal, () => refusal('its factory did not finish'));
   });
   return made as Made<Handler>;
 }

@@ -34,7 +34,7 @@ export function readElements(module: Written, file: string): ModuleElement[] {
   const elements = writtenIn(module, file).map((each) => readElement(each, file));
   const other = elements.find(({ isolate }) => !isolate);
   if (other && elements.some(({ isolate }) => isolate)) {
-    const hint = '"isolate": true in all of them, or a file of its own';
+    const hint = '"isolate": true in all of them, or a separate file';
     throw wrongModule(file, `plugin "${other.name}" is not isolated, but another one of the same file is`, hint);
   }
   return elements;
@@ -79,12 +79,12 @@ function readElement(written: Written, file: string): ModuleElement {
   const brought = kinds.filter((kind) => written[kind] !== undefined);
   if (brought.length === 0) throw refuse('brings nothing', `one of ${kinds.join(', ')}`);
   for (const field of [...brought, ...(dispose === undefined ? [] : ['dispose'])]) {
-    if (typeof written[field] !== 'function') throw refuse(`"${field}" is no function`);
+    if (typeof written[field] !== 'function') throw refuse(`"${field}" is not a function`);
   }
   if (isolate && brought.includes('httpServer')) {
     const reason =
-      '"httpServer" cannot be isolated: the messages of Node.js and the streams that it gets stay in the thread of the gateway';
-    throw refuse(reason, 'a file of its own without "isolate"');
+      '"httpServer" cannot be isolated: its Node.js messages and streams cannot leave the thread of the gateway';
+    throw refuse(reason, 'a separate file without "isolate"');
   }
   const factories = Object.fromEntries(brought.map((kind) => [kind, (written[kind] as Factory).bind(written)]));
   return { name, isolate, factories, configSchema, dispose: (dispose as ModuleElement['dispose'])?.bind(written) };

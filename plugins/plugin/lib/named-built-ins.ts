@@ -41,7 +41,7 @@ export function findBuiltIns<Name extends string>(
     }
     if (!isConfigured) {
       throw site.fault('PLUGIN_SETTINGS', pointerOf(index), `the built-in plugin "${name}" has no settings`, {
-        hint: `"${name}": {…} beside "name"`,
+        hint: `"${name}": {…} next to "name"`,
       });
     }
     const module = modules.find((entry) => entry.name === name);

@@ -50,7 +50,11 @@ function protect(endpoints: Data | undefined, named: Data, report: Conversion): 
   const isAll = named.includes('*');
   for (const [index, path] of named.entries()) {
     if (path === '*' || declared.some(({ endpoint }) => endpoint === path)) continue;
-    report.error('BASIC_ENDPOINT', joinPointer(AT, 'endpoints', index), `there is no endpoint ${JSON.stringify(path)}`);
+    report.error(
+      'BASIC_ENDPOINT',
+      joinPointer(AT, 'endpoints', index),
+      `endpoint ${JSON.stringify(path)} does not exist`,
+    );
   }
   for (const endpoint of declared) {
     if (!isAll && !named.includes(endpoint['endpoint']!)) continue;

@@ -28,8 +28,8 @@ export function convertClients(document: DataObject, report: Conversion): void {
     const { name } = config;
     const at = joinPointer(pointer, 'extra_config', CLIENT, 'name');
     if (name === 'wildcard') {
-      report.error('WILDCARD_CLIENT', at, 'no "wildcard" of "plugin/http-server" leads to this endpoint', {
-        hint: 'an endpoint whose path ends in "/*" appends the rest of the path by itself',
+      report.error('WILDCARD_CLIENT', at, 'no "wildcard" of "plugin/http-server" matches this endpoint', {
+        hint: 'endpoints whose path ends in "/*" append the rest of the path automatically',
       });
       delete components[CLIENT];
       return;

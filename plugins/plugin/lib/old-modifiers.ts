@@ -35,17 +35,19 @@ function convertAt(holder: DataObject, pointer: string, report: Conversion): voi
   delete config[OLD];
   if (settings === undefined) {
     report.error('PLUGIN_SETTINGS', at, `the built-in modifier "${OLD}" has no settings`, {
-      hint: `"${OLD}": {"schema": {…}} beside "name"`,
+      hint: `"${OLD}": {"schema": {…}} next to "name"`,
     });
     return;
   }
   if (Object.hasOwn(components, SUCCESSOR)) {
     const related = [joinPointer(parent, SUCCESSOR)];
-    report.error('PLUGIN_DUPLICATE', at, `the built-in modifier "${OLD}" stands beside "${SUCCESSOR}"`, { related });
+    report.error('PLUGIN_DUPLICATE', at, `the built-in modifier "${OLD}" is configured next to "${SUCCESSOR}"`, {
+      related,
+    });
     return;
   }
   report.warn('CONFIG_OLD_PLUGIN', at, `the built-in modifier "${OLD}" is old: "${SUCCESSOR}" took its place`, {
-    hint: `"${SUCCESSOR}" beside "${MODIFIER}", with the same settings`,
+    hint: `"${SUCCESSOR}" next to "${MODIFIER}", with the same settings`,
   });
   components[SUCCESSOR] = settings;
   report.moved(parent, SUCCESSOR, MODIFIER, OLD);

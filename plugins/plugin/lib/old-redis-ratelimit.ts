@@ -54,10 +54,10 @@ function limitOf(settings: unknown, components: DataObject, report: Conversion):
     ['rate', rate, 'number'],
     ['period', period, 'string'],
   ] as const) {
-    if (typeof value !== type) return wrong(key, `"${key}" is no ${type}`);
+    if (typeof value !== type) return wrong(key, `"${key}" is not a valid ${type}`);
   }
   if (tokenizer !== 'ip' && tokenizer !== 'header') {
-    const hint = '"ip", or "header" with a header that holds what tells clients apart, as a claim that is propagated';
+    const hint = '"ip", or "header" with a header that identifies clients, for example a propagated claim';
     return wrong(
       'tokenizer',
       `the tokenizer ${JSON.stringify(tokenizer)} is not supported`,

@@ -25,7 +25,9 @@ export function convertServers(document: DataObject, report: Conversion): void {
     const at = joinPointer('', 'extra_config', SERVER, 'name');
     if (Object.hasOwn(components, component)) {
       const related = [joinPointer('', 'extra_config', component)];
-      report.error('PLUGIN_DUPLICATE', at, `the built-in server "${name}" stands beside "${component}"`, { related });
+      report.error('PLUGIN_DUPLICATE', at, `the built-in server "${name}" is configured next to "${component}"`, {
+        related,
+      });
       continue;
     }
     report.warn('CONFIG_OLD_PLUGIN', at, `the built-in server "${name}" is old: "${component}" took its place`, {

@@ -69,7 +69,7 @@ export class PluginRequest {
     try {
       return mayLoseDigits(text) ? parseExact(text) : JSON.parse(text);
     } catch (error) {
-      throw Object.assign(new Error(`the body is no JSON: ${(error as Error).message}`), { statusCode: 400 });
+      throw Object.assign(new Error(`the body is not valid JSON: ${(error as Error).message}`), { statusCode: 400 });
     }
   }
 
@@ -107,7 +107,7 @@ export function isRequestLike(given: unknown): given is object {
 export function writeRequest(given: object, own: PluginRequest, request: PipeRequest, call: Call): void {
   const { method, url, params, query, headers } = given as Fields;
   if (typeof method === 'string' && method !== request.method) {
-    if (!/^[A-Za-z]{1,20}$/.test(method)) throw new TypeError(`"${method.slice(0, 50)}" is no method`);
+    if (!/^[A-Za-z]{1,20}$/.test(method)) throw new TypeError(`"${method.slice(0, 50)}" is not a valid method`);
     request.method = method;
   }
   if (url !== undefined && request.origin !== '' && url !== request.origin + request.target) readdress(request, url);
@@ -141,7 +141,7 @@ function writeQuery(request: PipeRequest, given: object): void {
 
 function readdress(request: PipeRequest, given: unknown): void {
   const text = String(given);
-  if (!URL.canParse(text)) throw new TypeError(`"${text.slice(0, 100)}" is no address`);
+  if (!URL.canParse(text)) throw new TypeError(`"${text.slice(0, 100)}" is not a valid URL`);
   const { protocol, host, pathname, search } = new URL(text);
   request.origin = `${protocol}//${host}`;
   request.target = pathname + search;

@@ -87,7 +87,7 @@ export function toReply(given: object, raw: boolean, call: Call): Reply {
   }
   if (statusCode !== undefined && statusCode !== reply.status) {
     if (!Number.isInteger(statusCode) || (statusCode as number) < 200 || (statusCode as number) > 599) {
-      throw new TypeError(`${String(statusCode).slice(0, 20)} is no status from 200 to 599`);
+      throw new TypeError(`${String(statusCode).slice(0, 20)} is not a status from 200 to 599`);
     }
     reply.status = statusCode as number;
   }
@@ -99,7 +99,7 @@ export function toReply(given: object, raw: boolean, call: Call): Reply {
 function writeBody(reply: Reply, given: object, call: Call): void {
   const isOwn = given instanceof PluginResponse;
   const field = isOwn ? PluginResponse.fieldOf(given) : null;
-  if (field?.isConsumed) throw new TypeError('the body was read, and nothing was put in its place');
+  if (field?.isConsumed) throw new TypeError('the body was read and not replaced');
   const io = (given as Fields).io as GivenBody;
   if (isOwn && (field ? !field.replacement : io === null)) return;
   reply.body = toReplyBody(io, call);

@@ -47,9 +47,7 @@ export class SyncTime {
     const now = performance.now();
     if (now - this.#reportedAt < QUIET_MS) return;
     this.#reportedAt = now;
-    this.#log.warning(
-      `${this.#name} held the event loop for ${Math.round(ownMs)} ms: nobody else was served meanwhile`,
-    );
+    this.#log.warning(`${this.#name} blocked the event loop for ${Math.round(ownMs)} ms: no other request was served`);
   }
 }
 

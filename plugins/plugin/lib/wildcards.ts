@@ -34,7 +34,7 @@ export function convertWildcards(document: DataObject, report: Conversion): void
   for (const [path, group] of Map.groupBy(prefixes, ({ endpoint }) => endpoint)) {
     const positions = endpoints.flatMap((each, at) => (isObject(each) && each['endpoint'] === path ? [at] : []));
     if (positions.length === 0) {
-      report.error('WILDCARD_ENDPOINT', joinPointer(AT, 'endpoints', path), `there is no endpoint "${path}"`);
+      report.error('WILDCARD_ENDPOINT', joinPointer(AT, 'endpoints', path), `endpoint "${path}" does not exist`);
     }
     for (const at of positions) replace(endpoints, at, group, report);
   }
@@ -70,14 +70,15 @@ function prefixesOf(wildcard: Data | undefined, report: Conversion): Prefix[] | 
     return list.flatMap((path, index): Prefix[] => {
       const pointer = joinPointer(at, index);
       if (typeof path !== 'string' || !/^(?:\/[^/{}*?&%:#\\]+)+\/?$/.test(path)) {
-        const hint = path === '/' ? 'an endpoint "/__catchall" answers everything' : 'as in "/foo", without patterns';
-        report.error('WILDCARD_PREFIX', pointer, `${JSON.stringify(path)} is no prefix of a path`, { hint });
+        const hint =
+          path === '/' ? 'an endpoint "/__catchall" answers every request' : 'as in "/foo", without patterns';
+        report.error('WILDCARD_PREFIX', pointer, `${JSON.stringify(path)} is not a valid path prefix`, { hint });
         return [];
       }
       const bare = path.replace(/\/$/, '');
       const other = seen.get(bare);
       if (other !== undefined) {
-        report.error('WILDCARD_PREFIX', pointer, `the prefix "${bare}" stands twice`, { related: [other] });
+        report.error('WILDCARD_PREFIX', pointer, `the prefix "${bare}" is repeated`, { related: [other] });
         return [];
       }
       seen.set(bare, pointer);
@@ -94,7 +95,7 @@ function replace(endpoints: Data[], at: number, prefixes: readonly Prefix[], rep
     report.warn(
       'CONFIG_OLD_PLUGIN',
       `/endpoints/${at}/backend/${index}`,
-      'the rest of the path is appended here too, though no client "wildcard" asks for it',
+      'the rest of the path is appended here as well, although no client "wildcard" requests it',
     );
   }
   let position = at;

@@ -83,15 +83,19 @@ function attach(site: BackendSite<Config>): AtBackend {
   const limits = limitsOf(site);
   const other = Object.keys(backend.extra_config).find((name) => otherProtocols.test(name));
   if (other !== undefined) {
-    site.warn('CACHE_WITHOUT_EFFECT', '', `answers of ${other} are not kept: only those over HTTP are`);
+    site.warn('CACHE_WITHOUT_EFFECT', '', `responses of ${other} are not cached: only HTTP responses are`);
     return {};
   }
   if (site.encoding(endpoint.output_encoding)?.streams) {
-    site.warn('CACHE_WITHOUT_EFFECT', '', `answers that are streamed (${endpoint.output_encoding}) are not kept`);
+    site.warn('CACHE_WITHOUT_EFFECT', '', `streamed responses (${endpoint.output_encoding}) are not cached`);
     return {};
   }
   if (backend.method !== 'GET' && backend.method !== 'HEAD' && !site.config.shared) {
-    site.warn('CACHE_WITHOUT_EFFECT', '', `answers to ${backend.method} are not kept: only those to GET and HEAD are`);
+    site.warn(
+      'CACHE_WITHOUT_EFFECT',
+      '',
+      `responses to ${backend.method} are not cached: only those to GET and HEAD are`,
+    );
   }
   const { maxItems, maxBytes } = limits;
   const isLimited = limits !== DEFAULT_LIMITS;

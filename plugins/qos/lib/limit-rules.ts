@@ -138,7 +138,7 @@ export function refuseFor(waitMs: number, limit: Limit, error: CallError): Reply
 function warnOfUnused(site: Site<unknown>, config: LimitConfig, pointer: string): void {
   const { max_rate: rate, client_max_rate: clientRate, capacity, client_capacity: clientCapacity, strategy } = config;
   if (!rate && !clientRate) {
-    site.warn('RATELIMIT_OFF', pointer, 'nothing is limited: a rate of 0 is no limit');
+    site.warn('RATELIMIT_OFF', pointer, 'nothing is limited: a rate of 0 disables the limit');
     return;
   }
   for (const [field, isUnused, needed] of [
@@ -161,7 +161,7 @@ function strategyOf(site: Site<unknown>, config: LimitConfig, pointer: string): 
   const strategy = strategies.find((name) => name === written.toLowerCase());
   if (!strategy) {
     if (written !== '' || config.client_max_rate) {
-      const message = written === '' ? 'client_max_rate needs a strategy' : `"${written}" is not a strategy`;
+      const message = written === '' ? 'client_max_rate requires a strategy' : `"${written}" is not a strategy`;
       const near = findNear(written, strategies);
       throw site.fault('RATELIMIT_STRATEGY', `${pointer}/strategy`, message, {
         hint: near ? `did you mean "${near.name}"?` : `write one of ${strategies.join(', ')}`,
@@ -172,7 +172,7 @@ function strategyOf(site: Site<unknown>, config: LimitConfig, pointer: string): 
   }
   const { key } = config;
   if (key === '' ? strategy !== 'ip' : strategy !== 'param' && !isHeaderName(key)) {
-    const message = key === '' ? `the strategy ${strategy} needs a key` : `"${key}" is not a header name`;
+    const message = key === '' ? `the strategy ${strategy} requires a key` : `"${key}" is not a header name`;
     throw site.fault('RATELIMIT_KEY', `${pointer}/key`, message);
   }
   return strategy;

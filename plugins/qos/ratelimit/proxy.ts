@@ -81,7 +81,7 @@ function admission(site: BackendSite<Infer<typeof schema>>): (() => number | Pro
     throw site.fault('RATELIMIT_EVERY', '/every', 'a period of 0 is not possible', { hint: '"every": "1s"' });
   }
   if (rate === 0) {
-    site.warn('RATELIMIT_OFF', '', 'nothing is limited: a rate of 0 is no limit');
+    site.warn('RATELIMIT_OFF', '', 'nothing is limited: a rate of 0 disables the limit');
     return null;
   }
   const limit = limitOf(rate, every, capacity);

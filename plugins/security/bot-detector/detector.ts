@@ -60,8 +60,8 @@ function remembering(site: Site<unknown>, patterns: readonly Pattern[], max: num
 function warnOfUnused(site: Site<unknown>, rules: BotRules): void {
   const { allow, deny, patterns, cache_size: size, empty_user_agent_is_bot: isEmptyBot } = rules;
   if (deny.length + patterns.length === 0 && !isEmptyBot) {
-    site.warn('BOT_OFF', '', 'nobody is turned away: there are neither deny nor patterns', {
-      hint: 'write in patterns what is to be turned away, as in "(?i)bot"',
+    site.warn('BOT_OFF', '', 'nothing is rejected: deny and patterns are both missing', {
+      hint: 'list user agents to reject in patterns, for example "(?i)bot"',
     });
     return;
   }

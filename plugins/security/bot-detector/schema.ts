@@ -18,10 +18,13 @@ export const schema = {
     },
   ],
   properties: {
-    allow: agents('User agents that are always let in; the whole text, in its case.', 'Pingdom.com_bot_version_1.1'),
-    deny: agents('User agents that are turned away; the whole text, in its case.', 'curl/8.1'),
+    allow: agents(
+      'User agents that are always accepted: the complete text, case-sensitive.',
+      'Pingdom.com_bot_version_1.1',
+    ),
+    deny: agents('User agents to reject: the complete text, case-sensitive.', 'curl/8.1'),
     patterns: agents(
-      'Regular expressions (RE2) of user agents that are turned away; they search, so that `curl` finds `curl/8.1`.',
+      'Regular expressions (RE2) of user agents to reject. They match anywhere: `curl` matches `curl/8.1`.',
       '(?i)(bot|crawler)',
     ),
     cache_size: {

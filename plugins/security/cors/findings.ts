@@ -34,14 +34,14 @@ function checkOrigins(site: Site<CorsConfig>): void {
   const all = origins.indexOf('*');
   const isOpen = origins.length === 0 || all >= 0;
   if (isOpen && credentials) {
-    site.warn('CORS_CREDENTIALS', '/allow_credentials', 'browsers refuse credentials where every origin is allowed', {
-      hint: 'name the origins in allow_origins; "http*" stands for any and is told by its own name',
+    site.warn('CORS_CREDENTIALS', '/allow_credentials', 'browsers reject credentials if every origin is allowed', {
+      hint: 'list the origins in allow_origins; "http*" matches any origin and returns its name',
     });
   }
   for (const [index, origin] of origins.entries()) {
     const pointer = `/allow_origins/${index}`;
     if (all >= 0 && index !== all) {
-      site.warn('CORS_UNUSED', pointer, `"${origin}" has no effect beside "*"`);
+      site.warn('CORS_UNUSED', pointer, `"${origin}" has no effect next to "*"`);
     } else if (!origin.includes('*') && !canBeOrigin(origin)) {
       site.warn('CORS_ORIGIN_NEVER', pointer, `no browser sends the origin "${origin}"`, {
         hint: 'write scheme, host and port alone, as in "https://example.com"',

@@ -50,8 +50,8 @@ export const schema = {
       default: [],
       examples: [['Content-Length']],
     },
-    allow_credentials: flag('Those pages may send cookies and other credentials.'),
-    allow_private_network: flag('Pages of public networks may call this gateway in a private one.'),
+    allow_credentials: flag('Allows cookies and other credentials in cross-origin requests.'),
+    allow_private_network: flag('Allows pages of public networks to call this gateway in a private one.'),
     max_age: {
       anyOf: [{ type: 'duration' }, { type: 'string', pattern: NEGATIVE_DURATION }],
       description:
@@ -59,7 +59,7 @@ export const schema = {
       default: '0s',
       examples: ['12h'],
     },
-    options_passthrough: flag('Preflights go on to the router, which then answers them.'),
+    options_passthrough: flag('Passes preflights on to the router, which answers them.'),
     options_success_status: {
       type: 'integer',
       minimum: 200,

@@ -131,7 +131,7 @@ function checkHeaders(site: Site<SecurityConfig>): void {
     'referrer_policy',
   ] as const) {
     if (!headerValue.test(config[field])) {
-      throw site.fault('SECURITY_HEADER_VALUE', `/${field}`, 'holds a character that no header may hold');
+      throw site.fault('SECURITY_HEADER_VALUE', `/${field}`, 'contains a character that is not allowed in headers');
     }
   }
 }

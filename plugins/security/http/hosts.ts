@@ -25,7 +25,7 @@ function warnOfForms(site: Site<SecurityConfig>, hosts: readonly string[]): void
     if (mark === undefined) return;
     const isPattern = mark === '*' || mark === '\\';
     site.warn('SECURITY_HOST_FORM', `/allowed_hosts/${index}`, `no request has the host "${host}"`, {
-      hint: isPattern ? '"allowed_hosts_are_regex": true' : 'a name alone, with its port where it has one',
+      hint: isPattern ? '"allowed_hosts_are_regex": true' : 'a host name only, with its port if it has one',
     });
   });
 }

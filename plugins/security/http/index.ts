@@ -54,7 +54,7 @@ function prepare(site: Site<SecurityConfig>): Decide | null {
       '/ssl_redirect',
       'every request is redirected without end: none can ever count as HTTPS',
       {
-        hint: 'configure tls, or name in ssl_proxy_headers what the balancer sends',
+        hint: 'configure tls, or list the headers of the load balancer in ssl_proxy_headers',
       },
     );
   }

@@ -29,7 +29,7 @@ export const schema = {
       default: [],
       examples: [['X-Forwarded-Host']],
     },
-    ssl_redirect: flag('Redirect requests that did not come over HTTPS.'),
+    ssl_redirect: flag('Redirects requests that did not arrive over HTTPS.'),
     ssl_host: {
       type: 'string',
       published: { pattern: HEADER_VALUE_PATTERN },

@@ -82,12 +82,13 @@ function readBlocks(
   hasTokens: boolean,
 ): { before: Policies; after: Policies } {
   const { req, resp, jwt } = site.config;
-  if (!req && !resp && !jwt) throw site.fault('POLICY_NONE', '', 'there is no policy', { hint: 'add "req" or "resp"' });
+  if (!req && !resp && !jwt)
+    throw site.fault('POLICY_NONE', '', 'no policies are configured', { hint: 'add "req" or "resp"' });
   const before = readBlock(site, 'req', req, { ...request, ...more });
   const after = readBlock(site, 'resp', resp, { ...response, ...more });
   for (const [name, block] of Object.entries({ req: before, resp: after })) {
     if (hasTokens || !block.reads('JWT')) continue;
-    throw site.fault('POLICY_NO_TOKEN', `/${name}`, `JWT is there only beside "${validator}"`, {
+    throw site.fault('POLICY_NO_TOKEN', `/${name}`, `JWT is only available with "${validator}"`, {
       hint: `add "${validator}" to the endpoint, or leave the policy out`,
     });
   }
@@ -108,7 +109,7 @@ function readBlock(
     const expression = compileWritten(site, source, pointer, known, { macros, budget });
     if (name === 'jwt') refuseRequestMacros(site, expression.calls, pointer);
     if (expression.calls.has('geoIP') && !site.take(geoLocations)) {
-      throw site.fault('POLICY_NO_GEOIP', pointer, 'geoIP() needs a database of addresses', {
+      throw site.fault('POLICY_NO_GEOIP', pointer, 'geoIP() requires a geolocation database', {
         hint: '"plugin/http-server": {"name": ["geoip"], "geoip": {"citydb_path": "GeoLite2-City.mmdb"}} at the root',
       });
     }
@@ -146,9 +147,14 @@ function checkFields(site: Site<unknown>, name: string, error: object = {}): voi
 function refuseRequestMacros(site: Site<unknown>, calls: ReadonlySet<string>, pointer: string): void {
   const name = [...calls].find((call) => requestMacros.has(call));
   if (name === undefined) return;
-  throw site.fault('POLICY_NO_REQUEST', pointer, `${name}() looks at the request, which is not there with a token`, {
-    hint: 'move the policy to "req"',
-  });
+  throw site.fault(
+    'POLICY_NO_REQUEST',
+    pointer,
+    `${name}() reads the request, which is not available to token policies`,
+    {
+      hint: 'move the policy to "req"',
+    },
+  );
 }
 
 function tokenOffers(site: EndpointSite<PoliciesConfig>): readonly Offer[] {

@@ -49,7 +49,7 @@ export class Policies implements Conditions {
     const { log, joined, debug, locate } = this.#settings;
     const source = from.request?.client ? { request: from.request as PipeRequest, locate } : null;
     for (const [index, expression] of this.#expressions.entries()) {
-      if (debug) log.info(() => `policy #${index} looks at ${shownInputs(expression, variables)}`);
+      if (debug) log.info(() => `policy #${index} reads ${shownInputs(expression, variables)}`);
       const verdict = withSource(source, () => expression.evaluate(variables, Math.max(call.remainingMs, 0)));
       if (verdict === true) {
         const passed = () => `policy #${index} passed: ${expression.source}`;

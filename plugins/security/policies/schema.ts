@@ -37,7 +37,7 @@ const request = {
   description: 'Policies that requests must satisfy before they are processed.',
   required: ['policies'],
   properties: {
-    policies: policies('Conditions in the Common Expression Language, looked at in order. All must be true.', [
+    policies: policies('CEL expressions, evaluated in order. All must be true.', [
       "getCookie('GDPR') == 'yes'",
       "req_params.Id.matches('^[0-9]+$')",
     ]),
@@ -50,9 +50,7 @@ const response = {
   description: 'Policies that responses must satisfy before they are sent.',
   required: ['policies'],
   properties: {
-    policies: policies('Conditions in the Common Expression Language, looked at in order. All must be true.', [
-      "resp_data.label == 'BENIGN'",
-    ]),
+    policies: policies('CEL expressions, evaluated in order. All must be true.', ["resp_data.label == 'BENIGN'"]),
     error,
   },
 } as const;
@@ -63,7 +61,7 @@ const token = {
     'Policies that the token of a request must satisfy. Violations are rejected with 401. Requires `auth/validator`.',
   required: ['policies'],
   properties: {
-    policies: policies('Conditions on `JWT` and `now`, looked at in order. All must be true.', [
+    policies: policies('CEL expressions on `JWT` and `now`, evaluated in order. All must be true.', [
       "has(JWT.dep) && JWT.dep == 'IT'",
     ]),
   },

@@ -40,7 +40,7 @@ export function readAmqpAddress(text: string): AmqpAddress {
   if (url.pathname.indexOf('/', 1) > 0) throw new Error('a virtual host with "/" in it is written with %2F');
   for (const name of url.searchParams.keys()) {
     if ((PARAMETERS as readonly string[]).includes(name)) continue;
-    throw new Error(`unknown parameter "${name}": there are ${PARAMETERS.join(' and ')}`);
+    throw new Error(`unknown parameter "${name}": supported are ${PARAMETERS.join(' and ')}`);
   }
   const isGuest = url.username === '' && url.password === '';
   const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -63,7 +63,7 @@ function decoded(text: string, what: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new Error(`the ${what} is not percent-encoded rightly: write %25 for "%"`);
+    throw new Error(`the ${what} is not valid percent-encoding: write %25 for "%"`);
   }
 }
 

@@ -18,7 +18,7 @@ export const declarationFields = {
     type: 'boolean',
     description: 'Does not wait for the broker to confirm declarations.',
     default: false,
-    unused: { because: 'what is declared is always confirmed, and no request waits for that', unless: [false] },
+    unused: { because: 'declarations are always confirmed, and no request waits for them', unless: [false] },
   },
   no_local: {
     type: 'boolean',

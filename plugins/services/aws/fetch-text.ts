@@ -46,6 +46,6 @@ async function textOf({ errors, status, body }: Reply): Promise<string> {
   const text = Buffer.from(bytes ?? []).toString();
   if (status === 200) return text;
   const code = /<Code>(\w{1,100})<\/Code>/.exec(text)?.[1];
-  const what = `the service that hands out AWS credentials answered ${status}`;
+  const what = `the AWS credentials service returned status ${status}`;
   throw new BackendError('AWS_CREDENTIALS', code ? `${what}, ${code}` : what);
 }

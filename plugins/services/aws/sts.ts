@@ -72,7 +72,7 @@ function issued(xml: string): IssuedCredentials {
     sessionToken: field('SessionToken'),
   };
   if (Object.values(credentials).includes('') || Number.isNaN(expiresAt)) {
-    throw new BackendError('AWS_CREDENTIALS', 'STS has answered without credentials');
+    throw new BackendError('AWS_CREDENTIALS', 'STS returned no credentials');
   }
   return { ...credentials, expiresAt };
 }

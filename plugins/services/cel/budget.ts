@@ -44,7 +44,7 @@ export function bounded(limitMs: number, run: () => void, given = usual): string
 /** Counts turns of loops, and members that are looked at. @throws BudgetExceeded, from then on every time. */
 export function spend(steps: number): void {
   left -= steps;
-  if (left < 0) stop(`more than ${budget.steps} members were looked at`);
+  if (left < 0) stop(`more than ${budget.steps} members were visited`);
   if (left > nextLook) return;
   nextLook = left - STEPS_A_LOOK;
   lookAtClocks();

@@ -79,7 +79,7 @@ export class Checker {
         return { type: listOf(typeOfAll(members)), constant: allConstant(members) };
       }
       case 'structExpr': {
-        if (value.messageName !== '') throw this.#mistake(node, 'CEL_TYPE', `there is no type '${value.messageName}'`);
+        if (value.messageName !== '') throw this.#mistake(node, 'CEL_TYPE', `unknown type '${value.messageName}'`);
         const pairs = value.entries.map((entry) => [
           this.#visit(entry.keyKind.value as Expr, locals),
           this.#visit(entry.value!, locals),
@@ -100,7 +100,7 @@ export class Checker {
         return this.#visit(value.result!, new Map(locals).set(value.accuVar, end));
       }
       default:
-        throw this.#mistake(node, 'CEL_SYNTAX', 'is no expression');
+        throw this.#mistake(node, 'CEL_SYNTAX', 'is not a valid expression');
     }
   }
 
@@ -118,7 +118,7 @@ export class Checker {
       name,
       [...this.#variables.keys(), ...locals.keys()].filter((known) => !known.startsWith('@')),
     );
-    throw this.#mistake(node, 'CEL_NAME', `there is no variable '${name}'`, near && `did you mean "${near}"?`);
+    throw this.#mistake(node, 'CEL_NAME', `unknown variable '${name}'`, near && `did you mean "${near}"?`);
   }
 
   #select(node: Expr, operand: Expr, field: string, isTest: boolean, locals: ReadonlyMap<string, Known>): Known {
@@ -203,7 +203,7 @@ export class Checker {
     const text = textOf(node);
     if (text !== undefined) this.#patterns.push(text);
     else if (!pattern.constant) {
-      const message = 'the pattern of matches() must stand in the expression';
+      const message = 'the pattern of matches() must be a literal';
       throw this.#mistake(node, 'CEL_PATTERN', message, 'contains(), startsWith() or endsWith()');
     }
   }
@@ -219,11 +219,11 @@ export class Checker {
     const [table, other] = isMethod ? [methods, functions] : [functions, methods];
     if (other.has(name)) {
       const hint = isMethod ? `${name}(value)` : `value.${name}(…)`;
-      return this.#mistake(node, 'CEL_FUNCTION', `'${name}' is called another way`, hint);
+      return this.#mistake(node, 'CEL_FUNCTION', `'${name}' does not take these arguments`, hint);
     }
     const macros = ['has', 'all', 'exists', 'exists_one', 'map', 'filter'];
     const near = nearest(name, [...table.keys(), ...macros]);
-    const message = macros.includes(name) ? `'${name}' has the wrong arguments` : `there is no function '${name}'`;
+    const message = macros.includes(name) ? `'${name}' has the wrong arguments` : `unknown function '${name}'`;
     return this.#mistake(node, 'CEL_FUNCTION', message, near && near !== name ? `did you mean "${near}"?` : undefined);
   }
 
@@ -263,8 +263,8 @@ function operatorOf(name: string): string {
 
 function hintFor(one: CelType, other: CelType): string | undefined {
   const types = [one, other];
-  if (types.includes('string') && types.includes('int')) return 'int(text) makes a number of a text';
-  if (types.includes('string') && types.includes('timestamp')) return 'timestamp(text) makes a time of a text';
+  if (types.includes('string') && types.includes('int')) return 'int(text) converts a string to a number';
+  if (types.includes('string') && types.includes('timestamp')) return 'timestamp(text) converts a string to a time';
   if (types.some(isList)) return 'value in list, or list[0]';
   return undefined;
 }

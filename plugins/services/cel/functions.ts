@@ -31,17 +31,17 @@ const MAX_NUMBER_LENGTH = 400;
 export const functions = [
   celFunc('int', [STRING], INT, (text) => {
     const value = readInteger(text);
-    if (BigInt.asIntN(64, value) !== value) throw new Error(`'${text}' is no 64-bit integer`);
+    if (BigInt.asIntN(64, value) !== value) throw new Error(`'${text}' is not a 64-bit integer`);
     return value;
   }),
   celFunc('uint', [STRING], UINT, (text) => {
     const value = readInteger(text);
-    if (BigInt.asUintN(64, value) !== value) throw new Error(`'${text}' is no unsigned 64-bit integer`);
+    if (BigInt.asUintN(64, value) !== value) throw new Error(`'${text}' is not an unsigned 64-bit integer`);
     return celUint(value);
   }),
   celFunc('double', [STRING], DOUBLE, (text) => {
     const value = special[text.toLowerCase()] ?? (isDecimal(text) ? Number(text) : undefined);
-    if (value === undefined) throw new Error(`'${text.slice(0, 50)}' is no number`);
+    if (value === undefined) throw new Error(`'${text.slice(0, 50)}' is not a number`);
     return value;
   }),
   celFunc('timestamp', [INT], objectType(TimestampSchema), (seconds) => {
@@ -64,7 +64,7 @@ export const functions = [
 ];
 
 function readInteger(text: string): bigint {
-  if (!integer.test(text)) throw new Error(`'${text.slice(0, 50)}' is no integer`);
+  if (!integer.test(text)) throw new Error(`'${text.slice(0, 50)}' is not an integer`);
   return BigInt(text);
 }
 

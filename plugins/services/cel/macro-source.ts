@@ -22,7 +22,7 @@ export function withSource<T>(source: MacroSource | null, evaluate: () => T): T 
 
 /** @throws Error where there is no request. */
 export function currentSource(): MacroSource {
-  if (!current) throw new Error('there is no request');
+  if (!current) throw new Error('no request is available');
   return current;
 }
 

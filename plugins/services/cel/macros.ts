@@ -71,7 +71,7 @@ export const macroFunctions = [
   celFunc('clientIP', [], STRING, () => currentSource().request.client.ip),
   celFunc('geoIP', [], DYN, (): CelInput => {
     const { request, locate } = currentSource();
-    if (!locate) throw new Error('there is no database of addresses');
+    if (!locate) throw new Error('no geolocation database is configured');
     return objectValue(locate(request.client.ip));
   }),
   celFunc('inCIDR', [STRING, STRING], BOOL, (address, range) => rangeOf(range)(address)),
@@ -135,7 +135,7 @@ const ranges = new Map<string, (address: string) => boolean>();
 function rangeOf(range: string): (address: string) => boolean {
   let matches = ranges.get(range);
   if (!matches) {
-    if (!isAddressRange(range)) throw new Error(`'${range.slice(0, 50)}' is no range of addresses`);
+    if (!isAddressRange(range)) throw new Error(`'${range.slice(0, 50)}' is not a valid IP range`);
     matches = addressMatcher([range]);
     if (ranges.size >= KEPT_RANGES) ranges.delete(ranges.keys().next().value!);
     ranges.set(range, matches);
@@ -157,7 +157,7 @@ export function expandMacros({ root, placeOf }: Syntax): void {
     const range = textOf(value.args[1]!);
     if (range === undefined || isAddressRange(range)) return;
     const options = { hint: "as in '10.0.0.0/8'", within: placeOf(value.args[1]!) };
-    throw new CelMistake('CEL_TYPE', `'${range}' is no range of addresses`, options);
+    throw new CelMistake('CEL_TYPE', `'${range}' is not a valid IP range`, options);
   };
   visit(root);
 }

@@ -58,7 +58,7 @@ function parsed(source: string): ReturnType<typeof parse> {
     if (said === undefined) throw new CelMistake('CEL_SYNTAX', (error as Error).message);
     const before = source.split('\n').slice(0, Number(line) - 1);
     const start = before.reduce((sum, text) => sum + text.length + 1, 0) + Number(column) - 1;
-    throw new CelMistake('CEL_SYNTAX', `is no expression: ${said}`, { within: { start, end: start + 1 } });
+    throw new CelMistake('CEL_SYNTAX', `is not a valid expression: ${said}`, { within: { start, end: start + 1 } });
   }
 }
 

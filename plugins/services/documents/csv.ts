@@ -16,7 +16,7 @@ export function parseCsv(text: string): DataObject[] {
   }
   return rows.map(({ fields, line }) => {
     if (fields.length !== names.fields.length) {
-      throw new Error(`line ${line}: ${fields.length} fields, where the first line has ${names.fields.length}`);
+      throw new Error(`line ${line}: ${fields.length} fields, but the first line has ${names.fields.length}`);
     }
     const object: DataObject = {};
     for (const [at, field] of fields.entries()) setKey(object, names.fields[at]!, field);

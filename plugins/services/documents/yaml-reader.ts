@@ -139,7 +139,7 @@ function scalar(value: unknown, source: string | undefined, node: Node, reading:
 /** An anchor is known from the end of its node on, so a node never holds itself. */
 function repeat(name: string, node: Node, reading: Reading): Data {
   const anchor = reading.anchors.get(name);
-  if (!anchor) throw fault(reading, startOf(node), `alias *${name} has no anchor before it`);
+  if (!anchor) throw fault(reading, startOf(node), `alias *${name} has no preceding anchor`);
   reading.repeated += anchor.size;
   reading.size += anchor.size;
   if (reading.repeated > MAX_REPEATED) throw fault(reading, startOf(node), 'aliases repeat too much');

@@ -62,7 +62,7 @@ function refusal({ status, error }: Refusal, passes: boolean, log: Log): Reply {
 }
 
 function wrongMethod(method: string): Reply {
-  return failed('STATIC_METHOD', `files are not asked for by ${method}`, 405);
+  return failed('STATIC_METHOD', `files cannot be requested with ${method}`, 405);
 }
 
 function failed(code: string, message: string, upstreamStatus: number): Reply {

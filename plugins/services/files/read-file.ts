@@ -90,7 +90,7 @@ function readAsTaken(fd: number, start: number, end: number, stallMs: number): B
       finish();
       stream.end();
     } else if (isWanted) advance();
-    else stall = setTimeout(() => giveUp(new BackendError('FILE_STALLED', 'nobody reads the file')), stallMs);
+    else stall = setTimeout(() => giveUp(new BackendError('FILE_STALLED', 'the read was cancelled')), stallMs);
   };
 
   advance();

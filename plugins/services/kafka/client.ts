@@ -89,7 +89,7 @@ export class KafkaTroubles {
     if (protocol) return `${protocol.message} (${protocol.apiId})`;
     const deepest = known.findLast(({ message }) => message !== '');
     if (deepest?.message.startsWith('Connection closed')) {
-      return 'the broker has closed the connection: it may demand TLS or SASL';
+      return 'the broker closed the connection: it may require TLS or SASL';
     }
     return deepest?.message ?? String(error);
   }

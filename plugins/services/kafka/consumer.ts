@@ -198,7 +198,7 @@ export class Membership implements Link {
     client.on('error', lost);
     client.on('consumer:heartbeat:stalled', ({ lastError }) => {
       const why = lastError ? `: ${this.#troubles.reasonOf(lastError)}` : '';
-      lost(new Error(`no sign of life gets through${why}`));
+      lost(new Error(`heartbeats fail${why}`));
     });
     // Brokers that are not there are not asked again and again before anybody is told.
     await client.metadata({ topics: [], retries: 0 });

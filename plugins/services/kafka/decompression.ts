@@ -24,7 +24,7 @@ export function decompressors({ compressionsAlgorithmsByBitmask: algorithms }: L
 }
 
 function unknown(): never {
-  throw new Error('the compression is not known');
+  throw new Error('unknown compression');
 }
 
 /** @throws Error for too many bytes. */

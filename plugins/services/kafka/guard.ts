@@ -83,9 +83,12 @@ class ResponseLengths {
 
   #begin(): void {
     const length = this.#length;
-    if (length < SHORTEST_BYTES) throw new NoResponse(`what responds is no Kafka: a response of ${length} bytes`);
+    if (length < SHORTEST_BYTES)
+      throw new NoResponse(`the server does not speak the Kafka protocol: a response of ${length} bytes`);
     if (length > this.#longestBytes) {
-      throw new NoResponse(`what responds is no Kafka, or too much: a response of ${length} bytes`);
+      throw new NoResponse(
+        `the server does not speak the Kafka protocol, or its response is too large: ${length} bytes`,
+      );
     }
     this.#leftBytes = length;
     this.#length = 0;

@@ -111,7 +111,7 @@ export class KafkaProducer {
       outcome.error = new BackendError('KAFKA_FAILED', `${this.#kept.name}: ${reason}`, { cause: error });
     }
     if (this.#isFailing && outcomes.every(({ error }) => error === undefined)) {
-      this.#log?.info(`${this.#kept.name} takes records again`);
+      this.#log?.info(`${this.#kept.name} accepts records again`);
       this.#isFailing = false;
     }
     return outcomes;

@@ -157,10 +157,10 @@ class Reading {
   /** @throws Error with the reason where it cannot be read. */
   #readBatch(batch: Buffer): readonly Buffer[] {
     if (batch.length < RECORDS || batch.readInt32BE(LENGTH) !== batch.length - AFTER_LENGTH) {
-      throw new Error('a batch is not as long as it says');
+      throw new Error('the length of a batch is wrong');
     }
     const magic = batch.readInt8(MAGIC);
-    if (magic !== CURRENT) throw new Error(`the format ${magic} of a batch is not known`);
+    if (magic !== CURRENT) throw new Error(`unknown batch format ${magic}`);
     const data = batch.subarray(RECORDS);
     const records = this.#decompress(data, batch.readInt16BE(ATTRIBUTES) & COMPRESSION);
     demandReadable(records, batch.readInt32BE(COUNT), batch.readInt32BE(LAST_DELTA));

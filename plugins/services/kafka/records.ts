@@ -33,9 +33,9 @@ class RecordBytes {
         this.#skipBytes();
         this.#skipBytes();
       }
-      if (this.#at !== end) throw new Error('a record is not as long as it says');
+      if (this.#at !== end) throw new Error('the length of a record is wrong');
     }
-    if (this.#at !== this.#bytes.length) throw new Error('there are not as many records as the batch says');
+    if (this.#at !== this.#bytes.length) throw new Error('the record count of the batch is wrong');
   }
 
   #skip(bytes: number): void {

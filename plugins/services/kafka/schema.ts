@@ -18,8 +18,8 @@ const saslSchema = {
     },
     user: text('Name of the user.', 'gateway'),
     password: { type: 'string', secret: true, description: 'Password of the user, or the token for OAUTHBEARER.' },
-    auth_identity: text('Whom the user acts for, with PLAIN.', 'orders'),
-    scram_auth_id: text('Whom the user acts for, with SCRAM; not supported.', 'orders'),
+    auth_identity: text('Authorization identity, with PLAIN.', 'orders'),
+    scram_auth_id: text('Authorization identity, with SCRAM. Not supported.', 'orders'),
     azure_event_hub: {
       type: 'boolean',
       description: 'Uses version 0 of the SASL handshake. Not supported.',
@@ -59,7 +59,7 @@ export const clusterSchema = {
       ...duration('Longest time to write a request.', '30s', '10s'),
       unused: { because: 'a request that cannot be written has no response within read_timeout' },
     },
-    keep_alive: duration('Silence after which TCP asks for a sign of life; 0s for none.', '0s', '30s'),
+    keep_alive: duration('TCP keep-alive interval. 0s disables it.', '0s', '30s'),
     client_id: text('Name for the brokers, without white space. Default: sluice and its version.', 'gateway'),
     rack_id: text('Rack of the gateway, so that it reads from replicas nearby. Default: none.', 'eu-west-1a'),
     channel_buffer_size: {
@@ -88,13 +88,13 @@ export const groupSchema = {
   properties: {
     id: text('Name of the group.', 'gateways'),
     session_timeout: duration(
-      'Silence after which the brokers give the partitions of a member to others.',
+      'Session timeout: time without heartbeats after which a member loses its partitions.',
       '10s',
       '30s',
     ),
-    heartbeat_interval: duration('How often a member gives a sign of life; less than session_timeout.', '3s', '5s'),
+    heartbeat_interval: duration('Heartbeat interval. Must be less than session_timeout.', '3s', '5s'),
     rebalance_timeout: duration(
-      'Longest wait for all members when partitions are given out anew; at least session_timeout.',
+      'Rebalance timeout: maximum time for all members to rejoin. At least session_timeout.',
       '60s',
       '30s',
     ),

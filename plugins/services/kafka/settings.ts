@@ -59,7 +59,7 @@ export interface Known<T> {
 export function readCluster(site: Site<unknown>, config: ClusterConfig, pointer: string): Known<KafkaSettings> {
   for (const [index, broker] of config.brokers.entries()) {
     if (isBroker(broker)) continue;
-    throw site.fault('KAFKA_BROKER', `${pointer}/brokers/${index}`, `"${broker}" is no host and port`, {
+    throw site.fault('KAFKA_BROKER', `${pointer}/brokers/${index}`, `"${broker}" is not a valid host and port`, {
       hint: 'as in "kafka.internal:9092"',
     });
   }
@@ -110,7 +110,7 @@ function userOf(site: Site<unknown>, sasl: NonNullable<ClusterConfig['sasl']>, p
     site.fault('KAFKA_OPTION', `${pointer}/${field}`, `${field} is not supported: ${why}`);
   if (sasl.scram_auth_id) throw cannot('scram_auth_id', 'the client acts for its own user with SCRAM');
   if (sasl.azure_event_hub) {
-    throw cannot('azure_event_hub', 'the client knows version 1 of the SASL handshake, as Event Hubs do by now');
+    throw cannot('azure_event_hub', 'the client supports version 1 of the SASL handshake, which Event Hubs accepts');
   }
   if (!sasl.disable_hanshake) throw cannot('disable_hanshake', 'the client always sends the SASL handshake');
   const isToken = mechanism === 'OAUTHBEARER';
@@ -141,7 +141,7 @@ export function readGroup(site: Site<unknown>, config: GroupConfig, pointer: str
   if (rebalanceMs < sessionMs) throw wrong('rebalance_timeout', 'rebalance_timeout must be at least session_timeout');
   const [strategy, ...more] = config.rebalance_strategies;
   if (config.rebalance_strategies.includes('sticky') || strategy === undefined || strategy === 'sticky') {
-    const why = 'the client knows range and roundrobin';
+    const why = 'the client supports range and roundrobin';
     throw site.fault('KAFKA_OPTION', `${pointer}/rebalance_strategies`, `"sticky" is not supported: ${why}`);
   }
   if (more.length > 0) {

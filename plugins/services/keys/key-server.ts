@@ -51,18 +51,18 @@ export function keyServer(
 ): KeyServer | null {
   const url = URL.canParse(written) ? new URL(written) : null;
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw site.fault('KEYS_URL', pointer, 'it is no http or https address');
+    throw site.fault('KEYS_URL', pointer, 'not an http or https URL');
   }
   const { disable_jwk_security: insecure } = config;
   if (url.protocol === 'http:' && !insecure) {
-    site.warn('KEYS_INSECURE', pointer, 'without TLS anybody could replace the keys: every request is refused', {
-      hint: 'https://, or "disable_jwk_security": true where the network is trusted',
+    site.warn('KEYS_INSECURE', pointer, 'without TLS, anyone could replace the keys: every request is rejected', {
+      hint: 'https://, or "disable_jwk_security": true in a trusted network',
     });
     return null;
   }
   const pins = config.jwk_fingerprints.map((pin, index) => pinOf(site, pin, index));
   if (pins.length > 0 && insecure) {
-    throw site.fault('KEYS_PIN', '/jwk_fingerprints', 'fingerprints mean nothing where certificates are not checked', {
+    throw site.fault('KEYS_PIN', '/jwk_fingerprints', 'fingerprints have no effect if certificates are not verified', {
       hint: 'jwk_local_ca in the place of disable_jwk_security',
       related: [`${site.pointer}/disable_jwk_security`],
     });
@@ -108,7 +108,7 @@ function pinOf(site: Site<unknown>, written: string, index: number): string {
   const bytes = Buffer.from(written, 'base64url');
   const plain = written.replace(/=$/, '');
   if (bytes.length !== 32 || bytes.toString('base64url') !== plain) {
-    throw site.fault('KEYS_PIN', `/jwk_fingerprints/${index}`, 'the fingerprint is no SHA-256 in base64url');
+    throw site.fault('KEYS_PIN', `/jwk_fingerprints/${index}`, 'the fingerprint is not a SHA-256 in base64url');
   }
   return bytes.toString('base64');
 }

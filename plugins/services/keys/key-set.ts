@@ -10,10 +10,10 @@ export function keysIn(text: string): DataObject[] {
   try {
     document = JSON.parse(text);
   } catch {
-    throw new Error('it is no JSON');
+    throw new Error('not valid JSON');
   }
   const keys = isObject(document) && Object.hasOwn(document, 'keys') ? document['keys'] : undefined;
-  if (!Array.isArray(keys)) throw new Error('it is no JWK set: {"keys": [...]} is missing');
+  if (!Array.isArray(keys)) throw new Error('not a JWK set: {"keys": [...]} is missing');
   const members = keys.slice(-MAX_KEYS).filter(isObject);
   if (members.length === 0) throw new Error('the JWK set has no keys');
   return members;

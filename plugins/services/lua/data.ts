@@ -118,7 +118,7 @@ export function pushData(L: LuaState, data: Data): number {
 function refuseCycle(L: LuaState, value: Data | undefined, holder: Data): void {
   const waiting: Data[] = value === undefined ? [] : [value];
   for (let data = waiting.pop(); data !== undefined; data = waiting.pop()) {
-    if (data === holder) raise(L, 'data cannot hold itself');
+    if (data === holder) raise(L, 'data cannot contain itself');
     if (!Array.isArray(data) && !isObject(data)) continue;
     for (const member of Array.isArray(data) ? data : Object.values(data)) {
       currentBudget()?.made(1);
@@ -143,7 +143,7 @@ export function readData(L: LuaState, arg: number, isOuter: boolean, depth = 0):
       return lua.lua_toboolean(L, arg);
     case LUA_TNUMBER: {
       const value = lua.lua_tonumber(L, arg);
-      if (!Number.isFinite(value)) raise(L, 'a number that is not finite is no data');
+      if (!Number.isFinite(value)) raise(L, 'a number that is not finite cannot be converted to data');
       return Object.is(value, -0) ? 0 : value;
     }
     case LUA_TSTRING:
@@ -154,7 +154,7 @@ export function readData(L: LuaState, arg: number, isOuter: boolean, depth = 0):
   const held = luaTable.read(L, arg) ?? luaList.read(L, arg);
   if (held) return held;
   if (luaNil.read(L, arg)) return null;
-  return raise(L, `a ${textOfBytes(lua.lua_typename(L, type))} is no data`);
+  return raise(L, `a ${textOfBytes(lua.lua_typename(L, type))} cannot be converted to data`);
 }
 
 function readTable(L: LuaState, arg: number, isOuter: boolean, depth: number): Data {

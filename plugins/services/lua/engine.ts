@@ -201,7 +201,7 @@ export class Engine {
 }
 
 function refuseChange(L: LuaState): never {
-  return raise(L, 'what all scripts share cannot be changed');
+  return raise(L, 'values shared by all scripts are read-only');
 }
 
 /** What a function of ours threw becomes an error of the script. */

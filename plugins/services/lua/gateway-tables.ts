@@ -88,7 +88,7 @@ function customError(L: LuaState): number {
   if (lua.lua_gettop(L) === 0) raise(L, 'need arguments');
   const message = textArg(L, 1);
   const status = lua.lua_type(L, 2) <= 0 ? 500 : lauxlib.luaL_checknumber(L, 2);
-  if (!Number.isInteger(status) || status < 200 || status > 599) raise(L, `${status} is no status from 200 to 599`);
+  if (!Number.isInteger(status) || status < 200 || status > 599) raise(L, `${status} is not a status from 200 to 599`);
   const contentType = lua.lua_type(L, 3) <= 0 ? undefined : textArg(L, 3);
   if (contentType !== undefined && !/^[\t\x20-\x7e]+$/.test(contentType)) raise(L, 'invalid content type');
   const view = { status, body: message, ...(contentType !== undefined && { contentType }) };

@@ -8,7 +8,7 @@ const framing = new Set(['content-length', 'host']);
 
 /** The name of a header that a script may set. */
 export function headerName(L: LuaState, name: string): string {
-  if (!isHeaderName(name)) raise(L, `'${name.slice(0, 50)}' is no name of a header`);
+  if (!isHeaderName(name)) raise(L, `'${name.slice(0, 50)}' is not a valid header name`);
   const lower = name.toLowerCase();
   if (framing.has(lower) || isHopByHop(lower)) raise(L, `the header ${name} cannot be set`);
   return name;

@@ -50,7 +50,7 @@ export const httpTables: Tables = {
 
 function requestOf(L: LuaState, count: number): ScriptRequest {
   const url = textArg(L, 1);
-  if (!URL.canParse(url) || !/^https?:/i.test(url)) raise(L, `'${url.slice(0, 100)}' is no URL of http or https`);
+  if (!URL.canParse(url) || !/^https?:/i.test(url)) raise(L, `'${url.slice(0, 100)}' is not an http or https URL`);
   if (count === 1) return { url, method: 'GET', body: null, headers: [] };
   const method = textArg(L, 2).toUpperCase();
   if (!/^[A-Z]{1,20}$/.test(method) || method === 'CONNECT') raise(L, 'invalid method');

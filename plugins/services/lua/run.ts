@@ -215,7 +215,7 @@ export function print(L: LuaState): number {
 export function loader(name: string): (L: LuaState) => number {
   return (L) => {
     const load = currentRun().host.loads[name];
-    if (!load) raise(L, `there is no ${name} here`);
+    if (!load) raise(L, `${name} is not available here`);
     load(L);
     return 1;
   };

@@ -53,6 +53,6 @@ export function subjectTrouble(subject: string, hasWildcards: boolean): string |
   if (!hasWildcards && tokens.some((token) => token === '*' || token === '>')) {
     return 'messages are published to one subject, without wildcards';
   }
-  if (tokens.slice(0, -1).includes('>')) return '">" stands at the end of a subject';
+  if (tokens.slice(0, -1).includes('>')) return '">" is only allowed at the end of a subject';
   return undefined;
 }

@@ -37,7 +37,7 @@ function endAtNonsense({ Parser }: Library): void {
         throw new Error('a line without an end');
     } catch (cause) {
       const why = JSON.stringify((cause as Error).message.slice(0, REASON_LENGTH));
-      void dispatcher.transport.close(new Error(`what responds is no NATS: ${why}`));
+      void dispatcher.transport.close(new Error(`the server does not speak the NATS protocol: ${why}`));
     }
   };
 }

@@ -41,14 +41,14 @@ export function nameServers(
 /** @param greeting as in `INFO {"tls_required":true}`. @throws Error for another one, and without TLS that is demanded. */
 function offersTls(greeting: string, isDemanded: boolean): boolean {
   const [, text] = /^INFO\s+(\{.*\})\s*$/i.exec(greeting) ?? [];
-  if (text === undefined) throw new Error('it is no server of NATS');
+  if (text === undefined) throw new Error('not a NATS server');
   let info: unknown;
   try {
     info = JSON.parse(text);
   } catch {
-    throw new Error('what it says of itself is no JSON');
+    throw new Error('its INFO message is not valid JSON');
   }
   const isOffered = isObject(info) && (info['tls_required'] === true || info['tls_available'] === true);
-  if (isDemanded && !isOffered) throw new Error('it offers no TLS, which is demanded of it');
+  if (isDemanded && !isOffered) throw new Error('it does not offer TLS, which is required');
   return isOffered;
 }

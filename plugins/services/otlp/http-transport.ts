@@ -24,7 +24,7 @@ export function httpTransport(target: OtlpTarget, path: string): IExporterTransp
       return new Promise((resolve) => {
         const signal = AbortSignal.timeout(timeoutMs);
         const failed = (error: Error): void => {
-          const reason = signal.aborted ? `no answer within ${timeoutMs} ms` : error.message;
+          const reason = signal.aborted ? `no response within ${timeoutMs} ms` : error.message;
           resolve({ status: 'failure', error: new ExportError(reason, true) });
         };
         const message = open({
@@ -49,7 +49,7 @@ export function httpTransport(target: OtlpTarget, path: string): IExporterTransp
           response.on('data', (chunk: Buffer) => {
             length += chunk.length;
             if (length <= MAX_ANSWER_BYTES) chunks.push(chunk);
-            else message.destroy(new Error(`answer of more than ${MAX_ANSWER_BYTES} bytes`));
+            else message.destroy(new Error(`response of more than ${MAX_ANSWER_BYTES} bytes`));
           });
           response.on('end', () => resolve(outcome(response.statusCode!, Buffer.concat(chunks))));
         });

@@ -39,7 +39,7 @@ export class Outage {
     if (!this.#isOut) return;
     this.#isOut = false;
     const losses = this.#lost === 0 ? '' : `; ${this.#lost} ${unit} were lost`;
-    this.#log.info(`${this.#name} gets through again${losses}`);
+    this.#log.info(`${this.#name} can be reached again${losses}`);
     this.#lost = 0;
   }
 }

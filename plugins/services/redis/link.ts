@@ -87,7 +87,7 @@ async function openMaster(settings: RedisSettings, onLost: (error: Error) => voi
       const role = (await link.send('', ['ROLE']).catch((error) => [String(error)])) as readonly unknown[];
       if (role[0] === 'master') return link;
       link.close();
-      throw new Error(`${address.host}:${address.port} is no master yet: ${role[0]}`);
+      throw new Error(`${address.host}:${address.port} is not a master yet: ${role[0]}`);
     } catch (error) {
       trouble = error;
     }

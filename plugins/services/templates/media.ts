@@ -35,7 +35,7 @@ export function readBodyAs(contentType: string | undefined, bytes: Uint8Array, l
   try {
     return read(bytes);
   } catch (error) {
-    log?.warning(() => `the body is no ${type}: ${(error as Error).message}`);
+    log?.warning(() => `the body is not valid ${type}: ${(error as Error).message}`);
     return null;
   }
 }

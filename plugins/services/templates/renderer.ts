@@ -99,7 +99,7 @@ function printable(_key: string, value: unknown): unknown {
 function textOf(site: Site<TemplateConfig>, encoded: string): string {
   const bytes = bytesOfBase64(encoded.replace(/[\r\n]/g, ''));
   if (bytes) return bytes.toString();
-  throw site.fault('TEMPLATE_BASE64', '/template', 'the template is no base64', {
+  throw site.fault('TEMPLATE_BASE64', '/template', 'the template is not valid base64', {
     hint: 'the output of `base64`, with its padding; a file is named by path',
   });
 }

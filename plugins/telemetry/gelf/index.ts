@@ -70,7 +70,7 @@ function openSink(site: Site<Infer<typeof schema>>) {
       const connection = isTcp
         ? openTcp(parseAddress(address), denied, {
             lost: (reason) => events.report('ERROR', `[GELF] cannot connect, lines wait: ${reason}`),
-            restored: () => events.report('INFO', '[GELF] connected again'),
+            restored: () => events.report('INFO', '[GELF] reconnected'),
           })
         : openUdp(parseAddress(address));
       return { connection, sink: sinks.open(connection), events };

@@ -76,7 +76,7 @@ export class Delivery {
     const { signal } = this.#closing;
     try {
       await server.write(lines, signal);
-      if (this.#failedAt !== null) log.info('The server takes writes again');
+      if (this.#failedAt !== null) log.info('The server accepts writes again');
       this.#failedAt = null;
       return true;
     } catch (error) {

@@ -83,7 +83,7 @@ export const plugin = definePlugin({
         timer.unref();
         signal.addEventListener('abort', () => clearInterval(timer), { once: true });
         server.ping(signal).then(
-          () => log.debug('The server answers'),
+          () => log.debug('The server responds'),
           (error: Error) => {
             if (!signal.aborted) log.error(`Unable to ping the server: ${error.message}`);
           },
@@ -99,12 +99,12 @@ function optionsOf(site: Site<Infer<typeof schema>>): InfluxOptions {
   const { address, db, username, password } = site.config;
   const url = URL.canParse(address) ? new URL(address) : null;
   if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
-    throw site.fault('INFLUX_ADDRESS', '/address', 'the address is no URL of a server', {
+    throw site.fault('INFLUX_ADDRESS', '/address', 'the address is not a server URL', {
       hint: '"https://influx.internal:8086"',
     });
   }
   if (url.username !== '' || url.password !== '') {
-    throw site.fault('INFLUX_ADDRESS', '/address', 'the address holds a name or a password', {
+    throw site.fault('INFLUX_ADDRESS', '/address', 'the address contains a user name or password', {
       hint: 'write them as username and password',
     });
   }
@@ -112,7 +112,7 @@ function optionsOf(site: Site<Infer<typeof schema>>): InfluxOptions {
     throw site.fault('INFLUX_CREDENTIALS', '/username', 'a name with a colon cannot be sent');
   }
   if (password !== '' && username === '') {
-    throw site.fault('INFLUX_CREDENTIALS', '/password', 'there is a password and no username');
+    throw site.fault('INFLUX_CREDENTIALS', '/password', 'a password is set without a username');
   }
   const isLocal = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
   if (password !== '' && url.protocol === 'http:' && !isLocal) {

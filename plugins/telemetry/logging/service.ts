@@ -93,7 +93,7 @@ function syslogSink(site: Site<ServiceLogging>, report: Report): LogOutput['sink
   const datagrams = datagramSocket(socketPaths);
   if (datagrams) {
     throw site.fault('LOGGING_SYSLOG', '/syslog', `${datagrams} takes datagrams only, which Node.js cannot send`, {
-      hint: 'use "stdout" and let the service manager pass it on, or have the daemon listen on a stream socket, /var/run/syslog',
+      hint: 'use "stdout" and let the service manager forward it, or let the daemon listen on a stream socket, /var/run/syslog',
     });
   }
   const sinks = site.use('sinks');
@@ -101,7 +101,7 @@ function syslogSink(site: Site<ServiceLogging>, report: Report): LogOutput['sink
     const events = { report };
     const connection = openSyslog({
       lost: (reason) => events.report('ERROR', `syslog cannot be reached, next attempt in 30s: ${reason}`),
-      restored: () => events.report('INFO', 'syslog is reached again'),
+      restored: () => events.report('INFO', 'syslog can be reached again'),
     });
     return { connection, sink: sinks.open(connection), events };
   };
@@ -129,7 +129,7 @@ function accessPattern(site: Site<ServiceLogging>): string | undefined {
   const { access_log_format: format, access_log_custom_format: custom } = site.config;
   if (format !== 'custom') return accessPatterns[format];
   if (custom === '') {
-    throw site.fault('LOGGING_PATTERN', '/access_log_format', 'format "custom" needs an access_log_custom_format');
+    throw site.fault('LOGGING_PATTERN', '/access_log_format', 'format "custom" requires an access_log_custom_format');
   }
   return withLineBreak(site, '/access_log_custom_format', custom);
 }

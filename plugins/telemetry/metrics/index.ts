@@ -40,7 +40,7 @@ const schema = {
       examples: ['127.0.0.1:8090'],
     },
     endpoint_disabled: flag('Count, and show no page.'),
-    router_disabled: flag('Do not count the answers of endpoints.'),
+    router_disabled: flag('Disables counting of endpoint responses.'),
     proxy_disabled: flag('Do not count the pipes of endpoints.'),
     backend_disabled: flag('Do not count the pipes of backends.'),
   },
@@ -126,7 +126,7 @@ function listen(site: Site<Infer<typeof schema>>, stats: Stats, isShown: (name: 
   const colon = address.lastIndexOf(':');
   const host = address.slice(0, colon).replace(/^\[|\]$/g, '');
   const port = Number(address.slice(colon + 1));
-  if (port > 65535) throw site.fault('METRICS_ADDRESS', '/listen_address', `there is no port ${port}`);
+  if (port > 65535) throw site.fault('METRICS_ADDRESS', '/listen_address', `port ${port} does not exist`);
   site.listen({ ...(host !== '' && { host }), port, headerTimeoutMs: HEADER_MS }, statsPage(stats, isShown));
   site.start(() => {
     const log = site.use('log').at('[SERVICE: Stats]');

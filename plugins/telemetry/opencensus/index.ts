@@ -62,7 +62,7 @@ function attachService(site: Site<OpenCensusConfig>): AtService {
 function refuseOthers(site: Site<OpenCensusConfig>): void {
   const other = site.take(engines) ? 'telemetry/opentelemetry' : site.take(newRelicEngines) && 'telemetry/newrelic';
   if (!other) return;
-  throw site.fault('OPENCENSUS_BESIDE', '', `${name} and ${other} cannot stand in one configuration`, {
+  throw site.fault('OPENCENSUS_BESIDE', '', `${name} and ${other} cannot be combined`, {
     hint: `remove ${name}`,
   });
 }
@@ -72,7 +72,7 @@ const DEFAULT_PORT = 55_678;
 function collectorOf(site: Site<OpenCensusConfig>, address: string): Collector {
   const [, host, port = DEFAULT_PORT] = /^(\[[\da-fA-F:.]+\]|[^\s/:@?#[\]]+)(?::(\d{1,5}))?$/.exec(address) ?? [];
   if (host !== undefined && Number(port) <= 65_535) return { host, port: Number(port) };
-  const message = `"${address}" is no address of a collector`;
+  const message = `"${address}" is not a valid collector address`;
   throw site.fault('OPENCENSUS_ADDRESS', '/exporters/ocagent/address', message, { hint: 'as in "collector:4317"' });
 }
 
@@ -81,7 +81,7 @@ const headerName = new RegExp(HEADER_NAME_PATTERN);
 function headersOf(site: Site<OpenCensusConfig>, headers: Readonly<Record<string, string>>): ExporterHeaders {
   for (const [header, value] of Object.entries(headers)) {
     if (headerName.test(header) && /^[\t\x20-\x7e]*$/.test(value)) continue;
-    const message = `"${header}" is no header, or its value cannot be sent`;
+    const message = `"${header}" is not a valid header name, or its value cannot be sent`;
     throw site.fault('OPENCENSUS_HEADER', '/exporters/ocagent/headers', message);
   }
   return new Map([[OCAGENT, headers]]);

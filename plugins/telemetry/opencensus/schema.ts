@@ -93,7 +93,7 @@ export const serviceSchema = {
             reconnection: {
               type: 'duration',
               description: 'Time before a lost connection is reestablished.',
-              unused: { because: 'it connects again by itself' },
+              unused: { because: 'it reconnects automatically' },
               examples: ['2s'],
             },
             enable_compression: {
@@ -134,7 +134,7 @@ export const pathSchema = {
       type: 'string',
       enum: ['pattern', 'lastparam', 'off'],
       description: 'Path aggregation: `pattern` reports one series for all paths of an endpoint.',
-      unused: { because: 'paths are told apart by the pattern of their endpoint', unless: ['pattern'] },
+      unused: { because: 'paths are aggregated by the pattern of their endpoint', unless: ['pattern'] },
     },
   },
 } as const satisfies Schema;

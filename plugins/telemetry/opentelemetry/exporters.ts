@@ -95,7 +95,7 @@ export function openExporters(
     );
   }
   if (exporters.size === 0) {
-    throw site.fault('OTEL_EXPORTERS', '/exporters', 'there is no exporter', {
+    throw site.fault('OTEL_EXPORTERS', '/exporters', 'no exporter is configured', {
       hint: 'add one to "otlp" or "prometheus"',
     });
   }
@@ -104,7 +104,7 @@ export function openExporters(
       throw site.fault(
         'OTEL_EXPORTER_UNKNOWN',
         '/exporters',
-        `headers are given for "${name}", which is no OTLP exporter`,
+        `headers are configured for "${name}", which is not an OTLP exporter`,
       );
     }
   }
@@ -135,9 +135,9 @@ function targetOf(
   const { host, use_http: useHttp, port = useHttp ? DEFAULT_HTTP_PORT : DEFAULT_GRPC_PORT } = config;
   const match = /^(?:(https?):\/\/)?(\[[\da-fA-F:.]+\]|[^\s/:@?#[\]]+)\/?$/.exec(host);
   if (!match) {
-    const message = `"${host}" is no host of a collector`;
+    const message = `"${host}" is not a valid collector host`;
     throw site.fault('OTEL_HOST', `${at}/host`, message, {
-      hint: 'a name or an address, with https:// before it for TLS; the port stands in "port"',
+      hint: 'a host name or IP address, with https:// for TLS; set the port in "port"',
     });
   }
   const secure = match[1] === 'https';

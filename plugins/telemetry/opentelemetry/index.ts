@@ -70,7 +70,7 @@ function attachService(site: Site<OpenTelemetryConfig>): AtService {
   checkBuckets(site);
   const { config } = site;
   if (config.trace_sample_rate === 0) {
-    site.warn('OTEL_SAMPLE_RATE', '/trace_sample_rate', '0 records no spans; KrakenD records all of them with it');
+    site.warn('OTEL_SAMPLE_RATE', '/trace_sample_rate', '0 records no spans; in KrakenD it records all of them');
   }
   const resource = resourceOf(site, config);
   const headers = site.take(exporterHeaders);

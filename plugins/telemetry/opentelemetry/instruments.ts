@@ -73,9 +73,9 @@ export function openInstruments(store: MetricStore, { time, size }: Buckets, isN
   const counters: OutcomeCounters = {
     started: counter('http.client.request.started.count', 'Requests to backends.'),
     failed: counter('http.client.request.failed.count', 'Requests to backends that failed.'),
-    canceled: counter('http.client.request.canceled.count', 'Requests to backends that were given up.'),
+    canceled: counter('http.client.request.canceled.count', 'Requests to backends that were aborted.'),
     timedOut: counter('http.client.request.timedout.count', 'Requests to backends that took too long.'),
-    noContentLength: counter('http.client.response.no-content-length', 'Answers that do not tell their length.'),
+    noContentLength: counter('http.client.response.no-content-length', 'Responses without a Content-Length.'),
   };
   return {
     serverDuration: times(
@@ -91,11 +91,11 @@ export function openInstruments(store: MetricStore, { time, size }: Buckets, isN
     client: {
       duration: times(
         isNew ? 'http.client.request.duration' : 'http.client.duration',
-        'Duration of requests to backends, up to the headers of the answer.',
+        'Duration of backend requests, up to the response headers.',
       ),
       responseSize: sizes(
         isNew ? 'http.client.response.body.size' : 'http.client.response.size',
-        'Size that answers of backends tell.',
+        'Content-Length of backend responses.',
       ),
       requestSize: isNew
         ? sizes('http.client.request.body.size', sent)
@@ -108,11 +108,11 @@ export function openInstruments(store: MetricStore, { time, size }: Buckets, isN
         tls: times('http.client.request.tls.duration', 'TLS handshakes with backends.'),
       },
       read: {
-        size: counter('http.client.response.read.size', 'Bytes read of answers of backends.', 'By'),
-        time: counter('http.client.response.read.time', 'Time spent reading answers of backends.', 's'),
-        errors: counter('http.client.response.read.errors', 'Answers of backends that broke off.'),
-        sizes: sizes('http.client.response.read.size-hist', 'Bytes read of an answer of a backend.'),
-        times: times('http.client.response.read.time-hist', 'Time spent reading an answer of a backend.'),
+        size: counter('http.client.response.read.size', 'Bytes read from backend responses.', 'By'),
+        time: counter('http.client.response.read.time', 'Time spent reading backend responses.', 's'),
+        errors: counter('http.client.response.read.errors', 'Backend responses that were interrupted.'),
+        sizes: sizes('http.client.response.read.size-hist', 'Bytes read from a backend response.'),
+        times: times('http.client.response.read.time-hist', 'Time spent reading a backend response.'),
       },
     },
   };

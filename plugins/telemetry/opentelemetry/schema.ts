@@ -43,7 +43,7 @@ const attributes = (of: string) =>
   }) as const;
 
 const headerReport = {
-  report_headers: flag('Put the headers of requests and responses on spans, those with credentials left out.'),
+  report_headers: flag('Adds request and response headers to spans, except those with credentials.'),
   skip_headers: {
     type: 'array',
     items: { type: 'string', pattern: HEADER_NAME_PATTERN },
@@ -70,10 +70,10 @@ const proxyLayer = {
 } as const;
 
 const clientSwitches = {
-  disable_stage: flag('Leave out the pipe of the backend; round_trip and read_payload go on.'),
-  round_trip: flag('Report the request to the backend, up to the headers of its answer.'),
-  read_payload: flag('Report how the body of the answer is read.'),
-  detailed_connection: flag('Report how the connection was found or opened.'),
+  disable_stage: flag('Omits the backend pipeline; round_trip and read_payload remain.'),
+  round_trip: flag('Reports the backend request, up to the response headers.'),
+  read_payload: flag('Reports reading of the response body.'),
+  detailed_connection: flag('Reports how the connection was obtained or opened.'),
 } as const;
 
 const backendLayer = {
@@ -162,9 +162,9 @@ export const serviceSchema = {
     },
   ],
   properties: {
-    service_name: text("What the service is called. Default: the configuration's name, else Sluice.", 'shop'),
+    service_name: text("Service name. Default: the configuration's name, or Sluice.", 'shop'),
     service_version: text("Version of the service. Default: the gateway's.", '2.1.0'),
-    deploy_env: text('Where it runs; not told when it is empty.', 'production'),
+    deploy_env: text('Deployment environment. Omitted if empty.', 'production'),
     metric_reporting_period: {
       type: 'integer',
       minimum: 0,
@@ -224,7 +224,9 @@ export const serviceSchema = {
           description: 'Client requests, from their headers to the end of the response. Default: everything.',
           properties: {
             ...layerSwitches,
-            disable_propagation: flag('Begin a trace of its own for every request, whatever the client says.'),
+            disable_propagation: flag(
+              'Starts a new trace for every request, regardless of trace headers from the client.',
+            ),
             ...headerReport,
             ...staticAttributes,
             semantic_convention: {
@@ -284,7 +286,7 @@ export const endpointSchema = {
 export const backendSchema = {
   type: 'object',
   title: 'OpenTelemetry of a backend',
-  description: 'Backend settings that replace those of the endpoint and the service.',
+  description: 'Backend settings. They replace the settings of the endpoint and the service.',
   examples: [{ backend: { traces: { round_trip: true } } }],
   properties: { backend: backendLayer },
 } as const satisfies Schema;

@@ -84,7 +84,7 @@ function tokenOffers(rules: Rules): readonly Offer[] {
 function refuseWithoutTokens(site: EndpointSite<unknown>, rules: Readonly<Record<Phase, Rules>>): void {
   if (Object.hasOwn(site.endpoint.extra_config, asksAboutTokens)) return;
   if (!rules.token.any && !rules.request.reads('JWT') && !rules.response.reads('JWT')) return;
-  throw site.fault('CEL_NO_TOKEN', '', 'JWT is there only beside "auth/validator"', {
+  throw site.fault('CEL_NO_TOKEN', '', 'JWT is only available with "auth/validator"', {
     hint: 'add "auth/validator" to the endpoint, or leave the condition out',
   });
 }

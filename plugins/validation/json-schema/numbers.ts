@@ -62,7 +62,7 @@ function readLimit(reader: SchemaReader, inclusive: string, exclusive: string): 
   const mark = reader.get(exclusive);
   if (typeof mark !== 'boolean') return [limit, numeric(mark)];
   if (!mark) return [limit, null];
-  if (limit === null) throw reader.fault(`must stand beside ${inclusive}`, exclusive);
+  if (limit === null) throw reader.fault(`requires ${inclusive}`, exclusive);
   return [null, limit];
 }
 

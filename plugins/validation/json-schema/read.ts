@@ -109,7 +109,7 @@ function reportSlips(schema: DataObject, pointer: string, warn: SchemaSite['warn
     if (ANNOTATIONS.has(key) || /^[@$_#]|^x-/.test(key) || key.length < 4) continue;
     const near = findNear(key, KEYWORDS);
     if (!near?.isSure || Object.hasOwn(schema, near.name)) continue;
-    const message = `"${key}" is no keyword and checks nothing`;
+    const message = `"${key}" is not a keyword and checks nothing`;
     warn('JSON_SCHEMA_KEYWORD', `${pointer}/${escapeToken(key)}`, message, {
       hint: `did you mean "${near.name}"?`,
     });

@@ -36,7 +36,7 @@ describe('the description of the admin API', () => {
     }
   });
 
-  it('gives every operation a name of its own', () => {
+  it('gives every operation a unique name', () => {
     const names = [...description.operations.values()].map(({ operationId }) => operationId);
     equal(new Set(names).size, changing.length + reading.length);
   });

@@ -62,7 +62,7 @@ describe('descriptions in OpenAPI', () => {
       equal(described.length, reading.length);
     });
 
-    it('gives every operation a name of its own', async () => {
+    it('gives every operation a unique name', async () => {
       const paths = Object.values((await document()).paths) as Record<string, { operationId: string }>[];
       const ids = paths.flatMap((path) => Object.values(path).map(({ operationId }) => operationId));
       equal(new Set(ids).size, reading.length);

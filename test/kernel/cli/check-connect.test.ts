@@ -139,7 +139,7 @@ describe('check --connect', () => {
   it('says of a name that there is none', async () => {
     const [found] = await mistakes(service(['http://nowhere.invalid']));
     deepEqual([found!['code'], found!['pointer']], ['CONNECT_NAME', '/endpoints/0/backend/0/host/0']);
-    match(String(found!['message']), /^nowhere\.invalid:80 cannot be looked up: E/);
+    match(String(found!['message']), /^nowhere\.invalid:80 cannot be resolved: E/);
   });
 
   it('says of a server that takes connections and is silent that TLS takes too long', async () => {
@@ -150,7 +150,7 @@ describe('check --connect', () => {
       [
         [
           'CONNECT_TIMEOUT',
-          `127.0.0.1:${server.port} takes connections and does not answer the TLS handshake within 2000 ms`,
+          `127.0.0.1:${server.port} accepts connections but does not complete the TLS handshake within 2000 ms`,
         ],
       ],
     );
@@ -160,7 +160,7 @@ describe('check --connect', () => {
     const server = createServer((socket) => socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     const { port } = await listen(server);
     const [found] = await mistakes(service([`https://127.0.0.1:${port}`]));
-    deepEqual([found!['code'], found!['hint']], ['CONNECT_TLS', 'it speaks something else than TLS there']);
+    deepEqual([found!['code'], found!['hint']], ['CONNECT_TLS', 'the server does not use TLS']);
   });
 
   it('says of a server that hangs up in the handshake that it does', async () => {
@@ -276,18 +276,18 @@ describe('check --connect', () => {
     it('misses TLS where the address demands it', async () => {
       deepEqual(await found('INFO {}\r\n', 'tls'), [
         'CONNECT_GREETING',
-        'does not greet as it should: it offers no TLS, which is demanded of it',
+        'does not greet as it should: it does not offer TLS, which is required',
       ]);
     });
 
     it('takes no other server for it', async () => {
       const code = 'CONNECT_GREETING';
-      deepEqual(await found('220 mail.test ESMTP\r\n'), [code, 'does not greet as it should: it is no server of NATS']);
+      deepEqual(await found('220 mail.test ESMTP\r\n'), [code, 'does not greet as it should: not a NATS server']);
       deepEqual(await found('INFO {"a":}\r\n'), [
         code,
-        'does not greet as it should: what it says of itself is no JSON',
+        'does not greet as it should: its INFO message is not valid JSON',
       ]);
-      deepEqual(await found('x'.repeat(100_000)), [code, 'does not greet as it should: it is no server of NATS']);
+      deepEqual(await found('x'.repeat(100_000)), [code, 'does not greet as it should: not a NATS server']);
     });
 
     it('waits for a greeting no longer than it may take', async () => {
@@ -353,7 +353,7 @@ describe('check --connect', () => {
   });
 
   it('wants a time only with the flag, and a time', async () => {
-    match((await check(service(), '--connect-timeout', '1s')).err, /--connect-timeout needs --connect/);
+    match((await check(service(), '--connect-timeout', '1s')).err, /--connect-timeout requires --connect/);
     match((await check(service(), '--connect', '--connect-timeout', 'soon')).err, /not a duration such as 3s/);
   });
 });

@@ -66,7 +66,7 @@ describe('check without -t', () => {
   it('names the files it did not look at, in its last line', async () => {
     const { code, out } = await check(service({ tls: { keys } }));
     equal(code, 0);
-    match(out, /\nSyntax OK! Not looked at: shop\.pem, shop\.key \(check -t reads them\)\.\n$/);
+    match(out, /\nSyntax OK! Not checked: shop\.pem, shop\.key \(check -t reads them\)\.\n$/);
   });
   it('counts the files it did not look at where there are many', async () => {
     const names = Array.from({ length: 8 }, (_, index) => `${index}.pem`);

@@ -41,7 +41,7 @@ describe('the configuration file of a command', () => {
     folder.write('krakend.json', config);
     const { code, err } = await sluice('run');
     equal(code, 2);
-    match(err, /^several configuration files: choose one of gateway\.json, krakend\.json\n/);
+    match(err, /^several configuration files found: choose one of gateway\.json, krakend\.json\n/);
   });
 
   it('is asked for where the working directory has none, with a way to get one', async () => {

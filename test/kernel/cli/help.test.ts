@@ -83,7 +83,7 @@ describe('a wrong call', () => {
       () => ['routes', '-c', file, '--namespace', 'prxy'],
     ],
     ['an indentation by letters', 'not white space: --indent x', () => ['check', '-d', '-i', 'x', '-c', file]],
-    ['an indentation of nothing', '--indent needs --debug', () => ['check', '-i', ' ', '-c', file]],
+    ['an indentation of nothing', '--indent requires --debug', () => ['check', '-i', ' ', '-c', file]],
     ['a list that is not there', 'cannot read /none: no such file\n', () => ['audit', '-c', file, '-I', '/none']],
     [
       'a token file that is a folder',

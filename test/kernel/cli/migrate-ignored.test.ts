@@ -14,12 +14,12 @@ const rows: readonly Row[] = [
   ['a key of another object', root({ concurrent_calls: 2 }), root({ '@concurrent_calls': 2 }), "'concurrent_calls' is now '@concurrent_calls', for KrakenD ignores it: 'concurrent_calls' belongs to an endpoint, not to the root"],
   ['an unknown key of a component', root({ extra_config: { 'telemetry/logging': { level: 'INFO', stdout: true, colour: true } } }), root({ extra_config: { 'telemetry/logging': { level: 'INFO', stdout: true, '@colour': true } } }), "'colour' is now '@colour', for KrakenD ignores it: unknown key 'colour' in 'telemetry/logging'"],
   ['a component that nobody has', root({ extra_config: { 'my/own': { a: 1 } } }), root({ extra_config: { '@my/own': { a: 1 } } }), `'my/own' is now '@my/own', for KrakenD ignores it: unknown namespace "my/own"`],
-  ['an encoding that does not exist', root({ endpoints: [endpoint({ backend: [backend({ encoding: 'yml' })] })] }), root({ endpoints: [endpoint({ backend: [backend({ '@encoding': 'yml' })] })] }), `'encoding' is now '@encoding', for KrakenD ignores it: no encoding to read a backend is named "yml"`],
-  ['an output that does not exist', root({ endpoints: [endpoint({ output_encoding: 'jsn' })] }), root({ endpoints: [endpoint({ '@output_encoding': 'jsn' })] }), `'output_encoding' is now '@output_encoding', for KrakenD ignores it: no encoding to write a response is named "jsn"`],
-  ['an output that does not exist, which is read as json whatever the root says', root({ output_encoding: 'xml', endpoints: [endpoint({ output_encoding: 'jsn' })] }), root({ output_encoding: 'xml', endpoints: [endpoint({ output_encoding: 'json' })] }), `'output_encoding' is now "json", for KrakenD ignores it: no encoding to write a response is named "jsn"`],
+  ['an encoding that does not exist', root({ endpoints: [endpoint({ backend: [backend({ encoding: 'yml' })] })] }), root({ endpoints: [endpoint({ backend: [backend({ '@encoding': 'yml' })] })] }), `'encoding' is now '@encoding', for KrakenD ignores it: encoding "yml" does not exist or cannot read backend responses`],
+  ['an output that does not exist', root({ endpoints: [endpoint({ output_encoding: 'jsn' })] }), root({ endpoints: [endpoint({ '@output_encoding': 'jsn' })] }), `'output_encoding' is now '@output_encoding', for KrakenD ignores it: encoding "jsn" does not exist or cannot write responses`],
+  ['an output that does not exist, which is read as json whatever the root says', root({ output_encoding: 'xml', endpoints: [endpoint({ output_encoding: 'jsn' })] }), root({ output_encoding: 'xml', endpoints: [endpoint({ output_encoding: 'json' })] }), `'output_encoding' is now "json", for KrakenD ignores it: encoding "jsn" does not exist or cannot write responses`],
   ['a way to discover hosts that does not exist', root({ endpoints: [endpoint({ backend: [backend({ sd: 'consul' })] })] }), root({ endpoints: [endpoint({ backend: [backend({ '@sd': 'consul' })] })] }), `'sd' is now '@sd', for KrakenD ignores it: unknown service discovery "consul"`],
   ['a duration that is none', root({ timeout: '2' }), root({ '@timeout': '2' }), `'timeout' is now '@timeout', for KrakenD ignores it: 'timeout' must be a duration such as "1500ms" or "2s", found "2"`],
-  ['a header listed twice', root({ endpoints: [endpoint({ input_headers: ['A', 'B', 'A'] })] }), root({ endpoints: [endpoint({ input_headers: ['A', 'B'] })] }), `'input_headers' is now ["A","B"], for KrakenD ignores it: 'input_headers' holds "A" twice (first at position 0)`],
+  ['a header listed twice', root({ endpoints: [endpoint({ input_headers: ['A', 'B', 'A'] })] }), root({ endpoints: [endpoint({ input_headers: ['A', 'B'] })] }), `'input_headers' is now ["A","B"], for KrakenD ignores it: 'input_headers' contains "A" twice (first at position 0)`],
 ];
 
 describe('migrate, of what KrakenD ignores', () => {
@@ -51,7 +51,7 @@ describe('migrate, of what KrakenD ignores', () => {
     equal(code, 1);
     deepEqual(JSON.parse(out), given);
     match(err, /left unchanged: unknown key 'url_patern'/);
-    match(err, /^\d mistakes are left: sluice check says how to correct them\n$/m);
+    match(err, /^\d errors are left: sluice check says how to correct them\n$/m);
   });
   const onEndpoint = (extra_config: object) => root({ endpoints: [endpoint({ extra_config })] });
   const limit = { max_rate: 1 };

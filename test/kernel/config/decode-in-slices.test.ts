@@ -15,7 +15,7 @@ describe('a text that is decoded in slices', () => {
   }
 
   for (const [what, end] of [
-    ['what is no UTF-8', [0xff]],
+    ['what is not valid UTF-8', [0xff]],
     ['a letter that is cut off', [0xe2, 0x82]],
   ] as const) {
     it(`is refused where it ends with ${what}`, async () => {

@@ -98,7 +98,7 @@ describe('a configuration file', () => {
     ['', 'g.yaml'],
     ['a', 'g.yml'],
   ] as const) {
-    it(`is refused when it is no object: ${JSON.stringify(text)} in ${file}`, () => {
+    it(`is refused when not an object: ${JSON.stringify(text)} in ${file}`, () => {
       const { code, message } = failure(text, file);
       deepEqual([code, message.includes('must be an object')], ['CONFIG_SYNTAX', true]);
     });

@@ -12,7 +12,7 @@ describe('a refused configuration of the service', () => {
     ['a field of the endpoint', { concurrent_calls: 3 }, '/concurrent_calls', "'concurrent_calls' belongs to an endpoint, not to the root", 'move it to an endpoint'],
     ['no version', { version: undefined }, '', 'unsupported version: none (want: 3)', '"version": 3'],
     ['version 1', { version: 1 }, '/version', 'unsupported version: 1 (want: 3)'],
-    ['version 4', { version: 4 }, '/version', 'unsupported version: 4 (want: 3)', 'write "version": 3 and run sluice check again: it lists the fields that version 3 does not know'],
+    ['version 4', { version: 4 }, '/version', 'unsupported version: 4 (want: 3)', 'set "version": 3 and run sluice check again: it lists the fields that version 3 does not support'],
     ['a version as text', { version: '3' }, '/version', 'unsupported version: "3" (want: 3)', '3'],
     ['a version with a fraction', { version: 3.5 }, '/version', 'unsupported version: 3.5 (want: 3)'],
     ['a version that is null', { version: null }, '/version', 'unsupported version: null (want: 3)'],

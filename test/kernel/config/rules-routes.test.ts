@@ -62,7 +62,7 @@ describe('a placeholder without a value', () => {
 
   it('of a backend that is not there is told so', () => {
     const error = fault('/{resp3_x}', { extra_config: { proxy: { sequential: true } } });
-    equal(error.message, '{resp3_x} has no value: there is no backend 3: the last one is 0');
+    equal(error.message, '{resp3_x} has no value: backend 3 does not exist: the last one is 0');
   });
   it('of a later backend is told with that backend', () => {
     const chain = backends([{ url_pattern: '/{resp1_x}' }, {}], { extra_config: { proxy: { sequential: true } } });

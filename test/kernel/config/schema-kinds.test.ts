@@ -61,7 +61,7 @@ describe('a schema with exactly one of several fields', () => {
       equal(isPublished(source, value), false);
     }
     const [error] = compileSchema(source)({ url: 'a', path: 'b' }, '/x').errors;
-    equal(error!.message, "exactly one of 'url', 'path' must be in 'x', found 'url' and 'path'");
+    equal(error!.message, "exactly one of 'url', 'path' is required in 'x', found 'url' and 'path'");
     deepEqual(error!.related, ['/x/url', '/x/path']);
   });
 });

@@ -39,12 +39,12 @@ describe('a syntax error of JSON', () => {
     ['{"a": 01}', '1:7-1:9 a number must not begin with zeros'],
     ['{"a": .5}', '1:7-1:9 a number must begin with a digit'],
     ['{"a": 1.}', '1:7-1:9 digits are missing after the dot'],
-    ['{"a": 1 "x"}', '1:9-1:12 only a comma or the end of the object may follow a value'],
-    ['{"a": ["b": 1]}', '1:11-1:12 a list holds values, not keys'],
+    ['{"a": 1 "x"}', '1:9-1:12 expected a comma or the end of the object after the value'],
+    ['{"a": ["b": 1]}', '1:11-1:12 a list contains values, not keys'],
     ['{"a": "b\n}', '1:7-1:9 this string has no closing quote'],
     ['{"a": "b\\\\c\\q"}', "1:12-1:14 '\\q' is not a valid escape in JSON"],
     ['{"a": "b\\u12"}', '1:9-1:13 four hexadecimal digits are missing after \\u'],
-    ['{"a": "b\tc"}', '1:9-1:10 strings must not hold control characters'],
+    ['{"a": "b\tc"}', '1:9-1:10 strings cannot contain control characters'],
     ['{"a": 1 /* b }', '1:9-1:11 this comment is never closed'],
     ['{"a": 1}}', "1:9-1:10 this '}' closes nothing"],
     ['{"a": 1}\n{"b": 2}', '2:1-2:2 text after the end of the document'],
@@ -56,7 +56,7 @@ describe('a syntax error of JSON', () => {
     ['{\n "a": ["b",\n "c": 1\n}', '2:11-2:11 the list that began at line 2 is not closed'],
     ['{"a": ["b", "c": 1}', '1:11-1:11 the list that began at line 1 is not closed'],
     ['{"a": [{"b": [1, 2, "c": 3}, {"d": 4}]}', '1:19-1:19 the list that began at line 1 is not closed'],
-    ['{\n "a": [\n  "b": 1,\n  "c": 2\n ]\n}', '3:6-3:7 a list holds values, not keys'],
+    ['{\n "a": [\n  "b": 1,\n  "c": 2\n ]\n}', '3:6-3:7 a list contains values, not keys'],
     ['{\n "a": "b", "c"],\n "d": 1\n}', '2:7-2:10 the opening bracket of this list is missing'],
     ['{\n "a": "b"],\n "d": 1\n}', '2:7-2:10 the opening bracket of this list is missing'],
     ['{\n "a":\n  {},\n  {}\n ],\n "d": 1\n}', '2:6-2:6 the opening bracket of this list is missing'],
@@ -148,7 +148,7 @@ describe('a syntax error of YAML', () => {
     ['a: {{ .Env.A }}', ['1:4-1:16 templates are not rendered']],
     ['{{ template "x" }}\na: 1', ['1:1-1:19 templates are not rendered']],
     ['a: .nan\nb: .inf', ['1:4-1:8 .nan is not a JSON number', '2:4-2:8 .inf is not a JSON number']],
-    ['a: *x\nb: *y', ["1:4-1:6 alias '*x' leads nowhere", "2:4-2:6 alias '*y' leads nowhere"]],
+    ['a: *x\nb: *y', ["1:4-1:6 alias '*x' does not exist", "2:4-2:6 alias '*y' does not exist"]],
   ];
   for (const [text, expected] of cases) {
     it(`is told with its place: ${JSON.stringify(text)}`, () => deepEqual(reported(text, 'g.yaml'), expected));

@@ -293,10 +293,7 @@ describe('what becomes of faults in plugins from files', () => {
       };
       const { code, message } = await refusal(endpoint(spin));
       equal(code, 'PLUGIN_ATTACH');
-      match(
-        message,
-        /^"acme\/test" cannot be attached: it does not come back: it runs in an endless loop \(.*policies/,
-      );
+      match(message, /^"acme\/test" cannot be attached: it did not return: it runs in an endless loop \(.*policies/);
     }).timeout(30_000);
 
     it('cannot reach what others work with: configuration and encodings are its own, or frozen', async () => {

@@ -25,11 +25,8 @@ describe('a failure that nobody waits for', function () {
       /ERROR \[PLUGIN: test\/misbehaving\] hook "outside of a request" .* failed at .*stray-plugin\.ts:7:13: TypeError: late/,
     ],
     ['plugin rejects', /ERROR \[PLUGIN: test\/misbehaving\] .* at .*stray-plugin\.ts:\d+:\d+: TypeError: stray/],
-    [
-      'plugin socket',
-      /ERROR \[PLUGIN: one of test\/misbehaving\] failed where nobody waited for it: Error: connect ECONNREFUSED/,
-    ],
-    ['plugin text', /ERROR \[PLUGIN: one of test\/misbehaving\] failed where nobody waited for it: thrown: a text/],
+    ['plugin socket', /ERROR \[PLUGIN: one of test\/misbehaving\] failed asynchronously: Error: connect ECONNREFUSED/],
+    ['plugin text', /ERROR \[PLUGIN: one of test\/misbehaving\] failed asynchronously: thrown: a text/],
   ] as const) {
     it(`is told and ends nothing where it is a plugin's, or leads to no file: ${act}`, async () => {
       const { code, stdout } = await run(act);

@@ -47,7 +47,7 @@ describe('a change whose component never finishes warming up', () => {
   });
 
   it('is cancelled two seconds after the next one has come', async () => {
-    const hanging = rejects(gateway.reload(config('two', true)), /cancelled for the change that waits behind it/);
+    const hanging = rejects(gateway.reload(config('two', true)), /cancelled in favor of the next change/);
     await hung.promise;
     const next = gateway.reload(config('three', false));
     mock.timers.tick(2000);

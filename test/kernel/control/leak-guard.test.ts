@@ -45,7 +45,7 @@ describe('the leak guard', () => {
     collected!();
     now = MINUTE_MS;
     collected!();
-    deepEqual(warnings, ['revision 7 was released but is still in memory: something refers to it']);
+    deepEqual(warnings, ['revision 7 was released but is still in memory']);
   });
 
   it('names the plugins from files of which something is in memory', () => {
@@ -54,7 +54,7 @@ describe('the leak guard', () => {
     now = MINUTE_MS;
     collected!();
     deepEqual(warnings, [
-      'revision 7 was released but is still in memory: something, perhaps of plugin "acme/a" (one, /a.ts) or plugin "acme/b" (two, /b.ts), refers to it',
+      'revision 7 was released but is still in memory, perhaps referenced by plugin "acme/a" (one, /a.ts) or plugin "acme/b" (two, /b.ts)',
     ]);
   });
 
@@ -65,7 +65,7 @@ describe('the leak guard', () => {
     now = MINUTE_MS;
     collected!();
     deepEqual(warnings, [
-      'plugin "acme/a" (one, /a.ts) was replaced or removed but is still in memory: a timer, a listener or a promise of it refers to it',
+      'plugin "acme/a" (one, /a.ts) was replaced or removed but is still in memory: referenced by a timer, listener or promise it created',
     ]);
     equal(guard.leaked, 0);
   });

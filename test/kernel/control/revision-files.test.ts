@@ -28,7 +28,7 @@ describe('the files of a history', () => {
     deepEqual([revisions.map(({ number }) => number), last], [[1, 2, 3], 3]);
     deepEqual(
       skipped,
-      ['1.json', 'a.txt', 'b.txt', 'x00000009.json'].map((name) => `${name} (not made by the gateway)`),
+      ['1.json', 'a.txt', 'b.txt', 'x00000009.json'].map((name) => `${name} (not created by the gateway)`),
     );
   });
 
@@ -126,6 +126,6 @@ describe('a revision that is read', () => {
 
   it('is none that is cut off, or of another number', () => {
     throws(() => parseRevision('{', 1), { message: 'no complete JSON' });
-    throws(() => parse({ number: 2 }), { message: 'it holds revision 2' });
+    throws(() => parse({ number: 2 }), { message: 'it contains revision 2' });
   });
 });

@@ -186,7 +186,7 @@ describe('explainRequest', () => {
       ['X-Stopped', 'not in input_headers of the backend'],
       ['X-Forwarded-For', 'the gateway writes it itself'],
       ['Te', 'it belongs to the connection'],
-      ['Content-Type', 'it describes a body, and there is none'],
+      ['Content-Type', 'it describes a body, but the request has none'],
     ] as const) {
       it(`of the header ${name}`, async () => equal((await reasons([name, 'x']))[name], why));
     }
@@ -198,7 +198,10 @@ describe('explainRequest', () => {
     it('of a look-alike under *', async () => {
       const headers = [['X_Forwarded_For', '1']] as const;
       const { forwarded } = await explain(one({ input_headers: ['*'] }), { method: 'GET', target: '/e', headers });
-      equal(forwarded[0]!.clientHeaders[0]!.why, 'some backends take it for a header the gateway or a component sets');
+      equal(
+        forwarded[0]!.clientHeaders[0]!.why,
+        'some backends treat it as a header set by the gateway or a component',
+      );
     });
 
     it('of parameters', async () => {

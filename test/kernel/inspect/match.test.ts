@@ -41,7 +41,7 @@ describe('matchRoute', () => {
   it('names the endpoint that fixed text wins over, and why', async () => {
     const { rivals } = await match('GET /user/new');
     deepEqual(ids(rivals), ['GET /user/{id}', 'POST /user/{id}']);
-    equal(rivals[0]!.why, 'its variable {id} gives way to the fixed new');
+    equal(rivals[0]!.why, 'its placeholder {id} is less specific than the fixed segment new');
     equal(rivals[1]!.why, 'matches the path, but serves POST');
   });
 
@@ -49,14 +49,14 @@ describe('matchRoute', () => {
     const words = ['/{a}', '/{b}.json'].map((endpoint) => ({ endpoint, backend }));
     const { match, rivals } = await matchRoute(await serve({ endpoints: words, disable_rest: true }), 'GET', '/x.json');
     equal(match.kind === 'route' && match.route.id, 'GET /{b}.json');
-    equal(rivals[0]!.why, '{a} gives way to {b}.json, which fixes more');
+    equal(rivals[0]!.why, '{a} is less specific than {b}.json');
   });
 
   it('names the wildcard that a variable wins over, and why', async () => {
     const { match: result, rivals } = await match('GET /f/x/b');
     equal(result.kind === 'route' && result.route.id, 'GET /f/{a}/b');
     deepEqual(ids(rivals), ['GET /f/*']);
-    equal(rivals[0]!.why, 'its wildcard gives way to what GET /f/{a}/b spells out');
+    equal(rivals[0]!.why, 'its wildcard is less specific than GET /f/{a}/b');
   });
 
   it('names the endpoints of other methods where the method is wrong', async () => {
@@ -75,7 +75,7 @@ describe('matchRoute', () => {
   it('names an endpoint without the prefix that was asked for', async () => {
     const { nearMisses } = await match('GET /v1/user/7');
     equal(nearMisses[0]!.route.id, 'GET /user/{id}');
-    equal(nearMisses[0]!.why, 'has 2 segments where the path has 3');
+    equal(nearMisses[0]!.why, 'has 2 segments; the path has 3');
   });
 
   it('names nothing where nothing is alike', async () => {
@@ -86,7 +86,7 @@ describe('matchRoute', () => {
     const all = await serve({ endpoints: [...endpoints, { endpoint: '/__catchall', backend }] });
     const { rivals } = await matchRoute(all, 'GET', '/user/7');
     deepEqual(ids(rivals), ['GET /__catchall', 'POST /user/{id}']);
-    equal(rivals[0]!.why, 'answers only what no other endpoint matches');
+    equal(rivals[0]!.why, 'answers only requests that no other endpoint matches');
     const other = await matchRoute(all, 'PATCH', '/zzz');
     equal(other.match.kind === 'route' && other.match.route.pattern, '/__catchall');
   });

@@ -63,7 +63,7 @@ describe('the application log', () => {
     log.debug(() => {
       throw new Error('broken');
     });
-    deepEqual(lines, ['DEBUG made\n', 'DEBUG message could not be made: Error: broken\n']);
+    deepEqual(lines, ['DEBUG made\n', 'DEBUG message could not be formatted: Error: broken\n']);
   });
 
   it('puts the prefixes of its component before the message', () => {

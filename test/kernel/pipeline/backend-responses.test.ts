@@ -47,7 +47,7 @@ describe('the answers of backends', () => {
     deepEqual(counted(responses), ['a none: 1', 'a 2xx: 2', 'a 4xx: 1']);
   });
 
-  it('are none where what a plugin answers is no status', () => {
+  it('are none where what a plugin answers is not a valid status', () => {
     const responses = new BackendResponses();
     for (const status of [Number.NaN, -1, 99, 600, 1000, 1e9]) responses.of('a').record(status);
     deepEqual(counted(responses), ['a none: 6']);

@@ -31,7 +31,7 @@ describe('a setting at the wrong place', () => {
     deepEqual(shown(ofOtherPlace(unknown(), plugin(forms), forms, here)), [
       'SCHEMA_UNKNOWN_KEY',
       `${here}/door`,
-      `'door' of "x/y" belongs to another form of it`,
+      `'door' of "x/y" is only allowed in another form of the component`,
       'write one of its forms, not parts of both',
     ]);
     const others = place('endpoint', { anyOf: [form('key')] });

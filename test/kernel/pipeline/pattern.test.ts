@@ -109,7 +109,7 @@ describe('the path and query asked for on a backend', () => {
 
   it('are told of in the log where an answer or a claim lacks a value', () => {
     for (const [pattern, line] of [
-      ['/{resp0_a.b}', '{resp0_a.b} is not in the answer of backend 0'],
+      ['/{resp0_a.b}', '{resp0_a.b} is missing in the response of backend 0'],
       ['/{JWT.sub}', 'the token has no claim for {JWT.sub}'],
     ] as const) {
       const { request, call, lines } = bring({});

@@ -11,12 +11,12 @@ describe('a plugin without a place, named in an extra_config,', () => {
       'says that it is there by itself',
       { always: () => ({}) },
       'it is attached to every service by itself',
-      'take it out',
+      'remove it',
     ],
     [
       'says which field names what it brings',
       { encodings: [{ name: 'csv', decode: () => ({}) }] },
-      'it stands in no extra_config',
+      'it cannot be used in extra_config',
       '"encoding": "csv"',
     ],
   ] as const) {

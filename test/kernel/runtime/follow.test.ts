@@ -146,7 +146,7 @@ describe('a gateway that watches its file', () => {
     });
 
     for (const [how, save] of Object.entries({
-      'that is no JSON': (file: string) => writeFileSync(file, '{"version": 3,, "endpoints": []}'),
+      'that is not valid JSON': (file: string) => writeFileSync(file, '{"version": 3,, "endpoints": []}'),
       'that is no configuration': (file: string) => writeFileSync(file, '{"version": 3, "prot": 8080}'),
       'that has deleted the file': (file: string) => rmSync(file),
     })) {

@@ -43,12 +43,12 @@ describe('two components that bring what only one can', () => {
       { endpoint: { gather: { over: ([first]) => first! } } },
       'decide how the backends are called',
     ],
-    ['a way to merge', { endpoint: { combine: (sections) => sections[0]! } }, 'decide how the answers are made one'],
-    ['the shape of a backend', { backend: { shape } }, 'reshape the answer of a backend'],
+    ['a way to merge', { endpoint: { combine: (sections) => sections[0]! } }, 'decide how the responses are merged'],
+    ['the shape of a backend', { backend: { shape } }, 'reshape the response of a backend'],
     ['a shadow', { backend: { shadow: {} } }, 'make a backend a shadow'],
     ['a level', { service: { logging: { level: 'INFO' } } }, 'set the level of the application log'],
     ['a format', { service: { logging: { format } } }, 'decide the format of the application log'],
-    ['a sink', { service: { logging: { accessSink: silentSinks.stdout } } }, 'decide where the access log goes'],
+    ['a sink', { service: { logging: { accessSink: silentSinks.stdout } } }, 'set the destination of the access log'],
     ['settings of reloads', { service: { reload: reload() } }, 'decide how configurations are replaced'],
   ] satisfies [string, Parameters<typeof rivals>[0], string][]) {
     it(`are refused by name for ${what}`, async () => {

@@ -51,7 +51,7 @@ describe('a gateway made in code', () => {
   it('refuses one that has the name of another', async () => {
     await rejects(
       createGateway(stamped({}), { ...options, plugins: [stamp, stamp] }),
-      /there is a plugin named "acme\/stamp" already/,
+      /a plugin named "acme\/stamp" already exists/,
     );
     await rejects(createGateway({ version: 3 }, { ...options, plugins: [limiter] }), /qos\/ratelimit\/router/);
   });

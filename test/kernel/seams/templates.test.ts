@@ -31,7 +31,7 @@ describe('a plugin with a template of its configuration', () => {
   it('has a wrong one refused with line and column', async () => {
     await rejects(openHarness(greeter, 'endpoint', { text: 'a\n{{ nope }}' }), (error: Error) => {
       equal(JSON.stringify(error).includes('TEMPLATE_INVALID'), true);
-      equal(/greeting:2:4: there is no function nope/.test(String(error.message)), true);
+      equal(/greeting:2:4: unknown function nope/.test(String(error.message)), true);
       return true;
     });
   });

@@ -142,7 +142,7 @@ describe('what a plugin brings to the command line', () => {
       match((await sluice('help', 'try')).out, /^usage: sluice try lock \| door \[FLAGS\]$/m);
       const { code, err } = await sluice('try', 'window');
       equal(code, 2);
-      match(err, /please say what to try: lock or door/);
+      match(err, /specify what to try: lock or door/);
     });
     it('may have other names, which are not listed', async () => {
       for (const alias of [['lock', 'try'], ['attempt']]) equal((await sluice(...alias)).out, 'locked\n');

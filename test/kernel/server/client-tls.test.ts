@@ -67,7 +67,7 @@ describe('TLS of the service towards its backends', () => {
       ['CLIENT_TLS_FILE', '/client_tls/ca_certs/0', 'cannot read /nowhere.pem: no such file'],
     ]);
     deepEqual(await secure.refused(configOf({ cipher_suites: [5] })), [
-      ['CLIENT_TLS_CIPHER', '/client_tls/cipher_suites/0', 'cipher suite 5 is not known to this runtime'],
+      ['CLIENT_TLS_CIPHER', '/client_tls/cipher_suites/0', 'cipher suite 5 is not supported by this runtime'],
     ]);
   });
 

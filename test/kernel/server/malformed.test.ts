@@ -30,7 +30,7 @@ const cases: readonly (readonly [name: string, bytes: string, status: number])[]
   ['a byte beyond ASCII in the target', get('Host: a\r\n', '/\xc3\xa9'), 400],
   ['a fragment in the target', get('Host: a\r\n', '/x#y'), 400],
   ['a broken escape in the path', get('Host: a\r\n', '/x%zz'), 400],
-  ['an escape that is no UTF-8', get('Host: a\r\n', '/x%ff'), 400],
+  ['an escape that is not valid UTF-8', get('Host: a\r\n', '/x%ff'), 400],
   ['user information in an absolute target', get('Host: a\r\n', 'http://u@a/x'), 400],
   ['an absolute target of another scheme', get('Host: a\r\n', 'ftp://a/x'), 400],
   ['an absolute target without a host', get('Host: a\r\n', 'http:///x'), 400],

@@ -254,7 +254,7 @@ describe('TLS', () => {
         ['TLS_VERSION', '/tls/min_version', 'min_version TLS13 is above max_version TLS12'],
       ]);
       deepEqual(await secure.refused(secure.tls({ cipher_suites: [4865, 5] })), [
-        ['TLS_CIPHER', '/tls/cipher_suites/1', 'cipher suite 5 is not known to this runtime'],
+        ['TLS_CIPHER', '/tls/cipher_suites/1', 'cipher suite 5 is not supported by this runtime'],
       ]);
     });
 

@@ -45,7 +45,7 @@ describe('a template', () => {
     equal(render('{{.a}} {{.a.b}}'), '<no value> <no value>');
     equal(render('{{.a}}', {}, { missingKey: 'zero' }), '<no value>');
     match(errorOf('{{.a.b}}', {}, { missingKey: 'zero' }).message, /cannot read the field "b" of nothing/);
-    match(errorOf('{{.a}}', {}, { missingKey: 'error' }).message, /^template:1:3: there is no "a"$/);
+    match(errorOf('{{.a}}', {}, { missingKey: 'error' }).message, /^template:1:3: unknown field "a"$/);
   });
 
   it('renders again and again from the same beginning', () => {
@@ -88,7 +88,7 @@ describe('a template', () => {
 
 describe('a mistake in a template', () => {
   const places: readonly (readonly [template: string, message: string])[] = [
-    ['a\n  {{ foo }}', 'template:2:6: there is no function foo'],
+    ['a\n  {{ foo }}', 'template:2:6: unknown function foo'],
     ['{{ if .x }}', 'template:1:1: {{if}} has no {{end}}'],
     ['\n\n{{ end }}', 'template:3:1: {{end}} without a beginning'],
     ['{{ upper }}', 'template:1:4: upper takes 1 argument, found 0'],
@@ -99,7 +99,7 @@ describe('a mistake in a template', () => {
     ['{{ $x }}', 'template:1:4: the variable $x is not declared'],
     ['{{ .a.. }}', 'template:1:6: the name of a field is missing'],
     ['{{ (1 }}', 'template:1:4: the parenthesis is never closed'],
-    ['{{ 1 | 2 }}', 'template:1:8: only a function can take what stands before the |'],
+    ['{{ 1 | 2 }}', 'template:1:8: only a function can receive the value before the |'],
     ['{{ "\\q" }}', 'template:1:4: not a string: "\\q"'],
     ['{{ 1abc }}', 'template:1:4: not a number: 1abc'],
     ['{{ break }}', 'template:1:1: {{break}} outside of a range'],
@@ -187,7 +187,7 @@ describe('the limits of a template', () => {
 
   it('are those that are asked for', () => {
     match(errorOf('{{range until 99}}{{end}}', {}, { limits: { steps: 50 } }).message, /takes more than 50 steps/);
-    match(errorOf('aaaaaaaaaaa', {}, { limits: { characters: 10 } }).message, /makes more than 10 characters/);
+    match(errorOf('aaaaaaaaaaa', {}, { limits: { characters: 10 } }).message, /produces more than 10 characters/);
     equal(render('{{range until 99}}{{end}}', {}, { limits: { steps: 500 } }), '');
   });
 
@@ -208,7 +208,7 @@ describe('the limits of a template', () => {
 });
 
 describe('data of a template', () => {
-  it('has no way to the host', () => {
+  it('cannot reach the host', () => {
     const host = ['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty', '__defineGetter__'];
     for (const name of host) {
       equal(
@@ -238,13 +238,13 @@ describe('data of a template', () => {
 
   it('that is frozen cannot be changed', () => {
     const data = { v: Object.freeze({ a: 1 }) };
-    match(errorOf('{{set .v "a" 2}}', data).message, /this map cannot be changed: deepCopy makes one that can/);
+    match(errorOf('{{set .v "a" 2}}', data).message, /this map is read-only: use deepCopy to get a writable one/);
     match(errorOf('{{merge .v (dict "b" 2)}}', data).message, /cannot be changed/);
     equal(render('{{$v := deepCopy .v}}{{set $v "a" 2}}', data), 'map[a:2]');
   });
 
   it('reads neither the environment nor the network', () => {
-    match(errorOf('{{env "HOME"}}').message, /there is no function env/);
+    match(errorOf('{{env "HOME"}}').message, /unknown function env/);
     match(errorOf('{{getHostByName "localhost"}}').message, /getHostByName is not supported/);
   });
 });

@@ -198,7 +198,7 @@ describe('the channel between two processes', () => {
       equal(error, undefined);
       mock.timers.tick(1);
       await asked;
-      deepEqual([error!.code, error!.message], ['CHANNEL_TIMEOUT', 'no answer in 100 ms']);
+      deepEqual([error!.code, error!.message], ['CHANNEL_TIMEOUT', 'no response within 100 ms']);
       give!(1);
       await arrival();
       respond = () => 2;

@@ -41,7 +41,7 @@ describe('the place of a worker, over changes', () => {
       stand.answer({ prepare: () => new Promise(() => {}) });
       const late = rejects(stand.slot.prepare(order(2)), {
         code: 'PREPARE_TIMEOUT',
-        message: 'worker 7 is not ready: no answer in 30000 ms',
+        message: 'worker 7 is not ready: no response within 30000 ms',
       });
       await turnsUntil(() => stand.asked.includes('prepare'));
       mock.timers.tick(30_000);
@@ -97,7 +97,7 @@ describe('the place of a worker, over changes', () => {
         equal(await committed, null);
         equal(stand.slot.state, 'up');
         deepEqual(stand.asked, ['deny', 'commit', 'deny', 'prepare', 'commit']);
-        deepEqual(stand.lines, [`worker 7 did not switch to the new revision (${why}); trying again`]);
+        deepEqual(stand.lines, [`worker 7 did not switch to the new revision (${why}); retrying`]);
         equal(stand.processes.length, 1);
       });
     }

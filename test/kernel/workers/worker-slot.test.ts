@@ -113,7 +113,7 @@ describe('the place of a worker', () => {
       equal(stand.slot.state, 'starting');
       mock.timers.tick(1);
       await turnsUntil(() => stand.slot.state === 'down');
-      deepEqual(stand.lines, ['worker 7 failed to start: no answer in 30000 ms']);
+      deepEqual(stand.lines, ['worker 7 failed to start: no response within 30000 ms']);
     });
   }
 

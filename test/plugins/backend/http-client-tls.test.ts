@@ -146,12 +146,12 @@ describe('backend/http/client: TLS', () => {
       [
         { certificate, private_key: other.privateKey },
         `${at}/private_key`,
-        `${other.privateKey} is no key for ${certificate}: the key does not match the certificate`,
+        `${other.privateKey} is not the key of ${certificate}: the key does not match the certificate`,
       ],
       [
         { certificate: privateKey, private_key: privateKey },
         `${at}/certificate`,
-        `no certificate in ${privateKey}: it holds a private key`,
+        `no certificate in ${privateKey}: it contains a private key`,
       ],
       [
         { certificate, private_key: path },
@@ -172,7 +172,7 @@ describe('backend/http/client: TLS', () => {
     deepEqual(await refused({ cipher_suites: [49199, 5] }), [
       'CLIENT_TLS_CIPHER',
       '/client_tls/cipher_suites/1',
-      'cipher suite 5 is not known to this runtime',
+      'cipher suite 5 is not supported by this runtime',
     ]);
   });
 

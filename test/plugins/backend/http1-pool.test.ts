@@ -101,7 +101,7 @@ describe('backend/http/client: requests that wait for a connection', () => {
       for (const until = performance.now() + 2; performance.now() < until; );
     });
     await until(() => outcomes.length === 3);
-    deepEqual(outcomes, ['first answered', 'second: the backend has not taken the request', 'third answered']);
+    deepEqual(outcomes, ['first answered', 'second: the backend did not process the request', 'third answered']);
     await pool.close();
   });
 

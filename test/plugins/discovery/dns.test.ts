@@ -191,7 +191,7 @@ describe('sd dns', () => {
     const sinks = rememberingSinks();
     await start([{}], {}, { sinks, debug: true });
     names.zone.set(NAME, 'fails');
-    const failures = () => sinks.lines.filter((line) => line.includes('the last known hosts stay'));
+    const failures = () => sinks.lines.filter((line) => line.includes('the last known hosts remain in use'));
     for (let round = 1; round <= 3; round++) {
       mock.timers.tick(30_000);
       while (failures().length < round) await turn();

@@ -62,7 +62,7 @@ describe('a discovery that a backend does not fit', () => {
 
   it('tells which name to write for one with a port', async () => {
     deepEqual(await refusal({ host: ['api.test:80'], sd: 'dns' }), [
-      `SD_RECORD ${at}/host/0 "api.test": the port comes with the record`,
+      `SD_RECORD ${at}/host/0 "api.test": SRV records provide the port`,
     ]);
   });
 
@@ -116,7 +116,7 @@ describe('a discovery', () => {
     stop.abort();
     await warmed;
     deepEqual(standing.list.current, []);
-    deepEqual(lines, ['SRV look-up of _http._tcp.api.test takes long: there are no hosts until it is answered']);
+    deepEqual(lines, ['SRV lookup of _http._tcp.api.test is slow: no hosts are available until it completes']);
     deepEqual(await standing.close(), { kept: 0, deferred: 0 });
   });
 

@@ -93,7 +93,7 @@ describe('JSON that is not decoded', () => {
     }
   });
 
-  it('is proven on the way: what is no JSON is not shaped', () => {
+  it('is proven on the way: what is not valid JSON is not shaped', () => {
     const roll = dice(3);
     const shapes = Array.from({ length: 40 }, () => shapeJson(rulesOf(roll))).filter((shape) => shape !== null);
     const marks = [...'{}[]",:\\ 0e.-\u0001ä'];

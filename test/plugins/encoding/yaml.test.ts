@@ -99,7 +99,7 @@ describe('reading YAML', () => {
 
   it('fails on aliases of nothing and of themselves', () => {
     throws(() => read(plugin, 'a: *x'), /alias/i);
-    throws(() => read(plugin, 'a: &x [*x]'), /1:8: alias \*x has no anchor before it/);
+    throws(() => read(plugin, 'a: &x [*x]'), /1:8: alias \*x has no preceding anchor/);
   });
 
   it('fails on an alias bomb before it grows', () => {

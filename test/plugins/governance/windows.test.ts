@@ -101,6 +101,6 @@ describe('attempts after a failure', () => {
     it.failed(1000);
     it.succeeded();
     equal(it.mayTry(1e9), false);
-    deepEqual(lines, ['nothing is counted any more until a reload: 1 attempts have failed']);
+    deepEqual(lines, ['requests are not counted until a reload: 1 attempts failed']);
   });
 });

@@ -82,7 +82,7 @@ describe('catalog of grpc', () => {
     const [unresolved, ...others] = await reported([at('b.pb')]);
     match(
       unresolved!,
-      /^GRPC_CATALOG_IMPORT: .*b\.pb: shop\.proto imports kinds\.proto, which no descriptor set holds/,
+      /^GRPC_CATALOG_IMPORT: .*b\.pb: shop\.proto imports kinds\.proto, which is in no descriptor set/,
     );
     match(String(others), /GRPC_CATALOG|^$/);
   });

@@ -225,7 +225,7 @@ describe('JMESPath', () => {
       names.map((name) => [name, resultOf(name, '{"a":[1]}'), resultOf(`a.${name}`, '{"a":[1]}')]),
       names.map((name) => [name, 'null', 'null']),
     );
-    match(mistakeOf('constructor(@)')[0], /there is no function constructor\(\)/);
+    match(mistakeOf('constructor(@)')[0], /unknown function constructor\(\)/);
     match(mistakeOf('"__proto__"(@)')[0], /unexpected/);
   });
 
@@ -263,15 +263,15 @@ describe('JMESPath', () => {
     ['a.#', 'unexpected "#" at column 3', 2],
     ['{a: b,}', 'unexpected "}" at column 7', 6],
     ['"a"(b)', 'unexpected "(" at column 4', 3],
-    ["a == 'abc", "what begins with ' at column 6 is no literal", 5],
+    ["a == 'abc", "the literal that starts with ' at column 6 is not valid", 5],
     [
       'a == `{bad`',
-      'what begins with ` at column 6 is no literal',
+      'the literal that starts with ` at column 6 is not valid',
       5,
-      'between backticks stands JSON, as in `18` or `"text"`',
+      'backticks enclose JSON, as in `18` or `"text"`',
     ],
-    ['lenght(a)', 'there is no function lenght()', 0, 'did you mean length()?'],
-    ['a[?env(b)]', 'there is no function env()', 3],
+    ['lenght(a)', 'unknown function lenght()', 0, 'did you mean length()?'],
+    ['a[?env(b)]', 'unknown function env()', 3],
     ['abs()', 'abs() takes 1 argument, not 0', 0],
     ['merge()', 'merge() takes 1 or more arguments, not 0', 0],
     ['max_by(people, a)', 'max_by() takes an expression, as in &name, as argument 2', 0],
@@ -281,7 +281,7 @@ describe('JMESPath', () => {
     ['a + b', 'calculations are not part of JMESPath', 2],
     ['a * b', 'calculations, variables and conditions are not part of JMESPath', undefined],
     ['$', 'references to the root ($) are not part of JMESPath', 0],
-    ['a == `12345678901234567890`', 'a literal cannot hold a number of more than 15 digits', 5],
+    ['a == `12345678901234567890`', 'a literal cannot contain a number of more than 15 digits', 5],
     ['x'.repeat(20_000), 'an expression has at most 8192 characters', undefined],
     ['('.repeat(8000), 'the expression is nested too deeply', undefined],
     [`a${'.a'.repeat(600)}`, 'the expression is nested too deeply', undefined],
@@ -318,7 +318,7 @@ describe('JMESPath', () => {
       [...wrong, ...keyed].map(() => 'JMESPATH_TYPE'),
     );
     throws(() => compileExpression('sum(people)').search(document), {
-      message: 'sum() takes an array of numbers, and is given another array',
+      message: 'sum() takes an array of numbers, but got another array',
     });
   });
 

@@ -55,7 +55,11 @@ describe('the configuration of Lua scripts', () => {
     deepEqual(code, 'FILE_UNREADABLE');
     const wrong = { sources: [good], md5: { [good]: '0'.repeat(32) } };
     deepEqual(await refusalOf(onProxy, 'endpoint', wrong), [
-      ['LUA_CHECKSUM', '/sources/0', `the checksum of ${good} is d37ffc54b67ce8de1f01efb1f2e33689, not that of md5`],
+      [
+        'LUA_CHECKSUM',
+        '/sources/0',
+        `the checksum of ${good} is d37ffc54b67ce8de1f01efb1f2e33689, which does not match md5`,
+      ],
     ]);
     deepEqual(await refusalOf(onProxy, 'endpoint', { md5: { 'x.lua': '0'.repeat(32) } }), [
       ['LUA_CHECKSUM', '/md5', 'md5 names x.lua, sources does not'],

@@ -79,7 +79,7 @@ describe('isolated modules that do harm', function () {
     stage.write({ exit: 'middleware: () => () => process.exit(3)' });
     await stage.start({ '/exit': middleware('exit') });
     equal(await status('/exit'), 500);
-    await until(() => stage.lines(/exited with code 3; it is started again in 100 ms/).length === 1);
+    await until(() => stage.lines(/exited with code 3; restarting in 100 ms/).length === 1);
     await until(async () => {
       await status('/exit');
       return stage.lines(/it is started again in 200 ms/).length === 1;

@@ -219,7 +219,7 @@ describe('middleware of modules', () => {
       },
     );
     equal((await ask()).status, 500);
-    ok(sinks.lines.some((line) => line.includes('the body was read, and nothing was put in its place')));
+    ok(sinks.lines.some((line) => line.includes('the body was read and not replaced')));
   });
 
   it('is given up with the time of its endpoint, its signal aborted', async () => {
@@ -304,7 +304,7 @@ describe('middleware of modules', () => {
     equal(last().body.toString(), '{"A":"B"}');
   });
 
-  it('refuses a body that is too long to be read into memory, and one that is no JSON', async () => {
+  it('refuses a body that is too long to be read into memory, and one that is not valid JSON', async () => {
     await start(to(named('read'), { method: 'POST' }), {
       read: async (_ctx, request, next) => {
         await request.json({ limit: 8 });

@@ -356,10 +356,14 @@ describe('modules for the extension points of the compatible product', () => {
       ['isolation that is neither yes nor no', { ...one, isolate: 'yes' }, /"isolate" is neither true nor false/],
       ['isolation, which comes too late here', { ...one, isolate: true }, /was imported before it said/],
       ['nothing that it brings', { name: 'a', apiVersion: 1 }, /brings nothing/],
-      ['a factory that is none', { ...one, middleware: {} }, /"middleware" is no function/],
-      ['a dispose that is no function', { ...one, dispose: 1 }, /"dispose" is no function/],
-      ['a schema that is none', { ...one, configSchema: { type: 'nothing' } }, /"configSchema" is no JSON Schema/],
-      ['a schema that is no object', { ...one, configSchema: 1 }, /"configSchema" is no JSON Schema/],
+      ['a factory that is none', { ...one, middleware: {} }, /"middleware" is not a function/],
+      ['a dispose that is not a function', { ...one, dispose: 1 }, /"dispose" is not a function/],
+      [
+        'a schema that is none',
+        { ...one, configSchema: { type: 'nothing' } },
+        /"configSchema" is not a valid JSON Schema/,
+      ],
+      ['a schema that is no object', { ...one, configSchema: 1 }, /"configSchema" is not a valid JSON Schema/],
     ] as const) {
       it(`with ${what} is refused`, () => {
         throws(

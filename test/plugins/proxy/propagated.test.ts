@@ -69,7 +69,7 @@ describe('proxy sequential_propagated_params', () => {
     const config = { sequential: true, sequential_propagated_params: ['resp0_user.id'] };
     await (await openHarness(plugin, 'endpoint', config, around)).send('GET /');
     equal(seen[0]!.params['Resp0_user.id'], '');
-    deepEqual(warnings, ['[Merge] no field user.id in the answer: Resp0_user.id is empty']);
+    deepEqual(warnings, ['[Merge] no field user.id in the response: Resp0_user.id is empty']);
   });
 
   it('offers its values as empty texts, silently', async () => {

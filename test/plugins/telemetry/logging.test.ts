@@ -553,7 +553,10 @@ describe('telemetry/logging, mistakes', () => {
     const mixed = openHarness(plugin, 'backend', { backend: { prefix: 'x' }, prefix: 'y' });
     await rejects(mixed, (error) => {
       const [{ pointer, message, hint }] = (error as ConfigErrors).errors as [ConfigErrors['errors'][number]];
-      deepEqual([pointer, message], ['/prefix', `'prefix' of "telemetry/logging" belongs to another form of it`]);
+      deepEqual(
+        [pointer, message],
+        ['/prefix', `'prefix' of "telemetry/logging" is only allowed in another form of the component`],
+      );
       return hint === 'write one of its forms, not parts of both';
     });
   });

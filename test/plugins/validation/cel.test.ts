@@ -322,7 +322,7 @@ describe('validation/cel in a gateway', () => {
     const sinks = rememberingSinks();
     await start(to('/n/{id}', { extra_config: rules('int(req_params.Id) > 0') }), {}, { sinks });
     await ask('/n/x');
-    ok(sinks.lines.some((line) => line.includes("[CEL][pre] Evaluator #0 failed: 'x' is no integer")));
+    ok(sinks.lines.some((line) => line.includes("[CEL][pre] Evaluator #0 failed: 'x' is not an integer")));
   });
 
   it('does not hold the process for a request that makes a condition explode', async () => {

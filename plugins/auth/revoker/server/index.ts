@@ -63,12 +63,12 @@ export const plugin = definePlugin({
         revocations.add(elements.map(indicesOf), clock.now());
         instances.forgetSilent(pushing.patienceMs, clock.now(), log);
         const told = await instances.push(Buffer.from(JSON.stringify({ elems: elements })), pushing, end.signal);
-        if (told.failed > 0) log.warning(`${told.failed} of ${told.instances} gateways could not be told`);
+        if (told.failed > 0) log.warning(`${told.failed} of ${told.instances} gateways could not be notified`);
         return json(200, { ...told });
       };
       const register = async (request: ClientRequest): Promise<Reply> => {
         const body = await readJson(request);
-        if (!isObject(body)) return problem(400, 'an object with name and port is needed');
+        if (!isObject(body)) return problem(400, 'expected an object with name and port');
         const { name = '', port, address = plainAddress(request.ip), run = '' } = body;
         const isSound =
           [name, address, run].every((text) => typeof text === 'string' && text.length <= 256) &&
@@ -78,20 +78,20 @@ export const plugin = definePlugin({
           (port as number) < 65_536;
         if (!isSound) return problem(400, 'name, address and port are not sound');
         const id = instances.heard(name as string, address as string, port as number, run as string, clock.now());
-        if (id === undefined) return problem(503, 'there are too many gateways');
+        if (id === undefined) return problem(503, 'too many gateways');
         if (id === null) return json(200, { complete: true });
         const trouble = await instances.complete(id, () => revocations.pack(clock.now()), pushing, end.signal);
-        if (trouble !== null) log.warning(`the gateway at ${id} could not be told what is revoked: ${trouble}`);
+        if (trouble !== null) log.warning(`the gateway at ${id} could not be notified of revocations: ${trouble}`);
         return json(200, { complete: trouble === null });
       };
       const list = async (request: ClientRequest): Promise<Reply> => {
         const body = await readJson(request);
         const isSound = Array.isArray(body) && body.every((element) => typeof element === 'string');
-        return isSound ? revoke(body as string[]) : problem(400, 'a list of texts as "jti-abc" is needed');
+        return isSound ? revoke(body as string[]) : problem(400, 'expected a list of strings like "jti-abc"');
       };
       const token = (request: ClientRequest): Reply | Promise<Reply> => {
         const element = elementOf(request.path);
-        if (element === null) return problem(404, '/tokens/{claim}/{value} is needed');
+        if (element === null) return problem(404, 'expected /tokens/{claim}/{value}');
         if (request.method === 'POST') return revoke([element]);
         return json(revocations.has(indicesOf(element), clock.now()) ? 200 : 404, null);
       };
@@ -113,10 +113,10 @@ export const plugin = definePlugin({
         routes: [
           route('POST', '/tokens', 'Revokes a list of tokens.', list),
           route('POST', '/tokens/*', 'Revokes the tokens with a claim.', token),
-          route('GET', '/tokens/*', 'Tells whether the tokens with a claim are revoked.', token),
-          route('POST', '/instances', 'A gateway says that it is there.', register),
-          route('GET', '/instances', 'The gateways that are told.', () => json(200, instances.list(clock.now()))),
-          route('DELETE', '/instances/*', 'A gateway is told no more.', ({ path }) => {
+          route('GET', '/tokens/*', 'Shows whether the tokens with a claim are revoked.', token),
+          route('POST', '/instances', 'Registers a gateway.', register),
+          route('GET', '/instances', 'Lists the registered gateways.', () => json(200, instances.list(clock.now()))),
+          route('DELETE', '/instances/*', 'Removes a gateway.', ({ path }) => {
             const id = decoded(path.slice('/instances/'.length));
             return refuse(id !== null && instances.forget(id) ? 204 : 404);
           }),

@@ -49,7 +49,7 @@ export class Instances {
     for (const [id, { seenAt, name }] of this.#known) {
       if (now - seenAt <= patienceMs) continue;
       this.#known.delete(id);
-      log.warning(`${name} at ${id} was not heard of for ${Math.round(patienceMs / 1000)}s: it is told no more`);
+      log.warning(`${name} at ${id} has not reported for ${Math.round(patienceMs / 1000)}s and was removed`);
     }
   }
 

@@ -27,7 +27,7 @@ export interface BackendBroker {
 const elsewhere: AtBackend = {
   protocol: {
     schemes: ['amqp', 'amqps'],
-    call: () => Reply.failed(new AmqpTrouble('the host of the backend is no broker')),
+    call: () => Reply.failed(new AmqpTrouble('the host of the backend is not a broker address')),
   },
 };
 

@@ -47,7 +47,7 @@ export const schema = {
       type: 'boolean',
       description: 'Fails the request if no consumer receives the message at once.',
       default: false,
-      unused: { because: 'RabbitMQ does not know it any more', unless: [false] },
+      unused: { because: 'Deprecated: removed from RabbitMQ.', unless: [false] },
     },
     persistent: {
       type: 'boolean',

@@ -27,7 +27,7 @@ export class UnprocessedError extends Error {
   readonly wantsHttp1: boolean;
 
   constructor(wantsHttp1 = false) {
-    super('the backend has not taken the request');
+    super('the backend did not process the request');
     this.wantsHttp1 = wantsHttp1;
   }
 }

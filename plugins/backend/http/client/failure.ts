@@ -20,7 +20,7 @@ export function failureOf(error: Error, origin: string, proxied = false): CallEr
     case 'EPIPE':
     case 'CONNECTION_LOST':
     case 'UND_ERR_SOCKET':
-      return make('RESET', 'connection closed before the answer was complete');
+      return make('RESET', 'connection closed before the response was complete');
     case 'UNPROCESSED':
     case 'HTTP2_STREAM':
       return make('RESET', error.message);
@@ -28,7 +28,7 @@ export function failureOf(error: Error, origin: string, proxied = false): CallEr
     case 'ENETUNREACH':
     case 'EADDRNOTAVAIL':
     case 'EACCES':
-      return make('UNREACHABLE', 'no way to the host');
+      return make('UNREACHABLE', 'no route to host');
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
     case 'EAI_FAIL':
@@ -68,7 +68,7 @@ export function failureOf(error: Error, origin: string, proxied = false): CallEr
     return malformed(origin, /CONTINUATION/.test(error.message) ? 'headers too large' : 'not HTTP/2', error);
   }
   if (code.startsWith('ERR_HTTP2') || code === 'HTTP2_CLOSED')
-    return make('RESET', 'connection closed before the answer was complete');
+    return make('RESET', 'connection closed before the response was complete');
   if (code.startsWith('UND_ERR_SOCKS5')) return make('PROXY', 'no connection through the proxy');
   if (isTls(code)) return make('TLS', `TLS failed: ${(error as { reason?: string }).reason ?? tlsText(error, code)}`);
   return make('FAILED', code || 'request failed');
@@ -83,7 +83,7 @@ export function isLostConnection(error: Error): boolean {
 
 /** An answer that HTTP/1.1 does not allow. Code: `BACKEND_MALFORMED`. */
 export function malformed(origin: string, reason: string, cause?: Error): BackendError {
-  return new BackendError('BACKEND_MALFORMED', `backend ${withoutUser(origin)}: malformed answer: ${reason}`, {
+  return new BackendError('BACKEND_MALFORMED', `backend ${withoutUser(origin)}: malformed response: ${reason}`, {
     cause,
   });
 }

@@ -14,7 +14,7 @@ class HeadersError extends Error {
   readonly code = 'HTTP2_HEADERS';
 
   constructor() {
-    super('headers larger than 128 KiB, or the backend wants fewer requests (HTTP/2 code 11)');
+    super('headers larger than 128 KiB, or the backend requests a lower rate (HTTP/2 code 11)');
   }
 }
 
@@ -25,7 +25,7 @@ export class StreamError extends Error {
   /** @param code of HTTP/2. */
   constructor(code: number) {
     super(
-      code === constants.NGHTTP2_NO_ERROR ? 'stream ended without an answer' : `stream reset (HTTP/2 code ${code})`,
+      code === constants.NGHTTP2_NO_ERROR ? 'stream ended without a response' : `stream reset (HTTP/2 code ${code})`,
     );
   }
 }

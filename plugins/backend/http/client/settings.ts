@@ -81,7 +81,7 @@ export function httpClient(site: ClientSite, options: HttpOptions = {}): HttpCli
   const { config, setting } = site;
   const { tls, followsRedirects } = options;
   if (config.proxy_address !== undefined && !isProxyAddress(config.proxy_address)) {
-    throw site.fault('HTTP_PROXY_ADDRESS', '/proxy_address', 'proxy_address is no address with scheme, host and port', {
+    throw site.fault('HTTP_PROXY_ADDRESS', '/proxy_address', 'proxy_address is not a URL with scheme, host and port', {
       hint: 'write it as http://host:port, https://host:port or socks5://host:port',
     });
   }
@@ -141,7 +141,7 @@ function checkHttp2({ config, setting, fault }: ClientSite): void {
     config.proxy_address !== undefined
       ? 'a proxy is called with HTTP/1.1'
       : setting('disable_keep_alives')
-        ? 'disable_keep_alives asks for a connection for each request, and HTTP/2 has one for many'
+        ? 'disable_keep_alives requires a connection per request, but HTTP/2 shares one connection'
         : null;
   if (reason === null) return;
   throw fault('HTTP2_UNUSABLE', '/http2', `http2 cannot be: ${reason}`, { hint: 'leave one of the two out' });

@@ -28,7 +28,7 @@ export function addressOf(site: AddressSite, field: string, rest: string): Addre
   const text = host + rest;
   const [, scheme, place, search = ''] = /^([a-z][a-z\d+.-]*):\/\/([^?#]*)(?:\?([^#]*))?$/i.exec(text) ?? [];
   if (scheme === undefined || place === undefined) {
-    throw site.fault('PUBSUB_ADDRESS', `/${field}`, `"${text}" is no address`, {
+    throw site.fault('PUBSUB_ADDRESS', `/${field}`, `"${text}" is not a valid address`, {
       hint: 'as in "nats://orders.created"',
     });
   }
@@ -45,7 +45,7 @@ export function addressOf(site: AddressSite, field: string, rest: string): Addre
 export function onlyParams(site: AddressSite, field: string, address: Address, known: readonly string[]): void {
   for (const name of address.params.keys()) {
     if (known.includes(name)) continue;
-    const others = known.length > 0 ? `known here: ${known.join(', ')}` : 'there are none here';
+    const others = known.length > 0 ? `supported schemes: ${known.join(', ')}` : 'no parameters are supported';
     throw site.fault('PUBSUB_PARAMETER', `/${field}`, `"${address.text}" has an unknown parameter "${name}"`, {
       hint: others,
     });

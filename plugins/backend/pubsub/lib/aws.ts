@@ -39,13 +39,13 @@ export function serviceOf(opening: Opening, name: AwsService['name'], known: str
   const { site, field, address } = opening;
   const region = paramOf(site, field, address, 'region') ?? known;
   if (region === undefined || !/^[a-z]{2}(?:-[a-z]+)+-\d{1,2}$/.test(region)) {
-    const what = region === undefined ? 'names no region' : `"${region}" is no region`;
+    const what = region === undefined ? 'names no region' : `"${region}" is not a valid region`;
     throw site.fault('PUBSUB_PARAMETER', `/${field}`, `"${address.text}": ${what}`, { hint: '?region=eu-west-1' });
   }
   const endpoint = paramOf(site, field, address, 'endpoint');
   const base = endpoint === undefined ? undefined : URL.parse(endpoint);
   if (base === null || (base && !/^https?:$/.test(base.protocol))) {
-    throw site.fault('PUBSUB_PARAMETER', `/${field}`, `"${address.text}": endpoint is no address`, {
+    throw site.fault('PUBSUB_PARAMETER', `/${field}`, `"${address.text}": endpoint is not a valid URL`, {
       hint: 'endpoint=http://127.0.0.1:4566',
     });
   }

@@ -114,7 +114,7 @@ export class AzureSubscriber implements Subscriber {
   #settle(telling: Promise<void>): void {
     const told = telling
       .catch((error) => {
-        this.#log?.warning(`a message could not be settled, and will come again: ${reasonOf(error)}`);
+        this.#log?.warning(`a message could not be settled and will be redelivered: ${reasonOf(error)}`);
       })
       .finally(() => this.#settling.delete(told));
     this.#settling.add(told);

@@ -59,7 +59,7 @@ export const azure: Driver = {
 function entityOf(opening: Opening, name: string, what: string): string {
   const { site, field, address } = opening;
   if (!/^[a-z\d](?:[\w./-]{0,258}[a-z\d])?$/i.test(name)) {
-    throw site.fault('PUBSUB_ADDRESS', `/${field}`, `"${address.text}": "${name}" is no name of a ${what}`, {
+    throw site.fault('PUBSUB_ADDRESS', `/${field}`, `"${address.text}": "${name}" is not a valid ${what} name`, {
       hint: 'azuresb://orders?subscription=gateways',
     });
   }
@@ -84,7 +84,7 @@ function upstreamOf(said: string): Upstream {
     const isEmulator = fields.get('UseDevelopmentEmulator') === 'true';
     return isEmulator ? { address: server, port: AMQP_PORT } : { address: server, port: AMQPS_PORT, tls: runtimeTls };
   }
-  throw new BadVariable('SERVICEBUS_CONNECTION_STRING holds no connection string with an Endpoint and a key');
+  throw new BadVariable('SERVICEBUS_CONNECTION_STRING is not a connection string with an Endpoint and a key');
 }
 
 /** Publishes to one topic. A message is sent once, and taken when the server has said so. */

@@ -111,7 +111,7 @@ export class Leases {
       for (const [ackId, until] of left) settled.set(ackId, until);
       if (left.length < some.length && settled === this.#accepted) {
         const count = some.length - left.length;
-        this.#log()?.warning(`${count} messages could not be acknowledged, and will come again: ${String(error)}`);
+        this.#log()?.warning(`${count} messages could not be acknowledged and will be redelivered: ${String(error)}`);
       }
       return false;
     }

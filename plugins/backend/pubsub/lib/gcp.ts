@@ -63,7 +63,7 @@ function resourceOf(opening: Opening, kind: 'topics' | 'subscriptions'): string 
   const isShort = address.place.split('/').length === 2;
   if (project === undefined || !(isShort || address.place === `projects/${project}/${kind}/${name}`)) {
     const what = kind.slice(0, -1);
-    throw site.fault('PUBSUB_ADDRESS', `/${field}`, `"${address.text}" is no address of a ${what}`, {
+    throw site.fault('PUBSUB_ADDRESS', `/${field}`, `"${address.text}" is not a valid ${what} address`, {
       hint: `gcppubsub://projects/my-project/${kind}/orders`,
     });
   }

@@ -29,7 +29,7 @@ export class KafkaSubscriber implements Subscriber {
         return !room.isFull;
       },
       unreadable: (where, why, count) => {
-        this.#log?.error(`records of ${where} cannot be read, and are discarded: ${why}`);
+        this.#log?.error(`records of ${where} cannot be read and are discarded: ${why}`);
         this.#discarded(count);
       },
       forget() {

@@ -95,19 +95,19 @@ export function keepSubscriber(
 
 /** @throws ConfigError KAFKA_TOPIC */
 export function checkTopic(site: Opening['site'], topic: string, pointer: string): void {
-  if (!isTopic(topic)) throw site.fault('KAFKA_TOPIC', pointer, `"${topic}" is no name of a topic`);
+  if (!isTopic(topic)) throw site.fault('KAFKA_TOPIC', pointer, `"${topic}" is not a valid topic name`);
 }
 
 /** @throws ConfigError PUBSUB_ADDRESS */
 function topicOf({ site, field, address }: Opening, name: string, what: 'topic' | 'group'): string {
   if (what === 'group' ? /^\S+$/.test(name) : isTopic(name)) return name;
-  throw site.fault('PUBSUB_ADDRESS', `/${field}`, `"${address.text}": "${name}" is no name of a ${what}`);
+  throw site.fault('PUBSUB_ADDRESS', `/${field}`, `"${address.text}": "${name}" is not a valid ${what} name`);
 }
 
 /** @throws BadVariable */
 function clusterOf({ site, field }: Opening, said: string): Known<KafkaSettings> {
   const brokers = said.split(',').map((broker) => broker.trim());
-  if (!brokers.every(isBroker)) throw new BadVariable('KAFKA_BROKERS holds something else than host:port');
+  if (!brokers.every(isBroker)) throw new BadVariable('KAFKA_BROKERS must be a list of host:port');
   for (const address of brokers) site.connectsTo({ address }, `/${field}`);
   return {
     key: keyOf(brokers),

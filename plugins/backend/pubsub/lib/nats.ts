@@ -64,7 +64,7 @@ function subjectOf({ site, field, address }: Opening, hasWildcards: boolean): st
 /** @throws BadVariable */
 function keepConnection({ site, field }: Opening, said: string) {
   const servers = parseServers(said);
-  if (!servers) throw new BadVariable('NATS_SERVER_URL holds no address');
+  if (!servers) throw new BadVariable('NATS_SERVER_URL contains no address');
   const config = site.setting('client_tls');
   const prepared = config && servers.needsTls ? prepareSharedTls(site, config) : undefined;
   const tls = prepared?.client ?? standardTls();

@@ -8,8 +8,13 @@ export function demandPackage({ site, field, address }: Opening, name: string): 
   try {
     import.meta.resolve(name);
   } catch {
-    throw site.fault('PUBSUB_PACKAGE', `/${field}`, `"${address.text}" needs the package ${name}, which is missing`, {
-      hint: `npm install ${name}`,
-    });
+    throw site.fault(
+      'PUBSUB_PACKAGE',
+      `/${field}`,
+      `"${address.text}" requires the package ${name}, which is not installed`,
+      {
+        hint: `npm install ${name}`,
+      },
+    );
   }
 }

@@ -32,7 +32,7 @@ function nameOf({ site, field, address }: Opening, what: string): string {
   onlyParams(site, field, address, []);
   const { place: name } = address;
   if (name !== '' && Buffer.byteLength(name) <= 255) return name;
-  throw site.fault('PUBSUB_ADDRESS', `/${field}`, `"${address.text}" names no ${what}`);
+  throw site.fault('PUBSUB_ADDRESS', `/${field}`, `"${address.text}" does not name a ${what}`);
 }
 
 /** An address without a scheme will do. @throws BadVariable */

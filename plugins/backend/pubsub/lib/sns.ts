@@ -13,7 +13,7 @@ export const sns: Driver = {
     const [, topic, region] =
       /^\/(arn:aws[a-z-]*:sns:([a-z\d-]+):\d{12}:[\w-]{1,256}(?:\.fifo)?)$/.exec(address.place) ?? [];
     if (topic === undefined) {
-      throw site.fault('PUBSUB_ADDRESS', `/${field}`, `"${address.text}" is no address of a topic`, {
+      throw site.fault('PUBSUB_ADDRESS', `/${field}`, `"${address.text}" is not a valid topic address`, {
         hint: 'awssns:///arn:aws:sns:eu-west-1:123456789012:orders?region=eu-west-1',
       });
     }

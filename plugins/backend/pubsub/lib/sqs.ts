@@ -35,7 +35,7 @@ function queueOf(opening: Opening): Queue {
   onlyParams(site, field, address, ['region', 'endpoint']);
   const [, host, path] = /^([^/]+)\/(\d{12}\/[\w-]{1,80}(?:\.fifo)?)$/.exec(address.place) ?? [];
   if (host === undefined) {
-    throw site.fault('PUBSUB_ADDRESS', `/${field}`, `"${address.text}" is no address of a queue`, {
+    throw site.fault('PUBSUB_ADDRESS', `/${field}`, `"${address.text}" is not a valid queue address`, {
       hint: 'awssqs://sqs.eu-west-1.amazonaws.com/123456789012/orders?region=eu-west-1',
     });
   }
@@ -119,7 +119,7 @@ class SqsSubscriber implements Subscriber {
     try {
       await ask(this.#queue, action, body, call);
     } catch (error) {
-      this.#log.warning(`${action} failed, and the message will come again: ${(error as Error).message}`);
+      this.#log.warning(`${action} failed, and the message will be redelivered: ${(error as Error).message}`);
     } finally {
       call.finish();
     }

@@ -49,9 +49,7 @@ export function taking(site: BackendSite<unknown>, { subscriber, log, keyHeader 
     if (giveBack) giveBack();
     else delivery.accept();
     const message = error instanceof Error ? error.message : String(error);
-    log.warning(
-      `a message cannot be decoded as ${backend.encoding}${giveBack ? ', and is given back' : ''}: ${message}`,
-    );
+    log.warning(`a message cannot be decoded as ${backend.encoding}${giveBack ? ' and is requeued' : ''}: ${message}`);
     return Reply.failed(new BackendError('BACKEND_BODY', message, { cause: error }));
   };
   return {

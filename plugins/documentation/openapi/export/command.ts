@@ -9,9 +9,8 @@ import { toSwagger } from './to-swagger.ts';
 /** `sluice export openapi`: writes what a configuration serves as a document of OpenAPI. */
 export const exportCommand: PluginCommand = {
   usage: '-c FILE',
-  summary: 'Write a description of what is served, in OpenAPI.',
-  details:
-    'Exit 1 for a configuration with mistakes, or a document that OpenAPI would not allow: then nothing is written.',
+  summary: 'Export an OpenAPI document of the endpoints.',
+  details: 'Exit code 1, without output, if the configuration or the resulting document is not valid.',
   flags: {
     ...exportFlags('openapi.json'),
     audience: {
@@ -26,7 +25,7 @@ export const exportCommand: PluginCommand = {
     yaml: { type: 'boolean', about: 'Write YAML, not JSON.' },
     'skip-jsonschema': {
       type: 'boolean',
-      about: 'Do not describe bodies of requests by what validation/json-schema lets pass.',
+      about: 'Do not derive request bodies from validation/json-schema.',
     },
   },
   aliases: ['openapi export'],

@@ -68,7 +68,7 @@ function toOperation(operation: DataObject, known: DataObject, warn: Warn): Data
   const types = (list: readonly string[]) => [...new Set(list)].filter((type) => type !== '*/*');
   const requirements = Array.isArray(security) ? security.map((each) => onlyKnown(objectOf(each), known)) : [];
   if (Array.isArray(security) && requirements.every((each) => Object.keys(each).length === 0)) {
-    warn(`Swagger 2.0 cannot say what ${operationId} asks for`);
+    warn(`Swagger 2.0 cannot express the security requirements of ${operationId}`);
   }
   const asked = requirements.filter((each) => Object.keys(each).length > 0);
   return {

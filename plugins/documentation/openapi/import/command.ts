@@ -12,7 +12,7 @@ const flags = {
     short: 'o',
     value: 'FILE',
     default: '-',
-    about: 'Where to write it; - for standard output.',
+    about: 'Output file. - writes to standard output.',
   },
   config: {
     type: 'string',
@@ -27,18 +27,23 @@ const flags = {
     otherwise: 'the first server of each document',
     about: 'Address of the backends, as in http://users.internal:8080.',
   },
-  prefix: { type: 'string', value: 'PATH', otherwise: 'none', about: 'What the path of every endpoint begins with.' },
+  prefix: { type: 'string', value: 'PATH', otherwise: 'none', about: 'Path prefix of every endpoint.' },
   'output-encoding': { type: 'string', value: 'NAME', default: 'json', about: 'How responses are written.' },
-  timeout: { type: 'string', value: 'DURATION', otherwise: 'that of the gateway', about: 'Timeout of all endpoints.' },
-  validate: { type: 'boolean', about: 'Hold the bodies of requests to their JSON Schemas.' },
-  remote: { type: 'boolean', about: 'Fetch documents, and what they refer to, over HTTP.' },
+  timeout: {
+    type: 'string',
+    value: 'DURATION',
+    otherwise: "the gateway's timeout",
+    about: 'Timeout of all endpoints.',
+  },
+  validate: { type: 'boolean', about: 'Validate request bodies against their JSON Schemas.' },
+  remote: { type: 'boolean', about: 'Fetch documents and their references over HTTP.' },
   yaml: { type: 'boolean', about: 'Write YAML, not JSON.' },
 } as const;
 
 /** `sluice import openapi`: writes a configuration that serves what documents describe. */
 export const importCommand: PluginCommand = {
   usage: 'SPEC...',
-  summary: 'Write a configuration that serves what documents in OpenAPI describe.',
+  summary: 'Create a configuration from OpenAPI documents.',
   details:
     'Documents of Swagger 2.0 and OpenAPI 3.0 and 3.1, JSON or YAML; several become one configuration. What cannot be\n' +
     'served is skipped and reported. Exit 1 for a document that cannot be read, or without an address of its backends.',
@@ -58,7 +63,7 @@ export const importFlags = flags;
 /** Imports what a command was called with; what it could not say goes to standard error. @returns an exit code without one. */
 export async function importSpecs({ values, positionals, stderr }: CommandCall): Promise<Imported | number> {
   if (positionals.length === 0) {
-    stderr.write('a document is needed: sluice import openapi SPEC\n');
+    stderr.write('a document is required: sluice import openapi SPEC\n');
     return 2;
   }
   const { 'base-host': baseHost, prefix, timeout, 'output-encoding': outputEncoding = 'json', config } = values;
@@ -102,6 +107,6 @@ async function readExisting(file: string): Promise<DataObject> {
   } catch (error) {
     throw new SpecError(`cannot read ${file}: ${(error as Error).message}`);
   }
-  if (!isObject(data) || data['version'] !== 3) throw new SpecError(`${file} is no configuration of version 3`);
+  if (!isObject(data) || data['version'] !== 3) throw new SpecError(`${file} is not a version 3 configuration`);
   return data;
 }

@@ -33,7 +33,7 @@ export function describedResponses(
     const isKnown = status === 'default' || /^[1-5]\d\d$/.test(status);
     if (!isKnown) {
       if (!status.startsWith('x-'))
-        report(pointer, `the response '${status}' cannot be described: it is no single status`);
+        report(pointer, `the response '${status}' cannot be documented: it is not a single status`);
       return [];
     }
     const chosen = media.find(({ type }) => /[/+]json\b/i.test(type)) ?? media[0];

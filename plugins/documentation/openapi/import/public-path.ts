@@ -17,7 +17,7 @@ export class PublicPaths {
   take(method: string, path: string, wildcard: string | undefined): TakenPath {
     const whole = this.#prefix + path;
     const forbidden = /[*?&%:#\\]|\s/.exec(whole)?.[0];
-    if (forbidden !== undefined) return refused(`'${forbidden}' cannot stand in a path`);
+    if (forbidden !== undefined) return refused(`'${forbidden}' is not allowed in a path`);
     if (/^\/__/.test(whole)) return refused('the gateway keeps paths that begin with /__ to itself');
     const names = new Map<string, string>();
     const used = new Set<string>();
@@ -44,7 +44,7 @@ export class PublicPaths {
       position = known.next;
     }
     const endpoint = segments.join('/');
-    if (endpoint === '/*') return refused('a wildcard needs a path before it');
+    if (endpoint === '/*') return refused('a wildcard must follow a path segment');
     const end = position.get(END);
     position.set(END, { names: [], next: new Map() });
     return end && wildcard === undefined ? refused('the path is there already') : { endpoint, names };

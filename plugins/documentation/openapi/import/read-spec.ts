@@ -33,7 +33,7 @@ export async function readSpec(address: string, remote: boolean): Promise<DataOb
   if (!isObject(document)) throw new SpecError(`${address} is not an object`);
   const version = document['openapi'] ?? document['swagger'];
   if (typeof version !== 'string' || !/^(?:2\.0|3\.[01](?:\.\d+)?)$/.test(version)) {
-    throw new SpecError(`${address} is no document of Swagger 2.0 or OpenAPI 3.0 or 3.1`);
+    throw new SpecError(`${address} is not a Swagger 2.0, OpenAPI 3.0 or OpenAPI 3.1 document`);
   }
   return loading.bundled(document);
 }
@@ -101,7 +101,7 @@ class Loading {
       if (this.#remote && isAddress(address)) return address;
       throw new SpecError(`${from} refers to ${address}: nothing is fetched without --remote`);
     }
-    if (/^[a-z][a-z\d+.-]*:/i.test(bare)) throw new SpecError(`${from} refers to ${bare}, which is no file`);
+    if (/^[a-z][a-z\d+.-]*:/i.test(bare)) throw new SpecError(`${from} refers to ${bare}, which is not a file`);
     const path = await realpathOf(resolve(dirname(from), decode(bare)));
     if (!path.startsWith(dirname(this.#root) + sep)) {
       throw new SpecError(`${from} refers to ${bare}, which is outside of the folder of the first document`);

@@ -6,7 +6,7 @@ const { output: _, yaml: __, ...flags } = importFlags;
 /** `sluice serve openapi`: serves what documents describe, with a page on it. */
 export const serveCommand: PluginCommand = {
   usage: 'SPEC...',
-  summary: 'Serve what documents in OpenAPI describe, with a page on it.',
+  summary: 'Serve the API that OpenAPI documents describe, with a documentation page.',
   details: 'As import openapi, without the file between: until SIGTERM or SIGINT.',
   flags: {
     ...flags,

@@ -93,7 +93,7 @@ export function toConfiguration(
   const title = isObject(info ?? null) ? (info as DataObject)['title'] : undefined;
   const usual: DataObject = options.existing === undefined && host !== undefined ? { host: [host] } : {};
   if (paths.hasGluedVariables && existing['disable_rest'] !== true)
-    notes.push('variables stand inside words: disable_rest is set');
+    notes.push('placeholders are used inside path segments: disable_rest is set');
   const configuration: DataObject = {
     version: 3,
     ...(typeof title === 'string' && title !== '' && { name: title }),

@@ -68,7 +68,7 @@ function headersOf(operation: SpecOperation, { schemes, report }: ImportContext)
   const usual = body.length > 0 || takesBody(method) ? ['Content-Type'] : [];
   const spelled = new Map<string, string>();
   for (const name of [...named, ...asked, ...usual]) {
-    if (!isHeaderName(name)) report(pointer, `'${name}' is no name of a header`);
+    if (!isHeaderName(name)) report(pointer, `'${name}' is not a valid header name`);
     else if (!spelled.has(name.toLowerCase())) spelled.set(name.toLowerCase(), name);
   }
   return [...spelled.values()];

@@ -11,7 +11,7 @@ export function readUpstream({ servers }: SpecOperation, document: DataObject, b
   const path = (address ? address.pathname : relativePath(written)).replace(/\/+$/, '');
   if (/[{}%?#*&]/.test(path)) return { error: `the path of the server ${written} cannot be called` };
   if (baseHost !== undefined) return { host: baseHost.replace(/\/+$/, ''), path };
-  if (!address) return { error: 'it names no server: give --base-host' };
+  if (!address) return { error: 'the document names no server: use --base-host' };
   return { host: address.origin, path };
 }
 

@@ -108,7 +108,7 @@ export class Compiler {
     const definition = functions.get(name);
     if (!definition) {
       const near = nearest(name, [...functions.keys()]);
-      throw this.#mistakeIn(name, `there is no function ${name}()`, near && `did you mean ${near}()?`);
+      throw this.#mistakeIn(name, `unknown function ${name}()`, near && `did you mean ${near}()?`);
     }
     const { takes, isVariadic, call } = definition;
     if (isVariadic ? children.length < takes.length : children.length !== takes.length) {

@@ -84,7 +84,7 @@ function readTokens(source: string): readonly Token[] {
     if (type !== 'Literal' || source[start] !== '`') continue;
     const text = source.slice(start, within.end).trim().slice(1, -1).replaceAll('\\`', '`');
     if (isExactly(text, value, within)) continue;
-    throw new JmespathMistake('a literal cannot hold a number of more than 15 digits', { within });
+    throw new JmespathMistake('a literal cannot contain a number of more than 15 digits', { within });
   }
   return tokens;
 }
@@ -105,10 +105,10 @@ function unreadable(source: string, unclosed: Token | undefined): JmespathMistak
   while (source[start] === ' ') start++;
   const mark = source[start] ?? '';
   const isQuote = mark === "'" || mark === '"' || mark === '`';
-  const message = isQuote ? `what begins with ${mark} at column ${start + 1} is no literal` : undefined;
+  const message = isQuote ? `the literal that starts with ${mark} at column ${start + 1} is not valid` : undefined;
   return new JmespathMistake(message ?? `unexpected ${JSON.stringify(mark)} at column ${start + 1}`, {
     within: { start, end: isQuote ? source.length : start + 1 },
-    ...(mark === '`' && { hint: 'between backticks stands JSON, as in `18` or `"text"`' }),
+    ...(mark === '`' && { hint: 'backticks enclose JSON, as in `18` or `"text"`' }),
   });
 }
 

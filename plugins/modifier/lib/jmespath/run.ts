@@ -41,7 +41,7 @@ export class Run {
   write(characters: number): void {
     this.#text -= characters;
     if (this.#text >= 0) return;
-    throw new CallError('JMESPATH_LIMIT', `the expression makes texts of more than ${MAX_TEXT} characters`);
+    throw new CallError('JMESPATH_LIMIT', `the expression produces strings of more than ${MAX_TEXT} characters`);
   }
 
   /** A value is about to become a text: counts all of it, as often as it stands there. @throws CallError JMESPATH_LIMIT */
@@ -72,7 +72,7 @@ export class Run {
 
   #look(): void {
     if (this.#steps < 0) {
-      throw new CallError('JMESPATH_LIMIT', `the expression looks at more than ${MAX_STEPS} values`);
+      throw new CallError('JMESPATH_LIMIT', `the expression visits more than ${MAX_STEPS} values`);
     }
     const now = performance.now();
     this.#deadline ||= now + MAX_MS;

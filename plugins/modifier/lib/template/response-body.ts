@@ -42,7 +42,7 @@ const fields: Fields<Answered> = {
 export function generatingResponses(site: EndpointSite<GeneratorConfig>): Wrap<PipeRequest> {
   const { output_encoding: output } = site.endpoint;
   if (site.encoding(output)?.streams) {
-    throw site.fault('TEMPLATE_STREAM', '', `a template needs a whole response, and ${output} passes it as it comes`, {
+    throw site.fault('TEMPLATE_STREAM', '', `a template requires a complete response, but ${output} streams it`, {
       hint: '"output_encoding": "no-op"',
     });
   }
@@ -102,7 +102,7 @@ class ResponseGenerator {
     } catch (cause) {
       throw new CallError(
         'TEMPLATE_OUTPUT',
-        `the output of the template is no ${this.#contentType}: ${(cause as Error).message}`,
+        `the output of the template is not valid ${this.#contentType}: ${(cause as Error).message}`,
         {
           cause,
         },

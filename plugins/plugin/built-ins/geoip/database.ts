@@ -70,7 +70,7 @@ function open(site: Site<unknown>, path: string, pointer: string): Reader<CityRe
   try {
     reader = new Reader<CityResponse>(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
   } catch (error) {
-    throw refuse(`is no database of addresses: ${(error as Error).message}`, error);
+    throw refuse(`is not a geolocation database: ${(error as Error).message}`, error);
   }
   const { databaseType, searchTreeSize } = reader.metadata;
   if (!String(databaseType).includes('City')) throw refuse(`is a database of type "${databaseType}"`);

@@ -28,7 +28,9 @@ export function createIpFilter(site: Site<unknown>, config: IpFilterConfig, poin
   const ranges = readRanges(site, written, `${pointer}/CIDR`);
   readRanges(site, config.trusted_proxies ?? [], `${pointer}/trusted_proxies`);
   if (ranges.length === 0) {
-    const message = allow ? 'nobody is let in: there is no address' : 'nobody is turned away: there is no address';
+    const message = allow
+      ? 'every client is rejected: no address is listed'
+      : 'no client is rejected: no address is listed';
     site.warn('IP_FILTER_EMPTY', `${pointer}/CIDR`, message);
   }
   const addressOf = clientAddress(site, config, pointer);
@@ -48,7 +50,7 @@ function readRanges(site: Site<unknown>, written: readonly string[], pointer: st
   return written.map((text, index) => {
     const range = text.trim();
     if (isAddressRange(range)) return range;
-    throw site.fault('IP_FILTER_RANGE', `${pointer}/${index}`, `"${text}" is no address and no range of addresses`, {
+    throw site.fault('IP_FILTER_RANGE', `${pointer}/${index}`, `"${text}" is not a valid IP address or range`, {
       hint: 'as in "10.0.0.0/8", "192.168.1.7" or "2001:db8::/32"',
     });
   });

@@ -26,7 +26,7 @@ export const schema = {
         "Headers that contain the client's IP address, in order of precedence. An empty list uses the connection's address only. Default: `X-Forwarded-For`, `X-Real-IP`, `X-Appengine-Remote-Addr`.",
       examples: [['X-Forwarded-For']],
     },
-    trusted_proxies: ranges('Addresses of your own proxies: nobody else is believed what a header says.', [
+    trusted_proxies: ranges('IP addresses of your own proxies. Headers from other clients are ignored.', [
       '10.0.0.0/8',
     ]),
   },

@@ -181,7 +181,7 @@ describe('check by something else', function () {
     server.on('POST /v1/check', [422, { title: 'Bad', status: 422, errors, errorsTruncated: 7 }]);
     const { code, err } = await check();
     equal(code, 1);
-    match(err, /^ERROR parsing the configuration file:\t8 mistakes\n/);
+    match(err, /^ERROR parsing the configuration file:\t8 errors\n/);
     match(err, /: error: bad \(\/version\) \[SCHEMA_TYPE\]\n[\s\S]*and 7 more\n$/);
   });
 });

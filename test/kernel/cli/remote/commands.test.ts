@@ -156,7 +156,7 @@ describe('a command to a running gateway', function () {
       const body = { ...status, drift: true, lastReload };
       const { code, out, err } = await responding('GET /v1/status', [200, body], 'status');
       equal(code, 0);
-      match(out, /^revision .*, the file differs from what is served$/m);
+      match(out, /^revision .*, the file differs from the active configuration$/m);
       match(out, /^last reload {2}failed .*The configuration is not valid/m);
       match(err, /gateway\.json:41:17: error: must be an array of strings/);
     });

@@ -56,7 +56,7 @@ describe('the commands and a gateway that runs', function () {
     equal(compared.code, 1);
     equal(JSON.parse(compared.out).summary.added, 1);
     match((await call('rollback', '1')).out, /^now serving revision 3 .*\n- GET \/a\n$/);
-    match((await call('status')).out, /^revision +3-[0-9a-f]{12}, the file differs from what is served$/m);
+    match((await call('status')).out, /^revision +3-[0-9a-f]{12}, the file differs from the active configuration$/m);
   });
 
   it('end with 1 and the place of the mistake when the file is wrong', async () => {

@@ -237,7 +237,7 @@ describe('editing a text', () => {
     throws(() => edit('a.json', '{"a":1,"b":2}', ...changes), refusal('EDIT_DUPLICATE_KEY'));
   });
 
-  it('refuses a pointer that leads nowhere', () => {
+  it('refuses a pointer that does not exist', () => {
     throws(() => edit('a.json', '{"a":1}', { pointer: '/b', value: 2 }), refusal('EDIT_IMPOSSIBLE'));
   });
 

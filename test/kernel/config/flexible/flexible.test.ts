@@ -224,7 +224,7 @@ describe('flexible configuration', () => {
       const errors = await mistakes(write('a.json', '{}'));
       equal(errors.length, 3);
       match(errors[0]!, /^loading flexible-config settings: - settings\/a\.json: /);
-      equal(errors[1], 'loading flexible-config settings: - settings/b.json: it must hold an object');
+      equal(errors[1], 'loading flexible-config settings: - settings/b.json: it must contain an object');
       match(errors[2]!, /settings\/c\.json: .*duplicate key 'a'/);
     });
 
@@ -318,7 +318,7 @@ describe('flexible configuration', () => {
       const file = write('a.json', '{{ marshal .infra }}');
       options({ settings: { paths: ['one', 'two'] } });
       deepEqual(await mistakes(file), [
-        'loading flexible-config settings: - two/infra.json: .infra is set by one/infra.json already: "allow_overwrite" lets the later one win',
+        'loading flexible-config settings: - two/infra.json: .infra is already set by one/infra.json: set "allow_overwrite" to let the later value win',
       ]);
       options({ settings: { paths: ['one', 'two'], allow_overwrite: true } });
       deepEqual(await dataOf(file), { hosts: ['b'], port: 1 });
@@ -334,7 +334,7 @@ describe('flexible configuration', () => {
     it('takes an undefined variable as it is told', async () => {
       const file = write('a.json', '{"a":"{{ .a.b }}"}');
       options({});
-      deepEqual(await mistakes(file), ['a.json:1:10: there is no "a"']);
+      deepEqual(await mistakes(file), ['a.json:1:10: unknown field "a"']);
       options({ templates: { undefined_vars: 'zero' } });
       deepEqual(await mistakes(file), ['a.json:1:10: cannot read the field "b" of nothing']);
       options({ templates: { undefined_vars: 'invalid' } });
@@ -504,7 +504,7 @@ describe('flexible configuration', () => {
       write('x.json', '{"a":{"$ref":"y.json"}}');
       write('y.json', '{"a":{"$ref":"x.json"}}');
       deepEqual(await mistakes(write('a.json', '{\n"a":{"$ref":"x.json"},\n"b":{"$ref":"none.json"}}')), [
-        'a.json:2:5: files include each other: x.json > y.json > x.json',
+        'a.json:2:5: circular includes: x.json > y.json > x.json',
         'a.json:3:13: no such file',
       ]);
     });

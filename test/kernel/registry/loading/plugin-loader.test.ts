@@ -361,7 +361,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     folder.write('a.ts', 'await new Promise(() => {});');
     match(
       told(await load())[0]!,
-      /PLUGIN_LOAD .*a\.ts: the plugin did not finish loading: it awaits what does not come/,
+      /PLUGIN_LOAD .*a\.ts: the plugin did not finish loading: it awaits a promise that never settles/,
     );
   });
 

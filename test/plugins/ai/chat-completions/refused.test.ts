@@ -110,7 +110,7 @@ describe('ai/chat-completions tells in the format of the API', () => {
     equal((await failed({ model: 'openai', messages })).status, 502);
   });
 
-  it('that the model did not answer in time', async () => {
+  it('that the model did not respond in time', async () => {
     await suite.stand.serve({ endpoint: { timeout: '50ms' } });
     suite.respond = () => {};
     equal((await failed({ model: 'openai', messages })).status, 504);

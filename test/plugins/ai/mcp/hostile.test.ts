@@ -53,7 +53,7 @@ describe('a server of the Model Context Protocol and clients that mean no good',
     const args = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 1]));
     equal((await stage.call({ ...args(999), code: 'ES' })).message.result.isError, undefined);
     const { result } = (await stage.call({ ...args(1000), code: 'ES' })).message;
-    deepEqual([result.isError, result.content[0].text], [true, 'there are more than 1000 arguments']);
+    deepEqual([result.isError, result.content[0].text], [true, 'more than 1000 arguments']);
   });
 
   it('takes no argument for what a backend of the workflow has answered', () => {

@@ -179,7 +179,7 @@ describe('a call of a tool', () => {
     await start(json({ other: 1 }), { tool: { output_schema: { required: ['name'] }, return_error_msg: true } });
     const { message } = await stage.call({ code: 'ES' });
     deepEqual(message.result, {
-      content: [{ type: 'text', text: 'the result of the tool is not what it should be' }],
+      content: [{ type: 'text', text: 'the result of the tool does not match its output schema' }],
       isError: true,
     });
     ok(stage.lines.some((line) => line.includes('ERROR') && line.includes("required property 'name'")));

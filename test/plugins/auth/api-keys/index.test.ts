@@ -242,7 +242,7 @@ describe('auth/api-keys', () => {
     await gate.send({});
     deepEqual(log.lines, [
       'DEBUG [APIKey] enabled, roles [admin]',
-      'WARNING [APIKey] refused: the key is not known',
+      'WARNING [APIKey] refused: unknown API key',
       `WARNING [APIKey] refused: the key ${hex('sha256', 'k-usr').slice(0, 8)} has none of the roles`,
       'WARNING [APIKey] refused: no key',
     ]);

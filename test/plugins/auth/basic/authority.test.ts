@@ -80,7 +80,7 @@ describe('what an authority of users remembers', () => {
 
   it('costs who is no user what it costs some user, always the same, and never lets it in', async () => {
     for (const name of ['eve', 'mallory', 'trudy']) {
-      deepEqual(await enter(`${name}:p`), { reason: 'there is no such user' });
+      deepEqual(await enter(`${name}:p`), { reason: 'unknown user' });
       await enter(`${name}:q`);
       const [first, second] = asked.slice(-2);
       equal(first!.hash, second!.hash);

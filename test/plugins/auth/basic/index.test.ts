@@ -60,7 +60,7 @@ describe('auth/basic', () => {
     ['an empty header', ''],
     ['another scheme', `Bearer ${base64('admin:admin')}`],
     ['a scheme alone', 'Basic'],
-    ['what is no base64', 'Basic YWRtaW4?YWRtaW4='],
+    ['what is not valid base64', 'Basic YWRtaW4?YWRtaW4='],
     ['base64 with a break', 'Basic YWRtaW46 YWRtaW4='],
     ['no colon', `Basic ${base64('admin')}`],
     ['no name', `Basic ${base64(':admin')}`],
@@ -167,7 +167,7 @@ describe('auth/basic', () => {
     deepEqual(log.lines, [
       'DEBUG [BasicAuth] 1 users',
       'WARNING [BasicAuth] refused: wrong password of "admin"',
-      'WARNING [BasicAuth] refused: there is no such user',
+      'WARNING [BasicAuth] refused: unknown user',
       'WARNING [BasicAuth] refused: no credentials',
     ]);
   });

@@ -125,7 +125,10 @@ describe('auth/gcp', () => {
     deepEqual([backend.requests.length, server.requests.length], [0, 2]);
     await until(() => sinks.lines.some((line) => line.includes('account disabled')));
     const text = sinks.lines.join('');
-    match(text, /\[ENDPOINT: \/a\] no identity token of Google: the token server answered 500: account disabled/);
+    match(
+      text,
+      /\[ENDPOINT: \/a\] no identity token of Google: the token server returned status 500: account disabled/,
+    );
     ok(!text.includes('PRIVATE KEY'));
   });
 
@@ -259,7 +262,7 @@ describe('auth/gcp', () => {
       });
     }
 
-    it('refuses a file that is no JSON, and shows nothing of it', async () => {
+    it('refuses a file that is not valid JSON, and shows nothing of it', async () => {
       const file = join(folder, 'broken.json');
       writeFileSync(file, '{"private_key": "secret thing"');
       const error = await open({ credentials_file: file }).catch((thrown) => thrown);

@@ -186,7 +186,7 @@ describe('the filter of auth/revoker', () => {
       ['no gzip', Buffer.from('abc')],
       ['nothing', gzipSync('')],
       ['a head longer than the message', gzipSync(Buffer.from([255, 255, 255, 255]))],
-      ['a head that is no JSON', packed('{')],
+      ['a head that is not valid JSON', packed('{')],
       ['a head that is no object', packed('[]')],
       ['another N', packed({ ...size, n: 1001, filled: [false, false, false] })],
       ['another P', packed({ ...size, p: 1e-5, filled: [false, false, false] })],

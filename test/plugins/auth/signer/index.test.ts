@@ -226,7 +226,7 @@ describe('auth/signer', () => {
 
     it('names the key that is missing, and the one that may be meant', async () => {
       const error = await openHarness(plugin, 'endpoint', { ...base(), kid: 'HS265' }).catch((thrown) => thrown);
-      match(error.errors[0].message, /there is no key "HS265"/);
+      match(error.errors[0].message, /key "HS265" does not exist in the set/);
       match(error.errors[0].hint, /did you mean "HS256"/);
     });
 

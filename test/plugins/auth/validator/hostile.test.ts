@@ -105,7 +105,7 @@ describe('auth/validator and tokens of attackers', () => {
   it('refuses a header that names a member twice', async () =>
     equal(await gate.status(forge('{"alg":"none","alg":"HS256","kid":"k"}', {}, secret())), 401));
 
-  it('refuses a payload that is no UTF-8', async () => {
+  it('refuses a payload that is not valid UTF-8', async () => {
     const [head] = forge(header, {}, secret()).split('.');
     const { createHmac } = await import('node:crypto');
     const signed = `${head}.${Buffer.from([0x7b, 0xff, 0x7d]).toString('base64url')}`;

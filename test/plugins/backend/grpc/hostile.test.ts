@@ -145,7 +145,7 @@ describe('backend/grpc before servers that misbehave', () => {
       /no shop\.Res/,
     ],
     [
-      'a text that is no UTF-8',
+      'a text that is not valid UTF-8',
       (stream) => withTrailers(stream, { 'grpc-status': '0' }, Buffer.from([0, 0, 0, 0, 3, 10, 1, 255])),
       /no shop\.Res/,
     ],

@@ -83,7 +83,7 @@ describe('backend/lambda in a gateway', () => {
 
   for (const [what, payload] of [
     ['a body', '{"a":1}'],
-    ['a body that is no JSON', '\u0000 b'],
+    ['a body that is not valid JSON', '\u0000 b'],
     ['an empty body', ''],
   ] as const) {
     it(`case 2: sends ${what} of any other method as it is`, async () => {

@@ -139,7 +139,7 @@ describe('backend/pubsub', () => {
     try {
       const gate = await open('nats://', 'x', 'publish');
       const { errors } = await gate.send('GET /');
-      equal(errors[0]!.message, 'NATS: NATS_SERVER_URL holds no address');
+      equal(errors[0]!.message, 'NATS: NATS_SERVER_URL contains no address');
       await gate.close();
     } finally {
       undo();

@@ -87,7 +87,7 @@ describe('sluice export openapi', () => {
     equal((await sluice('export', 'openapi', '-c', write([]), '--openapi-version', '4')).code, 2);
     const { code, err } = await sluice('export');
     equal(code, 2);
-    match(err, /please say what to export: openapi or postman/);
+    match(err, /specify what to export: openapi or postman/);
   });
 
   it('stands in the help under its one name', async () => {

@@ -59,7 +59,9 @@ describe('a configuration made of a document in OpenAPI', () => {
   it('calls the given address in its place, and keeps the path of the server', () => {
     const document = spec({ '/a': { get: operation() } }, { servers: [{ url: '/v1' }] });
     deepEqual(imported(document).configuration.endpoints[0].backend, [{ url_pattern: '/v1/a' }]);
-    deepEqual(imported(document, { baseHost: undefined }).errors, ['shop.json: it names no server: give --base-host']);
+    deepEqual(imported(document, { baseHost: undefined }).errors, [
+      'shop.json: the document names no server: use --base-host',
+    ]);
   });
 
   it('names the address at each backend that has another one', () => {
@@ -85,7 +87,7 @@ describe('a configuration made of a document in OpenAPI', () => {
     deepEqual([configuration.output_encoding, configuration.timeout], ['xml', '9s']);
   });
 
-  it('keeps an array an array, and passes what is no JSON', () => {
+  it('keeps an array an array, and passes what is not valid JSON', () => {
     const answering = (content: object) => operation({ responses: { 200: { description: 'OK', content } } });
     const { configuration } = imported(
       spec(
@@ -220,9 +222,9 @@ describe('a configuration made of a document in OpenAPI', () => {
       'shop.json#/paths/~1a/head: skipped: endpoints have no HEAD',
       'shop.json#/paths/~1a/options: skipped: endpoints have no OPTIONS',
       'shop.json#/paths/~1a/trace: skipped: endpoints have no TRACE',
-      "shop.json#/paths/~1a?b/get: skipped: '?' cannot stand in a path",
-      "shop.json#/paths/~1a:b/get: skipped: ':' cannot stand in a path",
-      "shop.json#/paths/~1a*/get: skipped: '*' cannot stand in a path",
+      "shop.json#/paths/~1a?b/get: skipped: '?' is not allowed in a path",
+      "shop.json#/paths/~1a:b/get: skipped: ':' is not allowed in a path",
+      "shop.json#/paths/~1a*/get: skipped: '*' is not allowed in a path",
       'shop.json#/paths/~1__health/get: skipped: the gateway keeps paths that begin with /__ to itself',
       'shop.json#/paths/~1{a}{b}/get: skipped: two of its variables have no text between them',
     ]);
@@ -242,7 +244,7 @@ describe('a configuration made of a document in OpenAPI', () => {
   it('allows variables inside words where there are some, and says so', () => {
     const { configuration, notes } = imported(spec({ '/file.{extension}': { get: operation() } }));
     equal(configuration.disable_rest, true);
-    deepEqual(notes, ['variables stand inside words: disable_rest is set']);
+    deepEqual(notes, ['placeholders are used inside path segments: disable_rest is set']);
   });
 
   it('takes a wildcard that was exported for one', () => {
@@ -270,7 +272,7 @@ describe('a configuration made of a document in OpenAPI', () => {
       notes.map((note) => note.split(': ').slice(1).join(': ')),
       [
         'the cookie \'sid\' is not passed on: "Cookie" in input_headers would be',
-        "'X Bad' is no name of a header",
+        "'X Bad' is not a valid header name",
         "the members of the query parameter 'filter' have to be listed one by one",
         'its operationId "x" is left out: another one has it',
       ],

@@ -20,7 +20,7 @@ describe('check looks at documentation/openapi and', () => {
   for (const [sentence, settings, expected, service] of [
     ['takes what is good', { response_definition: { 200: { ref: 'A' } } }, [], { components_schemas: { A: {} } }],
     [
-      'refuses a schema that is no base64',
+      'refuses a schema that is not valid base64',
       { request_definition: [{ content_type: 'a/b', example_schema: '{]' }] },
       ['OPENAPI_SCHEMA /request_definition/0/example_schema'],
     ],
@@ -36,7 +36,7 @@ describe('check looks at documentation/openapi and', () => {
       { components_schemas: { A: broken } },
     ],
     [
-      'refuses a ref that leads nowhere',
+      'refuses a ref that does not exist',
       { response_definition: { 200: { ref: 'constructor' } } },
       ['OPENAPI_REF /response_definition/200/ref'],
     ],
@@ -51,7 +51,7 @@ describe('check looks at documentation/openapi and', () => {
       ['OPENAPI_EXAMPLE /response_definition/200/example'],
     ],
     [
-      'refuses a response that is no status',
+      'refuses a response that is not a valid status',
       { response_definition: { ok: {}, '@note': 'x' } },
       ['OPENAPI_STATUS /response_definition/ok'],
     ],

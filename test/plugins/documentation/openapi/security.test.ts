@@ -42,7 +42,7 @@ describe('what documents say of authentication', () => {
     };
     match(
       operationOf(endpoint('/a', {}, { 'auth/validator': demanding })).description,
-      /^Needs one of the roles a, b\.\n\nNeeds all of the scopes x, y\.$/,
+      /^Requires one of the roles a, b\.\n\nRequires all of the scopes x, y\.$/,
     );
   });
 

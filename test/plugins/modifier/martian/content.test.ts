@@ -106,8 +106,12 @@ describe('modifier/martian bodies and states', () => {
   });
 
   for (const [what, config, mistake] of [
-    ['a body that is no base64', { 'body.Modifier': { body: 'e{}' } }, /^\/body\.Modifier\/body the body is no base64/],
-    ['base64 without its padding', { 'body.Modifier': { body: 'YQ' } }, /is no base64/],
+    [
+      'a body that is not valid base64',
+      { 'body.Modifier': { body: 'e{}' } },
+      /^\/body\.Modifier\/body the body is not valid base64/,
+    ],
+    ['base64 without its padding', { 'body.Modifier': { body: 'YQ' } }, /is not valid base64/],
     ['a status for the request', { 'status.Modifier': { statusCode: 200, scope: ['request'] } }, /must be response/],
     ['a status that is none', { 'status.Modifier': { statusCode: 99 } }, /'statusCode' must be 200 or more/],
     ['a type of two lines', { 'body.Modifier': { body: '', contentType: 'a\nb' } }, /control characters/],

@@ -107,12 +107,12 @@ describe('modifier/martian groups', () => {
   });
 
   for (const [what, config, mistake] of [
-    ['nothing at all', {}, /^\/ there is no modifier/],
+    ['nothing at all', {}, /^\/ the modifier is missing/],
     ['an unknown type', { 'header.Foo': {} }, /^\/header\.Foo unknown key 'header\.Foo'/],
     [
       'two keys',
       { ...set('1'), 'header.Id': {} },
-      /^\/ only one modifier may stand here, found header\.Modifier and header\.Id/,
+      /^\/ only one modifier is allowed, found header\.Modifier and header\.Id/,
     ],
     [
       'two keys further in',

@@ -177,7 +177,7 @@ describe('modifier/martian headers', () => {
 
     it('needs the request beside the response in its scope', async () => {
       deepEqual(await mistakesOf({ 'stash.Modifier': { headerName: 'X', scope: ['response'] } }), [
-        '/stash.Modifier/scope the address is kept on the request: "response" needs "request" beside it',
+        '/stash.Modifier/scope the URL is stored with the request: "response" requires "request"',
       ]);
     });
   });
@@ -253,14 +253,22 @@ describe('modifier/martian headers', () => {
   });
 
   for (const [what, config, mistake] of [
-    ['a name that is none', { 'header.Modifier': { name: 'X Y', value: '' } }, '/name "X Y" is no header name'],
+    [
+      'a name that is none',
+      { 'header.Modifier': { name: 'X Y', value: '' } },
+      '/name "X Y" is not a valid header name',
+    ],
     [
       'a value of two lines',
       { 'header.Modifier': { name: 'X', value: 'a\r\nY: b' } },
       '/value the value holds control',
     ],
     ['a list with a name that is none', { 'header.Blacklist': { names: ['a', 'b:'] } }, '/names/1 "b:" is no header'],
-    ['a copy to a name that is none', { 'header.Copy': { from: 'a', to: 'b c' } }, '/to "b c" is no header name'],
+    [
+      'a copy to a name that is none',
+      { 'header.Copy': { from: 'a', to: 'b c' } },
+      '/to "b c" is not a valid header name',
+    ],
     ['an id for the answer', { 'header.Id': { scope: ['response'] } }, "/scope/0 'scope[0]' must be request"],
   ] as const) {
     it(`refuses ${what}`, async () => {

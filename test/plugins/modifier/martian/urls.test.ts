@@ -143,8 +143,8 @@ describe('modifier/martian addresses', () => {
       '/port.Modifier exactly one of "port", "defaultForScheme" and "remove" must be set',
     ],
     ['another protocol', { 'url.Modifier': { scheme: 'ftp' } }, '/url.Modifier/scheme no backend is called over "ftp"'],
-    ['a host with a path', { 'url.Modifier': { host: 'h/x' } }, '/url.Modifier/host "h/x" is no host'],
-    ['a host with a user', { 'url.Modifier': { host: 'a@h' } }, '/url.Modifier/host "a@h" is no host'],
+    ['a host with a path', { 'url.Modifier': { host: 'h/x' } }, '/url.Modifier/host "h/x" is not a valid host'],
+    ['a host with a user', { 'url.Modifier': { host: 'a@h' } }, '/url.Modifier/host "a@h" is not a valid host'],
     [
       'a parameter for the answer',
       { 'querystring.Modifier': { name: 'a', value: '1', scope: ['request', 'response'] } },

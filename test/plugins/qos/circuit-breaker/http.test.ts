@@ -86,7 +86,7 @@ describe('qos/circuit-breaker/http', () => {
     'no list of statuses': undefined,
     'an empty list': [],
     'a status twice': [200, 200],
-    'a number that is no status': [99],
+    'a number that is not a valid status': [99],
   })) {
     it(`refuses ${what}`, async () => {
       await rejects(openHarness(plugin, 'backend', { ...config, valid_status_codes: codes }), {

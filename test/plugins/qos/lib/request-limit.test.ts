@@ -94,7 +94,7 @@ describe('a limit on requests', () => {
       { client_max_rate: 1 },
       'RATELIMIT_STRATEGY',
       '/strategy',
-      'client_max_rate needs a strategy',
+      'client_max_rate requires a strategy',
       'write one of ip, header, param',
     ],
     [
@@ -118,14 +118,14 @@ describe('a limit on requests', () => {
       { client_max_rate: 1, strategy: 'header' },
       'RATELIMIT_KEY',
       '/key',
-      'the strategy header needs a key',
+      'the strategy header requires a key',
     ],
     [
       'a param strategy without a key',
       { client_max_rate: 1, strategy: 'param' },
       'RATELIMIT_KEY',
       '/key',
-      'the strategy param needs a key',
+      'the strategy param requires a key',
     ],
     [
       'a key that is no header name',

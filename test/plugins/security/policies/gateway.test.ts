@@ -77,7 +77,7 @@ describe('security/policies in a gateway', () => {
       reported,
     );
     deepEqual(await ask('/a'), { status: 500, body: 'policy #1 failed', completed: 'false', type: 'text/plain' });
-    equal((await ask('/b/x')).body, "policy #0 failed ('x' is no integer)");
+    equal((await ask('/b/x')).body, "policy #0 failed ('x' is not an integer)");
   });
 
   it('case 4: refuses tokens whose claim is another one, or is not there', async () => {
@@ -258,7 +258,7 @@ describe('security/policies in a gateway', () => {
     await statusOf('/a/7', { 'x-t': 'a', cookie: 'sid=secret', authorization: 'Bearer secret' });
     const said = sinks.lines.filter((line) => line.includes('[Policies]')).join('');
     ok(!said.includes('secret'), said);
-    ok(said.includes('policy #0 looks at {"req_headers":{') && said.includes('"X-T":["a"]'), said);
+    ok(said.includes('policy #0 reads {"req_headers":{') && said.includes('"X-T":["a"]'), said);
     ok(said.includes('"Cookie":"***"') && said.includes('"Authorization":"***"'), said);
     ok(said.includes('policy #1 passed: req_params.Id == "7"'), said);
   });

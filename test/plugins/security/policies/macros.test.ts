@@ -137,6 +137,6 @@ describe('the functions of policies', () => {
   });
 
   it('are not there in expressions of others', () => {
-    throws(() => compileExpression("getCookie('a') == ''", types, patterns), /there is no function 'getCookie'/);
+    throws(() => compileExpression("getCookie('a') == ''", types, patterns), /unknown function 'getCookie'/);
   });
 });

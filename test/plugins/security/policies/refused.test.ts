@@ -48,7 +48,7 @@ describe('the configuration of security/policies', () => {
     deepEqual(await faultsOf(req("JWT.sub == 'a'"), 'backend'), ['CEL_NAME /req/policies/0']);
   });
 
-  it('is refused for what is no expression, and for one that is no condition, at its place', async () => {
+  it('is refused for what is not a valid expression, and for one that is no condition, at its place', async () => {
     deepEqual(await faultsOf(req('true', 'req_method ==')), ['CEL_SYNTAX /req/policies/1']);
     deepEqual(await faultsOf(req('req_method')), ['CEL_NO_CONDITION /req/policies/0']);
     deepEqual(await faultsOf(req('req_method + 1 == 2')), ['CEL_TYPE /req/policies/0']);

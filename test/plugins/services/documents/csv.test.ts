@@ -23,7 +23,7 @@ describe('CSV', () => {
   });
 
   it('says in which line a mistake is', () => {
-    throws(() => parseCsv('a,b\n1,2,3\n'), /line 2: 3 fields, where the first line has 2/);
+    throws(() => parseCsv('a,b\n1,2,3\n'), /line 2: 3 fields, but the first line has 2/);
     throws(() => parseCsv('a,a\n'), /line 1: the column "a" is there twice/);
     throws(() => parseCsv('a\n"x\ny"\n"z'), /line 4: a quote that is out of place or not closed/);
     throws(() => parseCsv('a\nx"y\n'), /line 2: a quote/);

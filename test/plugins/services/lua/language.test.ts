@@ -185,7 +185,7 @@ describe('Lua', () => {
     );
     equal(await value(`csv.marshal(csv.unmarshal('${text}'))`, {}), 'id,name\n1,"Ada, ""A"""\n2,');
     equal(await value("csv.marshal(json.unmarshal('[[1,null],[true,2.5]]'))"), '1,\ntrue,2.5');
-    match(await value("csv.unmarshal('a,b\\n1')", {}), /no CSV: line 2: 1 fields, where the first line has 2/);
+    match(await value("csv.unmarshal('a,b\\n1')", {}), /no CSV: line 2: 1 fields, but the first line has 2/);
   });
 
   it('reads no longer document than it can in its time', async () => {
@@ -202,7 +202,7 @@ describe('Lua', () => {
     equal(await stored('luaNil.new()'), '{"v":null}');
     equal(await stored('nil'), '{}');
     equal(await stored("{['__proto__'] = 1}"), '{"v":{"__proto__":1}}');
-    match(await stored('print'), /a function is no data/);
+    match(await stored('print'), /a function cannot be converted to data/);
     match(await stored('0 / 0'), /not finite/);
   });
 
@@ -223,8 +223,8 @@ describe('Lua', () => {
 
   it('refuses data that would hold itself', async () => {
     const inner = 'local t, l = luaTable.new(), luaList.new(); l:set(0, t)';
-    match((await run('local t = luaTable.new(); t:set("self", t)', {})).failure!, /data cannot hold itself/);
-    match((await run(`${inner}; t:set('l', l)`, {})).failure!, /data cannot hold itself/);
+    match((await run('local t = luaTable.new(); t:set("self", t)', {})).failure!, /data cannot contain itself/);
+    match((await run(`${inner}; t:set('l', l)`, {})).failure!, /data cannot contain itself/);
     equal((await run(`${inner}; l:set(1, t); print(json.marshal(l))`, {})).printed[0], '[{},{}]');
   });
 

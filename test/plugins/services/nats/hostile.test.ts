@@ -61,7 +61,7 @@ describe('a NATS that does not work', function () {
     it(`is left at once when it sends ${what}, with the reason`, async () => {
       speak = (socket) => void setImmediate(() => socket.write(text));
       const { message } = await lossOf();
-      match(message, /^what responds is no NATS: "/);
+      match(message, /^the server does not speak the NATS protocol: "/);
       ok(message.length < 150);
     });
   }
@@ -72,7 +72,7 @@ describe('a NATS that does not work', function () {
       socket.on('error', () => {}).once('close', () => sockets.delete(socket));
       socket.resume().write('INFO {"version":"2.9.0","proto":1}\r\nnonsense');
     });
-    match((await lossOf()).message, /^what responds is no NATS: /);
+    match((await lossOf()).message, /^the server does not speak the NATS protocol: /);
   });
 
   it('is left when a line of it has no end', async () => {

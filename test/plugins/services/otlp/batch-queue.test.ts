@@ -98,7 +98,7 @@ describe('a queue of what is to be exported', () => {
     await pass(1);
     deepEqual(batches.at(-1), [1]);
     equal(outage.lost, 0);
-    match(log.lines.at(-1)!, /^INFO exporter "c" gets through again$/);
+    match(log.lines.at(-1)!, /^INFO exporter "c" can be reached again$/);
   });
 
   it('loses a batch that was refused, and goes on with the next', async () => {

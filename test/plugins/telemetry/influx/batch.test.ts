@@ -123,7 +123,7 @@ describe('the delivery of batches to InfluxDB', () => {
     deepEqual(writes.map(totals), [[5], [3, 4]]);
     await push();
     deepEqual(writes.map(totals).at(-1), [6]);
-    deepEqual(lines, ["ERROR Couldn't write to server: down", 'INFO The server takes writes again']);
+    deepEqual(lines, ["ERROR Couldn't write to server: down", 'INFO The server accepts writes again']);
   });
 
   it('keeps nothing without a buffer', async () => {

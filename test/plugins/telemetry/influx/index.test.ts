@@ -156,7 +156,7 @@ describe('telemetry/influx', function () {
     equal(url, '/influx/write?db=a+b%26c&precision=s');
     equal(headers.authorization, `Basic ${Buffer.from('ada:p:ä').toString('base64')}`);
     deepEqual(receiver.pings, ['/influx/ping']);
-    await until(() => sinks.lines.join('').includes('[SERVICE: InfluxDB] The server answers'));
+    await until(() => sinks.lines.join('').includes('[SERVICE: InfluxDB] The server responds'));
   });
 
   it('logs a ping that nobody answers, and serves', async () => {
@@ -176,7 +176,7 @@ describe('telemetry/influx', function () {
     deepEqual(fourth!.points, second!.points);
     ok(third!.points.length > 0);
     match(sinks.lines.join(''), /ERROR.*\[SERVICE: InfluxDB\] Couldn't write to server: status 500/);
-    await until(() => sinks.lines.join('').includes('[SERVICE: InfluxDB] The server takes writes again'));
+    await until(() => sinks.lines.join('').includes('[SERVICE: InfluxDB] The server accepts writes again'));
   });
 
   it('follows no redirect', async () => {

@@ -54,7 +54,7 @@ describe('telemetry/logging, values of the decoded answer in the backend log', (
     deepEqual(await linesOf(filtered), ['m -']);
   });
 
-  it('are missing where the path leads nowhere or the answer failed', async () => {
+  it('are missing where the path does not exist or the answer failed', async () => {
     deepEqual(await linesOf(logging('%{resp.usage.none.more} %{resp.model.x} %{resp.constructor}')), ['- - -']);
     body = undefined;
     const [line] = await linesOf(logging('%{statusCode} %{resp.model} %{error}'));

@@ -14,7 +14,7 @@ describe('the configuration of telemetry/opentelemetry', () => {
   });
 
   for (const [what, config, message] of [
-    ['no exporter', { exporters: {} }, /OTEL_EXPORTERS {2}there is no exporter/],
+    ['no exporter', { exporters: {} }, /OTEL_EXPORTERS {2}no exporter is configured/],
     ['no exporters at all', {}, /exporters/],
     ['two exporters of one name', { exporters: otlp('a', 'a') }, /otlp\/1\/name {2}OTEL_EXPORTER_NAME/],
     [

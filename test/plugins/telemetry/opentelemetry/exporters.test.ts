@@ -92,7 +92,7 @@ describe('telemetry/opentelemetry exporters', () => {
   for (const [what, outcome, reason] of [
     ['is not there', undefined, /ECONNREFUSED|No connection/],
     ['answers 500', 500, /status 500/],
-    ['never answers', 'never', /no answer within 4000 ms/],
+    ['never answers', 'never', /no response within 4000 ms/],
   ] as const) {
     it(`delay no request and tell the log once where the collector ${what}`, async () => {
       const port = outcome === undefined ? await freePort() : (await stage.httpReceiver({ fail: () => outcome })).port;

@@ -126,8 +126,8 @@ function closes(connection: string, isOld: boolean): boolean {
 function lengthOf({ codings, lengths, length }: Fields, isOld: boolean): number {
   if (codings !== null) {
     if (codings.toLowerCase() !== 'chunked') throw malformedAnswer('unknown Transfer-Encoding');
-    if (isOld) throw malformedAnswer('Transfer-Encoding in an answer of HTTP/1.0');
-    if (lengths > 0) throw malformedAnswer('Transfer-Encoding beside Content-Length');
+    if (isOld) throw malformedAnswer('Transfer-Encoding in an HTTP/1.0 response');
+    if (lengths > 0) throw malformedAnswer('both Transfer-Encoding and Content-Length');
     return CHUNKED;
   }
   if (lengths === 0) return UNTIL_CLOSE;

@@ -184,7 +184,7 @@ export class RoundTrip implements Attempt {
       // An interim answer can end the connection, too.
       this.#isLast ||= head.isLast;
       this.#interim += 1;
-      if (this.#interim > MAX_INTERIM) throw malformedAnswer('too many answers before the one that counts');
+      if (this.#interim > MAX_INTERIM) throw malformedAnswer('too many informational responses');
     }
   }
 
