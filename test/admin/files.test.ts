@@ -245,7 +245,7 @@ describe('a configuration that came from no file', () => {
     const one = await openAdmin();
     const { status, body } = await one.ask('/v1/config?persist=file', { method: 'PUT', body: config('/b') });
     equal(status, 400);
-    match(body.detail, /does not come from a file/);
+    match(body.detail, /was not loaded from a file/);
     await one.close();
   });
 });

@@ -100,7 +100,7 @@ describe('the admin API over the Model Context Protocol', () => {
     const { text } = await call(client, 'getConfig', { form: 'source' });
     ok(text.includes('"***"') && !text.includes('very-secret'));
     equal((await call(client, 'getConfig', { reveal: true })).isError, true);
-    match((await call(client, 'getConfig', { pointer: '/none' })).text, /there is nothing at/);
+    match((await call(client, 'getConfig', { pointer: '/none' })).text, /nothing exists at/);
     match((await call(client, 'getRoutesMatch')).text, /is missing/);
     equal((await call(client, 'getStatus', { ['__proto__x']: 1 })).isError, true);
   });

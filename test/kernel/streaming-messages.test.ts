@@ -151,7 +151,7 @@ describe('messages of a stream', () => {
   });
 
   it('are missed in the log where the whole answer holds none, such as one of JSON', async () => {
-    const warnings = () => lines.filter((line) => line.includes('no message in the whole answer')).length;
+    const warnings = () => lines.filter((line) => line.includes('the response contains no message')).length;
     await through(endpoint('sse'), '{"a":1}', { 'Content-Type': 'application/json' });
     equal(warnings(), 1);
     ok(lines.some((line) => line.includes('it is application/json, and read as text/event-stream')));

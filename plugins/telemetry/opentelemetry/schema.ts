@@ -232,8 +232,7 @@ export const serviceSchema = {
             semantic_convention: {
               type: 'string',
               enum: ['', '1.27'],
-              description:
-                'Version of the OpenTelemetry semantic conventions for metric names. Empty uses the older names that existing dashboards rely on.',
+              description: 'Semantic conventions of metric names, by version. Empty uses the older names.',
               default: '',
             },
           },

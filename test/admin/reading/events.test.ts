@@ -83,7 +83,10 @@ describe('GET /v1/events', () => {
     it(`refuses types=${types}, of which there are none`, async () => {
       const { status, body } = await admin.ask(`/v1/events?types=${types}`);
       equal(status, 400);
-      match(body.detail, new RegExp(`no events "${unknown!.replace('*', '\\*')}"; there are reload.started, `));
+      match(
+        body.detail,
+        new RegExp(`unknown event types "${unknown!.replace('*', '\\*')}"; known types are reload.started, `),
+      );
     });
   }
 

@@ -229,7 +229,7 @@ describe('what is published', () => {
     it('tells that there is none', async () => {
       const { status, body } = await admin.send('DELETE', '/v1/caches/dns');
       equal(status, 404);
-      match(body.detail, /no cache named dns/);
+      match(body.detail, /unknown cache dns/);
     });
   });
 });

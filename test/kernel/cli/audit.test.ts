@@ -173,6 +173,6 @@ describe('audit', () => {
   it('exits 2 for a template that asks for a field that is not there', async () => {
     const { code, err } = await sluice('audit', '-c', minimal, '-f', '{{ .Nothing }}');
     equal(code, 2);
-    match(err, /no field \.Nothing/);
+    match(err, /unknown field \.Nothing/);
   });
 });

@@ -120,7 +120,7 @@ describe('check --connect', () => {
     const port = await closedPort();
     const { code, err, out } = await check(service([`http://127.0.0.1:${port}`]), '--connect');
     equal(code, 1);
-    match(err, /^ERROR testing the configuration file:\t1 of 1 addresses cannot be connected to$/m);
+    match(err, /^ERROR testing the configuration file:\t1 of 1 addresses are unreachable$/m);
     match(err, new RegExp(`g\\.json:\\d+:\\d+: error: 127\\.0\\.0\\.1:${port} refuses connections`));
     match(err, /hint: nothing listens there/);
     equal(/Syntax OK/.test(out), false);
@@ -213,7 +213,7 @@ describe('check --connect', () => {
     const content = { ...service([`http://127.0.0.1:${server.port}`]), timeout: 'soon' };
     const { code, err } = await check(content, '--connect');
     equal(code, 1);
-    match(err, /^ERROR parsing the configuration file:\t1 mistake$/m);
+    match(err, /^ERROR parsing the configuration file:\t1 error$/m);
     equal(server.connections, 0);
   });
 

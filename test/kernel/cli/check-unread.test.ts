@@ -71,9 +71,9 @@ describe('check without -t', () => {
   it('counts the files it did not look at where there are many', async () => {
     const names = Array.from({ length: 8 }, (_, index) => `${index}.pem`);
     const { out } = await check(service({ client_tls: { ca_certs: names } }));
-    match(out, /Not looked at: 0\.pem \(check/);
+    match(out, /Not checked: 0\.pem \(check/);
     const tls = { keys: names.slice(0, 4).map((name) => ({ public_key: name, private_key: `k${name}` })) };
-    match((await check(service({ tls }))).out, /Not looked at: 0\.pem, k0\.pem, 1\.pem, k1\.pem, 2\.pem and 3 more \(/);
+    match((await check(service({ tls }))).out, /Not checked: 0\.pem, k0\.pem, 1\.pem, k1\.pem, 2\.pem and 3 more \(/);
   });
   it('leaves files that are missing to -t', async () => {
     const { code, err } = await check(service({ tls: { keys } }), '-t');

@@ -51,7 +51,7 @@ describe('migrate, of what KrakenD ignores', () => {
     equal(code, 1);
     deepEqual(JSON.parse(out), given);
     match(err, /left unchanged: unknown key 'url_patern'/);
-    match(err, /^\d errors are left: sluice check says how to correct them\n$/m);
+    match(err, /^\d errors are left: run sluice check to see how to correct them\n$/m);
   });
   const onEndpoint = (extra_config: object) => root({ endpoints: [endpoint({ extra_config })] });
   const limit = { max_rate: 1 };

@@ -209,8 +209,8 @@ describe('plugins that are not on this machine', () => {
     const file = folder.write('g.json', given);
     const { code, out } = await sluice('check', '-c', file);
     equal(code, 0);
-    match(out, /Not looked at: .*\/no\/such\/plugins/);
-    match(out, /Not looked at: .*\/no\/such\/files/);
+    match(out, /Not checked: .*\/no\/such\/plugins/);
+    match(out, /Not checked: .*\/no\/such\/files/);
     const read = await sluice('check', '-t', '-c', file);
     equal(read.code, 1);
     match(read.err, /\[PLUGIN_FOLDER\]/);

@@ -102,7 +102,7 @@ describe('sluice plugin', () => {
       await make('endpoint', 'acme/header');
       writeFileSync(join(at, 'tsconfig.json'), '{}');
       const again = await make('backend', 'other/header');
-      deepEqual([again.code, again.err], [1, `ERROR ${at}/header.ts is there already\n`]);
+      deepEqual([again.code, again.err], [1, `ERROR ${at}/header.ts already exists\n`]);
       await make('backend', 'acme/other');
       equal(readFileSync(join(at, 'tsconfig.json'), 'utf8'), '{}');
     });
@@ -172,7 +172,7 @@ describe('sluice plugin', () => {
       equal((await sluice('plugin', 'test', file)).code, 1);
       folder.delete('plugins/a.test.ts');
       const none = await sluice('plugin', 'test', at);
-      deepEqual([none.code, none.err], [1, 'ERROR there is no test: no file named *.test.ts, .mts, .js or .mjs\n']);
+      deepEqual([none.code, none.err], [1, 'ERROR no tests found: no file is named *.test.ts, .mts, .js or .mjs\n']);
     }).timeout(120_000);
   });
 

@@ -43,7 +43,7 @@ describe('functions of templates that make credentials', () => {
   }
 
   it('derivePassword refuses other kinds, and counters that are none', () => {
-    throws(() => render('{{derivePassword 1 "__proto__" "a" "b" "c"}}'), /there is no kind "__proto__"/);
+    throws(() => render('{{derivePassword 1 "__proto__" "a" "b" "c"}}'), /unknown password type "__proto__"/);
     throws(() => render('{{derivePassword -1 "pin" "a" "b" "c"}}'), /-1 is not a valid counter/);
   });
 

@@ -133,9 +133,9 @@ describe('a mistake in a template', () => {
   for (const [call, reason] of [
     ['genCA "a" 1', 'genCA is not supported: Node.js issues no certificates'],
     ['genSignedCert', 'genSignedCert is not supported: Node.js issues no certificates'],
-    ['"a" | getHostByName', 'getHostByName is not supported: a template does not ask the network'],
-    ['bcrypt "a"', 'bcrypt is not supported: it takes too long for a request: make the value before'],
-    ['(upper (genPrivateKey "rsa"))', 'genPrivateKey is not supported: it takes too long for a request'],
+    ['"a" | getHostByName', 'getHostByName is not supported: templates cannot access the network'],
+    ['bcrypt "a"', 'bcrypt is not supported: too slow for a request: compute the value beforehand'],
+    ['(upper (genPrivateKey "rsa"))', 'genPrivateKey is not supported: too slow for a request'],
   ] as const) {
     it(`is a function that is refused, told before it is carried out: ${call}`, () => {
       throws(

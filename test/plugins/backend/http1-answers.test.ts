@@ -142,7 +142,7 @@ describe('an answer of HTTP/1.1', () => {
   it('that comes before the request has left is none', async () => {
     const outcome = await read([bytes(answers[0]!)], { isEarly: true });
     deepEqual([outcome.status, outcome.isReusable], [0, false]);
-    match(outcome.error, /not taken the request/);
+    match(outcome.error, /did not process the request/);
   });
 
   it('ends with its connection where it does not say otherwise', async () => {

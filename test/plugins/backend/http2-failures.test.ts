@@ -76,12 +76,12 @@ describe('HTTP/2 towards backends: what fails', () => {
     equal(await textOf(await ask(12)), 'ok');
     const larger = errorOf(await ask(14));
     deepEqual([larger.code, sessions.length], ['BACKEND_MALFORMED', 1]);
-    match(larger.message, /malformed answer: headers larger than 128 KiB/);
+    match(larger.message, /malformed response: headers larger than 128 KiB/);
     equal(await textOf(await ask(12)), 'ok');
     equal(sessions.length, 2);
     const largest = errorOf(await ask(40));
     equal(largest.code, 'BACKEND_MALFORMED');
-    match(largest.message, /malformed answer: headers (?:too large|larger than)/);
+    match(largest.message, /malformed response: headers (?:too large|larger than)/);
     equal(await textOf(await ask(1)), 'ok');
   });
 

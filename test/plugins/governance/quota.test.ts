@@ -444,7 +444,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
         // The next attempt is made after a second, by the clock of the gateway.
         await until(async () => {
           await ask(gateway);
-          return sinks.lines.some((line) => line.includes('nothing is counted any more until a reload'));
+          return sinks.lines.some((line) => line.includes('requests are not counted until a reload'));
         });
         await server.start();
         deepEqual(await statuses(5, gateway, 'free'), [200, 200, 200, 200, 200]);

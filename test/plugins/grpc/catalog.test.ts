@@ -110,7 +110,7 @@ describe('catalog of grpc', () => {
     ['a file that is not there', () => at('no.pb'), /^FILE_UNREADABLE|GRPC_CATALOG/],
     ['a directory that is not there', () => at('no'), /^FILE_UNREADABLE|GRPC_CATALOG/],
     ['a source', () => at('shop.proto'), /^GRPC_CATALOG_SOURCE: .*shop\.proto is a source/],
-    ['an empty file', () => put('empty.pb', ''), /^GRPC_CATALOG_INVALID: .*holds no descriptors/],
+    ['an empty file', () => put('empty.pb', ''), /^GRPC_CATALOG_INVALID: .*contains no descriptors/],
     ['a text', () => put('text.pb', 'syntax = "proto3";'), /^GRPC_CATALOG_INVALID/],
     ['a set that broke off', () => put('cut.pb', readFileSync(SHOP).subarray(0, 2000)), /^GRPC_CATALOG_INVALID/],
   ] as const) {

@@ -62,7 +62,7 @@ describe('isolated modules that do harm', function () {
     ok(others.length > 20 && median < 200, `${others.length} requests went on, in ${median} ms`);
     match(
       stage.lines(/\[PLUGIN: loop\] hook "middleware" of GET \/loop failed/)[0] ?? '',
-      /at .*team\.js:5:\d+: ThreadEnded: it did not come back for \d+ ms/,
+      /at .*team\.js:5:\d+: ThreadEnded: it did not return for \d+ ms/,
     );
     await recovered('/loop');
     equal(stage.gateway.containment.records.find(({ name }) => name === 'loop')!.faultCount >= 1, true);
@@ -82,7 +82,7 @@ describe('isolated modules that do harm', function () {
     await until(() => stage.lines(/exited with code 3; restarting in 100 ms/).length === 1);
     await until(async () => {
       await status('/exit');
-      return stage.lines(/it is started again in 200 ms/).length === 1;
+      return stage.lines(/restarting in 200 ms/).length === 1;
     });
     ok(
       stage.lines(/\[PLUGIN: exit\] hook "middleware" of GET \/exit failed: ThreadEnded: its thread exited/).length > 0,
@@ -222,7 +222,7 @@ const answers = [null, 5, {}, { reply: {} }, { reply: { status: 'a' } }, { reply
         'that never say what they are',
         `await new Promise(() => {}); // isolate`,
         'PLUGIN_LOAD',
-        /awaits what does not come/,
+        /awaits a promise that never settles/,
       ],
       ['that loop when they are loaded', `for (;;); // isolate`, 'PLUGIN_LOAD', /endless loop/],
       ['that exit when they are loaded', `process.exit(0); // isolate`, 'PLUGIN_LOAD', /exited with code 0/],
@@ -237,7 +237,7 @@ const answers = [null, 5, {}, { reply: {} }, { reply: { status: 'a' } }, { reply
         'with a schema that is none',
         element(`configSchema: { type: 'none' }, middleware: ${fine}`),
         'PLUGIN_MODULE',
-        /no JSON Schema/,
+        /not a valid JSON Schema/,
       ],
       [
         'beside others that are not isolated',
@@ -263,13 +263,13 @@ const answers = [null, 5, {}, { reply: {} }, { reply: { status: 'a' } }, { reply
       stage.folder.write('lib/what.js', 'export const what = { isolate: true };');
       const source = `import { what } from './lib/what.js';\nexport const plugin = { name: 'a', apiVersion: 1, ...what, middleware: ${fine} };`;
       const [error] = await load(source);
-      match(`${error?.message} ${error?.hint}`, /before it said that it is to be isolated.* in .*team\.js itself/);
+      match(`${error?.message} ${error?.hint}`, /before it declared isolation.* in .*team\.js itself/);
     });
 
     for (const [what, factory, message] of [
       ['throws', "() => { throw new Error('no luck'); }", /PLUGIN_FACTORY .*"a" of .*team\.js: no luck/],
       ['gives nothing', '() => {}', /PLUGIN_FACTORY .*gave nothing/],
-      ['does not come back', '() => { for (;;); }', /PLUGIN_FACTORY .*did not come back for \d+ ms/],
+      ['does not come back', '() => { for (;;); }', /PLUGIN_FACTORY .*did not return for \d+ ms/],
       ['asks for Redis that there is not', "(config, host) => host.redis('gone')", /REDIS_CONNECTION .*"gone"/],
       ['asks for a quota that there is not', "(config, host) => host.quota('gone')", /QUOTA_UNKNOWN .*"gone"/],
     ] as const) {

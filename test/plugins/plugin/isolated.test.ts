@@ -234,7 +234,7 @@ describe('isolated modules', function () {
     it('no bodies beyond a bound, which are refused', async () => {
       const { status } = await stage.ask('/large');
       equal(status, 500);
-      equal(stage.lines(/larger than 8388608 bytes: an isolated plugin gets bodies in one piece/).length > 0, true);
+      equal(stage.lines(/larger than 8388608 bytes: isolated plugins receive bodies in one piece/).length > 0, true);
       const echoed = await stage.ask('/echo', { method: 'POST', payload: 'x'.repeat(2 ** 20 + 1) });
       equal(echoed.status, 413);
     });

@@ -354,7 +354,7 @@ describe('modules for the extension points of the compatible product', () => {
       ['another version', { ...one, apiVersion: 2 }, /"apiVersion" is 2/],
       ['a field that is none', { ...one, httpclient: () => {} }, /unknown field 'httpclient'/],
       ['isolation that is neither yes nor no', { ...one, isolate: 'yes' }, /"isolate" is neither true nor false/],
-      ['isolation, which comes too late here', { ...one, isolate: true }, /was imported before it said/],
+      ['isolation, which comes too late here', { ...one, isolate: true }, /was imported before it declared/],
       ['nothing that it brings', { name: 'a', apiVersion: 1 }, /brings nothing/],
       ['a factory that is none', { ...one, middleware: {} }, /"middleware" is not a function/],
       ['a dispose that is not a function', { ...one, dispose: 1 }, /"dispose" is not a function/],

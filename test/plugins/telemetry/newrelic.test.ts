@@ -168,7 +168,7 @@ describe('telemetry/newrelic', () => {
     it('beside telemetry/opentelemetry', async () => {
       const other = { exporters: { prometheus: [{ name: 'local', port: 0, listen_ip: '127.0.0.1' }] } };
       const both = config({}, { 'telemetry/opentelemetry': other });
-      await rejects(startWith([local()], both), /NEWRELIC_OPENTELEMETRY.*telemetry\/opentelemetry cannot stand/);
+      await rejects(startWith([local()], both), /NEWRELIC_OPENTELEMETRY.*telemetry\/opentelemetry cannot be combined/);
     });
 
     for (const [what, own, message] of [

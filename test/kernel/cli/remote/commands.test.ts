@@ -105,7 +105,7 @@ describe('a command to a running gateway', function () {
     server = await startAdminServer();
     equal(code, 3);
     equal(out, '');
-    match(err, new RegExp(`no admin port answers at ${address}: .*ECONNREFUSED`));
+    match(err, new RegExp(`the admin port at ${address} did not respond: .*ECONNREFUSED`));
   });
 
   it('ends with 2 for what it does not understand, and asks nobody', async () => {

@@ -109,7 +109,7 @@ describe('flexible configuration', () => {
         'a.json:1:11: cannot read the field "b" of nothing',
       ]);
       deepEqual(await mistakes(write('a.json', '{\n{{ template "none" }}}')), [
-        'a.json:2:1: there is no template "none"',
+        'a.json:2:1: template "none" does not exist',
       ]);
     });
 
@@ -211,7 +211,7 @@ describe('flexible configuration', () => {
     it('refuses formats that are not read, by their names', async () => {
       for (const suffix of ['hcl', 'properties', 'prop', 'props']) {
         deepEqual(await mistakes(write(`a.${suffix}`, 'port = 8080')), [
-          `a.${suffix}:1:1: .${suffix} is no format of configurations`,
+          `a.${suffix}:1:1: unknown configuration format ".${suffix}": use .json, .yaml, .yml or .toml`,
         ]);
       }
     });

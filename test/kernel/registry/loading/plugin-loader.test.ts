@@ -274,7 +274,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
       [
         'no contract',
         `{ name: 'a', description: 'A.' }`,
-        /"a" does not say which contract it is written for: write `contract: 1`/,
+        /"a" does not declare its contract version: add `contract: 1`/,
       ],
       [
         'another contract',
@@ -301,7 +301,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
       [
         'a place that is none',
         `{ name: 'a', contract: 1, description: 'A.', places: [{ at: 'sky' }] }`,
-        /places\[0\] of plugin "a" must be made by atService/,
+        /places\[0\] of plugin "a" must be created by atService/,
       ],
       [
         'a schema that is none',

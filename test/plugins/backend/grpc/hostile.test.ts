@@ -97,7 +97,7 @@ describe('backend/grpc before servers that misbehave', () => {
     [
       'another content type',
       (stream) => stream.respond({ ':status': 200, 'content-type': 'text/html' }) ?? stream.end('<html>'),
-      /UNKNOWN.*text\/html, not with gRPC/,
+      /UNKNOWN.*text\/html instead of gRPC/,
     ],
     ['no content type', (stream) => stream.respond({ ':status': 200 }) ?? stream.end('x'), /UNKNOWN.*no content type/],
     ['a status of HTTP', (stream) => stream.respond({ ':status': 503 }) ?? stream.end('x'), /UNAVAILABLE.*status 503/],

@@ -117,7 +117,7 @@ describe('SQS and SNS behind a backend', () => {
     aws.sendMessage(name, 'oops');
     equal((await gateway!.inject('/take')).statusCode, 500);
     await until(() => messages(name).length === 1);
-    ok(sinks.lines.some((line) => line.includes('and is given back')));
+    ok(sinks.lines.some((line) => line.includes('and is requeued')));
   });
 
   it('fails once the deadline is over and there was no message', async () => {

@@ -107,7 +107,7 @@ describe('Azure Service Bus behind a backend', function () {
     await until(() => subscription.abandoned === 1);
     equal((await receive()).statusCode, 500);
     equal(subscription.completed.length, 0);
-    ok(lines('and is given back').length > 0);
+    ok(lines('and is requeued').length > 0);
   });
 
   it('fails once the deadline is over and there was no message, and hands the next one to the next request', async () => {

@@ -115,7 +115,7 @@ describe('Google Cloud Pub/Sub behind a backend', function () {
     await until(() => server.calls['modifyAckDeadline'] === 1);
     equal(subscription.acknowledged.length, 0);
     equal((await receive()).statusCode, 500);
-    ok(lines('and is given back').length > 0);
+    ok(lines('and is requeued').length > 0);
   });
 
   it('fails once the deadline is over and there was no message, and hands the next one to the next request', async () => {

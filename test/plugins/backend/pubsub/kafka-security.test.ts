@@ -84,7 +84,7 @@ describeKafka((stage) => {
 
     it('says what may be missing where the broker closes the connection', async () => {
       await startAs(undefined, tls());
-      match((await write()).body, /may demand TLS or SASL/);
+      match((await write()).body, /may require TLS or SASL/);
     });
 
     it('does not speak to a broker that it does not trust', async () => {

@@ -57,8 +57,8 @@ describe('sluice import openapi', () => {
     ['broken JSON', '{"openapi":', /ERROR .*JSON/],
     ['broken YAML', 'openapi: [', /ERROR /],
     ['what is no object', '[]', /is not an object/],
-    ['what is no document of OpenAPI', '{"a":1}', /is no document of Swagger 2\.0 or OpenAPI/],
-    ['a version that there is not', '{"openapi":"4.0.0"}', /is no document of/],
+    ['what is no document of OpenAPI', '{"a":1}', /is not a Swagger 2\.0, OpenAPI/],
+    ['a version that there is not', '{"openapi":"4.0.0"}', /is not a Swagger/],
     [
       'deep nesting',
       `{"openapi":"3.0.0","paths":${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}}`,

@@ -65,8 +65,8 @@ describe('modifier/martian cookies', () => {
 
   for (const [what, fields, mistake] of [
     ['a name that is none', { name: 'a b' }, /\/name "a b" is not a valid cookie name/],
-    ['a value that would end the cookie', { value: 'a; b' }, /\/value the value holds characters/],
-    ['a path that would', { path: '/; Domain=x' }, /\/path the path holds characters/],
+    ['a value that would end the cookie', { value: 'a; b' }, /\/value the value contains characters/],
+    ['a path that would', { path: '/; Domain=x' }, /\/path the path contains characters/],
     ['a domain that is none', { domain: 'a b' }, /\/domain "a b" is not a valid domain/],
     ['a time that is none', { expires: 'tomorrow' }, /\/expires "tomorrow" is not a valid time/],
     ['a day that is none', { expires: '2030-02-45T00:00:00Z' }, /is no time/],

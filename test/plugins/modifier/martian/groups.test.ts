@@ -117,7 +117,7 @@ describe('modifier/martian groups', () => {
     [
       'two keys further in',
       { 'fifo.Group': { modifiers: [{ 'header.Id': {}, ...set('1') }] } },
-      /^\/fifo\.Group\/modifiers\/0 only one modifier may stand here/,
+      /^\/fifo\.Group\/modifiers\/0 only one modifier is allowed/,
     ],
     [
       'an unknown type further in',

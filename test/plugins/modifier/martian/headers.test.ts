@@ -261,7 +261,7 @@ describe('modifier/martian headers', () => {
     [
       'a value of two lines',
       { 'header.Modifier': { name: 'X', value: 'a\r\nY: b' } },
-      '/value the value holds control',
+      '/value the value contains control',
     ],
     ['a list with a name that is none', { 'header.Blacklist': { names: ['a', 'b:'] } }, '/names/1 "b:" is no header'],
     [

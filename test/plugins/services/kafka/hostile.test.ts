@@ -93,9 +93,9 @@ describe('a Kafka that does not work', () => {
     ['reads', consume],
   ] as const) {
     for (const [what, bytes, reason] of [
-      ['a response shorter than any', '00000001ff', /no Kafka: a response of 1 bytes/],
-      ['a response of no bytes', '0000000000000000', /no Kafka: a response of 0 bytes/],
-      ['a length below nothing', 'ffffffffffffffffff', /no Kafka: a response of -1 bytes/],
+      ['a response shorter than any', '00000001ff', /does not speak the Kafka protocol: a response of 1 bytes/],
+      ['a response of no bytes', '0000000000000000', /does not speak the Kafka protocol: a response of 0 bytes/],
+      ['a length below nothing', 'ffffffffffffffffff', /does not speak the Kafka protocol: a response of -1 bytes/],
       ['a response of gigabytes, of which nothing is collected', '7fffffff00000001', /a response of 2147483647 bytes/],
     ] as const) {
       it(`is left at once by who ${who} when it sends ${what}`, async () => {
@@ -116,7 +116,7 @@ describe('a Kafka that does not work', () => {
         for (const byte of [0, 0, 0, 2, 1]) socket.write(Buffer.from([byte]));
       };
       const { sent, close } = begin(60_000);
-      await rejects(sent, /no Kafka: a response of 2 bytes/);
+      await rejects(sent, /does not speak the Kafka protocol: a response of 2 bytes/);
       await close();
     });
 

@@ -321,7 +321,11 @@ describe('telemetry/influx', function () {
   for (const [what, more, code] of [
     ['an address that is no URL', { address: 'influx:8086' }, /INFLUX_ADDRESS/],
     ['an address with a query', { address: 'http://a.test/?db=x' }, /INFLUX_ADDRESS/],
-    ['an address with a password', { address: 'http://a:b@a.test' }, /INFLUX_ADDRESS.*holds a name or a password/],
+    [
+      'an address with a password',
+      { address: 'http://a:b@a.test' },
+      /INFLUX_ADDRESS.*contains a user name or password/,
+    ],
     ['no pause', { ttl: '0s' }, /INFLUX_TTL/],
     ['a pause longer than a timer runs', { ttl: '600h' }, /INFLUX_TTL/],
     ['a pause that is none', { ttl: 'soon' }, /ttl/],

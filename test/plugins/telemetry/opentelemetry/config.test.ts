@@ -96,7 +96,7 @@ describe('the configuration of telemetry/opentelemetry', () => {
     const given = { otlp: [{ name: 'local', headers: { 'X-Key': 'a' } }] };
     await rejects(
       stage.start({}, { extra_config: { 'telemetry/opentelemetry-security': given } }),
-      /OTEL_EXPORTER_UNKNOWN.*"local", which is no OTLP exporter/,
+      /OTEL_EXPORTER_UNKNOWN.*"local", which is not an OTLP exporter/,
     );
   });
 

@@ -230,6 +230,6 @@ describe('spans of components', () => {
     await stage.gateway.close();
     await start([middleware(handler)], named());
     const second = JSON.parse((await stage.gateway.inject('/u/1')).body);
-    ok(/wants the context/.test(second.message));
+    ok(/requires the context/.test(second.message));
   });
 });
