@@ -1,5 +1,5 @@
 import { type BackendConfig, type EndpointConfig, inheritsMethod, type ServiceConfig } from '#contract';
-import { PASSING } from '../contract/internal.ts';
+import { ANY, PASSING } from '../contract/internal.ts';
 import { cleanHost, hostHint, shownHost } from './hosts.ts';
 import { isRaw, type KnownPlugins } from './known-plugins.ts';
 import type { Report } from './report.ts';
@@ -44,12 +44,13 @@ export function completeEndpoint(
   endpoint.cache_ttl ||= service.cache_ttl;
   if (endpoint.endpoint === CATCHALL) forceCatchall(endpoint, pointer, report);
   endpoint.output_encoding ??= service.output_encoding;
+  // An endpoint for every method leaves the client's to its backends.
+  const isOpen = endpoint.endpoint === CATCHALL || endpoint.method === ANY;
   shareNothing(endpoint);
   endpoint.backend.forEach((backend: Draft<BackendConfig>, index) => {
     shareNothing(backend);
-    // A catch-all receives every method: its backends get the client's.
     if (backend.method === undefined) Object.defineProperty(backend, inheritsMethod, { value: true });
-    backend.method ??= endpoint.endpoint === CATCHALL ? '' : endpoint.method;
+    backend.method ??= isOpen ? '' : endpoint.method;
     if (backend.timeout === 0) delete backend.timeout;
     if (!backend.url_pattern.startsWith('/')) backend.url_pattern = `/${backend.url_pattern}`;
     // A name that there is not stays: it is a mistake also where it has no effect.

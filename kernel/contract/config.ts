@@ -185,7 +185,7 @@ export const serviceSchema = {
 /** A backend with everything inherited from its endpoint and the service filled in. Durations are milliseconds. */
 export type BackendConfig = Omit<Infer<typeof backendSchema>, 'host' | 'method'> & {
   readonly host: readonly string[];
-  /** Empty for the client's own method, under a catch-all. */
+  /** Empty for the client's own method, in endpoints that serve every method. */
   readonly method: string;
   /** The backend names no method: it has that of its endpoint. Never shown. */
   readonly [inheritsMethod]?: true;

@@ -20,8 +20,11 @@ const headerFilter = (description: string, ...example: string[]) => {
   return { ...names(description, ...example), published: { allOf: [{ anyOf: [named, empty] }] } } as const;
 };
 
-const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-const backendMethods = [...methods, 'OPTIONS', 'HEAD', 'CONNECT', 'TRACE'] as const;
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+const backendMethods = [...methods, 'HEAD', 'CONNECT', 'TRACE'] as const;
+
+/** Method of an endpoint that serves every method without an endpoint of its own on the same path. */
+export const ANY = 'ANY';
 
 /** The encoding in which an answer passes as the backend gave it; `/__catchall` always has it. */
 export const PASSING = 'no-op';
@@ -49,7 +52,8 @@ export const backendSchema = {
     method: {
       type: 'string',
       enum: backendMethods,
-      description: "HTTP method of the backend request. Default: the endpoint's method.",
+      description:
+        "HTTP method of the backend request. Default: the endpoint's method, or the client's if that is ANY.",
     },
     sd: {
       type: 'string',
@@ -138,7 +142,14 @@ export const endpointSchema = {
       description: 'Path that clients call. Can contain {placeholders} and end in /*.',
       examples: ['/users/{id}'],
     },
-    method: { type: 'string', enum: methods, description: 'HTTP method of the endpoint.', default: 'GET' },
+    method: {
+      type: 'string',
+      enum: [...methods, ANY],
+      description:
+        'HTTP method of the endpoint. "ANY" serves every method without an endpoint of its own on the same path, and backends get the client\'s method. OPTIONS endpoints come before auto_options and after CORS preflights. KrakenD accepts neither OPTIONS nor ANY.',
+      default: 'GET',
+      examples: ['POST', ANY],
+    },
     backend: {
       type: 'array',
       items: backendSchema,

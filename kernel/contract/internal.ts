@@ -10,7 +10,7 @@ export { PARSED_LIMIT_BYTES, PayloadTooLarge } from './body.ts';
 export type { Trail } from './call.ts';
 export { changed } from './client-request.ts';
 export { serviceSchema } from './config.ts';
-export { backendSchema, endpointSchema, PASSING } from './endpoint-schema.ts';
+export { ANY, backendSchema, endpointSchema, PASSING } from './endpoint-schema.ts';
 export { ConfigErrors, DeadlineError, flattenStack, GatewayError, GatewayFault } from './errors.ts';
 export { currentFaultOwner, type FaultOwner, runOwned } from './fault-owner.ts';
 export { silentLog } from './log.ts';

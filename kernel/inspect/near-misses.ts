@@ -1,4 +1,5 @@
 import { nearest, parseSegment, readSegment } from '../config/index.ts';
+import { ANY } from '../contract/internal.ts';
 import type { Route } from '../pipeline/route.ts';
 
 /** An endpoint that does not match a path but looks like it. */
@@ -29,7 +30,7 @@ export function nearMisses(routes: readonly Route[], method: string, plain: stri
       const results = open ? path.slice(0, wanted.length) : path;
       const length = Math.max(wanted.length, results.length);
       const distance = Math.min(distanceOf(wanted, results), distanceOf(wanted.toReversed(), results.toReversed()));
-      const cost = distance + (route.endpoint.method === method ? 0 : OTHER_METHOD);
+      const cost = distance + ([method, ANY].includes(route.endpoint.method) ? 0 : OTHER_METHOD);
       return { route, cost, near: distance <= length / 2, wanted, matches: results };
     })
     .filter(({ near }) => near)

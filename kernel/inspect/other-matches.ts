@@ -1,3 +1,4 @@
+import { ANY } from '../contract/internal.ts';
 import type { Route } from '../pipeline/route.ts';
 import { Router } from '../server/router.ts';
 import { cleanPath } from '../server/target.ts';
@@ -32,8 +33,8 @@ export async function findOtherMatches(
   const plain = readable(path, config.router.remove_extra_slash);
   if (plain === null) return [];
   const able = compiled.routes.filter((route) => route !== winner && mayMatch(route.endpoint.endpoint, plain));
-  const isCatchAll = ({ endpoint }: Route) => endpoint.endpoint === CATCH_ALL;
-  const byMethod = Map.groupBy(able, (route) => (isCatchAll(route) ? method : route.endpoint.method));
+  const servesAll = ({ endpoint }: Route) => endpoint.endpoint === CATCH_ALL || endpoint.method === ANY;
+  const byMethod = Map.groupBy(able, (route) => (servesAll(route) ? method : route.endpoint.method));
   const reach = async (asked: string, routes: readonly Route[]) => {
     const outcome = (await Router.build(config, routes)).find(asked, path);
     return outcome.kind === 'route' ? outcome.route : null;
@@ -79,5 +80,6 @@ function whyLost(winner: Route, loser: Route): string {
     if (!segment.includes('{')) return `its placeholder ${other} is less specific than the fixed segment ${segment}`;
     if (fixedLength(other) < fixedLength(segment)) return `${other} is less specific than ${segment}`;
   }
+  if (loser.endpoint.method === ANY) return 'serves the methods without an endpoint of their own on the path';
   return `${routeId(winner)} matches first`;
 }

@@ -1,5 +1,6 @@
 import type { Namespace } from '#contract';
 import { joinPointer } from '../config/index.ts';
+import { ANY } from '../contract/internal.ts';
 import type { Route } from '../pipeline/route.ts';
 import type { Stage } from '../pipeline/stages.ts';
 import { type FilePosition, type FindPosition, pointerOnly } from './file-position.ts';
@@ -32,6 +33,7 @@ export interface RouteView extends FilePosition {
 
 /** Which endpoints are wanted; what is not given does not matter. */
 export interface RouteFilter {
+  /** Endpoints for every method have each of them. */
   readonly method?: string | undefined;
   /** Start of the pattern. */
   readonly prefix?: string | undefined;
@@ -97,7 +99,7 @@ function namespacesOf(stages: readonly Stage[]): Namespace[] {
 }
 
 function isWanted({ endpoint, stages }: Route, { method, prefix = '', namespace }: RouteFilter): boolean {
-  if (method !== undefined && method !== endpoint.method) return false;
+  if (method !== undefined && ![method, ANY].includes(endpoint.method)) return false;
   if (!endpoint.endpoint.startsWith(prefix)) return false;
   const standing = [stages.around, ...stages.backends.map((backend) => backend.stages)].flat();
   return namespace === undefined || standing.some((stage) => stage.namespace === namespace);

@@ -9,7 +9,7 @@ import {
   type Wrap,
 } from '#contract';
 import { joinPointer } from '../config/index.ts';
-import { scheduler, virtualName } from '../contract/internal.ts';
+import { ANY, scheduler, virtualName } from '../contract/internal.ts';
 import { sortByOrder } from '../registry/order.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { CompiledAgent } from './agent.ts';
@@ -140,11 +140,16 @@ function refuseTaken(build: Build, own: Compiled['own'], routes: readonly Route[
   const exact = new Map(own.map(({ plugin, route }) => [route.path, { plugin, route }]));
   for (const { endpoint } of routes) {
     const taken = exact.get(endpoint.endpoint);
-    if (!taken || (taken.route.method !== undefined && taken.route.method !== endpoint.method)) continue;
+    if (!taken || !overlap(taken.route.method, endpoint.method)) continue;
     const pointer = joinPointer('/endpoints', build.config.endpoints.indexOf(endpoint), 'endpoint');
     const message = `"${taken.plugin.name}" answers ${endpoint.method} ${endpoint.endpoint}`;
     build.errors.push(new ConfigError('ROUTE_COLLISION', pointer, message, { hint: 'another path' }));
   }
+}
+
+/** @param own of a path that a plugin answers; undefined for every method. */
+function overlap(own: string | undefined, declared: string): boolean {
+  return own === undefined || declared === ANY || own === declared;
 }
 
 /** What is counted by method and path is of one endpoint, whatever asks for it. Code: ROUTE_COLLISION. */

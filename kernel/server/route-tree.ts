@@ -1,5 +1,6 @@
 import createFindMyWay, { type HTTPMethod, type Instance } from 'find-my-way';
 import { paramKey, type ServiceConfig } from '#contract';
+import { OTHER_METHODS } from './any-method.ts';
 import { CaseInsensitivePaths } from './case-insensitive-paths.ts';
 import { triePath } from './trie-path.ts';
 
@@ -30,10 +31,14 @@ export class RouteTree {
   readonly fixed = new Map<string, Map<string, number>>();
   /** For redirects to the declared spelling; null when those are off. */
   readonly spelling: CaseInsensitivePaths | null;
+  /** The methods that endpoints name; null where none has the method ANY. */
+  readonly named: ReadonlySet<string> | null;
+  /** The methods of 405 responses. */
   readonly methods = new Set<string>();
   catchAll = -1;
 
-  constructor(config: ServiceConfig) {
+  constructor(config: ServiceConfig, named: RouteTree['named']) {
+    this.named = named;
     // The only expressions are those of `triePath`, whose time grows with the segment: there is nothing to look for in them.
     const tree = { maxParamLength: 1_000_000, querystringParser: ignored, allowUnsafeRegex: true };
     this.exact = createFindMyWay(tree) as unknown as Instance<never>;
@@ -45,7 +50,7 @@ export class RouteTree {
       this.catchAll = at;
       return;
     }
-    this.methods.add(method);
+    if (method !== OTHER_METHODS) this.methods.add(method);
     this.spelling?.add(method, pattern);
     if (FIXED.test(pattern)) {
       const paths = this.fixed.get(method) ?? new Map<string, number>();

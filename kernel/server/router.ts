@@ -2,6 +2,7 @@ import type { HTTPMethod } from 'find-my-way';
 import type { Params, ServiceConfig } from '#contract';
 import { encodePathSegment, scheduler } from '../contract/internal.ts';
 import type { Route } from '../pipeline/route.ts';
+import { AnyMethod, OTHER_METHODS } from './any-method.ts';
 import { type Entry, RouteTree } from './route-tree.ts';
 import { cleanPath } from './target.ts';
 import { moreFixedFirst } from './trie-path.ts';
@@ -31,6 +32,8 @@ export class Router {
   #exact!: RouteTree['exact'];
   #fixed!: RouteTree['fixed'];
   #spelling!: RouteTree['spelling'];
+  /** The methods that endpoints name; null where none has the method ANY. */
+  #named: RouteTree['named'] = null;
   #catchAll: Route | null = null;
 
   private constructor(config: ServiceConfig, routes: readonly Route[], prefix: string) {
@@ -65,12 +68,16 @@ export class Router {
   /** Makes the tree, one route after another. */
   *#grow(): Generator<undefined, void, undefined> {
     const routes = this.#routes;
-    const tree = new RouteTree(this.#config);
+    const any = AnyMethod.of(routes);
+    const tree = new RouteTree(this.#config, any?.named ?? null);
     const positions = [...routes.keys()];
     const pathOf = (at: number): string => routes[at]!.endpoint.endpoint;
     if (this.#config.disable_rest) positions.sort((one, other) => moreFixedFirst(pathOf(one), pathOf(other)));
     for (const at of positions) {
-      tree.add(at, routes[at]!.endpoint.method, pathOf(at).slice(this.#prefix.length) || '/');
+      const { method } = routes[at]!.endpoint;
+      const path = pathOf(at).slice(this.#prefix.length) || '/';
+      if (any === null) tree.add(at, method, path);
+      else for (const key of any.keysOf(method, pathOf(at))) tree.add(at, key, path);
       yield;
     }
     this.#use(tree);
@@ -81,6 +88,7 @@ export class Router {
     this.#exact = tree.exact;
     this.#fixed = tree.fixed;
     this.#spelling = tree.spelling;
+    this.#named = tree.named;
     this.#catchAll = this.#routes[tree.catchAll] ?? null;
   }
 
@@ -105,8 +113,9 @@ export class Router {
   /**
    * @param path as on the wire. It is decoded once; an encoded slash separates like a plain one.
    */
-  find(method: string, path: string): Outcome {
+  find(asked: string, path: string): Outcome {
     if (this.#tree === null) this.#grown();
+    const method = this.#named === null || this.#named.has(asked) ? asked : OTHER_METHODS;
     const hasEscapes = path.includes('%');
     let plain = path;
     if (hasEscapes) {

@@ -10,7 +10,7 @@ import { endpointsWhere, isCatchall, lacking, setting } from './find.ts';
 
 const SEQUENTIAL = 'extra_config/proxy/sequential';
 
-const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Chapters 5 and 6: how endpoints and agents are designed. */
 export const endpointRules: readonly AuditRule[] = [

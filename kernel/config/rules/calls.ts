@@ -56,7 +56,7 @@ export const unsafeRepetition: EndpointRule = (endpoint, pointer, _service, repo
   const at = endpoint.backend.findIndex(({ method }) => !/^(?:GET|HEAD|OPTIONS|TRACE)$/.test(method));
   const unsafe = endpoint.backend[at];
   if (!unsafe) return;
-  const message = `${routeName(endpoint)} sends ${endpoint.concurrent_calls} equal ${unsafe.method} calls to its backend`;
+  const message = `${routeName(endpoint)} sends ${endpoint.concurrent_calls} equal ${unsafe.method ? `${unsafe.method} calls` : "calls with the client's method"} to its backend`;
   report.warn('CONCURRENT_UNSAFE', `${pointer}/concurrent_calls`, message, {
     related: [`${pointer}/backend/${at}`],
   });

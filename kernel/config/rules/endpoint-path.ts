@@ -1,3 +1,4 @@
+import { ANY } from '../../contract/endpoint-schema.ts';
 import type { ConfigErrorOptions } from '../../contract/errors.ts';
 import { paramKey } from '../../contract/message.ts';
 import { VIRTUAL, virtualName } from '../../contract/virtual-hosts.ts';
@@ -22,7 +23,7 @@ export function checkEndpointPath(
   report: Report,
 ): void {
   const { method, endpoint: path } = route;
-  const isProbe = method === 'GET' && options.probePaths.includes(path);
+  const isProbe = (method === 'GET' || method === ANY) && options.probePaths.includes(path);
   if (path === CATCHALL || (PLAIN.test(path) && !isProbe)) return;
   const host = virtualName(path);
   if (host !== undefined && /^$|[{}]/.test(host)) {

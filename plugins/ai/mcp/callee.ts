@@ -10,7 +10,7 @@ import {
   type Reply,
   type Site,
 } from '#contract';
-import { compileEndpointRequest, placesOf } from './endpoint-request.ts';
+import { compileEndpointRequest, placesOf, type Requested } from './endpoint-request.ts';
 import type { McpConfig, ToolConfig } from './schema.ts';
 import { type CheckedSchema, checkedSchema, inheritedSchema } from './tool-schema.ts';
 import { compileRequest } from './workflow-request.ts';
@@ -63,7 +63,8 @@ function ofWorkflow(
   return { ...schemas, encoding, call: (args, client, call) => step(toWorkflow(args, client), call) };
 }
 
-function ofEndpoint(config: ToolConfig, endpoint: EndpointConfig, { site, pointer }: Place, written: Schemas): Callee {
+function ofEndpoint(config: ToolConfig, requested: Requested, { site, pointer }: Place, written: Schemas): Callee {
+  const { endpoint } = requested;
   const at = `${pointer}/endpoint`;
   // What nobody knows is reported where it stands.
   const encoding = site.encoding(endpoint.output_encoding) ?? site.encoding('json')!;
@@ -71,9 +72,9 @@ function ofEndpoint(config: ToolConfig, endpoint: EndpointConfig, { site, pointe
     throw site.fault('MCP_ENDPOINT', at, `${nameOf(endpoint)} returns a stream, which a tool cannot`);
   }
   checkBytes(config, encoding, site, pointer, at);
-  const body = bodySchema(endpoint);
-  const { path, query } = placesOf(endpoint);
-  const input = written.input ?? inheritedInput(endpoint, body, { site, pointer: at });
+  const body = bodySchema(requested);
+  const { path, query } = placesOf(requested);
+  const input = written.input ?? inheritedInput(requested, body, { site, pointer: at });
   for (const name of path) {
     const { properties } = input.schema;
     if (isObject(properties) && Object.hasOwn(properties, name)) continue;
@@ -83,7 +84,7 @@ function ofEndpoint(config: ToolConfig, endpoint: EndpointConfig, { site, pointe
   }
   const declared = isObject(body?.['properties']) ? Object.keys(body['properties']) : [];
   const ofBody = new Set(declared.filter((name) => path.has(name) || query.has(name)));
-  const toEndpoint = compileEndpointRequest(endpoint, config.input_headers, ofBody);
+  const toEndpoint = compileEndpointRequest(requested, config.input_headers, ofBody);
   const { dispatch } = site;
   return {
     encoding,
@@ -93,15 +94,16 @@ function ofEndpoint(config: ToolConfig, endpoint: EndpointConfig, { site, pointe
   };
 }
 
-/** The endpoint that is named. */
-function endpointOf({ method }: ToolConfig, path: string, { site, pointer }: Place): EndpointConfig {
+/** The endpoint that is named, with the method of the tool where it serves every method. */
+function endpointOf({ method }: ToolConfig, path: string, { site, pointer }: Place): Requested {
   const endpoints = site.setting('endpoints');
   const at = `${pointer}/endpoint`;
   const sameWay = endpoints.filter((each) => each.endpoint === path);
   const endpoint =
     method === undefined && sameWay.length === 1
       ? sameWay[0]
-      : sameWay.find((each) => each.method === (method ?? 'GET'));
+      : (sameWay.find((each) => each.method === (method ?? 'GET')) ??
+        (method && sameWay.find((each) => each.method === 'ANY')));
   if (!endpoint) {
     if (sameWay.length > 0) {
       const methods = sameWay.map((each) => each.method).join(', ');
@@ -125,7 +127,11 @@ function endpointOf({ method }: ToolConfig, path: string, { site, pointer }: Pla
   if (path.endsWith('/*')) {
     throw site.fault('MCP_ENDPOINT', at, `${nameOf(endpoint)} ends in /*, which cannot be filled from arguments`);
   }
-  return endpoint;
+  if (endpoint.method !== 'ANY') return { endpoint, method: endpoint.method };
+  if (method !== undefined) return { endpoint, method };
+  throw site.fault('MCP_ENDPOINT', at, `"method" is required: ${path} serves every method`, {
+    hint: 'Set "method", for example to "GET".',
+  });
 }
 
 function nameOf({ method, endpoint }: EndpointConfig): string {
@@ -133,14 +139,14 @@ function nameOf({ method, endpoint }: EndpointConfig): string {
 }
 
 /** What the endpoint wants of bodies; undefined for nothing. */
-function bodySchema({ extra_config, method }: EndpointConfig): DataObject | undefined {
-  const schema = extra_config['validation/json-schema'];
+function bodySchema({ endpoint, method }: Requested): DataObject | undefined {
+  const schema = endpoint.extra_config['validation/json-schema'];
   return method !== 'GET' && method !== 'DELETE' && isObject(schema) ? schema : undefined;
 }
 
 /** Variables of the path, the query that is let through, and what the body is to be. */
-function inheritedInput(endpoint: EndpointConfig, body: DataObject | undefined, place: Place): CheckedSchema {
-  const { path, query } = placesOf(endpoint);
+function inheritedInput(requested: Requested, body: DataObject | undefined, place: Place): CheckedSchema {
+  const { path, query } = placesOf(requested);
   const texts = Object.fromEntries([...path, ...query].map((name) => [name, { type: 'string' }]));
   const around = { type: 'object', properties: texts, ...(path.size > 0 && { required: [...path] }) };
   const own = body && inheritedSchema(joined(around, body), 'validation/json-schema', 'input_schema', place);

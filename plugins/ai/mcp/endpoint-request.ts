@@ -26,7 +26,7 @@ export interface Places {
 
 const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
-export function placesOf({ endpoint, method, input_query_strings }: EndpointConfig): Places {
+export function placesOf({ endpoint: { endpoint, input_query_strings }, method }: Requested): Places {
   // Whoever asks for a virtual host does so by `Host`.
   const pieces = endpoint.replace(/^\/__virtual\/[^/]*/, '').split(/\{([^{}]+)\}/);
   return {
@@ -40,6 +40,13 @@ export function placesOf({ endpoint, method, input_query_strings }: EndpointConf
 /** By which the spans of the endpoint stand in the trace of the client's request. */
 const traceHeaders = /^(?:traceparent|tracestate|b3|x-b3-[a-z]+)$/;
 
+/** An endpoint, and the method with which a tool requests it. */
+export interface Requested {
+  readonly endpoint: EndpointConfig;
+  /** The endpoint's own, unless that serves every method. */
+  readonly method: string;
+}
+
 /** Makes a request. @throws ArgumentError. */
 export type ToEndpoint = (args: DataObject, client: ClientRequest) => ClientRequest;
 
@@ -51,18 +58,18 @@ export type ToEndpoint = (args: DataObject, client: ClientRequest) => ClientRequ
  * @param ofBody names that the body has whether or not they stand elsewhere, too.
  */
 export function compileEndpointRequest(
-  endpoint: EndpointConfig,
+  requested: Requested,
   headerNames: readonly string[],
   ofBody: ReadonlySet<string>,
 ): ToEndpoint {
-  const { method } = endpoint;
-  const places = placesOf(endpoint);
+  const { endpoint, method } = requested;
+  const places = placesOf(requested);
   const allowed = new Set(headerNames.map((name) => name.toLowerCase()));
   const isElsewhere = (name: string) => places.path.has(name) || places.query.has(name);
   return (args, client) => {
     const path = pathOf(places, args);
     const match = client.with({ method, path }).match();
-    if (match?.endpoint !== endpoint.endpoint || match.method !== method) {
+    if (match?.endpoint !== endpoint.endpoint || match.method !== endpoint.method) {
       throw new ArgumentError(unreachable(places, args, endpoint.endpoint));
     }
     const entries = Object.entries(args);

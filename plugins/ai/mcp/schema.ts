@@ -114,7 +114,8 @@ const tool = {
     method: {
       type: 'string',
       enum: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
-      description: 'Method of the endpoint. Default: its only method; GET where it has several.',
+      description:
+        'Method of the endpoint. Default: its only method; GET where it has several. Required for an endpoint with the method ANY.',
     },
   },
 } as const satisfies Schema;

@@ -114,7 +114,8 @@ function attach(site: BackendSite<Config>): AtBackend {
     }
     return Reply.failed(failure);
   };
-  const payloadOf = backend.method === 'GET' ? paramsOf : bodyOf;
+  const payloadOf = (request: PipeRequest) =>
+    (backend.method || request.method) === 'GET' ? paramsOf(request) : bodyOf(request);
   return {
     protocol: {
       replies: 'data',

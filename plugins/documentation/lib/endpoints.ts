@@ -8,6 +8,26 @@ export function isInternal({ endpoint }: EndpointConfig): boolean {
   return endpoint.startsWith('/__');
 }
 
+/** The methods that an endpoint for every method is described with. */
+const DESCRIBED_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/**
+ * The endpoints with their positions. In place of one for every method come several, each for a usual method without an
+ * endpoint of its own on the same path.
+ */
+export function describedEndpoints(endpoints: readonly EndpointConfig[]): [index: number, endpoint: EndpointConfig][] {
+  const keyOf = (method: string, path: string) => `${method} ${withVariables(path, () => '{}')}`;
+  const own = new Set(endpoints.map(({ method, endpoint }) => keyOf(method, endpoint)));
+  return endpoints.flatMap((endpoint, index): [number, EndpointConfig][] =>
+    endpoint.method === 'ANY'
+      ? DESCRIBED_METHODS.filter((method) => !own.has(keyOf(method, endpoint.endpoint))).map((method) => [
+          index,
+          { ...endpoint, method } as EndpointConfig,
+        ])
+      : [[index, endpoint]],
+  );
+}
+
 /** Names of the variables of a path, in order. */
 export function variablesOf(path: string): string[] {
   return [...path.matchAll(VARIABLE)].map(([, name]) => name!);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Data, DataObject, ServiceConfig } from '#contract';
 import { componentOf, credentialsOf } from '../lib/components.ts';
-import { isInternal } from '../lib/endpoints.ts';
+import { describedEndpoints, isInternal } from '../lib/endpoints.ts';
 import { Folders } from './folders.ts';
 import { itemOf, plainItem } from './item.ts';
 import type { CollectionSettings, ItemSettings } from './schema.ts';
@@ -18,7 +18,7 @@ export function collectionOf(config: ServiceConfig, internal: boolean): DataObje
   const { description, version, folder = [] } = settings;
   const name = nameOf(config);
   const folders = new Folders(folder);
-  for (const endpoint of config.endpoints) {
+  for (const [, endpoint] of describedEndpoints(config.endpoints)) {
     if (isInternal(endpoint)) continue;
     const own = (componentOf(endpoint.extra_config, NAMESPACE) ?? {}) as ItemSettings;
     folders.add(itemOf(endpoint, own, config), own.folder);

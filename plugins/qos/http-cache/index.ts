@@ -90,7 +90,7 @@ function attach(site: BackendSite<Config>): AtBackend {
     site.warn('CACHE_WITHOUT_EFFECT', '', `streamed responses (${endpoint.output_encoding}) are not cached`);
     return {};
   }
-  if (backend.method !== 'GET' && backend.method !== 'HEAD' && !site.config.shared) {
+  if (!['', 'GET', 'HEAD'].includes(backend.method) && !site.config.shared) {
     site.warn(
       'CACHE_WITHOUT_EFFECT',
       '',

@@ -15,7 +15,7 @@ const variable = (name: string) => `\${${name}}`;
 
 const INCLUDING = 'create flexible_config.json with {} in the working directory to include the file';
 const INCLUDED = `'$ref' is read as a comment: no file is included → ${INCLUDING}`;
-const METHODS = "'method' must be one of GET, POST, PUT, PATCH, DELETE";
+const METHODS = "'method' must be one of GET, POST, PUT, PATCH, DELETE, OPTIONS, ANY";
 const SCHEMES = 'http:// or https://; "disable_host_sanitize": true where a component speaks another protocol';
 const RENDERING = 'set FC_ENABLE=1 in the environment to render the file as a template';
 const FILLING = 'set GATEWAY_ENV_INTERPOLATION=1 in the environment to fill in';
@@ -37,11 +37,11 @@ const rows: readonly Row[] = [
   ['a host of another scheme, taken as it is', onBackend({ host: ['ftp://b.test'], disable_host_sanitize: true }), 'host ftp://b.test must begin with http:// or https://'],
   ['a host without a scheme, taken as it is', onBackend({ host: ['b.test'], disable_host_sanitize: true }), 'host b.test must begin with http:// or https:// → "http://b.test"'],
   ['discovered hosts of another scheme', onBackend({ host: ['b.test'], sd: 'dns', sd_scheme: 'ftp' }), 'the backend is called over http:// or https://, and sd_scheme is "ftp"'],
-  ['several methods', onEndpoint({ methods: ['post', 'PUT'] }), `unknown key 'methods' in 'endpoints[0]' → one endpoint for each method, the first with "method": "POST"`],
+  ['several methods', onEndpoint({ methods: ['post', 'PUT'] }), `unknown key 'methods' in 'endpoints[0]' → one endpoint for each method, the first with "method": "POST", or "method": "ANY" for all methods`],
   ['no methods', onEndpoint({ methods: [] }), `unknown key 'methods' in 'endpoints[0]' → "method": "GET"`],
-  ['several methods in the place of one', onEndpoint({ method: ['GET', 'PUT'] }), `'method' must be a string, found a list → one endpoint for each method, the first with "method": "GET"`],
-  ['any method', onEndpoint({ method: 'ANY' }), `${METHODS}, found "ANY" → one endpoint for each method, or "/__catchall" for all methods and paths`],
-  ['the method OPTIONS', onEndpoint({ method: 'OPTIONS' }), `${METHODS}, found "OPTIONS" → "auto_options": true in extra_config.router answers OPTIONS on every path`],
+  ['several methods in the place of one', onEndpoint({ method: ['GET', 'PUT'] }), `'method' must be a string, found a list → one endpoint for each method, the first with "method": "GET", or "method": "ANY" for all methods`],
+  ['an unknown method', onEndpoint({ method: 'LIST' }), `${METHODS}, found "LIST" → one endpoint for each method, or "method": "ANY" for all methods`],
+  ['the method HEAD', onEndpoint({ method: 'HEAD' }), `${METHODS}, found "HEAD" → use GET: its endpoint answers HEAD as well`],
   ['a format of no JSON schema', onEndpoint({ method: 'POST', extra_config: { 'validation/json-schema': { type: 'string', format: 'emial' } } }), '"emial" is not a format that is checked → did you mean "email"?'],
   ['a pattern of headers', onEndpoint({ input_headers: ['X-*'] }), '"X-*" is a literal name, not a pattern: only "*" matches all → list every name'],
   ['a pattern of parameters on a backend', onEndpoint({ input_query_strings: ['*'], backend: [backend({ input_query_strings: ['page*'] })] }), '"page*" is a literal name, not a pattern: only "*" matches all → list every name'],

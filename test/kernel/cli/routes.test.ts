@@ -8,6 +8,7 @@ const config = {
     { endpoint: '/shop/{id}', backend, extra_config: { 'qos/ratelimit/router': { max_rate: 5 } } },
     { endpoint: '/shop', method: 'POST', backend },
     { endpoint: '/other', backend },
+    { endpoint: '/all', method: 'ANY', backend },
   ],
 };
 
@@ -24,7 +25,7 @@ describe('routes', () => {
     const { code, out } = await sluice('routes', '-c', file);
     equal(code, 0);
     const [heading, first, second, ...rest] = out.trimEnd().split('\n') as [string, string, string, ...string[]];
-    equal(rest.length, 4);
+    equal(rest.length, 6);
     match(first, /^GET +\/shop\/\{id\} +json +2000ms +qos\/ratelimit\/router /);
     match(second, /^ +GET http:\/\/127\.0\.0\.1:9\/b \(json\) +backend\/http\/client /);
     equal(first.indexOf('/shop'), heading.indexOf('ENDPOINT'));
@@ -42,6 +43,17 @@ describe('routes', () => {
     deepEqual(
       JSON.parse(out).routes.map(({ id }: { id: string }) => id),
       ['GET /shop/{id}'],
+    );
+  });
+
+  it('lists the endpoints for every method under each', async () => {
+    const { out } = await sluice('routes', '-c', file, '--method', 'patch', '--format', 'json');
+    deepEqual(
+      JSON.parse(out).routes.map(({ id, backends }: { id: string; backends: { method: string }[] }) => [
+        id,
+        backends[0]!.method,
+      ]),
+      [['ANY /all', '*']],
     );
   });
 

@@ -190,6 +190,12 @@ describe('an endpoint', () => {
       'CONCURRENT_UNSAFE /endpoints/0/concurrent_calls',
     ]);
   });
+  it('is warned about for repeated calls with any method', () => {
+    deepEqual(
+      withEndpoint({ method: 'ANY', concurrent_calls: 2 }).warnings.map(({ message }) => message),
+      ["ANY /a sends 2 equal calls with the client's method to its backend"],
+    );
+  });
   it('is warned about when the service cuts its response', () => {
     deepEqual(warnings(withEndpoint({ timeout: '5s' }, { write_timeout: '3s' })), ['TIMEOUT_CUT /endpoints/0']);
   });

@@ -52,6 +52,22 @@ describe('matchRoute', () => {
     equal(rivals[0]!.why, '{a} is less specific than {b}.json');
   });
 
+  it('names the endpoint for every method that one of the method asked for wins over, and why', async () => {
+    const every = ['GET /a/{id}', 'ANY /a/{name}'].map((route) => {
+      const [method, endpoint] = route.split(' ');
+      return { method, endpoint, backend };
+    });
+    const declared = await serve({ endpoints: every });
+    const { match: got, rivals } = await matchRoute(declared, 'GET', '/a/7');
+    equal(got.kind === 'route' && got.route.id, 'GET /a/{id}');
+    deepEqual(
+      rivals.map(({ route, why }) => [route.id, why]),
+      [['ANY /a/{name}', 'serves the methods without an endpoint of their own on the path']],
+    );
+    const { match: put } = await matchRoute(declared, 'PUT', '/a/7');
+    deepEqual(put.kind === 'route' && [put.route.id, put.params], ['ANY /a/{name}', { name: '7' }]);
+  });
+
   it('names the wildcard that a variable wins over, and why', async () => {
     const { match: result, rivals } = await match('GET /f/x/b');
     equal(result.kind === 'route' && result.route.id, 'GET /f/{a}/b');

@@ -1,6 +1,6 @@
 import { type DataObject, type EndpointConfig, joinPointer, type ServiceConfig, setKey } from '#contract';
 import { componentOf, demandsOf, has } from '../../lib/components.ts';
-import { isInternal, plainPath } from '../../lib/endpoints.ts';
+import { describedEndpoints, isInternal, plainPath } from '../../lib/endpoints.ts';
 import type { OpenApiSettings } from '../schema.ts';
 import { schemaOf } from '../written-schema.ts';
 import { describeRequestBody, describeResponses } from './bodies.ts';
@@ -51,11 +51,12 @@ export function describeApi(config: DescribedConfig, options: DescribeOptions = 
   const paths: DataObject = {};
   const spellings = new Map<string, string>();
 
-  const describe = (endpoint: EndpointConfig, path: string): DataObject => {
+  const describe = (endpoint: EndpointConfig, path: string, suffix: string): DataObject => {
     const own = settingsOf(endpoint);
     const onlyDefined =
       (own.disable_default_response_definitions ?? settings.disable_default_response_definitions) === true;
-    const { tags, summary, operation_id: id = `${endpoint.method}${endpoint.endpoint}` } = own;
+    const { tags, summary, operation_id } = own;
+    const id = operation_id === undefined ? `${endpoint.method}${endpoint.endpoint}` : operation_id + suffix;
     const description = [own.description, ...openLists(endpoint), ...demandsOf(endpoint)].filter(Boolean).join('\n\n');
     const name = own.operation_id ?? `${endpoint.method.toLowerCase()}${plainPath(endpoint)}`;
     const parameters = describeParameters(endpoint, own, path, everyHeader);
@@ -73,7 +74,7 @@ export function describeApi(config: DescribedConfig, options: DescribeOptions = 
     };
   };
 
-  for (const [index, endpoint] of config.endpoints.entries()) {
+  for (const [index, endpoint] of describedEndpoints(config.endpoints)) {
     if (!isDescribed(endpoint, audience)) continue;
     const at = joinPointer('/endpoints', index, 'extra_config', NAMESPACE);
     for (const { pointer, message } of parameterFaults(endpoint, settingsOf(endpoint))) {
@@ -82,7 +83,9 @@ export function describeApi(config: DescribedConfig, options: DescribeOptions = 
     const path = spellOnce(spellings, plainPath(endpoint));
     if (!Object.hasOwn(paths, path)) setKey(paths, path, {});
     const method = has(endpoint.extra_config, 'websocket') ? 'get' : endpoint.method.toLowerCase();
-    (paths[path] as DataObject)[method] = describe(endpoint, path);
+    // The operations of one endpoint for every method have names of their own.
+    const suffix = config.endpoints[index] === endpoint ? '' : endpoint.method;
+    (paths[path] as DataObject)[method] = describe(endpoint, path, suffix);
   }
   if (audience !== undefined && Object.keys(paths).length === 0) {
     warnings.push({ pointer: '', message: `no endpoint is for the audience "${audience}"` });

@@ -24,7 +24,7 @@ export interface ImportContext extends ImportSettings {
 }
 
 /** The methods that an endpoint can have. */
-export const ENDPOINT_METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
+export const ENDPOINT_METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** The endpoint of an operation. @param host of its backend; undefined for that of the service. */
 export function toEndpoint(

@@ -52,6 +52,14 @@ describe('an endpoint as a tool', () => {
     equal(sent!.headers['content-type'], 'application/json');
   });
 
+  it('is requested with the method of the tool where it serves every method', async () => {
+    const any = { ...get, method: 'ANY' };
+    await start(json({}), { endpoints: [any], tools: [user, rename].map((tool) => ({ ...tool, method: 'PATCH' })) });
+    await call('rename', { id: '7', name: 'Ada' });
+    deepEqual(targets(), ['PATCH /u/7']);
+    equal(stage.backend.requests[0]!.body.toString(), '{"name":"Ada"}');
+  });
+
   it('gets lists as several values of its query, and what has a body names may stand there, too', async () => {
     const schema = { ...body, properties: { ...body.properties, id: { type: 'string' } } };
     await start(json({}), {
@@ -249,6 +257,9 @@ describe('an endpoint as a tool', () => {
     it('is one that is there, by its path and its method', async () => {
       await refused(named('a', { endpoint: '/user/{id}' }), /tools\/1\/endpoint {2}MCP_ENDPOINT/);
       await refused(named('a', { endpoint: '/users/{id}', method: 'POST' }), /tools\/1\/method {2}MCP_ENDPOINT/);
+      await refused(named('a', { endpoint: '/users/{id}' }), /"method" is required: .* serves every method/, [
+        { ...get, method: 'ANY' },
+      ]);
       await refused(named('a', {}), /exactly one of|workflow/);
       await refused(
         named('a', { endpoint: '/users/{id}', workflow: { endpoint: '/', backend: [{ url_pattern: '/' }] } }),

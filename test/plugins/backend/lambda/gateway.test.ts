@@ -73,6 +73,14 @@ describe('backend/lambda in a gateway', () => {
   const ask = (url = '/x/7', options: object = {}) => gateway.inject({ url, ...options });
   const last = () => stub.requests.at(-1)!;
 
+  it("sends parameters or the body by the client's method where the endpoint serves every method", async () => {
+    await start({ function_name: 'f1' }, { endpoint: { method: 'ANY' } });
+    await ask();
+    equal(last().body.toString(), '{"userid":"7"}');
+    await ask('/x/7', { method: 'PUT', payload: '{"a":1}' });
+    equal(last().body.toString(), '{"a":1}');
+  });
+
   it('case 1: invokes a function with the variables of the path, their names in lower case', async () => {
     await start({ function_name: 'f1' }, { endpoint: { input_query_strings: ['*'] } });
     deepEqual((await ask('/x/7?q=1')).json(), { ok: true });

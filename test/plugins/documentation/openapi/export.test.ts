@@ -1,6 +1,15 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { describeApi } from '../../../../plugins/documentation/openapi/export/describe-api.ts';
-import { configOf, describedAs, documented, endpoint, OPENAPI, operationOf, validate } from '../fixture.ts';
+import {
+  configOf,
+  type Document,
+  describedAs,
+  documented,
+  endpoint,
+  OPENAPI,
+  operationOf,
+  validate,
+} from '../fixture.ts';
 
 /** Parameters as name, place and whether they are required. */
 function parameters(operation: { parameters?: { name: string; in: string; required: boolean }[] }) {
@@ -93,6 +102,30 @@ describe('a document in OpenAPI of what is served', () => {
   it('joins the methods of a path, in small letters', () => {
     const { paths } = describedAs(configOf([endpoint('/a'), endpoint('/a', { method: 'DELETE' })]));
     deepEqual(Object.keys(paths['/a']), ['get', 'delete']);
+  });
+
+  it('describes an endpoint for every method under each usual one without an endpoint of its own', async () => {
+    const document = describedAs(
+      configOf([
+        documented('/a/{id}', { operation_id: 'all' }, { method: 'ANY' }),
+        endpoint('/a/{name}', { method: 'PUT' }),
+        endpoint('/a/{id}', { method: 'OPTIONS' }),
+      ]),
+    );
+    deepEqual(Object.keys(document.paths), ['/a/{id}']);
+    const operations = document.paths['/a/{id}'];
+    deepEqual(
+      Object.entries(operations).map(([method, { operationId }]: [string, Document]) => [method, operationId]),
+      [
+        ['get', 'allGET'],
+        ['post', 'allPOST'],
+        ['patch', 'allPATCH'],
+        ['delete', 'allDELETE'],
+        ['put', 'PUT/a/{name}'],
+        ['options', 'OPTIONS/a/{id}'],
+      ],
+    );
+    await validate(document);
   });
 
   it('puts paths together that differ only in the names of variables', () => {

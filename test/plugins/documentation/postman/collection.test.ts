@@ -28,6 +28,14 @@ const inFolder = (path: string, folder: string, more: object = {}) =>
   endpoint(path, {}, { [POSTMAN]: { folder, ...more } });
 
 describe('a collection for Postman', () => {
+  it('has an item for each usual method of an endpoint for every method', async () => {
+    const { item } = await collected([endpoint('/a', { method: 'ANY' }), endpoint('/a', { method: 'DELETE' })]);
+    deepEqual(
+      item.map(({ request }: Document) => request.method),
+      ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    );
+  });
+
   it('case 1: has an item for an endpoint of which nothing is written', async () => {
     const { item } = await collected([endpoint('/users/{id}')]);
     const [{ name, request }] = item;

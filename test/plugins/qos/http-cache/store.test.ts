@@ -168,6 +168,11 @@ describe('qos/http-cache stores', () => {
     });
   }
 
+  it('warns of nothing where the backend gets the method of the client', async () => {
+    const { warnings } = await bench.open({}, { backend: { method: '' } });
+    deepEqual(warnings, []);
+  });
+
   it('goes by the headers that others outside of it make of an answer, and keeps it as it came', async () => {
     const change = (reply: Reply, _request: PipeRequest) => reply.headers.set('Cache-Control', 'max-age=60');
     const changing = definePlugin({ name: 'test/changing', description: 'Changes.', offers: [changedReplies] });
