@@ -66,7 +66,7 @@ describe('the types of the package', function () {
     }
   };
 
-  it('let a plugin compile under strict settings that look into the declarations of libraries', async () => {
+  it('let a plugin, a module and those of the guide compile under strict settings that look into the declarations of libraries', async () => {
     await install();
     writeFileSync(join(home, 'package.json'), JSON.stringify({ type: 'module' }));
     const compilerOptions = {
@@ -74,11 +74,20 @@ describe('the types of the package', function () {
       ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false },
     };
     writeFileSync(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
-    copyFileSync('test/support/author/plugin.ts', join(home, 'plugin.ts'));
+    for (const name of ['plugin.ts', 'module.ts']) copyFileSync(`test/support/author/${name}`, join(home, name));
+    const documented = modulesOf(readFileSync('CONTRIBUTING.md', 'utf8'));
+    ok(documented.length >= 3);
+    for (const [index, text] of documented.entries()) writeFileSync(join(home, `documented-${index}.ts`), text);
     const { stdout } = await run('tsc', ['--project', home]).catch((error) => error);
     equal(stdout, '');
   });
 });
+
+/** The examples of a guide that are modules of the compatible form. */
+function modulesOf(guide: string): string[] {
+  const examples = Array.from(guide.matchAll(/^```ts\n(.*?)^```$/gms), ([, text]) => text!);
+  return examples.filter((text) => text.includes('apiVersion: 1'));
+}
 
 describe('the command of the repository', () => {
   it('is that of the package', async () => {

@@ -101,6 +101,21 @@ export {
   meters,
   type UpDownCounter,
 } from './meter.ts';
+export type {
+  ClientHandler,
+  HandlerFactory,
+  MiddlewareHandler,
+  MiddlewareNext,
+  ModifyResponse,
+  NamespaceConfig,
+  PluginModule,
+  RequestModifier,
+  ResponseModifier,
+  ServerHandler,
+  ServerNext,
+} from './module.ts';
+export type * from './module-host.ts';
+export type * from './module-messages.ts';
 export type { Http2Endpoint, Http2Endpoints, OwnRoute, PipeTraits } from './own-endpoints.ts';
 export { type Pattern, PatternLimit, type Patterns } from './pattern.ts';
 export { Pieces } from './pieces.ts';

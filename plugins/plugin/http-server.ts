@@ -1,4 +1,4 @@
-import { type AtService, atService, type ClientRequest, definePlugin, type Wrap } from '#contract';
+import { type AtService, atService, type ClientRequest, definePlugin, type ServerHandler, type Wrap } from '#contract';
 import { geoLocations } from '../services/geo.ts';
 import { keyAggregators } from '../services/keys/key-aggregator.ts';
 import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
@@ -10,7 +10,7 @@ import { oldHandlers } from './lib/old-handlers.ts';
 import { convertRedisRatelimit } from './lib/old-redis-ratelimit.ts';
 import { convertServers, successors } from './lib/old-servers.ts';
 import { wholeConfig } from './lib/place.ts';
-import { aroundService, clientIp, type ServerHandler } from './lib/server-call.ts';
+import { aroundService, clientIp } from './lib/server-call.ts';
 import { SyncTime } from './lib/sync-time.ts';
 import { convertWildcards } from './lib/wildcards.ts';
 

@@ -1,19 +1,19 @@
-import { type Call, discard, type PipeRequest, type Reply, type Step, type Wrap } from '#contract';
-import { Context } from './context.ts';
+import {
+  type Call,
+  discard,
+  type MiddlewareHandler,
+  type MiddlewareNext,
+  type PipeRequest,
+  type Reply,
+  type Step,
+  type Wrap,
+} from '#contract';
+import { ContextView } from './context.ts';
 import { failedBy, isFailure, NextFailed, noAnswer } from './failure.ts';
 import type { Made } from './make.ts';
-import { isRequestLike, PluginRequest, writeRequest } from './request.ts';
-import { isResponseLike, PluginResponse, toReply } from './response.ts';
+import { isRequestLike, RequestView, writeRequest } from './request.ts';
+import { isResponseLike, ResponseView, toReply } from './response.ts';
 import { elsewhere, type SyncTime } from './sync-time.ts';
-
-/**
- * Goes on with the request, changed as it is by then or another one, and gives the response.
- * @throws Error where the call inside fails; uncaught it is the answer as it is.
- */
-export type Next = (request?: object) => Promise<PluginResponse>;
-
-/** Runs around the rest of the pipe. */
-export type MiddlewareHandler = (context: Context, request: PluginRequest, next: Next) => unknown;
 
 /** How a middleware stands. */
 export interface MiddlewareStance {
@@ -34,9 +34,9 @@ class MiddlewareCall {
   readonly #next: Step<PipeRequest>;
   readonly #request: PipeRequest;
   readonly #call: Call;
-  readonly #given: PluginRequest;
+  readonly #given: RequestView;
   /** What came from inside. */
-  #responses: PluginResponse[] = [];
+  #responses: ResponseView[] = [];
   #isOver = false;
 
   constructor(
@@ -51,13 +51,13 @@ class MiddlewareCall {
     this.#next = next;
     this.#request = request;
     this.#call = call;
-    this.#given = new PluginRequest(request);
+    this.#given = new RequestView(request);
   }
 
   async run(): Promise<Reply> {
     const { handle, name } = this.#made;
     const { time, raw } = this.#stance;
-    const context = new Context(this.#call, this.#request.client);
+    const context = new ContextView(this.#call, this.#request.client);
     try {
       const answer = await time.run(() => handle(context, this.#given, this.#goOn));
       if (!isResponseLike(answer)) throw noAnswer(answer);
@@ -77,20 +77,20 @@ class MiddlewareCall {
     }
   }
 
-  readonly #goOn: Next = (given = this.#given) => {
+  readonly #goOn: MiddlewareNext = (given = this.#given) => {
     const going = elsewhere(() => this.#send(given));
     // One that nobody waits for must not end the process.
     going.catch(ignored);
     return going;
   };
 
-  async #send(given: object): Promise<PluginResponse> {
+  async #send(given: object): Promise<ResponseView> {
     if (!isRequestLike(given)) throw new TypeError('next takes a request');
     writeRequest(given, this.#given, this.#request, this.#call);
     // What stands inside changes its copy, so that it can be called once more.
     const reply = await this.#next(this.#request.copy(), this.#call);
     if (isFailure(reply)) throw new NextFailed(reply);
-    const response = new PluginResponse(reply);
+    const response = new ResponseView(reply);
     if (this.#isOver) discard(reply.body);
     else this.#responses.push(response);
     return response;
@@ -100,8 +100,8 @@ class MiddlewareCall {
   #end<R extends Reply | null>(reply: R): R {
     this.#isOver = true;
     for (const response of this.#responses) {
-      const inner = PluginResponse.replyOf(response);
-      const stream = PluginResponse.fieldOf(response)?.stream;
+      const inner = ResponseView.replyOf(response);
+      const stream = ResponseView.fieldOf(response)?.stream;
       if (stream && !reply) stream.destroy();
       else if (stream) this.#call.onEnd(() => stream.destroy());
       else if (!reply || inner.body !== reply.body) discard(inner.body);

@@ -1,9 +1,6 @@
 import { Readable } from 'node:stream';
 import { ReadableStream } from 'node:stream/web';
-import { ByteStream, type Call, RequestBody } from '#contract';
-
-/** What code may put in the place of a body. */
-export type GivenBody = string | Uint8Array | Readable | ReadableStream | AsyncIterable<unknown> | null | undefined;
+import { ByteStream, type Call, type GivenBody, RequestBody } from '#contract';
 
 /** Longest body that `text` and `json` read into memory, in bytes, where nothing else is asked for. */
 export const BUFFER_LIMIT_BYTES = 1024 * 1024;

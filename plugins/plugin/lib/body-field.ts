@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { GivenBody } from './bodies.ts';
+import type { GivenBody } from '#contract';
 
 /**
  * A body as a field of what handlers see: a stream that is made when somebody looks, until something else is put in its

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   type Call,
   CallError,
+  type ClientHandler,
   discard,
   HandlerError,
   type PipeRequest,
@@ -9,7 +10,7 @@ import {
   type Step,
   type Wrap,
 } from '#contract';
-import { Context } from './context.ts';
+import { ContextView } from './context.ts';
 import { failedBy, isFailure, NextFailed, noAnswer } from './failure.ts';
 import { bodyOfMessage } from './fetch-bodies.ts';
 import { takeHeaders } from './fetch-headers.ts';
@@ -17,9 +18,6 @@ import { gatewayRequest, hasUnseenHeaders } from './fetch-request.ts';
 import { NoResponse, Responses } from './fetch-response.ts';
 import type { Made } from './make.ts';
 import { elsewhere, type SyncTime } from './sync-time.ts';
-
-/** Answers in the place of the HTTP client. */
-export type ClientHandler = (request: Request, context: Context) => Response | Promise<Response>;
 
 const calls = new AsyncLocalStorage<ClientCall>();
 
@@ -57,7 +55,7 @@ class ClientCall {
     try {
       const asked = this.#makeRequest();
       this.#asked = asked;
-      const context = new Context(this.#call, this.#request.client);
+      const context = new ContextView(this.#call, this.#request.client);
       const given = await calls.run(this, () => time.run(() => handle(asked, context)));
       return this.#end(this.#responses.take(given));
     } catch (error) {

@@ -5,6 +5,7 @@ import {
   claimsSlot,
   type DataObject,
   defineSlot,
+  type ModuleContext,
   type Slot,
   traceSlot,
 } from '#contract';
@@ -39,8 +40,8 @@ export function requestIdOf(call: Call, { headers }: ClientRequest): string {
   return id;
 }
 
-/** What a handler learns about the request it is called for, besides the request. */
-export class Context {
+/** The context of a handler, read from the call. */
+export class ContextView implements ModuleContext {
   readonly #call: Call;
   readonly #client: ClientRequest;
 

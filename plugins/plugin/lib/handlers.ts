@@ -1,5 +1,4 @@
-import { type Data, definePort, type IsolatedModule, type Port, type Site } from '#contract';
-import type { Host } from './host.ts';
+import { type Data, definePort, type IsolatedModule, type ModuleHost, type Port, type Site } from '#contract';
 
 /** What a module brings: where in a request its code runs. */
 export type Kind = 'middleware' | 'requestModifier' | 'responseModifier' | 'httpClient' | 'httpServer';
@@ -17,7 +16,7 @@ export const kindNames: Readonly<Record<Kind, string>> = {
  * Makes a handler for one place of a configuration.
  * @param config of a middleware what stands under its name there, of every other kind the whole namespace.
  */
-export type Factory = (config: unknown, host: Host) => unknown;
+export type Factory = (config: unknown, host: ModuleHost) => unknown;
 
 /** Finds the first mistake of the settings that stand under a name, and fills in defaults; null when there is none. */
 export type CheckSettings = (settings: Data) => { readonly pointer: string; readonly message: string } | null;

@@ -1,31 +1,13 @@
-import { Call, type ConfigError, findNear, type Log } from '#contract';
-import type { Allowance, Quota, QuotaRule, Verdict } from '../../services/quotas/port.ts';
-
-/** What became of a use. */
-export interface QuotaVerdict {
-  readonly allowed: boolean;
-  /** Seconds until there is room again, at least 1; null for a use that is allowed. */
-  readonly retrySeconds: number | null;
-  /** What is left, in the order of the limits of the rule. */
-  readonly allowances: readonly Allowance[];
-}
-
-/** What callers of one plan may use. Everything fails with a REDIS_FAILED error where it is not counted, and never waits for ever. */
-export interface QuotaRuleClient {
-  /** Counts 1 in every window, or in none where one has no room. @param caller whose allowance it is, as an API key. */
-  take(caller: string): Promise<QuotaVerdict>;
-  /** Counts nothing. */
-  look(caller: string): Promise<QuotaVerdict>;
-  /** Counts in every window, whatever room there is. @param weight at least 0. */
-  add(caller: string, weight: number): Promise<QuotaVerdict>;
-}
-
-/** A quota that `governance/processors` at the root declares. */
-export interface QuotaClient {
-  readonly name: string;
-  /** @throws ConfigError QUOTA_RULE */
-  rule(name: string): QuotaRuleClient;
-}
+import {
+  Call,
+  type ConfigError,
+  findNear,
+  type Log,
+  type QuotaClient,
+  type QuotaRuleClient,
+  type QuotaVerdict,
+} from '#contract';
+import type { Quota, QuotaRule, Verdict } from '../../services/quotas/port.ts';
 
 /** Makes a mistake in the configuration of what is asked for by a name that there is not. */
 export type UnknownName = (code: string, message: string, hint: string) => ConfigError;

@@ -1,35 +1,8 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { Call, type Log } from '#contract';
+import { Call, type Log, type RedisClient, type RedisValue } from '#contract';
 import type { RedisConnection } from '../../services/redis/port.ts';
 import { defineScript, type Script } from '../../services/redis/script.ts';
-
-/** What Redis says: whole numbers, texts, null for nothing, and lists of these. */
-export type RedisValue = number | string | null | RedisValue[];
-
-/**
- * A connection of `redis` at the root. Every call is one round trip, and takes no longer than the `command_timeout` of the
- * connection; where there is none, or the server does not respond, it fails at once with a REDIS_FAILED error. It is never sent
- * twice, and may have been carried out nevertheless.
- */
-export interface RedisClient {
-  /** As it is configured. */
-  readonly name: string;
-  get(key: string): Promise<string | null>;
-  /** @param options.ttlMs how long it is kept, in milliseconds. Default: for ever. */
-  set(key: string, value: string | number, options?: { readonly ttlMs?: number }): Promise<void>;
-  /**
-   * Adds to a counter, which begins at 0, and gives what it is then.
-   * @param options.by default 1. @param options.ttlMs how long after its first use it is kept, in milliseconds. Default: for ever.
-   */
-  increment(key: string, options?: { readonly by?: number; readonly ttlMs?: number }): Promise<number>;
-  /** @returns whether it was there. */
-  delete(key: string): Promise<boolean>;
-  /** Any other command that has one key, as in `command('HGETALL', 'users')`. One that waits, as BLPOP, is refused or does not wait. */
-  command(name: string, key: string, ...args: readonly (string | number)[]): Promise<RedisValue>;
-  /** Runs a script in the Lua of the server, of 64 KiB at most, in one piece. @param keys of one slot, where it is a cluster. */
-  eval(source: string, keys: readonly string[], args?: readonly (string | number)[]): Promise<RedisValue>;
-}
 
 /** Keys and arguments of one call: longest in characters, and how many. */
 const LONGEST = 1024 * 1024;

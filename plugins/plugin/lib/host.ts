@@ -2,51 +2,19 @@ import {
   type BackendConfig,
   type ConfigError,
   type EndpointConfig,
-  type Log,
   type Meter,
+  type ModuleHost,
+  type ModulePlace,
   meterOf,
   type Site,
   tracerOf,
 } from '#contract';
 import { quotas } from '../../services/quotas/port.ts';
 import { connectionNamed, redisConnections } from '../../services/redis/port.ts';
-import { type QuotaClient, quotaClient } from './host-quota.ts';
-import { type RedisClient, redisClient } from './host-redis.ts';
-import { type HostTracer, hostTracer } from './host-tracer.ts';
-import { type Fetch, serviceFetch } from './service-fetch.ts';
-
-/** Where a handler stands. */
-export type HostPlace =
-  | { readonly kind: 'service' }
-  | { readonly kind: 'endpoint'; readonly method: string; readonly path: string }
-  | {
-      readonly kind: 'backend';
-      readonly method: string;
-      readonly path: string;
-      readonly backend: { readonly method: string; readonly urlPattern: string };
-    };
-
-/** What a factory gets from the gateway, for one place of one configuration. */
-export interface Host {
-  /** With the prefix `[PLUGIN: name]`. */
-  readonly logger: Log;
-  /** Makes instruments; those of a gateway that exports nothing count for nobody. */
-  readonly metrics: Meter;
-  /** Calls over HTTP by the gateway's own client: its connections, TLS and proxy. Without a signal 30 seconds at most. */
-  readonly fetch: Fetch;
-  /** Begins spans in the traces of requests; those of a gateway that exports none are nobody's. */
-  readonly tracer: HostTracer;
-  /** A connection of `redis` at the root. To be asked for in the factory. @throws ConfigError REDIS_CONNECTION */
-  redis(name: string): RedisClient;
-  /** A quota of `governance/processors` at the root. To be asked for in the factory. @throws ConfigError QUOTA_UNKNOWN */
-  quota(name: string): QuotaClient;
-  /** Values that belong in no configuration: those of the environment. */
-  readonly secrets: { get(name: string): string | undefined };
-  readonly gatewayVersion: string;
-  readonly place: HostPlace;
-  /** Calls back once the last request of this configuration has left; what was registered last comes first. */
-  onDispose(dispose: () => void | Promise<void>): void;
-}
+import { quotaClient } from './host-quota.ts';
+import { redisClient } from './host-redis.ts';
+import { hostTracer } from './host-tracer.ts';
+import { serviceFetch } from './service-fetch.ts';
 
 /** A site, with the endpoint and the backend where it has them. */
 export type HostSite<Config = unknown> = Site<Config> & {
@@ -59,7 +27,7 @@ export type HostSite<Config = unknown> = Site<Config> & {
  * What a handler of a name gets at a site.
  * @param pointer of the name, relative to the configuration of the site.
  */
-export function hostFor(site: HostSite, name: string, pointer: string): Host {
+export function hostFor(site: HostSite, name: string, pointer: string): ModuleHost {
   // Asked for now: a factory may wait before it asks, and then it would depend on them unseen.
   site.take(redisConnections);
   const allQuotas = site.take(quotas);
@@ -87,7 +55,7 @@ export function hostFor(site: HostSite, name: string, pointer: string): Host {
   };
 }
 
-function placeOf({ endpoint, backend }: HostSite): HostPlace {
+function placeOf({ endpoint, backend }: HostSite): ModulePlace {
   if (!endpoint) return { kind: 'service' };
   const { method, endpoint: path } = endpoint;
   if (!backend) return { kind: 'endpoint', method, path };

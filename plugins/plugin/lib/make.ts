@@ -1,8 +1,8 @@
-import { ConfigError, httpSigners, meters, type Port, tracers, type Wrap } from '#contract';
+import { ConfigError, httpSigners, type ModuleHost, meters, type Port, tracers, type Wrap } from '#contract';
 import { quotas } from '../../services/quotas/port.ts';
 import { redisConnections } from '../../services/redis/port.ts';
 import { type Factory, handlers, type Kind, kindNames } from './handlers.ts';
-import { type Host, type HostSite, hostFor } from './host.ts';
+import { type HostSite, hostFor } from './host.ts';
 import type { Named } from './place.ts';
 
 /** Where a component that runs handlers takes them, and what their hosts hand out. */
@@ -52,7 +52,7 @@ export function make<Handler>(
   };
   const failed = (error: unknown): ConfigError =>
     error instanceof ConfigError ? error : refusal(textOf(error), error);
-  const host: Host = Object.freeze({ ...hostFor(site, name, pointer), ...more });
+  const host: ModuleHost = Object.freeze({ ...hostFor(site, name, pointer), ...more });
   const made: { name: string; handle: Handler | null } = { name, handle: null };
   let given: unknown;
   try {

@@ -1,27 +1,20 @@
-import { before, type Call, discard, type PipeRequest, type Reply, type Wrap } from '#contract';
-import { Context } from './context.ts';
+import {
+  before,
+  type Call,
+  discard,
+  type Failure,
+  type PipeRequest,
+  type Reply,
+  type RequestModifier,
+  type ResponseModifier,
+  type Wrap,
+} from '#contract';
+import { ContextView } from './context.ts';
 import { failedBy, isFailure } from './failure.ts';
 import type { Made } from './make.ts';
-import { isRequestLike, PluginRequest, writeRequest } from './request.ts';
-import { isResponseLike, ModifiedResponse, PluginResponse, toReply } from './response.ts';
+import { isRequestLike, RequestView, writeRequest } from './request.ts';
+import { isResponseLike, ModifiedView, ResponseView, toReply } from './response.ts';
 import type { SyncTime } from './sync-time.ts';
-
-/** Changes a request in its place, or gives another one; anything else it gives means nothing. */
-export type RequestModifier = (request: PluginRequest, context: Context) => unknown;
-
-/** What has failed, for those who watch failures. */
-export interface Failure {
-  /** What the client is told. */
-  readonly statusCode: number;
-  readonly message: string;
-}
-
-/** Changes a response in its place, or gives another one; and what sees the failures instead. */
-export interface ResponseModifier {
-  modify?(response: ModifiedResponse, context: Context): unknown;
-  /** The call failed, or a section of it: `modify` is not called. The answer stays as it is. */
-  onError?(failure: Failure, context: Context): unknown;
-}
 
 /** A modifier of one place, with what measures it. */
 export interface Timed<Handler> {
@@ -44,9 +37,9 @@ export function asResponseModifier(given: unknown): ResponseModifier | undefined
 export function modifyingRequest({ made, time }: Timed<RequestModifier>): Wrap<PipeRequest> {
   const { name } = made;
   return before((request, call) => {
-    const given = new PluginRequest(request);
+    const given = new RequestView(request);
     const write = (result: unknown): void => writeRequest(isRequestLike(result) ? result : given, given, request, call);
-    const context = new Context(call, request.client);
+    const context = new ContextView(call, request.client);
     try {
       const result = time.run(() => made.handle(given, context));
       if (result instanceof Promise) return result.then(write).catch((error: unknown) => failedBy(error, name));
@@ -77,17 +70,17 @@ async function modifyReply(
   const { handle, name } = made;
   const failure = failureOf(reply);
   try {
-    const context = new Context(call, request.client);
+    const context = new ContextView(call, request.client);
     if (failure) {
       await time.run(() => handle.onError?.(failure, context));
       return reply;
     }
     if (!handle.modify || reply.skipped) return reply;
-    const given = new ModifiedResponse(reply, request, context);
+    const given = new ModifiedView(reply, request, context);
     const pending = time.run(() => handle.modify!(given, context));
     const result = pending instanceof Promise ? await pending : pending;
     const changed = toReply(isResponseLike(result) ? result : given, raw, call);
-    if (changed !== reply && changed.body !== reply.body && !PluginResponse.fieldOf(given)?.stream) discard(reply.body);
+    if (changed !== reply && changed.body !== reply.body && !ResponseView.fieldOf(given)?.stream) discard(reply.body);
     return changed;
   } catch (error) {
     const failed = answerTo(error, name, reply, call);

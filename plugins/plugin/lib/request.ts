@@ -1,5 +1,17 @@
-import { type Call, type Data, mayLoseDigits, type PipeRequest, paramKey, parseExact, Query } from '#contract';
-import { BUFFER_LIMIT_BYTES, type GivenBody, readableRequest, toRequestBody } from './bodies.ts';
+import type { Readable } from 'node:stream';
+import {
+  type BufferOptions,
+  type Call,
+  type Data,
+  type GivenBody,
+  mayLoseDigits,
+  type PipeRequest,
+  type PluginRequest,
+  paramKey,
+  parseExact,
+  Query,
+} from '#contract';
+import { BUFFER_LIMIT_BYTES, readableRequest, toRequestBody } from './bodies.ts';
 import { BodyField } from './body-field.ts';
 import { type Headers, headersOf, writeHeaders } from './headers.ts';
 import { type Named, namedValues, type Spelling, textsOf, valuesOf } from './values.ts';
@@ -7,17 +19,11 @@ import { type Named, namedValues, type Spelling, textsOf, valuesOf } from './val
 const paramSpelling: Spelling<string> = { spell: paramKey, coerce: (value) => textsOf(value)?.join() };
 const querySpelling: Spelling<string[]> = { spell: (name) => name, coerce: textsOf };
 
-/** How much of a body is read into memory. */
-export interface BufferOptions {
-  /** In bytes; a longer body is refused with 413. Default: 1 MiB. */
-  readonly limit?: number;
-}
-
 /**
  * The request of a pipe as handlers see it: fields to read and to change, in their place or by another value. What is
  * changed counts once the handler has returned, or calls `next`.
  */
-export class PluginRequest {
+export class RequestView implements PluginRequest {
   method: string;
   /** Of a backend, where it is sent; of an endpoint, what the client asks for, which is not sent anywhere. */
   url: string;
@@ -27,7 +33,7 @@ export class PluginRequest {
   query: Named<string[]>;
   headers: Headers;
   /** The bytes, which are there once; null for none. To be set to a text, to bytes or to a stream. */
-  declare body: GivenBody;
+  declare body: Readable | null;
   readonly #request: PipeRequest;
   readonly #field: BodyField | null = null;
 
@@ -49,7 +55,7 @@ export class PluginRequest {
   }
 
   /** The body that a handler has put in the place of the request's; undefined for none. */
-  static newBody(own: PluginRequest, given: object): { readonly body: GivenBody } | undefined {
+  static newBody(own: RequestView, given: object): { readonly body: GivenBody } | undefined {
     const field = own.#field;
     if (given === own) return field ? field.replacement : own.body === null ? undefined : { body: own.body };
     if (!Object.hasOwn(given, 'body')) return undefined;
@@ -94,7 +100,7 @@ type Fields = Partial<Record<'method' | 'url' | 'params' | 'query' | 'headers', 
 
 /** True for what a handler may hand on as a request. */
 export function isRequestLike(given: unknown): given is object {
-  if (given instanceof PluginRequest) return true;
+  if (given instanceof RequestView) return true;
   if (typeof given !== 'object' || given === null) return false;
   return ['method', 'url', 'params', 'query', 'headers', 'body'].some((field) => Object.hasOwn(given, field));
 }
@@ -104,7 +110,7 @@ export function isRequestLike(given: unknown): given is object {
  * @param own what the handler was given.
  * @throws TypeError for a method, an address, a header or a body that can be none.
  */
-export function writeRequest(given: object, own: PluginRequest, request: PipeRequest, call: Call): void {
+export function writeRequest(given: object, own: RequestView, request: PipeRequest, call: Call): void {
   const { method, url, params, query, headers } = given as Fields;
   if (typeof method === 'string' && method !== request.method) {
     if (!/^[A-Za-z]{1,20}$/.test(method)) throw new TypeError(`"${method.slice(0, 50)}" is not a valid method`);
@@ -117,7 +123,7 @@ export function writeRequest(given: object, own: PluginRequest, request: PipeReq
   }
   if (isNamed(query)) writeQuery(request, query);
   if (isNamed(headers)) writeHeaders(request.headers, headers);
-  const replaced = PluginRequest.newBody(own, given);
+  const replaced = RequestView.newBody(own, given);
   if (replaced) request.body = toRequestBody(replaced.body, call);
 }
 

@@ -1,9 +1,20 @@
-import { type Call, type DataObject, HeaderBag, isObject, type PipeRequest, Reply } from '#contract';
-import { type GivenBody, readableReply, toReplyBody } from './bodies.ts';
+import type { Readable } from 'node:stream';
+import {
+  type Call,
+  type DataObject,
+  type GivenBody,
+  HeaderBag,
+  isObject,
+  type ModifiedResponse,
+  type ModuleContext,
+  type PipeRequest,
+  type PluginResponse,
+  Reply,
+} from '#contract';
+import { readableReply, toReplyBody } from './bodies.ts';
 import { BodyField } from './body-field.ts';
-import type { Context } from './context.ts';
 import { type Headers, headersOf, writeHeaders } from './headers.ts';
-import { PluginRequest } from './request.ts';
+import { RequestView } from './request.ts';
 
 /** What a body that was replaced leaves behind. */
 const ofBody = ['content-length', 'transfer-encoding'];
@@ -12,13 +23,13 @@ const ofBody = ['content-length', 'transfer-encoding'];
  * A reply as handlers see it. Where it is decoded `data`, `isComplete` and `headers` count, where bytes pass undecoded
  * `io`, `statusCode` and `headers`.
  */
-export class PluginResponse {
+export class ResponseView implements PluginResponse {
   data: DataObject | null;
   isComplete: boolean;
   statusCode: number;
   headers: Headers;
   /** The bytes, which are there once; null where they are decoded. To be set to a text, to bytes or to a stream. */
-  declare io: GivenBody;
+  declare io: Readable | null;
   readonly #reply: Reply;
   readonly #field: BodyField | null = null;
 
@@ -34,32 +45,32 @@ export class PluginResponse {
   }
 
   /** What it stands for. */
-  static replyOf(response: PluginResponse): Reply {
+  static replyOf(response: ResponseView): Reply {
     return response.#reply;
   }
 
   /** Its body; null where it has none. */
-  static fieldOf(response: PluginResponse): BodyField | null {
+  static fieldOf(response: ResponseView): BodyField | null {
     return response.#field;
   }
 }
 
 /** What a response modifier gets besides. */
-export class ModifiedResponse extends PluginResponse {
+export class ModifiedView extends ResponseView implements ModifiedResponse {
   /** The request that was answered, to look at. */
-  readonly request: PluginRequest;
-  readonly context: Context;
+  readonly request: RequestView;
+  readonly context: ModuleContext;
 
-  constructor(reply: Reply, request: PipeRequest, context: Context) {
+  constructor(reply: Reply, request: PipeRequest, context: ModuleContext) {
     super(reply);
-    this.request = new PluginRequest(request);
+    this.request = new RequestView(request);
     this.context = context;
   }
 }
 
 /** True for what a handler may answer with. */
 export function isResponseLike(given: unknown): given is object {
-  if (given instanceof PluginResponse) return true;
+  if (given instanceof ResponseView) return true;
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return false;
   return ['data', 'isComplete', 'statusCode', 'headers', 'io'].some((field) => Object.hasOwn(given, field));
 }
@@ -74,8 +85,8 @@ type Fields = Partial<Record<'data' | 'isComplete' | 'statusCode' | 'headers' | 
  */
 export function toReply(given: object, raw: boolean, call: Call): Reply {
   const { data, isComplete, statusCode, headers } = given as Fields;
-  const isOwn = given instanceof PluginResponse;
-  const reply = isOwn ? PluginResponse.replyOf(given) : new Reply(200, new HeaderBag());
+  const isOwn = given instanceof ResponseView;
+  const reply = isOwn ? ResponseView.replyOf(given) : new Reply(200, new HeaderBag());
   if (!isOwn) reply.complete = false;
   if (typeof headers === 'object' && headers !== null) writeHeaders(reply.headers, headers, !isOwn);
   if (!raw) {
@@ -97,8 +108,8 @@ export function toReply(given: object, raw: boolean, call: Call): Reply {
 
 /** A body that was not replaced stays what it is. */
 function writeBody(reply: Reply, given: object, call: Call): void {
-  const isOwn = given instanceof PluginResponse;
-  const field = isOwn ? PluginResponse.fieldOf(given) : null;
+  const isOwn = given instanceof ResponseView;
+  const field = isOwn ? ResponseView.fieldOf(given) : null;
   if (field?.isConsumed) throw new TypeError('the body was read and not replaced');
   const io = (given as Fields).io as GivenBody;
   if (isOwn && (field ? !field.replacement : io === null)) return;

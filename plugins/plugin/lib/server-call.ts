@@ -9,10 +9,12 @@ import {
   HandlerError,
   hasKeys,
   printJson,
-  type RawMessages,
   Reply,
   type RequestChanges,
   refuse,
+  type ServerHandler,
+  type ServerNext,
+  type ServerRequest,
   type Slot,
   type Step,
   servedSlot,
@@ -30,23 +32,9 @@ import type { Made } from './make.ts';
 import { elsewhere, type SyncTime } from './sync-time.ts';
 
 /** What a request has besides what one of `fetch` has. */
-interface ServerFields {
-  /** The messages of Node, for what has no other way; null for a request that no client has sent. */
-  readonly raw: RawMessages | null;
-  /** As the client wrote it, whatever handlers have made of it. */
-  readonly originalPath: string;
-  /** Shared by all modules of one request. */
-  readonly state: Map<string, unknown>;
+interface ServerFields extends Pick<ServerRequest, 'raw' | 'originalPath' | 'state'> {
   readonly [CALL]: Call;
 }
-
-export type ServerRequest = Request & ServerFields;
-
-/** Goes on with the request, or with another one, and gives the response. */
-export type ServerNext = (request?: Request) => Promise<Response>;
-
-/** Runs around everything that is answered. */
-export type ServerHandler = (request: ServerRequest, next: ServerNext) => Response | Promise<Response>;
 
 const calls = new AsyncLocalStorage<ServerCall>();
 

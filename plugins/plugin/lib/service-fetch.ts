@@ -1,10 +1,7 @@
-import { ByteStream, Call, makeRequest, PipeRequest, Query, type Site } from '#contract';
+import { ByteStream, Call, type Fetch, makeRequest, PipeRequest, Query, type Site } from '#contract';
 import { bodyOfMessage } from './fetch-bodies.ts';
 import { bagOf } from './fetch-headers.ts';
 import { toResponse } from './fetch-response.ts';
-
-/** As the `fetch` of the platform, without `redirect`, `cache` and `credentials`, which are the gateway's. */
-export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 /** Longest call without a signal, its body included, in milliseconds. */
 const TIMEOUT_MS = 30_000;

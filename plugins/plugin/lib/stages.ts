@@ -1,10 +1,10 @@
-import type { PipeRequest, Wrap } from '#contract';
-import { aroundPipe, type MiddlewareHandler } from './around.ts';
-import { type ClientHandler, defaultClient, replacingClient } from './client-call.ts';
+import type { ClientHandler, MiddlewareHandler, PipeRequest, RequestModifier, Wrap } from '#contract';
+import { aroundPipe } from './around.ts';
+import { defaultClient, replacingClient } from './client-call.ts';
 import type { Kind } from './handlers.ts';
 import type { HostSite } from './host.ts';
 import { asFunction, make } from './make.ts';
-import { asResponseModifier, modifyingReply, modifyingRequest, type RequestModifier } from './modify.ts';
+import { asResponseModifier, modifyingReply, modifyingRequest } from './modify.ts';
 import type { Named } from './place.ts';
 import { SyncTime } from './sync-time.ts';
 

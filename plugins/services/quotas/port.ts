@@ -1,13 +1,4 @@
-import { type Call, definePort, type Port, type Reply } from '#contract';
-import type { Unit } from './windows.ts';
-
-/** What there is of one limit of a rule. */
-export interface Allowance {
-  readonly unit: Unit;
-  readonly amount: number;
-  /** Never below 0. */
-  readonly remaining: number;
-}
+import { type Allowance, type Call, definePort, type Port, type Reply } from '#contract';
 
 /** What became of a use. */
 export interface Verdict {

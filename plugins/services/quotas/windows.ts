@@ -1,7 +1,17 @@
-/** Units of the windows in which use is counted, by the calendar in UTC. */
-export const units = ['second', 'minute', 'hour', 'day', 'week', 'month', 'year'] as const;
+import type { QuotaUnit } from '#contract';
 
-export type Unit = (typeof units)[number];
+/** Units of the windows in which use is counted, by the calendar in UTC. */
+export const units = [
+  'second',
+  'minute',
+  'hour',
+  'day',
+  'week',
+  'month',
+  'year',
+] as const satisfies readonly QuotaUnit[];
+
+export type Unit = QuotaUnit;
 
 /** Since when and until when use is counted together, in milliseconds since 1970. */
 export interface Window {

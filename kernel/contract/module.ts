@@ -1,0 +1,88 @@
+import type { ClientHost, ModuleHost, ServerHost } from './module-host.ts';
+import type {
+  Failure,
+  GivenRequest,
+  GivenResponse,
+  ModifiedResponse,
+  ModuleContext,
+  PluginRequest,
+  PluginResponse,
+  ServerRequest,
+} from './module-messages.ts';
+
+type Soon<T> = T | Promise<T>;
+
+/**
+ * Continues with the request as it is, or with another one, and returns the response.
+ * @throws Error where the rest of the pipe fails; uncaught it becomes the answer.
+ */
+export type MiddlewareNext = (request?: GivenRequest) => Promise<PluginResponse>;
+
+/** Runs around the rest of the pipe. */
+export type MiddlewareHandler = (
+  context: ModuleContext,
+  request: PluginRequest,
+  next: MiddlewareNext,
+) => Soon<GivenResponse>;
+
+/** Changes a request in place, or returns another one. */
+export type RequestModifier = (request: PluginRequest, context: ModuleContext) => Soon<GivenRequest | undefined | void>;
+
+/** Changes a response in place, or returns another one. */
+export type ModifyResponse = (
+  response: ModifiedResponse,
+  context: ModuleContext,
+) => Soon<GivenResponse | undefined | void>;
+
+/** A response modifier that also sees failures. */
+export interface ResponseModifier {
+  modify?: ModifyResponse;
+  /** Called instead of `modify` when the call, or a part of it, failed. The answer stays as it is. */
+  onError?(failure: Failure, context: ModuleContext): unknown;
+}
+
+/** Answers in place of the gateway's HTTP client. */
+export type ClientHandler = (request: Request, context: ModuleContext) => Soon<Response>;
+
+/** Continues with the request, or with another one, and returns the response. */
+export type ServerNext = (request?: Request) => Promise<Response>;
+
+/** Runs around everything that the gateway answers. */
+export type ServerHandler = (request: ServerRequest, next: ServerNext) => Soon<Response>;
+
+/**
+ * Makes a handler for one place of a configuration. A factory that returns a promise is awaited before the configuration serves.
+ */
+export type HandlerFactory<Settings, Handler, Host extends ModuleHost = ModuleHost> = (
+  config: Settings,
+  host: Host,
+) => Soon<Handler>;
+
+/** The whole namespace at a place: the settings of a module are below its name. */
+export type NamespaceConfig<Settings, Name extends string> = { readonly [key in Name]: Settings };
+
+/**
+ * A module of the compatible product's form, exported as `plugin`, alone or in a list. It is plain data, so its types need no
+ * import when it runs:
+ *
+ *     export const plugin = { name: 'team', apiVersion: 1, … } satisfies PluginModule<{ team: string }>;
+ *
+ * `Settings` is the type of the settings below its name, which `configSchema` validates. `Name` is its name: other kinds than
+ * middleware get the whole namespace, and find their settings by it.
+ */
+export interface PluginModule<Settings = unknown, Name extends string = string> {
+  /** Name in configurations. */
+  readonly name: Name;
+  readonly apiVersion: 1;
+  /** JSON Schema of the settings; its defaults are filled in. */
+  readonly configSchema?: Readonly<Record<string, unknown>>;
+  /** Runs the module in a worker thread of its own. Cannot be combined with `httpServer`. Default: false. */
+  readonly isolate?: boolean;
+  middleware?: HandlerFactory<Settings, MiddlewareHandler>;
+  requestModifier?: HandlerFactory<NamespaceConfig<Settings, Name>, RequestModifier>;
+  responseModifier?: HandlerFactory<NamespaceConfig<Settings, Name>, ModifyResponse | ResponseModifier>;
+  httpClient?: HandlerFactory<NamespaceConfig<Settings, Name>, ClientHandler, ClientHost>;
+  httpServer?: HandlerFactory<NamespaceConfig<Settings, Name>, ServerHandler, ServerHost>;
+  /** Called when no configuration uses the module any more. */
+  dispose?(): Soon<void>;
+}
