@@ -46,7 +46,7 @@ export { adminSettings } from './control/reload-settings.ts';
 export type { Revision, RevisionSummary } from './control/revision.ts';
 export type { RevisionStore, Stored } from './control/revision-store.ts';
 export { ConfigText, type Format, readSnapshot, type Snapshot, type Source } from './control/snapshot.ts';
-export type { Gateway, GatewayStatus } from './gateway/gateway.ts';
+export type { Gateway, GatewayStatus, ListenOptions } from './gateway/gateway.ts';
 export type { Operations, ServingConfiguration } from './gateway/operations.ts';
 export type { ServingProcesses } from './gateway/serving-processes.ts';
 export { startGateway } from './gateway/start-gateway.ts';

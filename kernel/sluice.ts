@@ -6,11 +6,11 @@ import { type ConfigText, type Gateway, type GatewayOptions, startGateway, withP
 export type { Configuration } from '#contract';
 export { ConfigError } from '#contract';
 export { ConfigErrors } from './contract/internal.ts';
-export type { Applied, Gateway, GatewayOptions, Source } from './index.ts';
+export type { Applied, Gateway, GatewayOptions, ListenOptions, Source } from './index.ts';
 
 /**
  * Makes a gateway of this release from a configuration: a file's path, or the object a file would hold. It answers
- * `inject` at once and the network after `listen`.
+ * `inject` at once and the network after `listen`. It writes no log unless `log`, `sinks` or a component asks for one.
  *
  * @throws ConfigErrors with every mistake of the configuration. @throws GatewayError PLUGIN_NAME, PLUGIN_WORKERS.
  * @example
@@ -33,5 +33,6 @@ export async function createGateway(
       throw new GatewayError('PLUGIN_NAME', `a plugin named "${name}" already exists`);
     }
   }
-  return startGateway(withPlugins(catalogue, plugins), source, options);
+  const { log = options.sinks !== undefined } = options;
+  return startGateway(withPlugins(catalogue, plugins), source, { ...options, log });
 }

@@ -1,4 +1,4 @@
-import type { Catalogue, Events, LogLevel, LogSinks, Role, Services } from '#contract';
+import type { Catalogue, Events, LogSinks, Role, Services } from '#contract';
 import { Containment } from '../containment/containment.ts';
 import { InternalErrors } from '../containment/internal-errors.ts';
 import { DeniedAddresses } from '../contract/internal.ts';
@@ -28,6 +28,11 @@ export interface Engine {
 export interface EngineOptions {
   /** Write DEBUG lines where no component says which level is written. Default: INFO and above. */
   readonly debug?: boolean | undefined;
+  /**
+   * Write the application and access log where no component of the configuration sets them. Default: false for
+   * `createGateway` without `sinks`, true otherwise.
+   */
+  readonly log?: boolean | undefined;
   /** Where logs go. Default: the process's standard output and error. */
   readonly sinks?: LogSinks | undefined;
   /** Replaces services of the kernel, such as the clock. */
@@ -47,8 +52,8 @@ export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine
   const { debug, ask, events, reports, services, role = 'alone' } = options;
   const ownSinks = options.sinks ? null : createSinks();
   const sinks = options.sinks ?? ownSinks!;
-  const defaultLevel: LogLevel = debug ? 'DEBUG' : 'INFO';
-  const log = createLog(joinLogging([], sinks, defaultLevel).application);
+  const defaultLogging = { level: debug ? 'DEBUG' : 'INFO', silent: options.log === false } as const;
+  const log = createLog(joinLogging([], sinks, defaultLogging).application);
   const denied = new DeniedAddresses();
   const readiness = { isDraining: false };
   const registry = new Registry(catalogue, {
@@ -66,7 +71,7 @@ export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine
   const mirrors = new Mirrors();
   const containment = new Containment({ log, events, reports });
   const internalErrors = new InternalErrors({ log, events, now: () => performance.now() });
-  const own = { log, sinks, version, defaultLevel, ask, readiness };
+  const own = { log, sinks, version, defaultLogging, ask, readiness };
   const generations = new Generations({ registry, cache, mirrors, role, containment, ...own });
   return {
     log,

@@ -15,7 +15,7 @@ import {
   type ServingOptions,
 } from '../server/serving-context.ts';
 import { Draining, type DrainingGeneration } from './draining.ts';
-import { type PortChange, PublicPort } from './public-port.ts';
+import { type ListenTarget, type PortChange, PublicPort } from './public-port.ts';
 
 export interface GenerationsOptions extends BuildContext, ServingOptions {
   readonly log: ApplicationLog;
@@ -220,9 +220,9 @@ export class Generations {
     if (this.#closed) throw new GatewayError('LISTEN_FAILED', 'the gateway was closed before its port was open');
   }
 
-  /** Opens the port. @param known as of `PublicPort.open`. @throws GatewayError LISTEN_FAILED. */
-  listen(known: number | null = null): Promise<{ host: string; port: number }> {
-    return this.#port.open(this.current.runtime, known);
+  /** Opens the port. @throws GatewayError as of `PublicPort.open`. */
+  listen(target?: ListenTarget): Promise<{ host: string; port: number }> {
+    return this.#port.open(this.current.runtime, target);
   }
 
   /** Whether connections are closed after their answer, so that clients go elsewhere. */

@@ -2,7 +2,7 @@ import { ConfigError, type Log, type ServiceConfig } from '#contract';
 import type { Normalized } from '../config/index.ts';
 import { ConfigErrors, GatewayError } from '../contract/internal.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { type Listener, listen } from '../server/listener.ts';
+import { type AskedAddress, type Listener, listen } from '../server/listener.ts';
 import type { Serving } from '../server/protocols.ts';
 
 export interface PublicPortOptions {
@@ -22,17 +22,28 @@ export interface PortChange {
   abort(): Promise<void>;
 }
 
-/** An address as a configuration has it: an empty `ip` for all of the machine, port 0 for any free one. */
-interface AskedAddress {
-  readonly ip: string;
-  readonly port: number;
+/** An address that replaces the configured one. */
+export interface ListenOptions {
+  /** Port; 0 for any free one. Default: that of the configuration. */
+  readonly port?: number | undefined;
+  /** Address or host name of this machine. Default: `listen_ip` of the configuration. */
+  readonly host?: string | undefined;
 }
 
-/** Where clients of the gateway connect, as the serving configuration says. */
+/** Where the port is opened. */
+export interface ListenTarget {
+  /** Where other processes of this gateway listen: taken where any free port would do. */
+  readonly known: number | null;
+  /** Replaces the address of this and of every later configuration. */
+  readonly address?: ListenOptions | undefined;
+}
+
+/** Where clients of the gateway connect: as the serving configuration says, or as `listen` was told. */
 export class PublicPort {
   readonly #options: PublicPortOptions;
   #listener: Listener | null = null;
   #asked: AskedAddress = { ip: '', port: 0 };
+  #chosen: ListenOptions = {};
   #closing = false;
 
   constructor(options: PublicPortOptions) {
@@ -45,17 +56,21 @@ export class PublicPort {
   }
 
   /**
-   * Opens it.
-   * @param known where other processes of this gateway listen: taken where any free port would do.
-   * @throws GatewayError LISTEN_FAILED.
+   * Opens it, where it is not open yet.
+   * @throws GatewayError LISTEN_FAILED, LISTENING when it is open at another address than the one asked for.
    */
-  async open(runtime: Runtime, known: number | null): Promise<{ readonly host: string; readonly port: number }> {
-    if (!this.#listener) {
-      const asked = addressOf(runtime.config);
+  async open(
+    runtime: Runtime,
+    { known, address = {} }: ListenTarget = { known: null },
+  ): Promise<{ readonly host: string; readonly port: number }> {
+    if (this.#listener) this.#demandOpen(address);
+    else {
+      this.#chosen = address;
+      const asked = this.#addressOf(runtime.config);
       const isFree = asked.port === 0 && known !== null;
       // Workers share a port under the number they asked for: where another one holds it as 0, 0 leads to it.
-      const listener = isFree ? await this.#listen(runtime, known).catch(() => null) : null;
-      this.#listener = listener ?? (await this.#listen(runtime, asked.port));
+      const listener = isFree ? await this.#listen(runtime, { ...asked, port: known }).catch(() => null) : null;
+      this.#listener = listener ?? (await this.#listen(runtime, asked));
       this.#listener.setClosing(this.#closing);
       this.#asked = asked;
     }
@@ -64,7 +79,7 @@ export class PublicPort {
 
   /** @throws ConfigErrors LISTENER_BIND, at the port, when a new address cannot be opened. */
   async prepare(runtime: Runtime, origin: Normalized['origin']): Promise<PortChange> {
-    const wanted = addressOf(runtime.config);
+    const wanted = this.#addressOf(runtime.config);
     if (!this.#listener || this.#isAt(wanted)) {
       const adjust = this.#listener?.prepare(runtime);
       return {
@@ -76,7 +91,7 @@ export class PublicPort {
       };
     }
     try {
-      const listener = await this.#listen(runtime, wanted.port);
+      const listener = await this.#listen(runtime, wanted);
       return { commit: (waitMs) => this.#replace(listener, wanted, waitMs), abort: () => listener.close(0) };
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
@@ -96,8 +111,18 @@ export class PublicPort {
     this.#listener = null;
   }
 
-  #listen(runtime: Runtime, port: number): Promise<Listener> {
-    return listen(runtime, port, this.#options.serving, this.#options.log);
+  #listen(runtime: Runtime, asked: AskedAddress): Promise<Listener> {
+    return listen(runtime, asked, this.#options.serving, this.#options.log);
+  }
+
+  #addressOf({ listen_ip: ip, port }: ServiceConfig): AskedAddress {
+    return { ip: this.#chosen.host ?? ip, port: this.#chosen.port ?? port };
+  }
+
+  #demandOpen({ host = this.#asked.ip, port = this.#asked.port }: ListenOptions): void {
+    if (this.#isAt({ ip: host, port })) return;
+    const address = `${this.#listener!.host}:${this.#listener!.port}`;
+    throw new GatewayError('LISTENING', `the gateway already listens on ${address}`);
   }
 
   /** A free port stays the same while any will do, and when it is asked for by its number. */
@@ -112,8 +137,4 @@ export class PublicPort {
     listener.setClosing(this.#closing);
     return { rebound: [`${listener.host}:${listener.port}`], closed: old.close(waitMs) };
   }
-}
-
-function addressOf({ listen_ip: ip, port }: ServiceConfig): AskedAddress {
-  return { ip, port };
 }

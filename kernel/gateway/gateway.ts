@@ -1,15 +1,21 @@
 import type { InjectOptions, Response } from 'light-my-request';
 import type { ConfigError, ServiceConfig } from '#contract';
 import type { Applied } from '../control/change.ts';
+import type { ListenOptions } from '../control/public-port.ts';
 import type { Source } from '../control/snapshot.ts';
+
+export type { ListenOptions } from '../control/public-port.ts';
 
 /** A gateway: serving as soon as it is made, to `inject`; to the network once it listens. */
 export interface Gateway {
   /** What serves, completed by defaults. */
   readonly config: ServiceConfig;
   readonly status: GatewayStatus;
-  /** Opens the port. @throws GatewayError LISTEN_FAILED. */
-  listen(): Promise<{ host: string; port: number }>;
+  /**
+   * Opens the port that the configuration names, or the given one; every later configuration then keeps that.
+   * @throws GatewayError LISTEN_OPTIONS for an address that is not valid, LISTEN_FAILED, LISTENING when another address is open.
+   */
+  listen(address?: ListenOptions): Promise<{ host: string; port: number }>;
   /**
    * Puts another configuration in the place of the serving one; without one, the source is read again. Requests in flight
    * end on the configuration they began with. Calls wait for one another.
@@ -21,7 +27,11 @@ export interface Gateway {
    * told in the log and the old configuration serves on. Needs a source that is a file.
    */
   watch(): Promise<void>;
-  /** Answers a request without a socket. @throws GatewayError GATEWAY_CLOSED after `close`. */
+  /**
+   * Answers a request without a socket: a path, or an object with `url`, `method`, `headers`, `payload` and the other options
+   * of light-my-request.
+   * @throws GatewayError GATEWAY_CLOSED after `close`, INJECT_OPTIONS for a request that is not valid.
+   */
   inject(request: InjectOptions | string): Promise<Response>;
   /** Stops accepting, waits for requests in flight as long as the configuration says, and releases everything. */
   close(): Promise<void>;

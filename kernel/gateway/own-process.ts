@@ -1,5 +1,6 @@
 import type { LogSinks } from '#contract';
 import type { GenerationInfo, Generations } from '../control/generations.ts';
+import type { ListenOptions } from '../control/public-port.ts';
 import { memoryUse } from '../workers/messages.ts';
 import type { WorkerInfo } from '../workers/worker-info.ts';
 import type { ServingProcesses } from './serving-processes.ts';
@@ -63,8 +64,8 @@ export class OwnProcess implements ServingProcesses {
     return this.#generations.streamsByEndpoint;
   }
 
-  listen(): Promise<{ host: string; port: number }> {
-    return this.#generations.listen();
+  listen(address: ListenOptions): Promise<{ host: string; port: number }> {
+    return this.#generations.listen({ known: null, address });
   }
 
   async countInFlight(): Promise<number> {

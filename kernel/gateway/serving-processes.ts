@@ -1,4 +1,5 @@
 import type { GenerationInfo } from '../control/generations.ts';
+import type { ListenOptions } from '../control/public-port.ts';
 import type { WorkerInfo } from '../workers/worker-info.ts';
 
 /** The processes that serve: this one, or its workers. Figures are of all of them together, those of workers a moment old. */
@@ -22,5 +23,7 @@ export interface ServingProcesses {
   readonly streamsByEndpoint: ReadonlyMap<string, number>;
   /** Requests and streams under way now, on every configuration. */
   countInFlight(): Promise<number>;
+  /** Opens the port. @throws GatewayError LISTEN_FAILED, LISTENING. */
+  listen(address: ListenOptions): Promise<{ host: string; port: number }>;
   setClosing(closing: boolean): void;
 }

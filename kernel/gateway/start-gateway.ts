@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DispatchFunc, InjectOptions, Response } from 'light-my-request';
+import type { InjectOptions, Response } from 'light-my-request';
 import type { Catalogue, DataObject, ListenAddress, LogLevel, ServiceConfig } from '#contract';
 import { type IsSecret, issueLine, toIssues } from '../config/index.ts';
 import type { Containment } from '../containment/containment.ts';
@@ -17,6 +17,7 @@ import type { Generations } from '../control/generations.ts';
 import type { GuardState } from '../control/guard.ts';
 import { logOutcome } from '../control/log-outcome.ts';
 import type { Participant } from '../control/participant.ts';
+import type { ListenOptions } from '../control/public-port.ts';
 import { recordRevisions, recordStart } from '../control/record-revisions.ts';
 import { toRefusal } from '../control/refusal.ts';
 import { adminSettings, KEPT_REVISIONS } from '../control/reload-settings.ts';
@@ -32,8 +33,11 @@ import type { Mirrors } from '../runtime/mirrors.ts';
 import type { Watcher } from '../runtime/watch/index.ts';
 import type { WorkerPool } from '../workers/worker-pool.ts';
 import type { GatewayStatus } from './gateway.ts';
+import { injectInto } from './inject.ts';
+import { demandListenOptions } from './listen-options.ts';
 import type { Operations, ServingConfiguration } from './operations.ts';
 import { OwnProcess } from './own-process.ts';
+import { statusOf } from './status-of.ts';
 
 /** Longest wait for the history to reach the disk when a gateway closes, in milliseconds. */
 const HISTORY_MS = 5_000;
@@ -113,11 +117,11 @@ export class RunningGateway implements Operations {
   }
 
   async start(): Promise<void> {
-    const { workers, port, debug = false, resumeLastGood = false, pluginFolder = null } = this.#options;
+    const { workers, port, debug = false, log: isLogging = true, resumeLastGood = false } = this.#options;
     if (workers) {
       const { WorkerPool } = await import('../workers/worker-pool.ts');
       const { events, log, containment, internalErrors } = this;
-      const settings = { port: port ?? null, debug, plugins: pluginFolder };
+      const settings = { port: port ?? null, debug, log: isLogging, plugins: this.#options.pluginFolder ?? null };
       const shared = { generations: this.generations, mirrors: this.#mirrors, denied: this.#denied };
       this.#pool = new WorkerPool({ ...workers, settings, ...shared, containment, internalErrors, events, log });
       this.join(this.#pool);
@@ -160,19 +164,7 @@ export class RunningGateway implements Operations {
   }
 
   get status(): GatewayStatus {
-    const { id, hash } = this.generations.current.runtime;
-    const { warnings } = this.control.current;
-    const { calls, streams, draining } = this.generations;
-    // A primary serves, too, what is asked of it without a socket.
-    const workers = this.#pool?.workers ?? [];
-    return {
-      revision: id,
-      hash,
-      warnings,
-      calls: workers.reduce((sum, worker) => sum + worker.calls, calls),
-      streams: workers.reduce((sum, worker) => sum + worker.streams, streams),
-      draining: draining.length,
-    };
+    return statusOf(this.generations, this.control.current.warnings, this.#pool?.workers ?? []);
   }
 
   get serving(): ServingConfiguration {
@@ -259,8 +251,9 @@ export class RunningGateway implements Operations {
     this.#watcher = await this.#watching;
   }
 
-  async listen(): Promise<{ host: string; port: number }> {
-    const address = await this.generations.ready().then(() => this.processes.listen());
+  async listen(options: ListenOptions = {}): Promise<{ host: string; port: number }> {
+    demandListenOptions(options);
+    const address = await this.generations.ready().then(() => this.processes.listen(options));
     this.log.info(`Listening on port: ${address.port}`);
     this.#recording ??= recordStart(this.control, this.generations, this.revisions);
     return address;
@@ -268,9 +261,7 @@ export class RunningGateway implements Operations {
 
   async inject(request: InjectOptions | string): Promise<Response> {
     if (this.#closing) throw new GatewayError('GATEWAY_CLOSED', 'inject() was called after close()');
-    // Loaded when first used: a gateway that serves the network needs it never.
-    const { inject } = await import('light-my-request');
-    return inject(this.generations.serve as DispatchFunc, request);
+    return injectInto(this.generations.serve, request);
   }
 
   async #historyKept(): Promise<void> {

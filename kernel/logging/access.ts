@@ -13,8 +13,8 @@ import { printDuration, secondStamp } from './timestamp.ts';
 export type RecordWriter = (record: AccessRecord) => void;
 
 /**
- * What is called for every finished request; null when the router's options want no access log. Paths in
- * `logger_skip_paths` are compared without the query.
+ * What is called for every finished request; null when the router's options want no access log, or when no one asked for
+ * a log. Paths in `logger_skip_paths` are compared without the query.
  */
 export function createAccessWriter(
   router: Pick<RouterOptions, 'disable_access_log' | 'logger_skip_paths'>,
@@ -23,8 +23,9 @@ export function createAccessWriter(
   log: Log,
 ): RecordWriter | null {
   if (router.disable_access_log) return null;
-  const { access, accessSink = sinks.stdout } = logging;
-  const write = together(access, 'access log', log) ?? builtIn(accessSink);
+  const { access, accessSink = logging.silent ? null : sinks.stdout } = logging;
+  const write = together(access, 'access log', log) ?? (accessSink && builtIn(accessSink));
+  if (!write) return null;
   if (router.logger_skip_paths.length === 0) return write;
   const skipped = new Set(router.logger_skip_paths);
   return (record) => {

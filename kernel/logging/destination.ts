@@ -7,7 +7,8 @@ const EXIT_WAIT_MS = 500;
 
 /** A stream of Node's: a pipe, a socket, a terminal. Errors, EPIPE among them, lose the lines and nothing else. */
 export function toStream(stream: Writable & { isTTY?: boolean }, fd?: number): LogDestination {
-  stream.on('error', ignore);
+  // Once, however many gateways of this process write to it.
+  if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore);
   return {
     terminal: stream.isTTY === true,
     write: (bytes, done) => {

@@ -7,15 +7,24 @@ export interface JoinedLogging extends Pick<Logging, 'accessSink'> {
   /** Who writes the access log, in order; nobody for the built-in line. */
   readonly access: readonly NonNullable<Logging['access']>[];
   readonly application: LogSettings;
+  /** True when neither a plugin nor the owner of the process asked for a log: no built-in access line is written. */
+  readonly silent: boolean;
   /** False when no plugin said anything about the application log: the kernel's own way is used. */
   readonly configured: boolean;
 }
 
-/** Joins what plugins attached, in their order. @param defaultLevel where none of them names one. */
+/** Logs of a configuration in which no plugin sets them. */
+export interface DefaultLogging {
+  readonly level: LogLevel;
+  /** Write neither the application log nor the access log. */
+  readonly silent: boolean;
+}
+
+/** Joins what plugins attached, in their order. */
 export function joinLogging(
   attached: readonly Logging[],
   sinks: LogSinks,
-  defaultLevel: LogLevel = 'INFO',
+  defaults: DefaultLogging = { level: 'INFO', silent: false },
 ): JoinedLogging {
   let level: Logging['level'];
   let format: Logging['format'];
@@ -29,16 +38,19 @@ export function joinLogging(
     accessSink ??= logging.accessSink;
     if (logging.outputs) outputs = [...(outputs ?? []), ...logging.outputs];
   }
-  const chosen = outputs ?? [{ sink: sinks.stdout, format: defaultFormat }];
+  const configured = level !== undefined || outputs !== undefined;
+  const silent = defaults.silent && !configured;
+  const chosen = outputs ?? (silent ? [] : [{ sink: sinks.stdout, format: defaultFormat }]);
   const reformatted = format;
   return {
     application: {
-      level: level ?? defaultLevel,
+      level: level ?? defaults.level,
       outputs: reformatted
         ? chosen.map((output) => (output.fixed ? output : { ...output, format: reformatted }))
         : chosen,
     },
-    configured: level !== undefined || outputs !== undefined,
+    configured,
+    silent,
     access,
     ...(accessSink && { accessSink }),
   };

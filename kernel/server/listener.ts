@@ -19,15 +19,25 @@ export interface Listener {
   close(waitMs: number): Promise<void>;
 }
 
+/** An address as it is asked for: an empty `ip` for all addresses of the machine, port 0 for any free one. */
+export interface AskedAddress {
+  readonly ip: string;
+  readonly port: number;
+}
+
 /**
  * Opens the port.
  * @throws GatewayError LISTEN_FAILED naming the address when it is taken or not allowed.
  */
-export async function listen(settings: PortSettings, port: number, serving: Serving, log: Log): Promise<Listener> {
+export async function listen(
+  settings: PortSettings,
+  asked: AskedAddress,
+  serving: Serving,
+  log: Log,
+): Promise<Listener> {
   const protocols = createProtocols(settings, serving, log);
   const { listener: server } = protocols;
-  const { listen_ip: ip } = settings.config;
-  await bind(server, port, ip);
+  await bind(server, asked);
   const address = server.address() as AddressInfo;
   return {
     host: address.address,
@@ -46,12 +56,12 @@ export async function listen(settings: PortSettings, port: number, serving: Serv
   };
 }
 
-function bind(server: Server, port: number, host: string): Promise<void> {
+function bind(server: Server, { ip, port }: AskedAddress): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error) => {
-      const address = `${host || '*'}:${port}`;
+      const address = `${ip || '*'}:${port}`;
       reject(new GatewayError('LISTEN_FAILED', `cannot listen on ${address}: ${bindTrouble(error)}`, error));
     });
-    server.listen({ port, host: host || undefined, backlog: 4096 }, () => resolve());
+    server.listen({ port, host: ip || undefined, backlog: 4096 }, () => resolve());
   });
 }

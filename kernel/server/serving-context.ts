@@ -1,8 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Koa from 'koa';
-import type { ClientRequest, FindEndpoint, Log, LogLevel, LogSinks, ProductNames, Role, Step } from '#contract';
+import type { ClientRequest, FindEndpoint, Log, LogSinks, ProductNames, Role, Step } from '#contract';
 import { runOwned } from '../contract/internal.ts';
-import { createAccessWriter, type JoinedLogging, joinLogging, type RecordWriter, together } from '../logging/index.ts';
+import {
+  createAccessWriter,
+  type DefaultLogging,
+  type JoinedLogging,
+  joinLogging,
+  type RecordWriter,
+  together,
+} from '../logging/index.ts';
 import type { Compiled } from '../pipeline/compile.ts';
 import { createRendering } from '../pipeline/render.ts';
 import { foldAround } from '../pipeline/settle.ts';
@@ -39,8 +46,8 @@ export interface ServingOptions {
   readonly sinks: LogSinks;
   /** The owner of workers serves no clients: it finds endpoints for those who look into its configuration alone. */
   readonly role: Role;
-  /** Level of the application log where no component names one. Default INFO. */
-  readonly defaultLevel?: LogLevel | undefined;
+  /** Logs of configurations in which no component sets them. Default: from INFO on. */
+  readonly defaultLogging?: DefaultLogging | undefined;
 }
 
 /**
@@ -50,7 +57,7 @@ export interface ServingOptions {
  */
 export async function createServingContext(
   runtime: Runtime,
-  { version, log, sinks, defaultLevel, role }: ServingOptions,
+  { version, log, sinks, defaultLogging, role }: ServingOptions,
   before: ServingContext | null = null,
 ): Promise<ServingContext> {
   const { config, compiled } = runtime;
@@ -79,7 +86,7 @@ export async function createServingContext(
   const logging = joinLogging(
     attached.flatMap(({ logging: settings }) => settings ?? []),
     sinks,
-    defaultLevel,
+    defaultLogging,
   );
   const finished = recordWriter(
     attached.flatMap((at) => at.finished ?? []),

@@ -51,6 +51,8 @@ export interface Committed {
 export interface WorkerSettings {
   readonly port: number | null;
   readonly debug: boolean;
+  /** As of `EngineOptions`. */
+  readonly log: boolean;
   /** As of `Overrides`. */
   readonly plugins: string | null;
   /** Descriptor to which it reports what holds its event loop; null for none. */

@@ -6,6 +6,7 @@ import { type DeniedAddresses, GatewayError } from '../contract/internal.ts';
 import type { EventLog } from '../control/event-log.ts';
 import type { GenerationInfo, Generations } from '../control/generations.ts';
 import type { Next, Participant, Ready } from '../control/participant.ts';
+import type { ListenOptions, ListenTarget } from '../control/public-port.ts';
 import { reloadSettings } from '../control/reload-settings.ts';
 import type { Asked } from '../runtime/config-build.ts';
 import { endpointId } from '../runtime/endpoint-prints.ts';
@@ -60,7 +61,7 @@ export class WorkerPool implements Participant, SlotOwner {
   /** Some workers may not have changed over yet. */
   #committing = false;
   #listens = false;
-  #port: number | null = null;
+  target: ListenTarget = { known: null };
   #closing = false;
 
   constructor({
@@ -112,7 +113,7 @@ export class WorkerPool implements Participant, SlotOwner {
   }
 
   get port(): number | null {
-    return this.#port;
+    return this.target.known;
   }
 
   get denied(): readonly ListenAddress[] {
@@ -180,7 +181,8 @@ export class WorkerPool implements Participant, SlotOwner {
         const committed = await Promise.all(this.#slots.map((slot) => slot.commit(order.revision)));
         this.#committing = false;
         this.#releaseRuntimes();
-        this.#port = committed.find((one) => one?.port)?.port ?? this.#port;
+        const known = committed.find((one) => one?.port)?.port ?? this.port;
+        this.target = { ...this.target, known };
         return [...new Set(committed.flatMap((one) => one?.rebound ?? []))];
       },
       abort,
@@ -188,11 +190,11 @@ export class WorkerPool implements Participant, SlotOwner {
   }
 
   /** Opens the port in every worker. @throws GatewayError LISTEN_FAILED. */
-  async listen(): Promise<{ host: string; port: number }> {
-    const addresses = await Promise.all(this.#slots.map((slot) => slot.listen()));
+  async listen(address: ListenOptions): Promise<{ host: string; port: number }> {
+    const addresses = await Promise.all(this.#slots.map((slot) => slot.listen({ known: null, address })));
     this.#listens = true;
     const [first] = addresses;
-    this.#port = first!.port;
+    this.target = { known: first!.port, address };
     return first!;
   }
 

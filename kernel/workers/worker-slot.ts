@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { type ListenAddress, type Log, type LogLevel, timerMs } from '#contract';
 import type { Held } from '../containment/watchdog.ts';
 import { GatewayError } from '../contract/internal.ts';
+import type { ListenTarget } from '../control/public-port.ts';
 import type { Asked } from '../runtime/config-build.ts';
 import type { MirrorChange } from '../runtime/mirrors.ts';
 import { Channel } from './channel.ts';
@@ -16,8 +17,8 @@ export interface SlotOwner {
   readonly committed: PrepareOrder | null;
   /** True once workers are to listen. */
   readonly listens: boolean;
-  /** Where they listen; null before they do. */
-  readonly port: number | null;
+  /** Where another worker listens. */
+  readonly target: ListenTarget;
   /** What no connection of a worker may lead to. */
   readonly denied: readonly ListenAddress[];
   useShared(question: SharedQuestion): Asked;
@@ -162,7 +163,7 @@ export class WorkerSlot {
         await channel.ask('prepare', committed, PREPARE_MS);
         const { revision } = (await channel.ask('commit', committed.revision, PREPARE_MS)) as Committed;
         if (revision !== committed.revision) throw new Error(`it serves revision ${revision}`);
-        if (listens) await channel.ask('listen', this.#owner.port, PREPARE_MS);
+        if (listens) await channel.ask('listen', this.#owner.target, PREPARE_MS);
         // Another configuration may have been committed meanwhile.
         if (this.#owner.committed !== committed) return await this.#bringUp(channel);
       }
@@ -250,8 +251,8 @@ export class WorkerSlot {
   }
 
   /** Opens the port in the worker. @throws GatewayError LISTEN_FAILED. */
-  async listen(): Promise<{ host: string; port: number }> {
-    return (await this.#channel!.ask('listen')) as { host: string; port: number };
+  async listen(target: ListenTarget): Promise<{ host: string; port: number }> {
+    return (await this.#channel!.ask('listen', target)) as { host: string; port: number };
   }
 
   /** Requests and streams under way there now; where the worker does not say so soon, what it told last. */

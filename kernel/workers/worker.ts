@@ -4,6 +4,7 @@ import { type Document, parseAfter } from '../config/index.ts';
 import { ConfigErrors, GatewayError } from '../contract/internal.ts';
 import { type Engine, openEngine } from '../control/engine.ts';
 import type { Prepared } from '../control/generations.ts';
+import type { ListenTarget } from '../control/public-port.ts';
 import { joinSuspensions } from '../control/suspensions.ts';
 import type { Asked } from '../runtime/config-build.ts';
 import { endpointId } from '../runtime/endpoint-prints.ts';
@@ -69,6 +70,7 @@ export class Worker {
     this.#settings = settings;
     this.#engine = openEngine(catalogue, {
       debug: settings.debug,
+      log: settings.log,
       sinks,
       events: { emit: (type, data) => this.#channel.notify('event', { type, data }) },
       role: 'worker',
@@ -84,7 +86,7 @@ export class Worker {
       commit: (revision: number) => this.#commit(revision),
       abort: () => this.#abort(),
       mirror: ({ id, change }: MirrorMessage) => this.#engine.mirrors.receive(id, change),
-      listen: (known: number | null) => this.#listen(known),
+      listen: (target: ListenTarget) => this.#listen(target),
       inFlight: () => this.#engine.generations.inFlight,
       closing: (closing: boolean) => this.#engine.generations.setClosing(closing),
       deny: (all: readonly ListenAddress[]) => this.#engine.denied.replace(all),
@@ -133,10 +135,10 @@ export class Worker {
     throw new GatewayError(TEXT_UNKNOWN, `revision ${change.of} does not serve here`);
   }
 
-  #listen(known: number | null): ReturnType<Engine['generations']['listen']> {
+  #listen(target: ListenTarget): ReturnType<Engine['generations']['listen']> {
     if (!this.#listens) void this.stopped.then(serveFromYoungGeneration());
     this.#listens = true;
-    return this.#engine.generations.listen(known);
+    return this.#engine.generations.listen(target);
   }
 
   /** Changes over to a revision, if that is the one it got ready for. */

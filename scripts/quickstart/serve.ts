@@ -33,7 +33,7 @@ export async function serveQuickstart(file: string, options: GatewayOptions = {}
   };
   try {
     const isFree = await canListen(wanted);
-    const gateway = await createGateway(file, { ...options, port: isFree ? wanted : 0 });
+    const gateway = await createGateway(file, { log: true, ...options, port: isFree ? wanted : 0 });
     const { port } = await gateway.listen();
     await gateway.watch();
     return { port, taken: isFree ? null : wanted, close: () => gateway.close().finally(closeUpstream) };

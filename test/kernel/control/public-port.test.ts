@@ -55,7 +55,7 @@ describe('the public port', () => {
 
   it('has no address before it is open, and none after it was closed', async () => {
     equal(port.address, null);
-    await port.open(runtime(0), null);
+    await port.open(runtime(0));
     notEqual(port.address, null);
     await port.close(FOREVER);
     equal(port.address, null);
@@ -63,34 +63,34 @@ describe('the public port', () => {
 
   it('opens where the configuration says', async () => {
     const asked = await freePort();
-    deepEqual(await port.open(runtime(asked), null), { host: '127.0.0.1', port: asked });
+    deepEqual(await port.open(runtime(asked)), { host: '127.0.0.1', port: asked });
     deepEqual(port.address, { host: '127.0.0.1', port: asked });
     equal(await responses(asked), true);
   });
 
   it('opens once', async () => {
-    const first = await port.open(runtime(0), null);
-    deepEqual(await port.open(runtime(await freePort()), null), first);
+    const first = await port.open(runtime(0));
+    deepEqual(await port.open(runtime(await freePort())), first);
   });
 
   it('says at the start that its address is taken', async () => {
-    await rejects(port.open(runtime(taken), null), { code: 'LISTEN_FAILED' });
+    await rejects(port.open(runtime(taken)), { code: 'LISTEN_FAILED' });
     equal(port.address, null);
   });
 
   describe('of a worker', () => {
     it('is the known one where any free one would do', async () => {
       const known = await freePort();
-      equal((await port.open(runtime(0), known)).port, known);
+      equal((await port.open(runtime(0), { known })).port, known);
     });
 
     it('is the one that is asked for, whatever is known', async () => {
       const asked = await freePort();
-      equal((await port.open(runtime(asked), await freePort())).port, asked);
+      equal((await port.open(runtime(asked), { known: await freePort() })).port, asked);
     });
 
     it('is any free one where the known one cannot be opened', async () => {
-      const opened = await port.open(runtime(0), taken);
+      const opened = await port.open(runtime(0), { known: taken });
       notEqual(opened.port, taken);
       equal(await responses(opened.port), true);
     });
@@ -98,7 +98,7 @@ describe('the public port', () => {
 
   describe('of the next configuration', () => {
     it('is the one there is when it is asked for by 0, by its number, or as before', async () => {
-      const { port: first } = await port.open(runtime(0), null);
+      const { port: first } = await port.open(runtime(0));
       for (const asked of [0, first]) {
         const change = await prepare(asked);
         const { rebound, closed } = change.commit(FOREVER);
@@ -109,7 +109,7 @@ describe('the public port', () => {
     });
 
     it('leaves the one there is alone when it is aborted', async () => {
-      const { port: first } = await port.open(runtime(0), null);
+      const { port: first } = await port.open(runtime(0));
       await (await prepare(first)).abort();
       equal(await responses(first), true);
     });
@@ -122,7 +122,7 @@ describe('the public port', () => {
     });
 
     it('has its limits from then on', async () => {
-      const { port: first } = await port.open(runtime(0), null);
+      const { port: first } = await port.open(runtime(0));
       const status = async () =>
         (await fetch(`http://127.0.0.1:${first}/`, { headers: { big: 'x'.repeat(9_000) } })).status;
       equal(await status(), 200);
@@ -131,7 +131,7 @@ describe('the public port', () => {
     });
 
     it('is open before the swap, and the only one after it', async () => {
-      const { port: first } = await port.open(runtime(0), null);
+      const { port: first } = await port.open(runtime(0));
       const asked = await freePort();
       const change = await prepare(asked);
       deepEqual([await responses(first), await responses(asked), port.address!.port], [true, true, first]);
@@ -142,20 +142,20 @@ describe('the public port', () => {
     });
 
     it('is closed when it is aborted', async () => {
-      const { port: first } = await port.open(runtime(0), null);
+      const { port: first } = await port.open(runtime(0));
       const asked = await freePort();
       await (await prepare(asked)).abort();
       deepEqual([await responses(first), await responses(asked)], [true, false]);
     });
 
     it('is another one at another address of the machine', async () => {
-      const { port: first } = await port.open(runtime(await freePort()), null);
+      const { port: first } = await port.open(runtime(await freePort()));
       const { rebound } = (await prepare(first, { listen_ip: '127.0.0.2' })).commit(FOREVER);
       deepEqual([rebound, port.address], [[`127.0.0.2:${first}`], { host: '127.0.0.2', port: first }]);
     });
 
     it('is another free one after one that was asked for by its number', async () => {
-      const { port: first } = await port.open(runtime(await freePort()), null);
+      const { port: first } = await port.open(runtime(await freePort()));
       (await prepare(0)).commit(FOREVER);
       const { port: second } = port.address!;
       notEqual(second, first);
@@ -169,7 +169,7 @@ describe('the public port', () => {
       ['address', () => port.address!.port, { listen_ip: '192.0.2.1' }, '/where/listen_ip'],
     ] as const) {
       it(`is refused where it was written when its ${what} cannot be opened`, async () => {
-        await port.open(runtime(await freePort()), null);
+        await port.open(runtime(await freePort()));
         await rejects(prepare(asked(), more), (error: ConfigErrors) => {
           const [first] = error.errors;
           deepEqual([error.errors.length, first!.code, first!.pointer], [1, 'LISTENER_BIND', pointer]);
@@ -181,7 +181,7 @@ describe('the public port', () => {
     }
 
     it('fails with whatever else is wrong as it is', async () => {
-      await port.open(runtime(await freePort()), null);
+      await port.open(runtime(await freePort()));
       const { config } = runtime(await freePort());
       const broken = {
         config,
@@ -194,7 +194,7 @@ describe('the public port', () => {
 
     it('leaves the requests of the old one as long as they take, or as long as it may', async () => {
       held = [];
-      const { port: first } = await port.open(runtime(0), null);
+      const { port: first } = await port.open(runtime(0));
       const response = ask(first);
       await until(() => held!.length === 1);
       const { closed } = (await prepare(await freePort())).commit(FOREVER);
@@ -212,7 +212,7 @@ describe('the public port', () => {
     const connection = async () => (await ask(port.address!.port)).headers.get('connection');
 
     it('closes connections after their answer, until it is not any more', async () => {
-      await port.open(runtime(0), null);
+      await port.open(runtime(0));
       port.setClosing(true);
       equal(await connection(), 'close');
       port.setClosing(false);
@@ -221,18 +221,18 @@ describe('the public port', () => {
 
     it('does so from its opening when it was told before', async () => {
       port.setClosing(true);
-      await port.open(runtime(0), null);
+      await port.open(runtime(0));
       equal(await connection(), 'close');
     });
 
     it('leaves them open when another one takes its place and it is not to close', async () => {
-      await port.open(runtime(0), null);
+      await port.open(runtime(0));
       (await prepare(await freePort())).commit(FOREVER);
       equal(await connection(), 'keep-alive');
     });
 
     it('goes on so when another one takes its place', async () => {
-      await port.open(runtime(0), null);
+      await port.open(runtime(0));
       port.setClosing(true);
       (await prepare(await freePort())).commit(FOREVER);
       equal(await connection(), 'close');
@@ -240,7 +240,7 @@ describe('the public port', () => {
 
     it('waits for requests in flight as long as it may', async () => {
       held = [];
-      const { port: first } = await port.open(runtime(0), null);
+      const { port: first } = await port.open(runtime(0));
       const response = ask(first);
       await until(() => held!.length === 1);
       const closing = port.close(FOREVER);

@@ -165,8 +165,8 @@ describe('joining what plugins say about logs', () => {
   });
 
   it('takes the level of the process where they name none', () => {
-    equal(joinLogging([{ format }], sinks, 'DEBUG').application.level, 'DEBUG');
-    equal(joinLogging([{ level: 'ERROR' }], sinks, 'DEBUG').application.level, 'ERROR');
+    equal(joinLogging([{ format }], sinks, { level: 'DEBUG', silent: false }).application.level, 'DEBUG');
+    equal(joinLogging([{ level: 'ERROR' }], sinks, { level: 'DEBUG', silent: false }).application.level, 'ERROR');
   });
 
   it('knows that nothing was configured', () => {

@@ -48,7 +48,7 @@ describe('a message over HTTP/2', () => {
       served.push({ message, response });
       arrived();
     };
-    listener = await listen(settings(config), 0, { serve, serveHttp2: serve }, silentLog);
+    listener = await listen(settings(config), { ip: '127.0.0.1', port: 0 }, { serve, serveHttp2: serve }, silentLog);
     return session();
   };
 

@@ -43,7 +43,12 @@ describe('a port', () => {
       served.push({ message, response });
       arrived();
     };
-    listener = await listen(settings(config, upgrades), 0, { serve, serveHttp2: serve }, silentLog);
+    listener = await listen(
+      settings(config, upgrades),
+      { ip: '127.0.0.1', port: 0 },
+      { serve, serveHttp2: serve },
+      silentLog,
+    );
   };
 
   const client = async (bytes: string): Promise<RawClient> => {

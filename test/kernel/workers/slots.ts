@@ -42,7 +42,7 @@ export class SeatStand {
       log: { error: (line: string) => void this.lines.push(line) } as Log,
       committed: null,
       listens: false,
-      port: null,
+      target: { known: null },
       denied: [{ address: '127.0.0.1', port: 1 }],
       useShared: ({ asked }) => `answer to ${asked}`,
       mirrorSnapshot: (id) => `all of ${id}`,

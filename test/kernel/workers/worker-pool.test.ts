@@ -123,8 +123,8 @@ describe('the pool of workers', () => {
     deepEqual(
       setups.map(({ arguments: [given] }) => given),
       [
-        { port: 0, debug: false, plugins: null },
-        { port: null, debug: true, plugins: null },
+        { port: 0, debug: false, log: true, plugins: null },
+        { port: null, debug: true, log: true, plugins: null },
       ].map((settings) => ({
         exec: '/the/program',
         execArgv: ['--max-semi-space-size=8', ...process.execArgv],
@@ -178,11 +178,13 @@ describe('the pool of workers', () => {
 
   it('listens in all its workers', async () => {
     deepEqual([pool.listens, pool.port], [false, null]);
-    deepEqual(await gateway.listen(), { host: '::', port: 8000 });
-    deepEqual([pool.listens, pool.port, asked('listen')], [true, 8000, [[null], [null]]]);
+    const address = { host: '::', port: 0 };
+    deepEqual(await gateway.listen(address), { host: '::', port: 8000 });
+    const target = { known: null, address };
+    deepEqual([pool.listens, pool.port, asked('listen')], [true, 8000, [[target], [target]]]);
     processes[0]!.end(1, null);
     await until(() => processes.length === 3 && pool.serving && pool.workers[0]!.state === 'up');
-    deepEqual(asked('listen')[2], [8000]);
+    deepEqual(asked('listen')[2], [{ known: 8000, address }]);
   });
 
   it('serves while one worker does, and has converged when all serve what is committed', async () => {

@@ -134,7 +134,7 @@ describe('the place of a worker, over changes', () => {
   it('passes on what its worker is to know, and what it is asked', async () => {
     await stand.up();
     stand.answer({ listen: () => ({ host: '::', port: 9 }), inFlight: () => 4 });
-    deepEqual(await stand.slot.listen(), { host: '::', port: 9 });
+    deepEqual(await stand.slot.listen({ known: null }), { host: '::', port: 9 });
     equal(await stand.slot.countInFlight(), 4);
     await stand.slot.deny([]);
     stand.slot.setClosing(true);
@@ -142,7 +142,7 @@ describe('the place of a worker, over changes', () => {
     stand.slot.mirror({ id: 'a', change: 1 });
     await arrival();
     deepEqual(stand.last.orders.slice(1), [
-      ['listen', null],
+      ['listen', { known: null }],
       ['inFlight', null],
       ['deny', []],
       ['closing', true],

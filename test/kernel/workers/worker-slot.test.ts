@@ -27,13 +27,13 @@ describe('the place of a worker', () => {
   });
 
   it('brings a worker to what is committed, and lets it listen where the others do', async () => {
-    Object.assign(stand.owner, { committed: order(3), listens: true, port: 8080 });
+    Object.assign(stand.owner, { committed: order(3), listens: true, target: { known: 8080 } });
     await stand.up();
     deepEqual(stand.last.orders, [
       ['deny', stand.owner.denied],
       ['prepare', order(3)],
       ['commit', 3],
-      ['listen', 8080],
+      ['listen', { known: 8080 }],
     ]);
   });
 

@@ -90,7 +90,7 @@ describe('what runs in the process of a worker', () => {
     });
     const sinks = rememberingSinks();
     ({ lines } = sinks);
-    worker = new Worker(inside, plugged, { port, debug: false, plugins: null }, sinks);
+    worker = new Worker(inside, plugged, { port, debug: false, log: true, plugins: null }, sinks);
   }
 
   const endpoint = (path: string, more: object = {}) => ({
@@ -110,7 +110,7 @@ describe('what runs in the process of a worker', () => {
     return commit(given[0]);
   };
   const listen = async (): Promise<string> => {
-    const { port } = (await channel.ask('listen')) as { port: number };
+    const { port } = (await channel.ask('listen', { known: null })) as { port: number };
     return `http://127.0.0.1:${port}`;
   };
   const get = (url: string, headers: Record<string, string> = {}) =>

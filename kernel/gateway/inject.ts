@@ -1,0 +1,54 @@
+import { METHODS } from 'node:http';
+import type { DispatchFunc, InjectOptions, Response } from 'light-my-request';
+import { GatewayError } from '../contract/internal.ts';
+import type { Generations } from '../control/generations.ts';
+
+/** Answers a request without a socket. @throws GatewayError INJECT_OPTIONS for a request that is not valid. */
+export async function injectInto(serve: Generations['serve'], request: InjectOptions | string): Promise<Response> {
+  demandRequest(request);
+  // Loaded when first used: a gateway that serves the network never needs it.
+  const { inject } = await import('light-my-request');
+  return new Promise((resolve, reject) => {
+    try {
+      inject(serve as DispatchFunc, request, (error, response) => (response ? resolve(response) : reject(error)));
+    } catch (error) {
+      // Only what reads the options throws; `serve` never does.
+      reject(refused(`inject(): ${(error as Error).message}`, error));
+    }
+  });
+}
+
+/** What options must be for which light-my-request has no readable message. */
+const rules: Readonly<Record<string, readonly [is: (value: unknown) => boolean, rule: string]>> = {
+  url: [isTarget, 'a string such as "/users/1"'],
+  path: [isTarget, 'a string such as "/users/1"'],
+  method: [(value) => METHODS.includes(String(value).toUpperCase()), 'an HTTP method'],
+  headers: [isRecord, 'an object'],
+};
+
+function demandRequest(request: unknown): void {
+  if (typeof request === 'string') return;
+  if (!isRecord(request)) {
+    throw refused(`inject() takes a path such as "/users/1" or an object with "url", not ${String(request)}`);
+  }
+  for (const [name, [is, rule]] of Object.entries(rules)) {
+    const value = request[name];
+    if (value !== undefined && !is(value)) throw refused(`"${name}" of inject() must be ${rule}, not ${String(value)}`);
+  }
+  if ((request['url'] === undefined) === (request['path'] === undefined)) {
+    throw refused('inject() needs either "url" or "path"');
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A text, or the parts of an address. */
+function isTarget(value: unknown): boolean {
+  return typeof value === 'string' || (isRecord(value) && typeof value['pathname'] === 'string');
+}
+
+function refused(message: string, cause?: unknown): GatewayError {
+  return new GatewayError('INJECT_OPTIONS', message, cause);
+}
