@@ -106,6 +106,20 @@ export const serviceSchema = {
         'Time limit for the next request on an open connection. 0 means read_timeout; if both are 0, the time is unlimited. Default: read_timeout, or 2 minutes without one.',
       examples: ['75s'],
     },
+    max_connections: {
+      type: 'integer',
+      minimum: 0,
+      description:
+        'Maximum number of open client connections, for each worker. Connections beyond it are closed as soon as they are accepted. 0 disables the limit.',
+      default: 20_000,
+    },
+    max_requests_per_connection: {
+      type: 'integer',
+      minimum: 0,
+      description:
+        'Number of requests after which a client connection ends in order: HTTP/1.1 responds with "Connection: close", HTTP/2 sends GOAWAY. 0 disables the limit.',
+      default: 100_000,
+    },
     max_header_bytes: {
       type: 'integer',
       minimum: 0,

@@ -17,6 +17,8 @@ export interface ConnectionRules {
   writeTimeoutMs: number;
   /** Time limit for a client that does not read pending data, in milliseconds; 0 disables it. */
   sendTimeoutMs: number;
+  /** Number of requests after which a connection ends; 0 disables the limit. */
+  maxRequests: number;
   /** No further request is taken. */
   closing: boolean;
 }
@@ -32,6 +34,8 @@ export class Connection {
   #waiting: ServerResponse[] | null = null;
   /** Status of the refusal that ends the connection; 0 while it goes on. */
   #refusal = 0;
+  /** Requests so far. */
+  #requests = 0;
   #writeTimer: NodeJS.Timeout | null = null;
   /** Null until something has waited for the client. */
   #progress: Progress | null = null;
@@ -66,10 +70,11 @@ export class Connection {
       message.resume();
       return this.refuse(status);
     }
-    const { writeTimeoutMs, closing, serve } = this.#rules;
+    const { writeTimeoutMs, maxRequests, closing, serve } = this.#rules;
     this.#current = response;
     response.on('close', this.#next);
-    if (closing) response.shouldKeepAlive = false;
+    this.#requests++;
+    if (closing || (maxRequests > 0 && this.#requests >= maxRequests)) response.shouldKeepAlive = false;
     if (writeTimeoutMs > 0) {
       this.#writeTimer = setTimeout(() => this.cut(), timerMs(writeTimeoutMs));
       response.once('switched', () => clearTimeout(this.#writeTimer!));

@@ -47,7 +47,7 @@ export function createHttp1(
   });
   // Node silently drops the headers beyond its count.
   server.maxHeadersCount = 0;
-  const rules: ConnectionRules = { serve, ...responseLimits(config), closing: false };
+  const rules: ConnectionRules = { serve, ...connectionLimits(config), closing: false };
   const connections = new Map<Duplex, Connection>();
   let watching: NodeJS.Timeout | undefined;
   /** Checks all open connections periodically, which costs nothing per request. */
@@ -89,7 +89,7 @@ export function createHttp1(
     },
     adjust(next) {
       Object.assign(server, limits(next));
-      Object.assign(rules, responseLimits(next));
+      Object.assign(rules, connectionLimits(next));
       if (connections.size > 0) watch();
     },
     setClosing(closing) {
@@ -120,8 +120,12 @@ function limits(config: ServiceConfig) {
   };
 }
 
-function responseLimits(config: ServiceConfig): Pick<ConnectionRules, 'writeTimeoutMs' | 'sendTimeoutMs'> {
-  return { writeTimeoutMs: config.write_timeout, sendTimeoutMs: config.send_timeout };
+function connectionLimits(config: ServiceConfig): Omit<ConnectionRules, 'serve' | 'closing'> {
+  return {
+    writeTimeoutMs: config.write_timeout,
+    sendTimeoutMs: config.send_timeout,
+    maxRequests: config.max_requests_per_connection,
+  };
 }
 
 /** The connection broke, or ended within a request. */

@@ -73,6 +73,7 @@ export function createHttp2(
     session.once('close', () => sessions.delete(session));
     session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
     endWhenIdle(session, portTimeouts(limits).idleMs);
+    endAfterRequests(session, limits.max_requests_per_connection);
   });
   const accept = (request: Http2ServerRequest, response: Http2ServerResponse): void => {
     limitTimes(request, response, limits);
@@ -144,6 +145,16 @@ function endWhenIdle(session: ServerHttp2Session, idleMs: number): void {
   });
   session.setTimeout(timerMs(idleMs), () => {
     if (open === 0) session.close();
+  });
+}
+
+/** Ends a connection in order after a number of requests. @param limit 0 disables it. */
+function endAfterRequests(session: ServerHttp2Session, limit: number): void {
+  if (!(limit > 0)) return;
+  let requests = 0;
+  session.on('stream', () => {
+    requests++;
+    if (requests === limit) session.close();
   });
 }
 

@@ -4,6 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { extname } from 'node:path';
 import type { Log, ServiceConfig } from '#contract';
 import type { ServerTls } from '../runtime/tls.ts';
+import { limitConnections } from './connection-limit.ts';
 import { asksForHttp2, detectProtocol, upgrade } from './h2c.ts';
 import { createHttp1, type Http1 } from './http1.ts';
 import type { createHttp2, Http2 } from './http2.ts';
@@ -74,6 +75,7 @@ class Dispatch implements Protocols {
   readonly #retired = new Set<Http1>();
   /** Plain connections whose protocol is not known yet. */
   readonly #unknown = new Set<Socket>();
+  readonly #limitConnections: (config: ServiceConfig) => void;
 
   constructor(settings: PortSettings, serving: Serving, log: Log) {
     const { config, tls, upgrades, http2Type } = settings;
@@ -91,6 +93,8 @@ class Dispatch implements Protocols {
       socket.on('error', ignored);
       this.#accept(socket);
     });
+    this.#limitConnections = limitConnections(this.listener, log);
+    this.#limitConnections(config);
   }
 
   #accept(socket: Socket): void {
@@ -180,6 +184,7 @@ class Dispatch implements Protocols {
       this.#upgrades = upgrades;
       this.#http2Type = http2Type;
       this.#http1.adjust(config);
+      this.#limitConnections(config);
       adjustHttp2?.();
       if (http1) {
         this.drain();

@@ -102,6 +102,24 @@ export const ownRules: readonly AuditRule[] = [
     find: lacking('/listen_ip', ({ config }) => config.listen_ip !== ''),
   },
   {
+    id: '8.2.8',
+    severity: 'LOW',
+    message: 'Set send_timeout above 0: without a limit, clients that stop reading hold responses in memory.',
+    find: setting('/send_timeout', ({ config }) => config.send_timeout === 0),
+  },
+  {
+    id: '8.2.9',
+    severity: 'LOW',
+    message: 'Set max_connections above 0: without a limit, clients can use all memory and file descriptors.',
+    find: setting('/max_connections', ({ config }) => config.max_connections === 0),
+  },
+  {
+    id: '8.2.10',
+    severity: 'LOW',
+    message: 'Set max_requests_per_connection above 0: without a limit, clients never move to other instances.',
+    find: setting('/max_requests_per_connection', ({ config }) => config.max_requests_per_connection === 0),
+  },
+  {
     id: '8.3.1',
     severity: 'MEDIUM',
     message: 'Restrict write access to the plugin folder to its owner: its files are executed.',

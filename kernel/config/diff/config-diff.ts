@@ -78,8 +78,8 @@ export type Effect = 'swap' | 'rebind' | 'restart' | 'stream';
 
 /** Settings of the port; anything else of the service is part of what is swapped. */
 const rebinds: readonly RegExp[] = [
-  /^\/(?:port|listen_ip|use_h2c|max_header_bytes)$/,
-  /^\/(?:read|read_header|write|idle)_timeout$/,
+  /^\/(?:port|listen_ip|use_h2c|max_header_bytes|max_connections|max_requests_per_connection)$/,
+  /^\/(?:read|read_header|write|send|idle)_timeout$/,
   /^\/tls(?:\/|$)/,
   /^\/extra_config\/router\/use_h2c$/,
 ];

@@ -7,6 +7,8 @@ const counts = [0, 1, 16_384, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 5e9, 2
 const times = ['0s', '1ns', '1ms', '10000h', '-1s', '1', 5, null];
 const fields: Readonly<Record<string, readonly unknown[]>> = {
   max_header_bytes: counts,
+  max_connections: counts,
+  max_requests_per_connection: counts,
   read_timeout: times,
   read_header_timeout: times,
   write_timeout: times,

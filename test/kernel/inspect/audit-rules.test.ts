@@ -261,6 +261,9 @@ const cases: readonly [id: string, change: (config: Json) => void, at: readonly 
     ],
     ['8.2.6', service('security/http', { frame_deny: true }), ['/extra_config']],
     ['8.2.7', root({ listen_ip: '' }), ['/listen_ip']],
+    ['8.2.8', root({ send_timeout: '0s' }), ['/send_timeout']],
+    ['8.2.9', root({ max_connections: 0 }), ['/max_connections']],
+    ['8.2.10', root({ max_requests_per_connection: 0 }), ['/max_requests_per_connection']],
     ['8.3.1', root({ plugin: { folder: '/open/', pattern: '.js' } }), ['/plugin/folder']],
   ];
 

@@ -208,6 +208,9 @@ describe('the difference of two configurations', () => {
       { read_timeout: '1s' },
       { write_timeout: '1s' },
       { idle_timeout: '1s' },
+      { send_timeout: '1s' },
+      { max_connections: 10 },
+      { max_requests_per_connection: 10 },
       { read_header_timeout: '1s' },
     ];
     for (const fields of rebinds) {
