@@ -1,0 +1,51 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createFolder, type Folder, sluice, sluiceIn } from '../kernel/cli/command.ts';
+import { type Process, startProcess } from '../kernel/cli/running.ts';
+import { freePort } from '../support/conditions.ts';
+
+const sample = 'samples/safe-changes/gateway.json';
+
+describe('the sample of safe changes', function () {
+  this.timeout(60_000);
+  let folder: Folder;
+  let gateway: Process;
+  let admin: string;
+  let env: NodeJS.ProcessEnv;
+  const text = readFileSync(sample, 'utf8');
+  const call = (...args: string[]) => sluiceIn(env, ...args);
+
+  before(async () => {
+    folder = createFolder();
+    folder.write('gateway.json', text);
+    admin = `127.0.0.1:${await freePort()}`;
+    env = { GATEWAY_ADMIN_LISTEN: admin, GATEWAY_STATE_DIR: folder.path('state'), GATEWAY_ADMIN_TOKEN: '' };
+    gateway = startProcess(env, 'run', '-p', String(await freePort()), folder.path('gateway.json'));
+    await gateway.printed(/the token of the admin API is in/);
+  });
+  after(async () => {
+    await gateway.stop();
+    folder.remove();
+  });
+
+  it('is checked without a finding', async () => {
+    const { code, err } = await sluice('check', sample);
+    deepEqual([code, err], [0, '']);
+  });
+
+  it('reviews a change before it is applied', async () => {
+    folder.write('next.json', text.replace('"allow": ["id", "name"]', '"allow": ["id"]'));
+    equal((await call('check', folder.path('next.json'))).code, 0);
+    const { code, out } = await call('diff', folder.path('next.json'), '--admin', admin);
+    equal(code, 1);
+    match(out, /GET \/users\/\{user\}/);
+  });
+
+  it('applies a saved file, guards it, and takes it back', async () => {
+    folder.write('gateway.json', readFileSync(folder.path('next.json'), 'utf8'));
+    await gateway.printed(/revision 2/);
+    match((await call('status')).out, /guard/);
+    match((await call('history')).out, /^2 /m);
+    match((await call('rollback', '1')).out, /^now serving revision 3 /);
+  });
+});
