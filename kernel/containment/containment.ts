@@ -80,7 +80,7 @@ export class Containment {
     const at = place === null ? '' : ` at ${place}`;
     this.#warnings.write(
       `${plugin} ${hook} ${place}`,
-      `[PLUGIN: ${plugin}] ${of}held the event loop for ${ms} ms${at}`,
+      `[PLUGIN: ${plugin}] ${of}blocked the event loop for ${ms} ms${at}`,
     );
   };
 

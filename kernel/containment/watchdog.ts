@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { freeDebuggerOf } from './debugger-lock.ts';
 import { BEAT, type HookLabel, marks, onLabel } from './marks.ts';
 
-/** A plugin's code held the event loop. */
+/** A plugin's code blocked the event loop. */
 export interface Held {
   readonly plugin: string;
   readonly hash: string;
@@ -15,11 +15,11 @@ export interface Held {
   readonly ms: number;
 }
 
-/** As in `plugin "acme/audit" has held the event loop for 11 s at /app/audit.ts:3:5, in hook "proxy" of GET /a`. */
+/** As in `plugin "acme/audit" has blocked the event loop for 11 s at /app/audit.ts:3:5, in hook "proxy" of GET /a`. */
 export function describeHeld({ plugin, hook, endpoint, place, ms }: Held): string {
   const at = place === null ? '' : ` at ${place}`;
   const of = hook === null ? '' : `, in hook "${hook}" of ${endpoint}`;
-  return `plugin "${plugin}" has held the event loop for ${Math.round(ms / 1000)} s${at}${of}`;
+  return `plugin "${plugin}" has blocked the event loop for ${Math.round(ms / 1000)} s${at}${of}`;
 }
 
 export interface WatchedPlugin {

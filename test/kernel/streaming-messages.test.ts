@@ -154,7 +154,7 @@ describe('messages of a stream', () => {
     const warnings = () => lines.filter((line) => line.includes('the response contains no message')).length;
     await through(endpoint('sse'), '{"a":1}', { 'Content-Type': 'application/json' });
     equal(warnings(), 1);
-    ok(lines.some((line) => line.includes('it is application/json, and read as text/event-stream')));
+    ok(lines.some((line) => line.includes('it is application/json, but is read as text/event-stream')));
     for (const [config, body] of [
       [endpoint('sse'), ''],
       [endpoint('sse'), ': ping\n\n'],

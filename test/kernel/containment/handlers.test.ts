@@ -181,6 +181,6 @@ describe('faults of handlers of the compatible form', () => {
       (error) => error,
     );
     equal(errors[0]?.code, 'PLUGIN_ATTACH');
-    match(errors[0].message, /^"team" cannot be attached: it does not come back.*\/plugins\/test\.js/);
+    match(errors[0].message, /^"team" cannot be attached: it did not return.*\/plugins\/test\.js/);
   }).timeout(30_000);
 });

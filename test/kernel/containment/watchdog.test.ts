@@ -63,12 +63,12 @@ describe('the event loop of a process with plugins from files', function () {
   afterEach(() => gateway.close());
 
   const blocking = () => gateway.containment.records[0]!.blocking;
-  const told = (): string[] => lines.filter((line) => line.includes('held the event loop'));
+  const told = (): string[] => lines.filter((line) => line.includes('blocked the event loop'));
 
   it('is told, with the hook, when a plugin holds it for more than 50 ms', async () => {
     match(
       told()[0]!,
-      /WARNING: \[PLUGIN: test\/misbehaving\] hook "endpoint" of GET \/a held the event loop for \d+ ms/,
+      /WARNING: \[PLUGIN: test\/misbehaving\] hook "endpoint" of GET \/a blocked the event loop for \d+ ms/,
     );
   });
 
@@ -78,7 +78,7 @@ describe('the event loop of a process with plugins from files', function () {
       await gateway.inject('/a?act=block&ms=600');
       return (
         told().some((line) =>
-          /hook "endpoint" of GET \/a held the event loop for \d{3,} ms at .*misbehaving\.ts:\d+:\d+/.test(line),
+          /hook "endpoint" of GET \/a blocked the event loop for \d{3,} ms at .*misbehaving\.ts:\d+:\d+/.test(line),
         ) &&
         blocking()
           .ranges.slice(3)
@@ -104,7 +104,7 @@ describe('the event loop of a process with plugins from files', function () {
     await until(async () => {
       await gateway.inject('/a?act=await&ms=2000');
       return told().some((line) =>
-        /\[PLUGIN: test\/misbehaving\] held the event loop for \d{4} ms at .*misbehaving\.ts:\d+:\d+/.test(line),
+        /\[PLUGIN: test\/misbehaving\] blocked the event loop for \d{4} ms at .*misbehaving\.ts:\d+:\d+/.test(line),
       );
     });
   });

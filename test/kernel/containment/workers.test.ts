@@ -91,7 +91,7 @@ describe('a plugin from a file in workers', function () {
     await until(() => reasons.length > 0);
     match(
       reasons[0]!,
-      /^SIGKILL: plugin "test\/misbehaving" has held the event loop for \d+ s at .*misbehaving\.ts:\d+:\d+, in hook "endpoint" of GET \/a$/,
+      /^SIGKILL: plugin "test\/misbehaving" has blocked the event loop for \d+ s at .*misbehaving\.ts:\d+:\d+, in hook "endpoint" of GET \/a$/,
     );
     await until(() => gateway.processes.converged && gateway.processes.workers.every(({ state }) => state === 'up'));
     equal(gateway.processes.workers.filter(({ pid }) => !pids.includes(pid)).length, 1);

@@ -251,7 +251,7 @@ describe('explainRequest', () => {
   it('tells that nothing is sent where a value is missing', async () => {
     const config = one({}, { url_pattern: '/{input_headers.X-Tenant}' });
     const { forwarded } = await explain(config, { method: 'GET', target: '/e' });
-    match(forwarded[0]!.refused!, /missing/);
+    match(forwarded[0]!.refused!, /lacks a value/);
     deepEqual(forwarded[0]!.urls, []);
   });
 

@@ -239,7 +239,7 @@ describe('data of a template', () => {
   it('that is frozen cannot be changed', () => {
     const data = { v: Object.freeze({ a: 1 }) };
     match(errorOf('{{set .v "a" 2}}', data).message, /this map is read-only: use deepCopy to get a writable one/);
-    match(errorOf('{{merge .v (dict "b" 2)}}', data).message, /cannot be changed/);
+    match(errorOf('{{merge .v (dict "b" 2)}}', data).message, /is read-only/);
     equal(render('{{$v := deepCopy .v}}{{set $v "a" 2}}', data), 'map[a:2]');
   });
 

@@ -179,7 +179,7 @@ describe(namespace, () => {
     deepEqual([status, String(seen.body), seen.headers['x-t']], [200, 'not json', undefined]);
     ok(lines.some((line) => /DEBUG.*the body is not JSON/.test(line)));
     equal((await send('')).status, 200);
-    ok(lines.some((line) => /DEBUG.*there is no body/.test(line)));
+    ok(lines.some((line) => /DEBUG.*the request has no body/.test(line)));
   });
 
   it('hands the body on byte for byte', async () => {

@@ -268,7 +268,7 @@ const answers = [null, 5, {}, { reply: {} }, { reply: { status: 'a' } }, { reply
 
     for (const [what, factory, message] of [
       ['throws', "() => { throw new Error('no luck'); }", /PLUGIN_FACTORY .*"a" of .*team\.js: no luck/],
-      ['gives nothing', '() => {}', /PLUGIN_FACTORY .*gave nothing/],
+      ['gives nothing', '() => {}', /PLUGIN_FACTORY .*returned nothing/],
       ['does not come back', '() => { for (;;); }', /PLUGIN_FACTORY .*did not return for \d+ ms/],
       ['asks for Redis that there is not', "(config, host) => host.redis('gone')", /REDIS_CONNECTION .*"gone"/],
       ['asks for a quota that there is not', "(config, host) => host.quota('gone')", /QUOTA_UNKNOWN .*"gone"/],

@@ -483,7 +483,7 @@ describe('middleware of modules', () => {
     await ask();
     await ask();
     equal(
-      sinks.lines.filter((line) => /WARNING.*middleware "busy" held the event loop for \d+ ms/.test(line)).length,
+      sinks.lines.filter((line) => /WARNING.*middleware "busy" blocked the event loop for \d+ ms/.test(line)).length,
       1,
     );
   });

@@ -183,9 +183,9 @@ describe('modules for the extension points of the compatible product', () => {
     for (const [what, factory, reason] of [
       ['throws', () => Promise.reject(new Error('no luck')), /no luck/],
       ['throws at once', () => fail('no luck'), /no luck/],
-      ['gives nothing', () => undefined, /gave nothing/],
-      ['gives something else', () => 'text', /gave no handler/],
-      ['gives something else later', async () => ({}), /gave no handler/],
+      ['gives nothing', () => undefined, /returned nothing/],
+      ['gives something else', () => 'text', /returned no handler/],
+      ['gives something else later', async () => ({}), /returned no handler/],
     ] as const) {
       it(`refuses the configuration when a factory ${what}`, async () => {
         const [refusal] = await refusals(middleware('made'), made(factory));

@@ -292,7 +292,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
         `{ name: 'a//b', contract: 1, description: 'A.' }`,
         /"name" must be a namespace/,
       ],
-      ['no description', `{ name: 'a', contract: 1 }`, /"a" needs a "description"/],
+      ['no description', `{ name: 'a', contract: 1 }`, /"a" requires a "description"/],
       [
         'a member that is none',
         `{ name: 'a', contract: 1, description: 'A.', place: [] }`,

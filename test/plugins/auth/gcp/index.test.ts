@@ -137,7 +137,7 @@ describe('auth/gcp', () => {
     issue = (seen, response) => json({ error_description: seen.body.toString() }, 400)(seen, response);
     await start({ credentials_json: account() }, {}, { sinks });
     equal((await ask()).statusCode, 500);
-    await until(() => sinks.lines.some((line) => line.includes('answered 400')));
+    await until(() => sinks.lines.some((line) => line.includes('returned status 400')));
     ok(!sinks.lines.join('').includes('assertion='));
   });
 
@@ -266,7 +266,7 @@ describe('auth/gcp', () => {
       const file = join(folder, 'broken.json');
       writeFileSync(file, '{"private_key": "secret thing"');
       const error = await open({ credentials_file: file }).catch((thrown) => thrown);
-      match(error.message, /GCP_CREDENTIALS .*is no JSON/);
+      match(error.message, /GCP_CREDENTIALS .*is not valid JSON/);
       ok(!error.message.includes('secret'));
     });
 

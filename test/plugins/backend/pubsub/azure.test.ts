@@ -271,7 +271,7 @@ describe('Azure Service Bus behind a backend', function () {
     await Promise.all(readers);
     // What the server could not be told of when the connection was lost.
     const doubled = [...seen.values()].filter((times) => times > 1).length;
-    await until(() => lines('will come again').length >= doubled);
+    await until(() => lines('will be redelivered').length >= doubled);
     ok(sent.size > 50, `${sent.size}`);
   });
 

@@ -196,7 +196,7 @@ describeKafka((stage) => {
       await until(() => consumers.length === 3);
       await stage.broker.produce(topic, '{"n":1}');
       deepEqual((await read()).json(), { n: 1 });
-      deepEqual([lines('cannot join').length, lines('no sign of life').length], [1, 1]);
+      deepEqual([lines('cannot join').length, lines('heartbeats fail').length], [1, 1]);
     } finally {
       unsubscribe('plt:kafka:instances', watch);
     }

@@ -92,7 +92,7 @@ describe('sluice export openapi', () => {
 
   it('stands in the help under its one name', async () => {
     const { out } = await sluice('help');
-    match(out, /^ {2}export openapi +Write .*\.$/m);
+    match(out, /^ {2}export openapi +Export .*\.$/m);
     equal(/openapi export/.test(out), false);
     match((await sluice('help', 'export', 'openapi')).out, /^usage: sluice export openapi -c FILE \[FLAGS\]/);
     match((await sluice('export', '--help')).out, /^usage: sluice export openapi \| postman/);

@@ -132,7 +132,7 @@ describe('sluice import openapi', () => {
       );
       const { code, err } = await importing(file);
       equal(code, 1);
-      match(err, /which is (?:outside of the folder of the first document|no file)/);
+      match(err, /which is (?:outside of the folder of the first document|not a file)/);
     });
   }
 

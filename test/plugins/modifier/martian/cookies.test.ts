@@ -69,7 +69,7 @@ describe('modifier/martian cookies', () => {
     ['a path that would', { path: '/; Domain=x' }, /\/path the path contains characters/],
     ['a domain that is none', { domain: 'a b' }, /\/domain "a b" is not a valid domain/],
     ['a time that is none', { expires: 'tomorrow' }, /\/expires "tomorrow" is not a valid time/],
-    ['a day that is none', { expires: '2030-02-45T00:00:00Z' }, /is no time/],
+    ['a day that is none', { expires: '2030-02-45T00:00:00Z' }, /is not a valid time/],
   ] as const) {
     it(`refuses ${what}`, async () => {
       match((await mistakesOf({ 'cookie.Modifier': { ...cookie, ...fields } })).join(), mistake);

@@ -102,7 +102,7 @@ describe('modifier/martian groups', () => {
 
   it('warns where no side is left, and costs nothing there', async () => {
     const filter = { 'header.Filter': { name: 'X', modifier: set('1', ['response']), scope: ['request'] } };
-    deepEqual(await warningsOf(filter), ['/ no modifier acts on any side: look at their scopes']);
+    deepEqual(await warningsOf(filter), ['/ no modifier applies to requests or responses: check their scopes']);
     deepEqual((await openHarness(plugin, 'backend', filter)).attached, {});
   });
 
