@@ -36,6 +36,7 @@ export { completePipe, mayHoldPipes, type NestedPipe, pipesIn } from './pipes.ts
 export { canonicalJson, cloneData, deepFreeze } from './plain-data.ts';
 export { demandPlain, parseAfter, readDocument } from './read-document.ts';
 export { changedIn, renormalize, type Understood } from './renormalize.ts';
+export { openNeighbors } from './rules/open-neighbors.ts';
 export { isSameData } from './same-data.ts';
 export { parseDuration, readDuration } from './schema/duration.ts';
 export {

@@ -40,6 +40,8 @@ export interface AuditSubject {
   readonly files: AuditedFiles;
   /** Pointers of secrets that stand in the configuration as they are. */
   secrets(): readonly string[];
+  /** Pointers of endpoints without access control that serve protected paths written with a path parameter. */
+  openNeighbors(): readonly string[];
 }
 
 /** From the gravest to the mildest. */

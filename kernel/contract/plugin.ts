@@ -204,6 +204,8 @@ export interface Plugin {
   readonly independent?: true;
   /** Endpoints with this component can omit `backend`, which is then filled in and must never be called. */
   readonly answersAlone?: true;
+  /** Rejects requests at an endpoint whose credentials, or rights, are not sufficient. */
+  readonly guards?: true;
   /** Components without which it can do nothing: those that must stand at the root where it stands there. */
   readonly requires?: readonly Namespace[];
   /** Components without which it has no effect: a warning where it stands at the root and they do not. */

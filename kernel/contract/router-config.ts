@@ -50,6 +50,14 @@ export const routerSchema = {
       description: 'Removes duplicate slashes and dot segments from paths before matching.',
       default: false,
     },
+    path_parameters: {
+      type: 'string',
+      enum: ['pass', 'refuse'],
+      description:
+        'Handling of requests with a path parameter, a ";" (also "%3b") in a segment as in /area/private;a=b. Some backends drop path parameters and then see another path than the gateway. "pass" takes them as part of the segment; "refuse" rejects the request with 400.',
+      default: 'pass',
+      examples: ['refuse'],
+    },
     auto_head: {
       type: 'boolean',
       description:

@@ -47,6 +47,7 @@ export class Destinations implements Wayfinder {
 
   /** @param host as the client says it. */
   find(method: string, path: string, host = ''): Destination {
+    if (this.#options.path_parameters === 'refuse' && /;|%3b/i.test(path)) return withParameter;
     return this.#find(method === 'HEAD' && this.#options.auto_head ? 'GET' : method, path, host);
   }
 
@@ -69,6 +70,10 @@ export class Destinations implements Wayfinder {
 }
 
 const none: Destination = Object.freeze({ kind: 'none' });
+const withParameter: Destination = Object.freeze({
+  kind: 'refused',
+  text: 'error: path parameters are not allowed',
+});
 
 /** What a virtual host has, else what all hosts have. */
 function either(virtual: Outcome, plainOutcome: () => Outcome): Outcome {

@@ -120,6 +120,13 @@ export const ownRules: readonly AuditRule[] = [
     find: setting('/max_requests_per_connection', ({ config }) => config.max_requests_per_connection === 0),
   },
   {
+    id: '8.2.11',
+    severity: 'HIGH',
+    message:
+      'Set router.path_parameters to "refuse": the endpoint serves protected paths that are written with a path parameter, as in /private;a=b.',
+    find: ({ openNeighbors }) => openNeighbors(),
+  },
+  {
     id: '8.3.1',
     severity: 'MEDIUM',
     message: 'Restrict write access to the plugin folder to its owner: its files are executed.',

@@ -6,6 +6,7 @@ import { endpointTimeouts, serviceTimeouts, unsafeRepetition } from './calls.ts'
 import { checkEndpointPath } from './endpoint-path.ts';
 import { forwardedNames, forwardedSlips } from './forwarded-names.ts';
 import { dnsCacheTtl, listenAddress, trustedProxies } from './network.ts';
+import { warnOfOpenNeighbors } from './open-neighbors.ts';
 import { mergeConflicts, outputSource, singleBackend } from './output.ts';
 import { adminAddress, ownAddress } from './own-address.ts';
 import { placeholders, urlPattern } from './placeholders.ts';
@@ -84,7 +85,10 @@ export function* checkService(
     yield;
   }
   if (isPartial) return;
-  if (isSound) serviceTimeouts(service, report, known);
+  if (isSound) {
+    serviceTimeouts(service, report, known);
+    yield* warnOfOpenNeighbors(service, known, report);
+  }
   yield* checkCollisions(routes, report);
 }
 
@@ -105,6 +109,7 @@ export function* checkTogether(
 ): Generator<undefined, void, undefined> {
   for (const rule of serviceRules) rule(service, report, known);
   serviceTimeouts(service, report, known);
+  yield* warnOfOpenNeighbors(service, known, report);
   if (isRouted) return;
   const routes = service.endpoints.map(({ method, endpoint }, index) => ({
     method,

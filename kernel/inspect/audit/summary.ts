@@ -11,7 +11,14 @@ import {
   type Level,
   type ServiceConfig,
 } from '#contract';
-import { joinPointer, type KnownPlugins, markedLiterals, presentName, secretLiterals } from '../../config/index.ts';
+import {
+  joinPointer,
+  type KnownPlugins,
+  markedLiterals,
+  openNeighbors,
+  presentName,
+  secretLiterals,
+} from '../../config/index.ts';
 
 /** The components and parts of a configuration, in order of declaration. */
 export function summarize(
@@ -36,6 +43,7 @@ export function summarize(
     written: writtenComponents(document, known),
     files,
     secrets: () => literalSecrets(config, components, known),
+    openNeighbors: () => openNeighbors(config, known).map(({ pointer }) => `${pointer}/endpoint`),
   };
 }
 

@@ -12,6 +12,7 @@ const MEMBERS: Readonly<Record<keyof Plugin, true>> = {
   places: true,
   independent: true,
   answersAlone: true,
+  guards: true,
   requires: true,
   expects: true,
   expectsBelow: true,

@@ -40,6 +40,7 @@ const ANY = 'ANY';
 export const plugin = definePlugin({
   name: 'auth/api-keys',
   description: "Requires an API key that has at least one of the endpoint's roles.",
+  guards: true,
   leaves: ['data'],
   independent: true,
   expectsBelow: { component: 'auth/api-keys', suits: () => true, called: 'auth/api-keys' },

@@ -31,6 +31,7 @@ import { usersOf } from './users.ts';
 export const plugin = definePlugin({
   name: 'auth/basic',
   description: 'Requires HTTP basic authentication.',
+  guards: true,
   leaves: ['requests', 'data'],
   freeKeys: true,
   expectsBelow: { component: 'auth/basic', suits: () => true, called: 'auth/basic' },

@@ -29,6 +29,7 @@ import { Validation } from './validate.ts';
 export const plugin = definePlugin({
   name: 'auth/validator',
   description: 'Requires a valid signed JSON Web Token (JWT).',
+  guards: true,
   oldFields: { 'jwk-url': 'jwk_url', 'propagate-claims': 'propagate_claims' },
   leaves: ['data'],
   meaning: (_config, level) => (level === 'endpoint' ? { claims: true } : {}),

@@ -44,6 +44,7 @@ const response: Readonly<Record<string, CelType>> = { ...now, ...requestTypes, .
 export const plugin = definePlugin({
   name: 'security/policies',
   description: 'Rejects requests, responses and tokens that violate policies.',
+  guards: true,
   leaves: ['requests', 'data'],
   offers: [tokenChecks],
   takes: [geoLocations],

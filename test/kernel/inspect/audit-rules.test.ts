@@ -117,6 +117,16 @@ const cases: readonly [id: string, change: (config: Json) => void, at: readonly 
     ['2.2.4', endpoint({ input_query_strings: ['*'] }), ['/endpoints/0/input_query_strings']],
     ['2.2.5', service('grpc', { server: {} }), [`${inService('grpc')}/server`]],
     ['2.3.1', atBackend('qos/http-cache', { max_items: 5 }), [inBackend('qos/http-cache')]],
+    [
+      '8.2.11',
+      (config) =>
+        config.endpoints.push({
+          endpoint: '/{open}',
+          extra_config: { 'qos/ratelimit/router': {} },
+          backend: [backend],
+        }),
+      ['/endpoints/1/endpoint'],
+    ],
     ['3.1.1', without('security/bot-detector'), ['/extra_config']],
     ['3.1.2', (config) => delete config.endpoints[0].extra_config['qos/ratelimit/router'], ['/endpoints']],
     [
@@ -157,6 +167,7 @@ const cases: readonly [id: string, change: (config: Json) => void, at: readonly 
       '5.1.5',
       (config) => config.endpoints.push({ endpoint: '/__catchall', backend: [backend] }),
       ['/endpoints/1/endpoint'],
+      ['8.2.11'],
     ],
     ['5.1.6', endpoint({ method: 'POST' }), ['/endpoints/0/backend']],
     [
