@@ -121,6 +121,7 @@ export const catalogue: Catalogue = {
   audit: () => import('./audit/index.ts'),
   describe: () => import('./documentation/openapi/export/describe-api.ts'),
   adapt: () => import('./plugin/adapt.ts'),
+  skeletons: () => import('./plugin/skeletons/index.ts'),
   starters: () => import('./starters.ts'),
   commands: ['auth/revoker', 'documentation/openapi', 'documentation/postman'],
   always: ['server/health', 'server/ready', 'server/debug', 'server/echo'],

@@ -4,6 +4,7 @@ import type { ServiceConfig } from './config.ts';
 import type { Namespace } from './extra-config.ts';
 import type { Isolation } from './isolation.ts';
 import type { Plugin } from './plugin.ts';
+import type { Skeletons } from './skeleton.ts';
 
 /** Namespace to the module that brings it, loaded when a configuration first uses it. */
 export type Manifest = Readonly<Record<Namespace, () => Promise<{ readonly plugin: Plugin }>>>;
@@ -25,6 +26,8 @@ export interface Catalogue {
   readonly adapt?: () => Promise<{ readonly adapt: AdaptModule; readonly isolation?: Isolation }>;
   /** Small commented configurations to begin with, by the extension of their format. */
   readonly starters?: () => Promise<{ readonly starters: Readonly<Record<string, string>> }>;
+  /** Modules of the forms that `adapt` knows, to begin with. */
+  readonly skeletons?: () => Promise<{ readonly skeletons: Skeletons }>;
   /** The plugin whose protocol serves backends that no other protocol claims. */
   readonly defaultProtocol: Namespace;
   /** The component that configures the application log, where there is one. */

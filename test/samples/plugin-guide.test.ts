@@ -100,7 +100,7 @@ describe('the guide to plugins', () => {
       const commands = text.trimEnd().split('\n');
       let printed = '';
       for (const command of commands) {
-        if (command === 'npm install sluice') await install();
+        if (command === 'npm install ./sluice-0.1.0.tgz') await install();
         else printed += await terminal.type(command);
       }
       const expected = blocks[index + 1]?.kind === 'text' ? blocks[index + 1]!.text.trimEnd().split('\n') : [];

@@ -7,13 +7,21 @@ import { oneOf, readArguments, UsageError } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { cannotWrite } from '../file-errors.ts';
 import { ownModules } from './own-modules.ts';
-import { type Kind, skeletons } from './skeletons.ts';
-
-const kinds = Object.keys(skeletons) as readonly Kind[];
+import { namingOf, skeletons as native } from './skeletons/index.ts';
 
 const flags = {
-  kind: { type: 'string', value: 'KIND', default: 'endpoint', about: `Kind of plugin: ${kinds.join(', ')}.` },
-  folder: { type: 'string', value: 'DIRECTORY', default: './plugins', about: 'Destination folder.' },
+  kind: {
+    type: 'string',
+    value: 'KIND',
+    default: 'endpoint',
+    about: `Kind of plugin: ${Object.keys(native).join(', ')}; or of module: middleware (also named module), request-modifier, response-modifier, http-client, http-server.`,
+  },
+  isolate: {
+    type: 'boolean',
+    default: false,
+    about: 'Runs the module in a thread of its own. Cannot be combined with an http-server or a kind of plugin.',
+  },
+  folder: { type: 'string', value: 'DIRECTORY', default: './plugins', about: 'Folder to write to.' },
 } as const satisfies Flags;
 
 /** Writes a plugin that works, its test, and what a compiler and an editor need. Nothing that is there is replaced. */
@@ -22,7 +30,7 @@ export const newPlugin: Command = {
   flags,
   summary: 'Write a plugin that works, with its test.',
   details: 'NAME is its namespace, as in acme/header; the files are named after its last segment.',
-  async run(args, { stdout, stderr }) {
+  async run(args, { catalogue, stdout, stderr }) {
     const { values, positionals } = readArguments(args, flags, true);
     const [name, ...others] = positionals;
     if (name === undefined || others.length > 0)
@@ -30,12 +38,18 @@ export const newPlugin: Command = {
     if (!/^[a-z][a-z0-9-]*(?:\/[a-z][a-z0-9-]*)*$/.test(name)) {
       throw new UsageError(`not a namespace: ${name}; lower-case words joined by - and /, as in acme/header`);
     }
-    const skeleton = skeletons[oneOf('kind', values.kind, kinds)];
-    const word = name.slice(name.lastIndexOf('/') + 1);
+    const skeletons = { ...native, ...(await catalogue.skeletons?.())?.skeletons };
+    const skeleton = skeletons[oneOf('kind', values.kind, Object.keys(skeletons))]!;
+    if (values.isolate && !skeleton.canBeIsolated) {
+      const kinds = Object.keys(skeletons).filter((kind) => skeletons[kind]!.canBeIsolated);
+      throw new UsageError(`--isolate cannot be combined with --kind ${values.kind}; use one of ${kinds.join(', ')}`);
+    }
+    const naming = namingOf(name, values.isolate);
+    const { word } = naming;
     const folder = resolve(values.folder);
     const files = [
-      { file: join(folder, `${word}.ts`), text: skeleton.plugin(name, word), isShared: false },
-      { file: join(folder, `${word}.test.ts`), text: skeleton.test(name, word), isShared: false },
+      { file: join(folder, `${word}.ts`), text: skeleton.plugin(naming), isShared: false },
+      { file: join(folder, `${word}.test.ts`), text: skeleton.test(naming), isShared: false },
       { file: join(folder, 'tsconfig.json'), text: compilerSettings(folder), isShared: true },
       {
         file: join(folder, 'package.json'),
@@ -63,7 +77,7 @@ export const newPlugin: Command = {
     stdout.write(`
 Test it:   sluice plugin test ${shown}
 Use it:    "plugin": { "folder": "./${shown}/" } at the root of the configuration,
-           ${skeleton.usage(name, word)}
+           ${skeleton.usage(naming)}
 `);
     return 0;
   },
@@ -77,6 +91,7 @@ function compilerSettings(folder: string): string {
     module: 'nodenext',
     types: ['node'],
     strict: true,
+    noUncheckedIndexedAccess: true,
     noEmit: true,
     allowImportingTsExtensions: true,
     erasableSyntaxOnly: true,

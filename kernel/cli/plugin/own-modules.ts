@@ -2,6 +2,7 @@ import { registerHooks } from 'node:module';
 
 /** The modules that authors of plugins import, as files of this gateway: of the source, or of the package. */
 export const ownModules: Readonly<Record<string, string>> = {
+  sluice: new URL(`../../sluice${import.meta.url.slice(-3)}`, import.meta.url).href,
   'sluice/plugin': import.meta.resolve('#contract'),
   'sluice/testing': new URL(`../../testing/index${import.meta.url.slice(-3)}`, import.meta.url).href,
 };

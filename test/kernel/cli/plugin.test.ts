@@ -8,6 +8,7 @@ import { headerSource, PluginFolder } from '../../support/plugin-folder.ts';
 import { sluice } from './command.ts';
 
 const KINDS = ['endpoint', 'backend', 'service', 'encoding', 'protocol', 'discovery', 'agent'];
+const MODULE_KINDS = ['middleware', 'request-modifier', 'response-modifier', 'http-client', 'http-server'];
 
 describe('sluice plugin', () => {
   let folder: PluginFolder;
@@ -38,6 +39,32 @@ describe('sluice plugin', () => {
       symlinkSync(resolve('node_modules'), join(folder.path, 'node_modules'));
       equal(execFileSync('tsc', ['--project', at], { encoding: 'utf8' }), '');
     }).timeout(120_000);
+
+    it('writes a module of each kind, also for a thread of its own, which pass their tests, compile and are loaded', async () => {
+      for (const kind of MODULE_KINDS) equal((await make(kind)).code, 0);
+      const isolated = ['module', 'http-client'];
+      for (const kind of isolated) {
+        const name = `acme/isolated-${kind}`;
+        equal((await sluice('plugin', 'new', name, '--kind', kind, '--isolate', '--folder', at)).code, 0);
+      }
+      const tested = await sluice('plugin', 'test', at);
+      equal(tested.code, 0, tested.out + tested.err);
+      match(tested.out, /pass 7\b/);
+      const checked = await sluice('plugin', 'check', at);
+      deepEqual([checked.code, checked.err], [0, '']);
+      equal(checked.out.match(/^OK acme\/(?:my|isolated)-/gm)!.length, 7);
+      symlinkSync(resolve('node_modules'), join(folder.path, 'node_modules'));
+      equal(execFileSync('tsc', ['--project', at], { encoding: 'utf8' }), '');
+    }).timeout(240_000);
+
+    it('isolates no HTTP server, and no plugin of another form', async () => {
+      for (const kind of ['http-server', 'endpoint']) {
+        const { code, err } = await sluice('plugin', 'new', 'acme/a', '--kind', kind, '--isolate', '--folder', at);
+        equal(code, 2);
+        match(err, new RegExp(`--isolate cannot be combined with --kind ${kind}; use one of module, middleware, `));
+      }
+      ok(!existsSync(at));
+    });
 
     it('writes plugins that serve, all in one configuration', async () => {
       for (const kind of KINDS) await make(kind);
@@ -74,7 +101,7 @@ describe('sluice plugin', () => {
       );
       const { body, headers } = await gateway.inject('/a');
       equal(body, 'target=/asked\n');
-      equal(headers['x-plugin'], 'served');
+      deepEqual([headers['x-acme-my-endpoint'], headers['x-acme-my-service']], ['ends', 'served']);
       await gateway.close();
     });
 
