@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join, normalize, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { imports } from '../scripts/build/imports.ts';
+import { sluice } from './kernel/cli/command.ts';
+import { MODULE_KINDS } from './kernel/cli/module-kinds.ts';
 
 const run = promisify(execFile);
 
@@ -66,18 +68,27 @@ describe('the types of the package', function () {
     }
   };
 
-  it('let a plugin, a module and those of the guide compile under strict settings that look into the declarations of libraries', async () => {
+  it('let a plugin and modules, also generated ones and those of the guide, compile under strict settings that look into the declarations of libraries', async () => {
     await install();
     writeFileSync(join(home, 'package.json'), JSON.stringify({ type: 'module' }));
     const compilerOptions = {
       ...{ target: 'es2024', lib: ['es2024', 'esnext'], module: 'nodenext', types: ['node'], noEmit: true },
       ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false },
     };
-    writeFileSync(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+    writeFileSync(
+      join(home, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions, include: ['*.ts', 'generated/*.ts'] }),
+    );
     for (const name of ['plugin.ts', 'module.ts']) copyFileSync(`test/support/author/${name}`, join(home, name));
     const documented = modulesOf(readFileSync('CONTRIBUTING.md', 'utf8'));
     ok(documented.length >= 3);
     for (const [index, text] of documented.entries()) writeFileSync(join(home, `documented-${index}.ts`), text);
+    for (const kind of MODULE_KINDS) {
+      equal(
+        (await sluice('plugin', 'new', `acme/${kind}`, '--kind', kind, '--folder', join(home, 'generated'))).code,
+        0,
+      );
+    }
     const { stdout } = await run('tsc', ['--project', home]).catch((error) => error);
     equal(stdout, '');
   });
