@@ -5,6 +5,7 @@ import { type ConfigText, type Gateway, type GatewayOptions, startGateway, withP
 
 export type { Configuration } from '#contract';
 export { ConfigError } from '#contract';
+export type * from './contract/components.ts';
 export { ConfigErrors } from './contract/internal.ts';
 export type { Applied, Gateway, GatewayOptions, ListenOptions, Source } from './index.ts';
 

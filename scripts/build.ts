@@ -1,14 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { bundle } from './build/bundle.ts';
+import { componentTypes } from './build/component-types.ts';
 import { imports } from './build/imports.ts';
 
 /**
- * Builds `dist/`, what the published package runs: the code in few files, types, its own names for `#contract` and
- * `#kernel`, and the reference of every namespace.
+ * Builds `dist/`, what the published package runs: the code in few files, types, also those of all components, its own
+ * names for `#contract` and `#kernel`, and the reference of every namespace.
  */
 rmSync('dist', { recursive: true, force: true });
 execFileSync('tsc', ['--project', 'tsconfig.build.json', '--emitDeclarationOnly'], { stdio: 'inherit' });
+writeFileSync('dist/kernel/contract/components.d.ts', await componentTypes());
 writeFileSync('dist/package.json', `${JSON.stringify({ type: 'module', imports }, null, 2)}\n`);
 await bundle('dist');
 chmodSync('dist/kernel/bin.js', 0o755);

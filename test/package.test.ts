@@ -4,6 +4,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { componentTypes } from '../scripts/build/component-types.ts';
 import { imports } from '../scripts/build/imports.ts';
 import { sluice } from './kernel/cli/command.ts';
 import { MODULE_KINDS } from './kernel/cli/module-kinds.ts';
@@ -42,8 +43,18 @@ describe('the package', function () {
 describe('the types of the package', function () {
   this.timeout(180_000);
   let home: string;
-  before(() => {
+  before(async () => {
     home = mkdtempSync(join(tmpdir(), 'sluice-author-'));
+    await install();
+    writeFileSync(join(home, 'package.json'), JSON.stringify({ type: 'module' }));
+    const compilerOptions = {
+      ...{ target: 'es2024', lib: ['es2024', 'esnext'], module: 'nodenext', types: ['node'], noEmit: true },
+      ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false },
+    };
+    writeFileSync(
+      join(home, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions, include: ['*.ts', 'generated/*.ts'] }),
+    );
   });
   after(() => rmSync(home, { recursive: true }));
 
@@ -58,6 +69,7 @@ describe('the types of the package', function () {
       '--outDir',
       join(installed, 'dist'),
     ]);
+    writeFileSync(join(installed, 'dist/kernel/contract/components.d.ts'), await componentTypes());
     writeFileSync(join(installed, 'dist/package.json'), JSON.stringify({ type: 'module', imports }));
     copyFileSync('package.json', join(installed, 'package.json'));
     const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -68,29 +80,29 @@ describe('the types of the package', function () {
     }
   };
 
+  /** What the compiler says of files, under strict settings that look into the declarations of libraries. */
+  const compile = async (texts: Readonly<Record<string, string>>): Promise<string> => {
+    for (const [name, text] of Object.entries(texts)) writeFileSync(join(home, name), text);
+    const { stdout } = await run('tsc', ['--project', home]).catch((error) => error);
+    for (const name of Object.keys(texts)) rmSync(join(home, name));
+    return stdout;
+  };
+  const ofAuthor = (name: string) => [name, readFileSync(`test/support/author/${name}`, 'utf8')] as const;
+
   it('let a plugin and modules, also generated ones and those of the guide, compile under strict settings that look into the declarations of libraries', async () => {
-    await install();
-    writeFileSync(join(home, 'package.json'), JSON.stringify({ type: 'module' }));
-    const compilerOptions = {
-      ...{ target: 'es2024', lib: ['es2024', 'esnext'], module: 'nodenext', types: ['node'], noEmit: true },
-      ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false },
-    };
-    writeFileSync(
-      join(home, 'tsconfig.json'),
-      JSON.stringify({ compilerOptions, include: ['*.ts', 'generated/*.ts'] }),
-    );
-    for (const name of ['plugin.ts', 'module.ts']) copyFileSync(`test/support/author/${name}`, join(home, name));
+    const generated = join(home, 'generated');
+    for (const kind of MODULE_KINDS) {
+      const { code } = await sluice('plugin', 'new', `acme/${kind}`, '--kind', kind, '--folder', generated);
+      equal(code, 0);
+    }
     const documented = modulesOf(readFileSync('CONTRIBUTING.md', 'utf8'));
     ok(documented.length >= 3);
-    for (const [index, text] of documented.entries()) writeFileSync(join(home, `documented-${index}.ts`), text);
-    for (const kind of MODULE_KINDS) {
-      equal(
-        (await sluice('plugin', 'new', `acme/${kind}`, '--kind', kind, '--folder', join(home, 'generated'))).code,
-        0,
-      );
-    }
-    const { stdout } = await run('tsc', ['--project', home]).catch((error) => error);
-    equal(stdout, '');
+    const named = documented.map((text, index) => [`documented-${index}.ts`, text] as const);
+    equal(await compile(Object.fromEntries([ofAuthor('plugin.ts'), ofAuthor('module.ts'), ...named])), '');
+  });
+
+  it('know the settings of every component in a configuration, and those that plugins declare', async () => {
+    equal(await compile(Object.fromEntries([ofAuthor('configuration.ts')])), '');
   });
 });
 

@@ -1,5 +1,6 @@
 import { LISTEN_ADDRESS_PATTERN } from '../net/address-pattern.ts';
 import { agentSchema } from './agent.ts';
+import type { AgentComponents, BackendComponents, EndpointComponents, ServiceComponents } from './components.ts';
 import { type backendSchema, endpointSchema } from './endpoint-schema.ts';
 import { extraConfig } from './extra-config.ts';
 import { pluginPolicyFields } from './plugin-policy.ts';
@@ -235,7 +236,28 @@ export type ServiceConfig = Omit<Infer<typeof serviceSchema>, 'endpoints' | 'asy
   readonly router: RouterOptions;
 };
 
-type WrittenService = Written<typeof serviceSchema>;
+/** A backend as it is written in TypeScript. */
+export interface BackendSettings extends Omit<Written<typeof backendSchema>, 'extra_config'> {
+  readonly extra_config?: BackendComponents | undefined;
+}
+
+/** An endpoint as it is written in TypeScript. Some components answer alone, so a backend is not always needed. */
+export interface EndpointSettings extends Omit<Written<typeof endpointSchema>, 'backend' | 'extra_config'> {
+  readonly backend?: readonly BackendSettings[] | undefined;
+  readonly extra_config?: EndpointComponents | undefined;
+}
+
+/** An async agent as it is written in TypeScript. */
+export interface AgentSettings extends Omit<Written<typeof agentSchema>, 'backend' | 'extra_config'> {
+  readonly backend: readonly BackendSettings[];
+  readonly extra_config: AgentComponents;
+}
+
+type WrittenService = Omit<Written<typeof serviceSchema>, 'endpoints' | 'async_agent' | 'extra_config'>;
 
 /** A configuration as it is written in TypeScript: what a file would hold. */
-export interface Configuration extends WrittenService {}
+export interface Configuration extends WrittenService {
+  readonly endpoints?: readonly EndpointSettings[] | undefined;
+  readonly async_agent?: readonly AgentSettings[] | undefined;
+  readonly extra_config?: ServiceComponents | undefined;
+}

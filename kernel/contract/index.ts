@@ -40,6 +40,7 @@ export {
   type RequestChanges,
 } from './client-request.ts';
 export type { CommandCall, Flag, Flags, FlagValue, PluginCommand } from './command.ts';
+export type * from './components.ts';
 export type { BackendCondition } from './condition.ts';
 export type * from './config.ts';
 export { inheritsMethod } from './config.ts';

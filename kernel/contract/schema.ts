@@ -145,7 +145,7 @@ export type Infer<S> = S extends { readonly anyOf: readonly (infer Choice)[] }
                   : Data;
 
 /** Keys that are comments wherever a field may stand. */
-type Comments = { readonly [comment: `${'@' | '$' | '_' | '#'}${string}`]: unknown };
+export type Comments = { readonly [comment: `${'@' | '$' | '_' | '#'}${string}`]: unknown };
 
 /** The type of a value as it is written: before defaults, durations as text. */
 export type Written<S> = S extends { readonly anyOf: readonly (infer Choice)[] }
