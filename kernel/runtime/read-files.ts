@@ -25,7 +25,7 @@ export class ReadFiles {
 
   /** @param given contents read elsewhere, by absolute path: they are not read again. */
   constructor(given: Iterable<readonly [string, FileContent]> = []) {
-    for (const [path, content] of given) this.#found.set(path, attemptOf(content));
+    for (const [path, content] of given) this.#found.set(path, attemptOf(content, path));
   }
 
   /** The bytes of a file. @throws the error of the file system. */
@@ -45,7 +45,13 @@ export class ReadFiles {
   };
 
   /** True for a directory, false for anything else that is there. @throws the error of the file system. */
-  readonly isDirectory = (path: string): boolean => statSync(path).isDirectory();
+  readonly isDirectory = (path: string): boolean => {
+    try {
+      return statSync(path).isDirectory();
+    } catch (error) {
+      throw withPath(error, path);
+    }
+  };
 
   /** Of what is at a path, as it is watched; null for what cannot be read. */
   hashOf(path: string): string | null {
@@ -95,37 +101,46 @@ export class NamedFiles extends ReadFiles {
 
 function attemptRead(path: string): ReadAttempt {
   try {
-    return attemptOf(readFileSync(path));
+    return attemptOf(readFileSync(path), path);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EISDIR' ? attemptList(path, error) : failed(error);
+    return (error as NodeJS.ErrnoException).code === 'EISDIR' ? attemptList(path, error) : failed(error, path);
   }
 }
 
 /** @throws ENOTDIR for a file, which nobody has asked for: it is not watched. */
 function attemptDirectory(path: string): ReadAttempt {
   try {
-    return attemptOf(readdirSync(path));
+    return attemptOf(readdirSync(path), path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') throw error;
-    return failed(error);
+    return failed(error, path);
   }
 }
 
 /** @param error what reading it as a file has said. */
 function attemptList(path: string, error: unknown): ReadAttempt {
   try {
-    return { ...attemptOf(readdirSync(path)), error };
+    return { ...attemptOf(readdirSync(path), path), error: withPath(error, path) };
   } catch (listError) {
-    return failed(listError);
+    return failed(listError, path);
   }
 }
 
-function attemptOf(content: FileContent): ReadAttempt {
+function attemptOf(content: FileContent, path: string): ReadAttempt {
   return content instanceof Uint8Array
-    ? { hash: contentHash(content), bytes: content, names: null, error: new Error('not a directory') }
-    : { hash: listingHash(content), bytes: null, names: content, error: new Error('it is a directory') };
+    ? { hash: contentHash(content), bytes: content, names: null, error: notA('directory', 'ENOTDIR', path) }
+    : { hash: listingHash(content), bytes: null, names: content, error: notA('file', 'EISDIR', path) };
 }
 
-function failed(error: unknown): ReadAttempt {
-  return { hash: null, bytes: null, names: null, error };
+function failed(error: unknown, path: string): ReadAttempt {
+  return { hash: null, bytes: null, names: null, error: withPath(error, path) };
+}
+
+function notA(kind: string, code: string, path: string): Error {
+  return Object.assign(new Error(`not a ${kind}`), { code, path });
+}
+
+/** The error with its path, which tells it from a bug: Node.js names none for a directory that is read, or a path with a null byte. */
+function withPath(error: unknown, path: string): unknown {
+  return error instanceof Error && !('path' in error) ? Object.assign(error, { path }) : error;
 }

@@ -6,6 +6,8 @@ const reasons: Readonly<Record<string, string>> = {
   EPERM: 'permission denied',
   EISDIR: 'is a directory',
   ENOTDIR: 'a part of the path is not a directory',
+  ENAMETOOLONG: 'the path is too long',
+  ERR_INVALID_ARG_VALUE: 'the path contains a null byte',
   ELOOP: 'too many symbolic links',
   EMFILE: 'too many open files',
 };

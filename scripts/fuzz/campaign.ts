@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { judge } from './judge.ts';
+import { keepStrays } from './strays.ts';
 import type { OpenTarget, Target } from './target.ts';
 
 /** Result of a campaign. */
@@ -19,19 +20,22 @@ export interface CampaignOptions {
 
 /** Inputs between two looks at the clock and the heap. */
 const BATCH = 200;
+/** Longest time in which a find is made smaller, in milliseconds. */
+const SHRINKING_MS = 60_000;
 /** A heap that grows by more than this is a find. */
 const GROWTH_BYTES = 128 * 1024 * 1024;
 
 /** Gives a target random inputs until the time is up or the first find, which is made as small as it can be. */
 export async function runCampaign(target: Target, { limitMs, seed }: CampaignOptions): Promise<CampaignReport> {
   const end = performance.now() + limitMs;
+  const undo = keepStrays();
   const open = await target.open();
   let executions = 0;
   let base: number | null = null;
   try {
     for (let batch = 0; ; batch++) {
-      const result = await tryBatch(target, open, seed + batch);
-      executions += result.numRuns;
+      const result = await tryBatch(target, open, seed + batch, end);
+      executions += result.executions;
       if (result.failed && result.counterexample) {
         const message = String((result.errorInstance as Error | null)?.message ?? 'failed');
         return { executions, find: { input: result.counterexample[0], message }, grownBytes: 0 };
@@ -49,12 +53,26 @@ export async function runCampaign(target: Target, { limitMs, seed }: CampaignOpt
     }
   } finally {
     await open.close();
+    undo();
   }
 }
 
-function tryBatch(target: Target, open: OpenTarget, seed: number) {
-  const property = fc.asyncProperty(target.inputs, (input) => judge(target, open, input));
-  return fc.check(property, { seed, numRuns: BATCH, endOnFailure: false });
+/** @param end when no further input is begun; a find is still made small. */
+async function tryBatch(target: Target, open: OpenTarget, seed: number, end: number) {
+  let executions = 0;
+  let until = end;
+  const property = fc.asyncProperty(target.inputs, async (input) => {
+    if (performance.now() >= until) return;
+    executions += 1;
+    try {
+      await judge(target, open, input);
+    } catch (error) {
+      if (until === end) until = performance.now() + SHRINKING_MS;
+      throw error;
+    }
+  });
+  const result = await fc.check(property, { seed, numRuns: BATCH, endOnFailure: false });
+  return { ...result, executions };
 }
 
 function heapBytes(): number {

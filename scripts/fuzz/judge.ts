@@ -1,3 +1,4 @@
+import { takeStrays } from './strays.ts';
 import type { OpenTarget, Target } from './target.ts';
 
 /** An input for which the law of its target does not hold. */
@@ -22,6 +23,8 @@ async function timed(open: OpenTarget, input: unknown): Promise<number> {
   const before = cpuMs();
   try {
     await open.accept(input);
+    const [stray] = takeStrays();
+    if (stray !== undefined) throw stray;
   } catch (error) {
     throw new Find(error instanceof Error ? (error.stack ?? error.message) : String(error), { cause: error });
   }

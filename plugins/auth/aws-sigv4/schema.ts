@@ -1,4 +1,5 @@
 import type { Infer, Schema } from '#contract';
+import { REGION_PATTERN } from '../../services/aws/region.ts';
 
 export const schema = {
   type: 'object',
@@ -16,7 +17,12 @@ export const schema = {
     },
   ],
   properties: {
-    region: { type: 'string', minLength: 1, description: 'AWS region to sign for.', examples: ['eu-west-1'] },
+    region: {
+      type: 'string',
+      pattern: REGION_PATTERN,
+      description: 'Region that it is signed for.',
+      examples: ['eu-west-1'],
+    },
     service: {
       type: 'string',
       minLength: 1,
@@ -29,7 +35,7 @@ export const schema = {
       description: 'ARN of an IAM role to assume through STS, for one hour at a time. Default: none.',
       examples: ['arn:aws:iam::123456789012:role/reader'],
     },
-    sts_region: { type: 'string', minLength: 1, description: 'Region of the STS endpoint. Default: region.' },
+    sts_region: { type: 'string', pattern: REGION_PATTERN, description: 'Region whose STS is asked. Default: region.' },
     debug: {
       type: 'boolean',
       description: 'Logs the canonical request and the string to sign at DEBUG, without keys and session token.',

@@ -22,6 +22,7 @@ import {
   type Schema,
   type Wrap,
 } from '#contract';
+import { nestingError } from '../../services/documents/nesting.ts';
 import { type FillVariables, filling, isOfRequest, placeholdersIn } from './variables.ts';
 
 const schema = {
@@ -158,7 +159,8 @@ function mutating({ variables }: Config, operation: Operation, write: Write): Wr
       try {
         write(request, operation, join(bytes));
       } catch (error) {
-        return failed(error);
+        const reason = nestingError(error);
+        return failed(reason === error ? error : refused((reason as Error).message));
       }
       return next(request, call);
     };

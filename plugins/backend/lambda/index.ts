@@ -14,6 +14,7 @@ import {
   toCallError,
 } from '#contract';
 import { CredentialChain, defaultRegion } from '../../services/aws/credentials.ts';
+import { REGION_PATTERN } from '../../services/aws/region.ts';
 import { paramOf } from '../../services/params.ts';
 import { addressIn, type Invoking, invoke } from './invoke.ts';
 
@@ -39,8 +40,8 @@ const schema = {
     },
     region: {
       type: 'string',
-      minLength: 1,
-      description: 'AWS region. Default: the region of the environment.',
+      pattern: REGION_PATTERN,
+      description: 'AWS region. Default: of the environment.',
       examples: ['eu-west-1'],
     },
     endpoint: {

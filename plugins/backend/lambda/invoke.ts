@@ -17,6 +17,7 @@ import {
   type Step,
 } from '#contract';
 import type { CredentialChain } from '../../services/aws/credentials.ts';
+import { REGION_PATTERN } from '../../services/aws/region.ts';
 import { signAws } from '../../services/aws/sigv4.ts';
 
 /** How functions are invoked. */
@@ -49,6 +50,8 @@ export async function invoke(
   const region = await invoking.region();
   if (region === undefined)
     throw new BackendError('LAMBDA_REGION', 'no AWS region: neither "region" nor AWS_REGION is set');
+  if (!new RegExp(REGION_PATTERN).test(region))
+    throw new BackendError('LAMBDA_REGION', `AWS_REGION "${region}" is not a valid AWS region`);
   for (let attempt = 0; ; attempt++) {
     const reply = await once(invoking, region, name, payload, request, call);
     const isWorthwhile = attempt < invoking.maxRetries && isTransient(reply) && !call.reason;

@@ -1,5 +1,6 @@
 import type { Target } from '../target.ts';
 import { cel } from './cel.ts';
+import { components } from './components.ts';
 import { configuration } from './configuration.ts';
 import { exactJson } from './exact-json.ts';
 import { httpServer } from './http-server.ts';
@@ -21,4 +22,5 @@ export const targets: readonly Target[] = [
   cel,
   jmespath,
   lua,
+  components,
 ];

@@ -229,10 +229,11 @@ describe('backend/lambda in a gateway', () => {
   for (const [what, given, message] of [
     ['credentials', { AWS_ACCESS_KEY_ID: undefined }, /no AWS credentials/],
     ['a region', {}, /no AWS region/],
+    ['a valid region', { AWS_REGION: 'us west' }, /"us west" is not a valid AWS region/],
   ] as const) {
     it(`fails without ${what}, asks nobody, and says so once`, async () => {
       const back = setEnvironment(given);
-      await start({ function_name: 'f1', ...(what === 'a region' && { region: undefined }) });
+      await start({ function_name: 'f1', ...(what !== 'credentials' && { region: undefined }) });
       deepEqual([(await ask()).statusCode, (await ask()).statusCode, stub.requests.length], [500, 500, 0]);
       const lines = sinks.lines.filter((line) => line.includes('[Lambda]') && line.includes('ERROR'));
       equal(lines.length, 1);

@@ -28,6 +28,7 @@ describe('backend/lambda', () => {
     ['an address that is none', { function_name: 'a', endpoint: 'localhost:4566' }, 'LAMBDA_ENDPOINT'],
     ['an empty name', { function_name: '' }, 'SCHEMA_RANGE'],
     ['fewer tries than the standard', { function_name: 'a', max_retries: -2 }, 'SCHEMA_RANGE'],
+    ['a region that cannot be part of a host name', { function_name: 'a', region: 'eu west' }, 'SCHEMA_PATTERN'],
     ['an unknown field', { function_name: 'a', qualifier: 'live' }, 'SCHEMA_UNKNOWN_KEY'],
   ] as const) {
     it(`refuses ${what}`, () =>
