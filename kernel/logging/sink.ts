@@ -20,6 +20,8 @@ export interface SinkOptions {
 
 /** Between two writes of less than `flushAt`: lines of a busy gateway share a write, a single line shows at once. */
 const PAUSE_MS = 100;
+/** Default limit of waiting lines. */
+const ROOM_BYTES = 1024 * 1024;
 
 /** When a sink must drop lines, those of the levels below give way to the others. */
 const majorLevels: ReadonlySet<LogLevel> = new Set(['WARNING', 'ERROR', 'CRITICAL']);
@@ -29,7 +31,7 @@ const majorLevels: ReadonlySet<LogLevel> = new Set(['WARNING', 'ERROR', 'CRITICA
  * beyond the limit the oldest DEBUG and INFO lines are dropped, then the oldest of the others.
  */
 export function createSink(destination: LogDestination, options: SinkOptions = {}): Sink {
-  const { limit = 1024 * 1024, flushAt = 64 * 1024 } = options;
+  const { limit = ROOM_BYTES, flushAt = 64 * 1024 } = options;
   let waiting = new LineBuffer(limit);
   let handedOver = new LineBuffer(limit);
   let lost = 0;

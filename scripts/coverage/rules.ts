@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { bounds, limitOf } from '../docs/bounds/index.ts';
 import type { Title } from './titles.ts';
 
 /** A rule of the specification and what proves it. */
@@ -27,11 +28,24 @@ export function readChapters(): Chapter[] {
   const components = readdirSync('test/specification').filter((name) => name.endsWith('.json'));
   return [
     chapter('Specification', 'test/specification.json', 'test/SPECIFICATION.md'),
+    boundsChapter(),
     ...components.sort().map((file) => {
       const name = basename(file, '.json');
       return chapter(name, `test/specification/${file}`, `test/specification/${name}.md`);
     }),
   ];
+}
+
+/** Every buffer, queue, cache and map that others can fill, with the tests that fill it. */
+function boundsChapter(): Chapter {
+  const rules = Object.entries(bounds).flatMap(([side, rows]) =>
+    rows.map((bound) => ({
+      id: `${side}: ${bound.holds}`,
+      rule: `${limitOf(bound)}. ${bound.beyond}`,
+      tests: bound.tests,
+    })),
+  );
+  return { title: 'Bounds', source: 'scripts/docs/bounds', table: 'test/BOUNDS.md', rules };
 }
 
 function chapter(title: string, source: string, table: string): Chapter {

@@ -1,5 +1,6 @@
 import { completeSchema } from '../../kernel/pipeline/complete-schema.ts';
 import type { Registry } from '../../kernel/registry/registry.ts';
+import { boundsPage } from './bounds/index.ts';
 import { componentTopics } from './components.ts';
 import { coreTopics } from './core.ts';
 import { mustBeGood } from './examples.ts';
@@ -15,7 +16,10 @@ export async function makePages(registry: Registry): Promise<Map<string, string>
   const complete = await completeSchema(registry);
   const core = coreTopics(complete, registry);
   const components = componentTopics(complete, registry);
-  const pages = new Map([['index.md', indexOf(core, components)]]);
+  const pages = new Map([
+    ['index.md', indexOf(core, components)],
+    ['bounds.md', boundsPage(complete)],
+  ]);
   for (const topic of [...core, ...components]) {
     const path = `${topic.name}.md`;
     if (pages.has(path)) throw new Error(`two pages are named ${path}`);
@@ -35,6 +39,7 @@ function indexOf(core: readonly Topic[], components: readonly Topic[]): string {
     table(['Page', 'What it is'], rows(core)),
     '## Components, encodings and discoveries',
     table(['Page', 'What it does'], rows(components)),
+    `## Limits\n\n${link('Bounds', 'bounds.md', 'index.md')}: every buffer, queue, cache and map that others can fill, and its limit.`,
     '## In editors, offline',
     '`sluice schema > sluice.schema.json` writes the same as JSON Schema, draft 07; a file beside it names it:',
     jsonBlock({ $schema: './sluice.schema.json', version: 3, endpoints: [] }),

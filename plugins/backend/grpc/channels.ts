@@ -6,8 +6,12 @@ import { type Address, connectTo, type DialSettings } from './dial.ts';
 const MAX_CONNECTIONS = 16;
 /** How long an address is avoided that could not be connected to, in milliseconds. */
 const AVOIDED_MS = 5_000;
-/** Addresses known before unused ones are forgotten: discovery can make any number of them. */
+/**
+ * Addresses known before unused ones are forgotten, and before connections without calls are closed: clients and discovery
+ * can name any number of them.
+ */
 const SWEEP_FROM = 64;
+export const MAX_ADDRESSES = 256;
 
 /** The way to one address: connections are made when they are needed, and closed when they are not. */
 export class Channel {
@@ -30,6 +34,11 @@ export class Channel {
 
   get isUnused(): boolean {
     return this.#connections.size === 0;
+  }
+
+  /** No call is under way. */
+  get isIdle(): boolean {
+    return this.#calls === 0;
   }
 
   /** A connection for a call; the one with the fewest calls where all are full. `leave` must follow. */
@@ -82,6 +91,7 @@ export class Channels {
     const address = addressOf(origin, this.#settings.tls !== null);
     if (!address) return undefined;
     if (this.#channels.size >= SWEEP_FROM) this.#sweep();
+    if (this.#channels.size >= MAX_ADDRESSES) this.#makeRoom();
     const channel = new Channel(address, this.#settings);
     this.#channels.set(origin, channel);
     return channel;
@@ -90,6 +100,16 @@ export class Channels {
   close(): void {
     for (const channel of this.#channels.values()) channel.close();
     this.#channels.clear();
+  }
+
+  /** Closes the oldest channel without a call. With a call on each there are as many as there are calls. */
+  #makeRoom(): void {
+    for (const [origin, channel] of this.#channels) {
+      if (!channel.isIdle) continue;
+      this.#channels.delete(origin);
+      channel.close();
+      return;
+    }
   }
 
   #sweep(): void {

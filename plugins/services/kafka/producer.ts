@@ -119,7 +119,7 @@ export class KafkaProducer {
 }
 
 /** Records for one topic, written one batch after another. */
-class TopicQueue {
+export class TopicQueue {
   readonly #write: (batch: readonly Message[]) => Promise<readonly Outcome[]>;
   readonly #maxBytes: number;
   #waiting: Waiting[] = [];

@@ -16,6 +16,8 @@ const GOODBYE_MS = 1000;
 const PING_MS = 10_000;
 /** Bytes that the server may have yet to confirm; with more, sending fails at once. */
 const MAX_UNCONFIRMED_BYTES = 64 * 1024 * 1024;
+/** Maximum number of subjects of one connection whose refusals are counted: the server names them. */
+const MAX_REFUSED = 1000;
 
 /** A subject that is listened to, on every connection that is made. */
 export interface NatsSubscription {
@@ -163,7 +165,9 @@ export async function openNats(
     for await (const status of client.status()) {
       if (status.type !== 'error' || !(status.error instanceof nats.PermissionViolationError)) continue;
       const { operation, subject } = status.error;
-      if (operation === 'publish') refusals.set(subject, (refusals.get(subject) ?? 0) + 1);
+      if (operation !== 'publish') continue;
+      const count = refusals.get(subject) ?? 0;
+      if (count > 0 || refusals.size < MAX_REFUSED) refusals.set(subject, count + 1);
     }
   })();
   const flush = (): Promise<void> =>

@@ -90,7 +90,7 @@ describe('backend/http/client: connections to addresses that requests name', () 
   it('closes them when they were not used for a while', async () => {
     const origin = await serveEverywhere((_request, response) => response.end('ok'));
     const transport = new Transport({
-      dial: { timeoutMs: 0, keepAliveMs: 1000, fallbackDelayMs: 300 },
+      dial: { timeoutMs: 1000, keepAliveMs: 1000, fallbackDelayMs: 300 },
       idleMs: 0,
       passingIdleMs: 20,
       maxIdlePerHost: 250,

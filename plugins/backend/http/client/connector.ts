@@ -6,7 +6,7 @@ import { connectionLost, TransportError } from './errors.ts';
 
 /** How connections are made. Times in milliseconds. */
 export interface DialSettings {
-  /** Longest time for name look-up and TCP connect; 0 for no limit. */
+  /** Time limit for name lookup and TCP connect. */
   readonly timeoutMs: number;
   /** Pause between TCP keep-alive probes; negative for none. */
   readonly keepAliveMs: number;
@@ -144,7 +144,7 @@ function limit(socket: Socket, dialMs: number, secure: boolean, host: string): v
     timer = setTimeout(() => socket.destroy(new TransportError('CONNECT_TIMEOUT', message)), timerMs(ms));
   };
   const disarm = () => clearTimeout(timer);
-  if (dialMs > 0) arm(dialMs, `no connection to ${host} within ${dialMs} ms`);
+  arm(dialMs, `no connection to ${host} within ${dialMs} ms`);
   socket.once('connect', () => {
     disarm();
     if (secure) arm(HANDSHAKE_MS, `no TLS handshake with ${host} within ${HANDSHAKE_MS} ms`);

@@ -34,9 +34,6 @@ export interface TransportSettings {
   readonly denied: DeniedAddresses;
 }
 
-/** How long a connection may take that all requests wait for. */
-const HTTP2_DIAL_MS = 20_000;
-
 /** Sends requests. */
 export interface Dispatching {
   /** @param isAnew on a connection that has carried nothing, where connections are known. */
@@ -79,8 +76,7 @@ export class OriginPool implements FreshMark {
       maxConnections: own === undefined ? Number.POSITIVE_INFINITY : 1,
     });
     if (!http2) return http1;
-    const limited = { ...dial, timeoutMs: dial.timeoutMs || HTTP2_DIAL_MS };
-    return new Http2Pool(address, connector(address, limited, denied, tls, this, true), this, http1, idleMs);
+    return new Http2Pool(address, connector(address, dial, denied, tls, this, true), this, http1, idleMs);
   }
 
   #proxied(proxy: string, { dial, idleMs, keepAlive, tls, denied }: TransportSettings): Dispatching {

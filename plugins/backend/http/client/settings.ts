@@ -70,6 +70,8 @@ type ClientSite = Site<HttpClientConfig> & Partial<Pick<BackendSite<HttpClientCo
 
 const DEFAULT_KEEP_ALIVE_MS = 15_000;
 const DEFAULT_FALLBACK_MS = 300;
+/** Connections that are still being opened when their requests have timed out end after this time. */
+const DEFAULT_DIAL_MS = 20_000;
 const DEFAULT_MAX_IDLE_PER_HOST = 250;
 const MAX_PASSING_IDLE_MS = 60_000;
 
@@ -163,7 +165,7 @@ function transport(site: ClientSite, tls: PreparedTls | null, own: string | unde
   const { setting } = site;
   const plain = {
     dial: {
-      timeoutMs: setting('dialer_timeout'),
+      timeoutMs: setting('dialer_timeout') || DEFAULT_DIAL_MS,
       keepAliveMs: setting('dialer_keep_alive') || DEFAULT_KEEP_ALIVE_MS,
       fallbackDelayMs: setting('dialer_fallback_delay') || DEFAULT_FALLBACK_MS,
     },

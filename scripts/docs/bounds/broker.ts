@@ -1,0 +1,93 @@
+import type { Bound } from './bound.ts';
+
+/** What message brokers and Redis can fill, and what waits for them. */
+export const brokerBounds: readonly Bound[] = [
+  {
+    holds: 'Messages that wait for requests or workers',
+    from: 'plugins/services/broker/room.ts',
+    limit: '{MAX_BYTES} and one message',
+    beyond: 'The broker is asked for no more; without flow control the oldest are dropped and counted.',
+    tests: [
+      'room for messages is full of 64 MiB, however few they are',
+      'NATS behind a backend keeps no more than 64 MiB of messages, and drops the oldest',
+    ],
+  },
+  {
+    holds: 'Messages of an AMQP consumer',
+    from: 'plugins/services/amqp/subscription.ts',
+    limit: '{FULL_BYTES} and one message',
+    beyond: 'The broker gets messages back and hands over fewer at a time.',
+    tests: ['with RabbitMQ a channel of AMQP holds no more than 64 MiB and a message, and each message is done once'],
+  },
+  {
+    holds: 'Published AMQP messages that are not confirmed',
+    from: 'plugins/services/amqp/publisher.ts',
+    limit: '{MAX_PENDING} messages, {MAX_PENDING_BYTES}',
+    beyond: 'Further messages fail at once.',
+    tests: ['bounds that brokers meet fail messages of AMQP beyond ten thousand that are not confirmed'],
+  },
+  {
+    holds: 'Kafka response',
+    from: 'plugins/services/kafka/guard.ts',
+    limit: '{LONGEST_BYTES}',
+    beyond: 'The connection is closed and opened again.',
+    tests: [
+      'a Kafka that does not work is left at once by who reads when it sends a response of gigabytes, of which nothing is collected',
+    ],
+  },
+  {
+    holds: 'Kafka batch, decompressed',
+    from: 'plugins/services/kafka/decompression.ts',
+    limit: '{LONGEST_BYTES}',
+    beyond: 'The batch is discarded, logged and counted.',
+    tests: [
+      'what a batch of Kafka holds is decompressed up to 64 MiB with gzip, and not beyond',
+      'what a batch of Kafka holds is decompressed up to 64 MiB with zstd, and not beyond',
+    ],
+  },
+  {
+    holds: 'Kafka records that wait to be written',
+    from: 'plugins/services/kafka/producer.ts',
+    limit: '{MAX_WAITING} records, {MAX_WAITING_BYTES}',
+    beyond: 'Further records fail at once.',
+    tests: ['bounds that brokers meet fail records of Kafka beyond ten thousand that wait'],
+  },
+  {
+    holds: 'NATS messages that the server has not confirmed',
+    from: 'plugins/services/nats/connection.ts',
+    limit: '{MAX_UNCONFIRMED_BYTES}',
+    beyond: 'Further messages fail at once.',
+    tests: ['bounds that brokers meet and NATS fail messages beyond 64 MiB that are not confirmed'],
+  },
+  {
+    holds: 'NATS subjects whose refusals are counted',
+    from: 'plugins/services/nats/connection.ts',
+    limit: '{MAX_REFUSED} subjects',
+    beyond: 'Refusals of further subjects are not counted.',
+    tests: ['bounds that brokers meet and NATS count refusals for a thousand subjects'],
+  },
+  {
+    holds: 'Messages of Azure Service Bus and Google Pub/Sub',
+    from: 'plugins/backend/pubsub/lib/gcp-subscriber.ts',
+    limit: '{CAPACITY} messages, {CAPACITY_BYTES}',
+    beyond: 'The broker is asked for no more.',
+    tests: [
+      'Google Cloud Pub/Sub behind a backend holds a hundred messages, and gives them back when it closes',
+      'Azure Service Bus behind a backend holds a hundred messages, and gives them back when it closes',
+    ],
+  },
+  {
+    holds: 'Reasons of an outage in the log, for each broker',
+    from: 'plugins/services/broker/kept-link.ts',
+    limit: '{MAX_REASONS} reasons',
+    beyond: 'Further reasons are logged at DEBUG.',
+    tests: ['a link to a broker reports each reason of an outage once, and that it is over'],
+  },
+  {
+    holds: 'Commands that wait for Redis',
+    from: 'plugins/services/redis/connection.ts',
+    limit: '{MAX_WAITING} commands',
+    beyond: 'Further commands fail at once, as an outage would.',
+    tests: ['bounds that brokers meet fail commands of Redis beyond ten thousand that wait'],
+  },
+];

@@ -1,0 +1,79 @@
+import type { Bound } from './bound.ts';
+
+/** What plugins from files, scripts and templates can fill. */
+export const pluginBounds: readonly Bound[] = [
+  {
+    holds: 'Messages and log lines of an isolated module',
+    from: 'plugins/plugin/isolated/guest-site.ts',
+    limit: '{MOST_LINES} lines a second',
+    beyond: 'Lines are dropped; a thread that sends 20,000 messages a second is ended and started again.',
+    tests: [
+      'isolated modules that do harm and write more than anybody reads lose lines, and with too many messages their thread',
+    ],
+  },
+  {
+    holds: 'Bodies sent to an isolated module',
+    from: 'plugins/plugin/isolated/wire.ts',
+    limit: '{BODY_LIMIT_BYTES}',
+    beyond: 'PLUGIN_BODY; the request is rejected with 413.',
+    tests: ['isolated modules have what modules have: no bodies beyond a bound, which are refused'],
+  },
+  {
+    holds: 'Questions that an isolated module owes',
+    from: 'kernel/registry/isolation/port-line.ts',
+    limit: '{MOST_PENDING} questions',
+    beyond: 'Further ones fail at once.',
+    tests: ['bounds that plugins meet fail questions to a thread that owes ten thousand'],
+  },
+  {
+    holds: 'Body that a module reads whole',
+    from: 'plugins/plugin/lib/bodies.ts',
+    limit: '{BUFFER_LIMIT_BYTES}',
+    beyond: 'The rest passes unread.',
+    tests: [
+      'HTTP servers of modules reads no more of a body into memory than a mebibyte, and passes on any that it does not touch',
+    ],
+  },
+  {
+    holds: 'Spans of a request, with attributes and events',
+    from: 'plugins/telemetry/opentelemetry/tracer.ts',
+    limit: '{MOST_SPANS} spans of {MOST_ATTRIBUTES} attributes and {MOST_EVENTS} events',
+    beyond: 'Further ones are not recorded.',
+    tests: ['spans of components are bounded in number, attributes and lengths'],
+  },
+  {
+    holds: 'Instruments of a meter',
+    from: 'plugins/services/metrics/metric-store.ts',
+    limit: '{MAX_INSTRUMENTS} instruments',
+    beyond: 'Further ones are not counted.',
+    tests: ['bounds that plugins meet end a store of metrics at a thousand instruments'],
+  },
+  {
+    holds: 'Repeated log lines of faults',
+    from: 'kernel/containment/limited-log.ts',
+    limit: '{REMEMBERED} lines',
+    beyond: 'The least recently written is dropped.',
+    tests: ['bounds that plugins meet hold a thousand repeated lines'],
+  },
+  {
+    holds: 'Hooks that the watchdog tells apart',
+    from: 'kernel/containment/marks.ts',
+    limit: '{MOST_LABELS} hooks',
+    beyond: 'Further hooks are not watched.',
+    tests: ['bounds that plugins meet tell a hundred thousand hooks apart'],
+  },
+  {
+    holds: 'Bytes created by a Lua script during a call (`modifier/lua-*`)',
+    from: 'plugins/services/lua/budget.ts',
+    limit: '{MADE_LIMIT_BYTES}, and {CPU_LIMIT_MS} of processor time',
+    beyond: 'The script ends with an error.',
+    tests: ['a hostile script is ended: a table of long strings joined'],
+  },
+  {
+    holds: 'Text rendered by a template',
+    from: 'plugins/modifier/lib/template/response-body.ts',
+    limit: '{LIMIT_BYTES}',
+    beyond: 'The call fails.',
+    tests: ['the limits of a template end a text that grows'],
+  },
+];

@@ -1,0 +1,15 @@
+/** Counts the entries that a function adds to maps, also to those that nobody else can reach. */
+export function entriesAdded(run: () => void): number {
+  const set = Map.prototype.set;
+  let count = 0;
+  Map.prototype.set = function counting(key, value) {
+    if (!this.has(key)) count++;
+    return set.call(this, key, value);
+  };
+  try {
+    run();
+  } finally {
+    Map.prototype.set = set;
+  }
+  return count;
+}
