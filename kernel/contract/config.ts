@@ -132,7 +132,11 @@ export const serviceSchema = {
     use_h2c: flag('Serve HTTP/2 without TLS too, on the same port as HTTP/1.1.'),
     max_shutdown_wait_time: time('Longest wait for requests in flight at shutdown; 0 for no limit.', '0s', '20s'),
     dns_cache_ttl: time('Pause between look-ups of discovered hosts, 1s or more; 0 means 30s.', '30s', '10s'),
-    dialer_timeout: time('Time limit for name lookup and connect. 0 means 20 seconds, after which connections that no request waits for end.', '0s', '500ms'),
+    dialer_timeout: time(
+      'Time limit for name lookup and connect. 0 means 20 seconds, after which connections that no request waits for end.',
+      '0s',
+      '500ms',
+    ),
     dialer_keep_alive: time('Pause between TCP keep-alive probes; 0 means 15s.', '15s', '30s'),
     dialer_fallback_delay: time('Wait before the other address family is tried too; 0 means 300ms.', '300ms', '100ms'),
     response_header_timeout: time(

@@ -20,7 +20,7 @@ export const schema = {
     region: {
       type: 'string',
       pattern: REGION_PATTERN,
-      description: 'Region that it is signed for.',
+      description: 'AWS region to sign for.',
       examples: ['eu-west-1'],
     },
     service: {
@@ -35,7 +35,11 @@ export const schema = {
       description: 'ARN of an IAM role to assume through STS, for one hour at a time. Default: none.',
       examples: ['arn:aws:iam::123456789012:role/reader'],
     },
-    sts_region: { type: 'string', pattern: REGION_PATTERN, description: 'Region whose STS is asked. Default: region.' },
+    sts_region: {
+      type: 'string',
+      pattern: REGION_PATTERN,
+      description: 'Region of the STS endpoint. Default: region.',
+    },
     debug: {
       type: 'boolean',
       description: 'Logs the canonical request and the string to sign at DEBUG, without keys and session token.',

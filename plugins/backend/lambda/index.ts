@@ -41,7 +41,7 @@ const schema = {
     region: {
       type: 'string',
       pattern: REGION_PATTERN,
-      description: 'AWS region. Default: of the environment.',
+      description: 'AWS region. Default: the region of the environment.',
       examples: ['eu-west-1'],
     },
     endpoint: {

@@ -58,7 +58,10 @@ describe('a gateway made in code', () => {
 
   it('refuses them together with workers, which they would not reach', async () => {
     const workers = { count: 1, program: 'x', args: [] };
-    await rejects(createGateway({ version: 3 }, { ...options, workers, plugins: [stamp] }), /cannot be used with workers/);
+    await rejects(
+      createGateway({ version: 3 }, { ...options, workers, plugins: [stamp] }),
+      /cannot be used with workers/,
+    );
   });
 
   it('has a configuration with a type', () => {

@@ -168,7 +168,7 @@ describe('backend/graphql in a gateway', () => {
     ['a list', '[1,2]'],
     ['a text', '"a"'],
     ['null', 'null'],
-    ['what is no JSON', '{"a":'],
+    ['what is not valid JSON', '{"a":'],
     ['nested too deeply', `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`],
   ] as const) {
     it(`case 9: answers 400 to a body that is ${what}, and asks nobody`, async () => {

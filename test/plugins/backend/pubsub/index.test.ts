@@ -29,7 +29,15 @@ describe('backend/pubsub', () => {
   for (const [what, host, url, direction, code, place, text] of [
     ['case 7: a scheme that nobody knows', 'foo://', 'x', 'publish', 'PUBSUB_SCHEME', '/topic_url', /"foo:\/\/x"/],
     ['an ordinary host', 'http://users.internal', '/x', 'publish', 'PUBSUB_SCHEME', '/topic_url', /unknown scheme/],
-    ['no scheme at all', 'users.internal', '/x', 'take', 'PUBSUB_ADDRESS', '/subscription_url', /is not a valid address/],
+    [
+      'no scheme at all',
+      'users.internal',
+      '/x',
+      'take',
+      'PUBSUB_ADDRESS',
+      '/subscription_url',
+      /is not a valid address/,
+    ],
     ['an empty subject', 'nats://', '?queue=a', 'take', 'PUBSUB_ADDRESS', '/subscription_url', /the subject is empty/],
     ['a subject with an empty token', 'nats://', 'a..b', 'publish', 'PUBSUB_ADDRESS', '/topic_url', /empty tokens/],
     ['a subject with white space', 'nats://', 'a b', 'publish', 'PUBSUB_ADDRESS', '/topic_url', /white space/],
@@ -63,7 +71,10 @@ describe('backend/pubsub', () => {
   it('refuses a client that is not installed, and names the address', () => {
     const fault = (code: string, pointer: string, message: string) => new Error([code, pointer, message].join(' '));
     const opening = { site: { fault }, field: 'topic_url', address: { text: 'cloud://x' } };
-    throws(() => demandPackage(opening as never, '@cloud/missing'), /PUBSUB_PACKAGE \/topic_url "cloud:\/\/x" requires/);
+    throws(
+      () => demandPackage(opening as never, '@cloud/missing'),
+      /PUBSUB_PACKAGE \/topic_url "cloud:\/\/x" requires/,
+    );
   });
 
   it('refuses a backend without a host, and takes the first of several', async () => {

@@ -151,7 +151,13 @@ describe('backend/pubsub over Kafka', () => {
 
   for (const [what, config, code, pointer, text] of [
     ['no topics', { reader: { cluster: { brokers }, topics: [] } }, 'SCHEMA_RANGE', '/reader/topics', /./],
-    ['a topic that cannot be', read({ topics: ['a', '..'] }), 'KAFKA_TOPIC', '/reader/topics/1', /not a valid topic name/],
+    [
+      'a topic that cannot be',
+      read({ topics: ['a', '..'] }),
+      'KAFKA_TOPIC',
+      '/reader/topics/1',
+      /not a valid topic name/,
+    ],
     [
       'heartbeats that are too rare',
       read({ group: { heartbeat_interval: '10s' } }),

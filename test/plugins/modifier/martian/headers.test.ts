@@ -263,7 +263,11 @@ describe('modifier/martian headers', () => {
       { 'header.Modifier': { name: 'X', value: 'a\r\nY: b' } },
       '/value the value contains control',
     ],
-    ['a list with a name that is none', { 'header.Blacklist': { names: ['a', 'b:'] } }, '/names/1 "b:" is not a valid header name'],
+    [
+      'a list with a name that is none',
+      { 'header.Blacklist': { names: ['a', 'b:'] } },
+      '/names/1 "b:" is not a valid header name',
+    ],
     [
       'a copy to a name that is none',
       { 'header.Copy': { from: 'a', to: 'b c' } },

@@ -96,7 +96,11 @@ describe('a Kafka that does not work', () => {
       ['a response shorter than any', '00000001ff', /does not speak the Kafka protocol: a response of 1 bytes/],
       ['a response of no bytes', '0000000000000000', /does not speak the Kafka protocol: a response of 0 bytes/],
       ['a length below nothing', 'ffffffffffffffffff', /does not speak the Kafka protocol: a response of -1 bytes/],
-      ['a response of gigabytes, of which nothing is collected', '7fffffff00000001', /its response is too large: 2147483647 bytes/],
+      [
+        'a response of gigabytes, of which nothing is collected',
+        '7fffffff00000001',
+        /its response is too large: 2147483647 bytes/,
+      ],
     ] as const) {
       it(`is left at once by who ${who} when it sends ${what}`, async () => {
         reply = (socket) => socket.write(Buffer.from(bytes, 'hex'));
