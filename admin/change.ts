@@ -24,10 +24,13 @@ const inQuery = (name: string, description: string, schema: Parameter['schema'])
 
 /** Parameters of everything that applies a configuration. */
 export const changeParameters: readonly Parameter[] = [
-  inQuery('dry_run', 'Do everything but the swap.', { type: 'boolean', default: false }),
+  inQuery('dry_run', 'Dry run: performs every step except activating the configuration.', {
+    type: 'boolean',
+    default: false,
+  }),
   inQuery('force', 'Applies the configuration even if it is already active.', { type: 'boolean', default: false }),
   inQuery('message', 'Message recorded in the history.', { type: 'string', maxLength: MAX_MESSAGE }),
-  inQuery('wait', 'Seconds to wait for changes before this one.', {
+  inQuery('wait', 'Seconds to wait for earlier changes to finish.', {
     type: 'number',
     minimum: 0,
     maximum: MAX_WAIT,
@@ -48,7 +51,7 @@ export const changeParameters: readonly Parameter[] = [
     type: 'number',
     default: defaultThresholds.p99Factor,
   }),
-  inQuery('guard_calls', 'Calls below which nothing is judged.', {
+  inQuery('guard_calls', 'Minimum number of calls that the guard needs to decide.', {
     type: 'integer',
     default: defaultThresholds.minimumCalls,
   }),

@@ -40,7 +40,7 @@ export function mcpOperation(
     method: 'POST',
     path: '/v1/mcp',
     scope: 'read',
-    summary: 'Read, propose and apply as a client of the Model Context Protocol.',
+    summary: 'Read, propose and apply changes as a Model Context Protocol (MCP) client.',
     accepts,
     body: message,
     responses: { 200: jsonResponse('The answer.', message), 202: { description: '202: No response body.' } },

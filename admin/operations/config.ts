@@ -28,7 +28,7 @@ export const getConfig: Operation = {
   method: 'GET',
   path: '/v1/config',
   scope: 'read',
-  summary: 'Show the configuration that serves, secrets masked.',
+  summary: 'Show the active configuration, with secrets masked.',
   parameters: [
     {
       name: 'form',

@@ -15,7 +15,7 @@ export const diffConfig: Operation = {
   method: 'POST',
   path: '/v1/config/diff',
   scope: 'check',
-  summary: 'Compare a configuration with the one that serves, or with a revision. Changes nothing.',
+  summary: 'Compare a configuration with the active one, or with a revision. Changes nothing.',
   parameters: [
     {
       name: 'against',

@@ -33,7 +33,7 @@ export const stop: Operation = {
   method: 'POST',
   path: '/v1/stop',
   scope: 'ops',
-  summary: 'End the process when its requests have ended.',
+  summary: 'Shut down after the requests in progress have finished.',
   responses: { 202: { description: 'Shutting down.' } },
   handle(ctx, { operating, stop: end }) {
     operating.drain.start();

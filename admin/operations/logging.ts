@@ -33,7 +33,7 @@ export const setLogging: Operation = {
   method: 'PUT',
   path: '/v1/logging',
   scope: 'ops',
-  summary: 'Log more or less for a while, over any reload; the configuration stays as it is.',
+  summary: 'Override the log level temporarily, also across reloads. The configuration is not changed.',
   accepts: ['application/json'],
   body: objectWith(
     'LogLevelWish',

@@ -9,7 +9,7 @@ export const metrics: Operation = {
   path: '/metrics',
   scope: 'read',
   openOnLoopback: true,
-  summary: 'Print the metrics in the text format of Prometheus.',
+  summary: 'Return the metrics in the Prometheus text format.',
   responses: { 200: { description: 'The metrics.', content: { 'text/plain': text } } },
   handle(ctx, admin) {
     const all = [

@@ -9,7 +9,7 @@ export const openapi: Operation = {
   method: 'GET',
   path: '/v1/openapi',
   scope: 'read',
-  summary: 'Describe the API that clients are served, as OpenAPI 3.1.',
+  summary: 'Return the OpenAPI 3.1 document of the served API.',
   parameters: [
     {
       name: 'audience',
@@ -28,7 +28,7 @@ export const adminOpenapi: Operation = {
   method: 'GET',
   path: '/v1/admin-openapi',
   scope: 'read',
-  summary: 'Describe this API, as OpenAPI 3.1.',
+  summary: 'Return the OpenAPI 3.1 document of this admin API.',
   responses: { 200: jsonResponse('The description.', openApiSchema) },
   handle(ctx, { describe }) {
     ctx.body = describe(`${ctx.protocol}://${ctx.host}`);

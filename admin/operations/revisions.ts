@@ -41,7 +41,7 @@ export const listRevisions: Operation = {
   method: 'GET',
   path: '/v1/revisions',
   scope: 'read',
-  summary: 'List the configurations that have served, newest first.',
+  summary: 'List the revisions, newest first.',
   parameters: [contentParameter, revealParameter, ...pageParameters],
   responses: {
     200: jsonResponse('A page.', objectOf('RevisionPage', { revisions: listOf(revisionSchema), cursor: orNull(text) })),
@@ -61,7 +61,7 @@ export const readRevision: Operation = {
   method: 'GET',
   path: '/v1/revisions/:number',
   scope: 'read',
-  summary: 'Show a configuration that has served.',
+  summary: 'Show a revision.',
   parameters: [numberInPath('number', 'The revision.'), contentParameter, revealParameter],
   responses: { 200: jsonResponse('The revision.', revisionSchema) },
   problems: missing,
@@ -75,7 +75,7 @@ export const diffRevisions: Operation = {
   method: 'GET',
   path: '/v1/revisions/:from/diff/:to',
   scope: 'read',
-  summary: 'Compare two configurations that have served.',
+  summary: 'Compare two revisions.',
   parameters: [
     numberInPath('from', 'The revision that is compared.'),
     numberInPath('to', 'The one it is compared with.'),

@@ -45,7 +45,7 @@ export const routes: Operation = {
   method: 'GET',
   path: '/v1/routes',
   scope: 'read',
-  summary: 'List the published endpoints with their backends, components, places and counters.',
+  summary: 'List the endpoints with their backends, components, source positions and counters.',
   parameters: [
     filter('method', 'Only endpoints of this method.'),
     filter('prefix', 'Only endpoints whose path starts with this prefix.'),

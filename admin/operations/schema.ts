@@ -14,7 +14,7 @@ export const schema: Operation = {
   method: 'GET',
   path: '/v1/schema',
   scope: 'read',
-  summary: 'Print the JSON Schema of the configuration, as `sluice schema` does.',
+  summary: 'Return the JSON Schema of the configuration, as `sluice schema` prints it.',
   responses,
   async handle(ctx, { gateway }) {
     ctx.body = await gateway.components.schema();
@@ -25,7 +25,7 @@ export const schemaOfComponent: Operation = {
   method: 'GET',
   path: '/v1/schema/*namespace',
   scope: 'read',
-  summary: 'Print the JSON Schema of one component.',
+  summary: 'Return the JSON Schema of one component.',
   parameters: [
     {
       name: 'namespace',

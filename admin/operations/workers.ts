@@ -20,7 +20,7 @@ export const workers: Operation = {
   method: 'GET',
   path: '/v1/workers',
   scope: 'read',
-  summary: 'List the processes that serve.',
+  summary: 'List the worker processes.',
   responses: { 200: jsonResponse('The processes.', objectOf('Workers', { workers: listOf(worker) })) },
   handle(ctx, admin) {
     ctx.body = {

@@ -32,7 +32,7 @@ export const formatFlag = {
   type: 'string',
   value: 'FORMAT',
   default: 'text',
-  about: 'text for people, json for programs.',
+  about: 'Output format: text or json.',
 } as const satisfies Flag;
 
 /** A configuration file without mistakes. */

@@ -30,27 +30,27 @@ const flags = {
     value: 'IDS',
     default: '',
     otherwise: 'none',
-    about: 'Rules to leave out, separated by commas.',
+    about: 'Rules to ignore, separated by commas.',
   },
   'ignore-file': {
     type: 'string',
     short: 'I',
     value: 'FILE',
-    about: 'A file with more of them, one a line; # begins a comment.',
+    about: 'File with rules to ignore, one per line; # starts a comment.',
   },
   severity: {
     type: 'string',
     short: 's',
     value: 'LIST',
     default: severities.join(),
-    about: 'Only rules of these severities.',
+    about: 'Report only rules of these severities.',
   },
   format: {
     type: 'string',
     short: 'f',
     value: 'FORMAT',
     default: 'text',
-    about: 'text, json, sarif, or a template over .Recommendations.',
+    about: 'Output format: text, json, sarif, or a template over .Recommendations.',
   },
 } as const satisfies Flags;
 

@@ -26,13 +26,12 @@ const flags = {
   'test-routes': {
     type: 'boolean',
     short: 't',
-    about: 'Also read the files that the configuration names: certificates, keys.',
+    about: 'Also read the files that the configuration names, such as certificates and keys.',
   },
-  'test-gin-routes': { type: 'boolean', about: 'The same, as the compatible product calls it.' },
+  'test-gin-routes': { type: 'boolean', about: 'Alias of -t, for compatibility.' },
   connect: {
     type: 'boolean',
-    about:
-      'Also connect to every server that the configuration names, and hang up: nothing is sent. Reads files as -t does.',
+    about: 'Also connect to every server that the configuration names, without sending anything. Reads files like -t.',
   },
   'connect-timeout': {
     type: 'string',
@@ -67,19 +66,19 @@ const flags = {
     short: 'i',
     value: 'SPACE',
     otherwise: 'a tab',
-    about: 'White space that each level of that print is indented by.',
+    about: 'Indentation of each level in the output of -d.',
   },
   format: {
     type: 'string',
     value: 'FORMAT',
     default: 'text',
-    about: 'text for people, json for programs, sarif for code reviews, github for annotations.',
+    about: 'Output format: text, json, sarif (code scanning) or github (annotations).',
   },
   fix: { type: 'boolean', about: 'Fix issues that have a single possible correction, in the file, before checking.' },
   admin: {
     ...admin,
-    about: 'Have the gateway at this admin address check the file.',
-    otherwise: 'it is checked in this process',
+    about: 'Let the gateway at this admin address check the file.',
+    otherwise: 'none: the file is checked locally',
   },
   ...access,
 } as const satisfies Flags;

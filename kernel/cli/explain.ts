@@ -32,7 +32,7 @@ export const explain: Command = {
   flags,
   variables: configVariables,
   summary: 'Show which endpoint serves a request, and which requests its backends receive.',
-  details: 'Exit 0 when an endpoint serves it, 1 when none does, 2 for a wrong call or file.',
+  details: 'Exit codes: 0 an endpoint matches, 1 none matches, 2 usage error or invalid file.',
   async run(args, context) {
     const { values, positionals } = readArguments(args, flags, true);
     const file = requireFile(values.config, [], context);

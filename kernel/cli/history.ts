@@ -7,7 +7,7 @@ import { type Described, showResponse } from './remote/show.ts';
 import { alignColumns } from './terminal.ts';
 
 const flags = {
-  limit: { type: 'string', value: 'NUMBER', otherwise: '50', about: 'List so many at most.' },
+  limit: { type: 'string', value: 'NUMBER', otherwise: '50', about: 'Maximum number of revisions to list.' },
   ...remoteFlags,
 } as const satisfies Flags;
 
@@ -16,7 +16,7 @@ export const history: Command = {
   usage: '[REVISION]',
   flags,
   variables: adminVariables,
-  summary: 'List the configurations that a running gateway has served.',
+  summary: 'List the revisions of a running gateway.',
   run(args, context) {
     const { values, positionals } = readArguments(args, flags, true);
     const [number, ...others] = positionals;

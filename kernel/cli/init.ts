@@ -5,15 +5,15 @@ import type { Command } from './command.ts';
 import { cannotWrite } from './file-errors.ts';
 
 const flags = {
-  format: { type: 'string', value: 'FORMAT', default: 'json', about: 'Format of the file: json, yaml or toml.' },
+  format: { type: 'string', value: 'FORMAT', default: 'json', about: 'File format: json, yaml or toml.' },
 } as const satisfies Flags;
 
 /** Writes a starting configuration. Exit 0; 1 when the file exists or cannot be written. Never overwrites a file. */
 export const init: Command = {
   usage: '',
   flags,
-  summary: 'Write a small commented starting configuration, gateway.json.',
-  details: 'Exit 0 when it is written, 1 when the file exists or cannot be written, 2 for a wrong call.',
+  summary: 'Create a small commented configuration, gateway.json.',
+  details: 'Exit codes: 0 created, 1 the file exists or cannot be written, 2 usage error.',
   async run(args, { stdout, stderr, catalogue }) {
     const { values } = readArguments(args, flags);
     const { starters = {} } = (await catalogue.starters?.()) ?? {};

@@ -31,7 +31,7 @@ const flags = {
     otherwise: 'standard output',
     about: 'Destination of the result.',
   },
-  write: { type: 'boolean', default: false, about: 'Write it into the file itself.' },
+  write: { type: 'boolean', default: false, about: 'Overwrite the file itself.' },
 } as const satisfies Flags;
 
 /**
@@ -44,7 +44,7 @@ export const migrate: Command = {
   usage: '[FILE] [-o FILE | --write]',
   flags,
   variables: colourVariables,
-  summary: 'Bring a configuration to version 3 and its present names.',
+  summary: 'Convert a configuration to version 3 and current field names.',
   async run(args, context) {
     const { values, positionals } = readArguments(args, flags, true);
     const { output, write } = values;

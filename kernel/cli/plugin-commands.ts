@@ -40,7 +40,7 @@ function groupOf(word: string, commands: Readonly<Record<string, Command>>): Com
     usage: names.join(' | '),
     flags: {},
     summary: `One of ${names.map((name) => `${word} ${name}`).join(', ')}.`,
-    details: `sluice help ${word} ${names[0]}, and so on, explains each.`,
+    details: `Run sluice help ${word} ${names[0]}, and so on, for details.`,
     commands,
     isGroup: true,
     ...(Object.values(commands).every(({ isAlias }) => isAlias) && { isAlias: true }),

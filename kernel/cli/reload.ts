@@ -11,24 +11,24 @@ import { readBody, showResponse } from './remote/show.ts';
 
 const flags = {
   force: { type: 'boolean', about: 'Rebuild even if nothing has changed.' },
-  'dry-run': { type: 'boolean', about: 'Build it, but keep serving the present one.' },
+  'dry-run': { type: 'boolean', about: 'Build the configuration without activating it.' },
   guard: {
     type: 'string',
     value: 'DURATION',
     otherwise: 'no guard',
-    about: 'Watch errors and latency for this long, such as 60s, and roll back when they get worse.',
+    about: 'Watch errors and latency for this duration, for example 60s, and roll back if they get worse.',
   },
   'guard-errors': {
     type: 'string',
     value: 'POINTS',
     otherwise: '5',
-    about: 'Roll back when the error rate rises by this many percentage points.',
+    about: 'Roll back if the error rate rises by this many percentage points.',
   },
   'guard-p99': {
     type: 'string',
     value: 'FACTOR',
     otherwise: '2',
-    about: 'Roll back when the 99th percentile of latency grows by this factor.',
+    about: 'Roll back if the 99th percentile of the latency grows by this factor.',
   },
   ...changeFlags,
   ...remoteFlags,

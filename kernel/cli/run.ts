@@ -26,14 +26,14 @@ const flags = {
     short: 'p',
     value: 'PORT',
     otherwise: 'port of the file, else 8080',
-    about: 'Listen on this port.',
+    about: 'Listening port.',
   },
-  watch: { type: 'boolean', default: true, about: 'Do not reload when the file is saved.' },
+  watch: { type: 'boolean', default: true, about: 'Do not reload when files change.' },
   workers: {
     type: 'string',
     value: 'NUMBER',
-    otherwise: 'this process serves',
-    about: 'Serve in this many processes; auto: one for each processor.',
+    otherwise: 'a single process',
+    about: 'Number of worker processes, or auto for one per processor.',
   },
   'resume-last-good': {
     type: 'boolean',
@@ -56,8 +56,8 @@ const flags = {
   'admin-token-file': {
     type: 'string',
     value: 'FILE',
-    otherwise: 'a random token, kept in the state directory',
-    about: 'A file with the tokens of the admin port.',
+    otherwise: 'a random token, stored in the state directory',
+    about: 'File with the tokens of the admin port.',
   },
 } as const satisfies Flags;
 

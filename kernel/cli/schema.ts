@@ -10,9 +10,9 @@ import { printErrors } from './report.ts';
 import { withTools } from './tools.ts';
 
 const flags = {
-  config: { ...configFlag, about: 'With the plugins that this configuration names.' },
+  config: { ...configFlag, about: 'Include the plugins that this configuration names.' },
   plugins: pluginsFlag,
-  pretty: { type: 'boolean', default: false, about: 'With line breaks.' },
+  pretty: { type: 'boolean', default: false, about: 'Pretty-print the schema.' },
 } as const satisfies Flags;
 
 /** Prints JSON Schema, draft 07, that refers to nothing outside itself. */

@@ -4,7 +4,7 @@ import type { Command } from './command.ts';
 
 export const version: Command = {
   usage: '',
-  summary: 'Print the version of the gateway and of its runtime.',
+  summary: 'Print the versions of the gateway and of Node.js.',
   flags: {},
   async run(args, { stdout }) {
     readArguments(args, {});

@@ -4,7 +4,7 @@ import type { Command } from './command.ts';
 /** One of the processes of `run --workers`: it serves what the process that started it says. */
 export const worker: Command = {
   usage: 'SETTINGS',
-  summary: 'Serve for another process.',
+  summary: 'Serve as a worker process.',
   flags: {},
   async run(args, { catalogue }) {
     const { runWorker } = await import('../workers/worker.ts');

@@ -66,11 +66,7 @@ export const serviceSchema = {
       description: 'The endpoints that clients can call.',
       default: [],
     },
-    timeout: time(
-      'Longest time for all backends and all processing, for endpoints that set none; 0 means 2s.',
-      '2s',
-      '3s',
-    ),
+    timeout: time('Timeout of all backends and processing, for endpoints that set none. 0 means 2s.', '2s', '3s'),
     cache_ttl: time(
       'max-age sent in Cache-Control, for endpoints that do not set it. 0 disables the header.',
       '0s',
@@ -83,8 +79,8 @@ export const serviceSchema = {
     },
     debug_endpoint: flag('Serves /__debug/, a backend that logs the requests it receives.'),
     echo_endpoint: flag('Serves /__echo/, a backend that returns the requests it receives.'),
-    disable_rest: flag('Allow {placeholders} inside a word, as in /file.{extension} and /{from}-{to}.'),
-    read_timeout: time('Longest time for a whole request; 0 for no limit.', '0s', '30s'),
+    disable_rest: flag('Allows {placeholders} inside a path segment, as in /file.{extension} and /{from}-{to}.'),
+    read_timeout: time('Time limit for receiving a whole request. 0 disables the limit.', '0s', '30s'),
     read_header_timeout: {
       type: 'duration',
       description:
@@ -92,7 +88,7 @@ export const serviceSchema = {
       examples: ['5s'],
     },
     write_timeout: time(
-      'Longest time from the end of the request headers to the end of the response; 0 for no limit.',
+      'Time limit from the end of the request headers to the end of the response. 0 disables the limit.',
       '0s',
       '60s',
     ),
@@ -129,22 +125,34 @@ export const serviceSchema = {
       default: 1_000_000,
     },
     tls: serverTlsSchema,
-    use_h2c: flag('Serve HTTP/2 without TLS too, on the same port as HTTP/1.1.'),
-    max_shutdown_wait_time: time('Longest wait for requests in flight at shutdown; 0 for no limit.', '0s', '20s'),
-    dns_cache_ttl: time('Pause between look-ups of discovered hosts, 1s or more; 0 means 30s.', '30s', '10s'),
+    use_h2c: flag('Also serves HTTP/2 without TLS (h2c), on the same port as HTTP/1.1.'),
+    max_shutdown_wait_time: time(
+      'Maximum time to wait for requests in progress at shutdown. 0 disables the limit.',
+      '0s',
+      '20s',
+    ),
+    dns_cache_ttl: time(
+      'Interval between lookups of hosts found by service discovery, at least 1s. 0 means 30s.',
+      '30s',
+      '10s',
+    ),
     dialer_timeout: time(
-      'Time limit for name lookup and connect. 0 means 20 seconds, after which connections that no request waits for end.',
+      'Timeout of DNS resolution and connection to a backend. 0 means no limit for a request, and 20 seconds for connections that no request waits for.',
       '0s',
       '500ms',
     ),
-    dialer_keep_alive: time('Pause between TCP keep-alive probes; 0 means 15s.', '15s', '30s'),
-    dialer_fallback_delay: time('Wait before the other address family is tried too; 0 means 300ms.', '300ms', '100ms'),
+    dialer_keep_alive: time('Interval of TCP keep-alive probes. 0 means 15s.', '15s', '30s'),
+    dialer_fallback_delay: time(
+      'Delay before the other IP address family is tried as well. 0 means 300ms.',
+      '300ms',
+      '100ms',
+    ),
     response_header_timeout: time(
-      'Longest time from the request sent to the response headers; 0 for no limit.',
+      'Timeout from the end of a backend request to its response headers. 0 disables the limit.',
       '0s',
       '2s',
     ),
-    idle_connection_timeout: time('Longest life of an unused backend connection; 0 for no limit.', '0s', '90s'),
+    idle_connection_timeout: time('Idle timeout of backend connections. 0 disables the limit.', '0s', '90s'),
     max_idle_connections_per_host: {
       type: 'integer',
       minimum: 0,
@@ -158,16 +166,19 @@ export const serviceSchema = {
       default: 0,
     },
     client_tls: clientTlsSchema,
-    allow_insecure_connections: { ...flag('Old form of client_tls.allow_insecure_connections.'), deprecated: true },
+    allow_insecure_connections: {
+      ...flag('Deprecated name of client_tls.allow_insecure_connections.'),
+      deprecated: true,
+    },
     disable_compression: flag('Does not request gzip compression from backends.'),
-    disable_keep_alives: flag('One backend request per connection.'),
+    disable_keep_alives: flag('Opens a new backend connection for every request.'),
     async_agent: {
       type: 'array',
       items: agentSchema,
       description: 'Async agents: queue consumers, each with its own backends.',
       default: [],
     },
-    sequential_start: flag('Agents connect one after another, in the order of the file.'),
+    sequential_start: flag('Connects agents one after another, in the order of the file.'),
     plugin: {
       type: 'object',
       description:

@@ -24,7 +24,7 @@ const protocol = {
     'PEM files with CA certificates to trust in addition to the system trust store.',
     '/etc/sluice/authorities.pem',
   ),
-  disable_system_ca_pool: flag('Trust only the authorities of ca_certs.'),
+  disable_system_ca_pool: flag('Trusts only the CA certificates in ca_certs, not the system trust store.'),
   min_version: version('Minimum TLS version. Peers that only support TLS 1.2 need TLS12.'),
   max_version: version('Maximum TLS version.'),
   cipher_suites: {
@@ -55,7 +55,7 @@ export const clientTlsSchema = {
   description: 'TLS settings for HTTPS backends. File paths are relative to the working directory.',
   examples: [{ ca_certs: ['/etc/sluice/authorities.pem'], min_version: 'TLS12' }],
   properties: {
-    allow_insecure_connections: flag('Accept any certificate of a backend, unchecked.'),
+    allow_insecure_connections: flag('Accepts any backend certificate without verification.'),
     ...protocol,
     client_certs: {
       type: 'array',
@@ -81,7 +81,7 @@ export const serverTlsSchema = {
     'TLS settings of the listening port, which then serves HTTPS only. File paths are relative to the working directory.',
   examples: [{ keys: [{ public_key: '/etc/sluice/server.pem', private_key: '/etc/sluice/server-key.pem' }] }],
   properties: {
-    disabled: flag('Ignore the whole object and serve plain HTTP.'),
+    disabled: flag('Ignores the whole object and serves plain HTTP.'),
     keys: {
       type: 'array',
       items: {
@@ -103,9 +103,9 @@ export const serverTlsSchema = {
       deprecated: true,
     },
     ...protocol,
-    enable_mtls: flag('Demand a certificate of every client, on every path.'),
+    enable_mtls: flag('Requires a client certificate for every request (mutual TLS).'),
     prefer_server_cipher_suites: {
-      ...flag("Choose ciphers in the server's order."),
+      ...flag("Prefers the server's cipher order."),
       unused: { because: "the server's order always decides", unless: [true] },
     },
   },

@@ -32,14 +32,14 @@ const fields = {
   user_name: { type: 'string', description: 'Redis user name (ACL).', examples: ['gateway'] },
   password: { type: 'string', secret: true, description: 'Password of the user or server.' },
   client_name: { type: 'string', description: "Client name shown in the server's client list.", examples: ['gateway'] },
-  dial_timeout: duration(
-    'Longest time to connect; a server that is silent for so long is connected to anew.',
-    '5s',
-    '1s',
-  ),
+  dial_timeout: duration('Connect timeout. Unresponsive servers are reconnected to after this time.', '5s', '1s'),
   command_timeout: duration('Response timeout, at most half of the remaining time of the request.', '500ms', '100ms'),
-  min_retry_backoff: duration('Wait before the second attempt to connect; doubled for each after it.', '8ms', '50ms'),
-  max_retry_backoff: duration('Longest wait between two attempts to connect.', '512ms', '5s'),
+  min_retry_backoff: duration(
+    'Pause before the second connection attempt, doubled for each further one.',
+    '8ms',
+    '50ms',
+  ),
+  max_retry_backoff: duration('Maximum pause between connection attempts.', '512ms', '5s'),
   max_retries: {
     type: 'integer',
     minimum: -1,
@@ -61,8 +61,8 @@ const fields = {
   opentelemetry: {
     type: 'object',
     properties: {
-      disable_metrics: flag('Report no measurements of the connection.'),
-      disable_traces: flag('Report no spans of the connection.'),
+      disable_metrics: flag('Disables metrics of the connection.'),
+      disable_traces: flag('Disables spans of the connection.'),
       traces_static_attributes: {
         type: 'array',
         items: {

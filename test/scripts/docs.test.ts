@@ -109,7 +109,7 @@ describe('the reference', function () {
   it('tells of a field its type, default, meaning and an example', () => {
     ok(
       page('root').includes(
-        '| `write_timeout` | duration | `"0s"` | Longest time from the end of the request headers to the end of the response; 0 for no limit. | `"60s"` |',
+        '| `write_timeout` | duration | `"0s"` | Time limit from the end of the request headers to the end of the response. 0 disables the limit. | `"60s"` |',
       ),
     );
     match(page('qos/circuit-breaker'), /\| `interval` \| integer, 0 or more \| required \|/);

@@ -15,7 +15,7 @@ import type { Command, CommandContext } from '../command.ts';
 export const checkPlugins: Command = {
   usage: '[FILE | DIRECTORY]...',
   flags: {},
-  summary: 'Load plugins as a gateway would, and attach the examples of their schemas.',
+  summary: 'Load plugins like a gateway does, and build the examples of their schemas.',
   details: 'Without a name, checks the plugins in ./plugins. Exit codes: 0 no issues, 1 issues found.',
   async run(args, context) {
     const { positionals } = readArguments(args, {}, true);

@@ -10,7 +10,7 @@ export const plugin: Command = {
   usage: 'new | test | check | list',
   flags: {},
   summary: 'Create, test, check and list custom plugins.',
-  details: 'sluice help plugin new, and so on, explains each.',
+  details: 'Run sluice help plugin new, and so on, for details.',
   commands: { new: newPlugin, test: testPlugins, check: checkPlugins, list: listPlugins },
   async run() {
     throw new UsageError('a subcommand is required: new, test, check or list');

@@ -10,7 +10,7 @@ import { alignColumns } from '../terminal.ts';
 import { withTools } from '../tools.ts';
 
 const flags = {
-  config: { ...configFlag, about: 'List the plugins that this configuration names too.' },
+  config: { ...configFlag, about: 'Also list the plugins that this configuration names.' },
   plugins: pluginsFlag,
   all: { type: 'boolean', default: false, about: 'Includes built-in plugins.' },
   format: formatFlag,

@@ -14,22 +14,22 @@ const flags = {
     type: 'string',
     value: 'KIND',
     default: 'endpoint',
-    about: `Kind of plugin: ${Object.keys(native).join(', ')}; or of module: middleware (also named module), request-modifier, response-modifier, http-client, http-server.`,
+    about: `Kind of plugin: ${Object.keys(native).join(', ')}; or of module: middleware (alias module), request-modifier, response-modifier, http-client, http-server.`,
   },
   isolate: {
     type: 'boolean',
     default: false,
-    about: 'Runs the module in a thread of its own. Cannot be combined with an http-server or a kind of plugin.',
+    about: 'Run the module in a separate thread. Not supported by http-server and by kinds of plugins.',
   },
-  folder: { type: 'string', value: 'DIRECTORY', default: './plugins', about: 'Folder to write to.' },
+  folder: { type: 'string', value: 'DIRECTORY', default: './plugins', about: 'Destination folder.' },
 } as const satisfies Flags;
 
 /** Writes a plugin that works, its test, and what a compiler and an editor need. Nothing that is there is replaced. */
 export const newPlugin: Command = {
   usage: 'NAME',
   flags,
-  summary: 'Write a plugin that works, with its test.',
-  details: 'NAME is its namespace, as in acme/header; the files are named after its last segment.',
+  summary: 'Create a working plugin with a test.',
+  details: 'NAME is the namespace of the plugin, for example acme/header. Files are named after its last segment.',
   async run(args, { catalogue, stdout, stderr }) {
     const { values, positionals } = readArguments(args, flags, true);
     const [name, ...others] = positionals;

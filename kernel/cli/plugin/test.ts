@@ -9,7 +9,7 @@ import type { Command } from '../command.ts';
 export const testPlugins: Command = {
   usage: '[FILE | DIRECTORY]...',
   flags: {},
-  summary: 'Run the tests of plugins: files named *.test.ts, or .mts, .js, .mjs.',
+  summary: 'Run plugin tests: files named *.test.ts, .mts, .js or .mjs.',
   details:
     'Without a name, tests the plugins in ./plugins. Exit codes: 0 all tests pass, 1 a test fails or no test exists.',
   async run(args, { stdout, stderr, env }) {

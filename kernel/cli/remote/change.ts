@@ -8,7 +8,7 @@ export const changeFlags = {
   'if-match': {
     type: 'string',
     value: 'REVISION-HASH',
-    about: 'Only if this one serves, as status prints it.',
+    about: 'Apply the change only if this revision is active, as printed by status.',
   },
 } as const satisfies Flags;
 

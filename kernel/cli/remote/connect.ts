@@ -12,7 +12,7 @@ import { printRefusal } from './show.ts';
 
 /** Flags of every command that talks to an admin port. */
 export const remoteFlags = {
-  json: { type: 'boolean', default: false, about: 'Print the response as JSON, for programs.' },
+  json: { type: 'boolean', default: false, about: 'Print the response as JSON.' },
   admin: {
     type: 'string',
     value: 'ADDRESS',
@@ -22,8 +22,8 @@ export const remoteFlags = {
   'admin-token-file': {
     type: 'string',
     value: 'FILE',
-    otherwise: 'the token that a gateway of this user keeps',
-    about: 'A file with the token.',
+    otherwise: 'the token stored by a gateway of the same user',
+    about: 'File with the token.',
   },
   'state-dir': {
     type: 'string',
@@ -34,8 +34,8 @@ export const remoteFlags = {
   ca: {
     type: 'string',
     value: 'FILE',
-    otherwise: 'those that Node.js trusts',
-    about: 'The authority that signed the certificate of the port.',
+    otherwise: 'the CA certificates of Node.js',
+    about: 'CA certificate of the admin port.',
   },
 } as const satisfies Flags;
 

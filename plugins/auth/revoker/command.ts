@@ -3,8 +3,8 @@ import type { PluginCommand } from '#contract';
 /** `sluice revoker`: serves nothing but the revoke server, with the port, TLS and log of a configuration. */
 export const command: PluginCommand = {
   usage: '-c FILE',
-  summary: 'Serve as the revoke server.',
-  details: 'Of the file only port, listen_ip, tls, telemetry/logging and auth/revoker count.',
+  summary: 'Run the revoke server.',
+  details: 'Uses only port, listen_ip, tls, telemetry/logging and auth/revoker of the file.',
   flags: {
     config: { type: 'string', short: 'c', value: 'FILE', about: 'The configuration.', otherwise: 'required' },
   },

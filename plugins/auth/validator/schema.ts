@@ -58,8 +58,8 @@ export const schema = {
       default: '',
       examples: ['https://id.example.com'],
     },
-    audience: names('All of these must be in aud of the token.', 'https://api.example.com'),
-    roles: names('The token must carry one of these; empty for no such demand.', 'admin', 'editor'),
+    audience: names('Values that the aud claim of the token must contain.', 'https://api.example.com'),
+    roles: names('Accepted roles. The token must have at least one. Empty accepts any token.', 'admin', 'editor'),
     roles_key: {
       type: 'string',
       minLength: 1,
@@ -101,13 +101,15 @@ export const schema = {
       default: [],
       examples: [[['sub', 'X-User']]],
     },
-    propagate_claims_preserve_array: flag('An array becomes several values of its header instead of one with commas.'),
+    propagate_claims_preserve_array: flag(
+      'Passes arrays as several values of the header instead of one separated by commas.',
+    ),
     leeway: {
       type: 'duration',
       description: 'Clock skew tolerance for `exp`, `nbf` and `iat`. At least 1 second.',
       default: '1s',
     },
-    operation_debug: flag('Log why a request was refused, as an error.'),
+    operation_debug: flag('Logs the reason of each rejection as an error.'),
   },
 } as const satisfies Schema;
 

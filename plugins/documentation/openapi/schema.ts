@@ -54,11 +54,11 @@ const bodyFields = {
 const properties = {
   // Of the service.
   version: { type: 'string', description: 'Version of the API.', default: '1.0.0' },
-  terms_of_service: text('Address of the terms of service.'),
+  terms_of_service: text('URL of the terms of service.'),
   contact_name: text('Contact of the API.'),
-  contact_email: text('Their e-mail address.'),
+  contact_email: text('E-mail address of the contact.'),
   contact_url: text('Their page.'),
-  license_name: text('Name of the licence.'),
+  license_name: text('License name.'),
   license_url: text('URL of the license. Requires license_name.'),
   host: text('Public host name of the API, with a port if it is not the default.', 'api.example.com'),
   base_path: { type: 'string', description: 'Public path prefix of all endpoints.', default: '/' },
@@ -123,7 +123,7 @@ const properties = {
         pattern: '^/(?:[\\w.~-]+(?:/[\\w.~-]+)*)?$',
         description: 'Path of the documentation page. The document is served at openapi.json below it.',
       },
-      audience: text('Only endpoints for this audience. Default: all.'),
+      audience: text('Audience of the served document. Default: all endpoints.'),
     },
     description: 'Serves the document of the endpoints of this gateway. Not available in KrakenD.',
     examples: [{ path: '/docs', audience: 'public' }],

@@ -67,7 +67,7 @@ export const schema = {
       description: 'Response status of preflights.',
       default: 204,
     },
-    debug: flag('Log every decision, at the level DEBUG.'),
+    debug: flag('Logs every decision at DEBUG.'),
   },
 } as const satisfies Schema;
 

@@ -20,7 +20,9 @@ export const schema = {
       default: [],
       examples: [['api.example.com']],
     },
-    allowed_hosts_are_regex: flag('The entries of allowed_hosts are regular expressions for the whole host.'),
+    allowed_hosts_are_regex: flag(
+      'Treats the entries of allowed_hosts as regular expressions that match the whole host.',
+    ),
     host_proxy_headers: {
       type: 'array',
       items: { type: 'string', published: { pattern: HEADER_NAME_PATTERN } },
@@ -53,8 +55,8 @@ export const schema = {
       default: 0,
       examples: [31_536_000],
     },
-    sts_include_subdomains: flag('Strict-Transport-Security covers subdomains.'),
-    force_sts_header: flag('Send Strict-Transport-Security on plain HTTP too.'),
+    sts_include_subdomains: flag('Adds includeSubDomains to Strict-Transport-Security.'),
+    force_sts_header: flag('Sends Strict-Transport-Security over plain HTTP as well.'),
     frame_deny: flag('Send X-Frame-Options: DENY.'),
     custom_frame_options_value: {
       type: 'string',
@@ -85,7 +87,7 @@ export const schema = {
       description: 'Value of Public-Key-Pins.',
       unused: { because: 'public key pinning is obsolete' },
     },
-    is_development: flag('Ignore allowed_hosts, ssl_redirect and Strict-Transport-Security.'),
+    is_development: flag('Development mode: ignores allowed_hosts, ssl_redirect and Strict-Transport-Security.'),
   },
 } as const satisfies Schema;
 

@@ -16,7 +16,7 @@ const saslSchema = {
       description: 'SASL mechanism.',
       default: 'PLAIN',
     },
-    user: text('Name of the user.', 'gateway'),
+    user: text('User name.', 'gateway'),
     password: { type: 'string', secret: true, description: 'Password of the user, or the token for OAUTHBEARER.' },
     auth_identity: text('Authorization identity, with PLAIN.', 'orders'),
     scram_auth_id: text('Authorization identity, with SCRAM. Not supported.', 'orders'),
@@ -53,15 +53,15 @@ export const clusterSchema = {
       description: 'TLS settings. Default: no TLS. File paths are relative to the working directory.',
     },
     sasl: saslSchema,
-    dial_timeout: duration('Longest time to connect to a broker.', '30s', '5s'),
-    read_timeout: duration('Longest wait for a response of a broker.', '30s', '10s'),
+    dial_timeout: duration('Connect timeout.', '30s', '5s'),
+    read_timeout: duration('Response timeout.', '30s', '10s'),
     write_timeout: {
-      ...duration('Longest time to write a request.', '30s', '10s'),
+      ...duration('Write timeout of a request.', '30s', '10s'),
       unused: { because: 'a request that cannot be written has no response within read_timeout' },
     },
     keep_alive: duration('TCP keep-alive interval. 0s disables it.', '0s', '30s'),
-    client_id: text('Name for the brokers, without white space. Default: sluice and its version.', 'gateway'),
-    rack_id: text('Rack of the gateway, so that it reads from replicas nearby. Default: none.', 'eu-west-1a'),
+    client_id: text('Client ID sent to the brokers, without white space. Default: sluice and its version.', 'gateway'),
+    rack_id: text('Rack of the gateway, to read from nearby replicas. Default: none.', 'eu-west-1a'),
     channel_buffer_size: {
       type: 'integer',
       minimum: 0,
@@ -76,7 +76,7 @@ export const clusterSchema = {
       default: 3,
       examples: [5],
     },
-    metadata_retry_backoff: duration('Wait between these attempts.', '250ms', '1s'),
+    metadata_retry_backoff: duration('Pause between retries.', '250ms', '1s'),
   },
 } as const satisfies Schema;
 
@@ -86,7 +86,7 @@ export const groupSchema = {
   title: 'Kafka consumer group',
   description: 'Consumer group, whose members share the records and their offsets.',
   properties: {
-    id: text('Name of the group.', 'gateways'),
+    id: text('Group ID.', 'gateways'),
     session_timeout: duration(
       'Session timeout: time without heartbeats after which a member loses its partitions.',
       '10s',
@@ -108,7 +108,7 @@ export const groupSchema = {
       examples: [['roundrobin']],
     },
     instance_id: text(
-      'Name of a member that keeps its partitions while it restarts. One for each gateway.',
+      'Static member ID: keeps its partitions across restarts. Must be unique per gateway.',
       'gateway-0',
     ),
     fetch_default: {

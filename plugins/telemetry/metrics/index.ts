@@ -39,10 +39,10 @@ const schema = {
       default: ':8090',
       examples: ['127.0.0.1:8090'],
     },
-    endpoint_disabled: flag('Count, and show no page.'),
+    endpoint_disabled: flag('Counts without serving the page.'),
     router_disabled: flag('Disables counting of endpoint responses.'),
-    proxy_disabled: flag('Do not count the pipes of endpoints.'),
-    backend_disabled: flag('Do not count the pipes of backends.'),
+    proxy_disabled: flag('Disables counting of endpoint pipelines.'),
+    backend_disabled: flag('Disables counting of backend pipelines.'),
   },
 } as const;
 

@@ -59,8 +59,8 @@ const staticAttributes = {
 } as const;
 
 const layerSwitches = {
-  disable_metrics: flag('Measure nothing in this layer.'),
-  disable_traces: flag('Record no spans in this layer.'),
+  disable_metrics: flag('Disables metrics of this layer.'),
+  disable_traces: flag('Disables spans of this layer.'),
 } as const;
 
 const proxyLayer = {
@@ -111,11 +111,11 @@ const otlpExporter = {
       description: 'Host name or IP address of the collector. The prefix https:// enables TLS.',
       examples: ['https://otel.internal'],
     },
-    port: port('Port of the collector. Default: 4317, with use_http 4318.'),
-    use_http: flag('Send protobuf over HTTP to /v1/traces and /v1/metrics instead of gRPC.'),
-    disable_metrics: flag('Send no metrics, but of endpoints that name the exporter.'),
-    disable_traces: flag('Send no spans, but of endpoints that name the exporter.'),
-    custom_metric_reporting_period: seconds('Seconds between pushes of metrics; 0 for metric_reporting_period.'),
+    port: port('Port of the collector. Default: 4317, or 4318 with use_http.'),
+    use_http: flag('Sends protobuf over HTTP to /v1/traces and /v1/metrics instead of gRPC.'),
+    disable_metrics: flag('Sends no metrics, except those of endpoints that name the exporter.'),
+    disable_traces: flag('Sends no spans, except those of endpoints that name the exporter.'),
+    custom_metric_reporting_period: seconds('Seconds between pushes of metrics. 0 means metric_reporting_period.'),
   },
 } as const;
 
@@ -124,14 +124,14 @@ const prometheusExporter = {
   required: ['name'],
   properties: {
     name: exporterName,
-    port: { ...port('Port that is scraped, at /metrics; 0 for any free port.'), default: 9090 },
+    port: { ...port('Port that serves /metrics. 0 chooses a free port.'), default: 9090 },
     listen_ip: { type: 'string', description: 'Listen address. Default: 0.0.0.0.', examples: ['127.0.0.1'] },
     host: { type: 'string', description: 'Deprecated name of listen_ip.', deprecated: true },
-    process_metrics: flag('Show CPU time, memory, open files and start of the processes.'),
-    go_metrics: flag('Show delay of the event loop, heap and garbage collection, as nodejs_*.'),
-    disable_metrics: flag('Show no metrics, but of endpoints that name the exporter.'),
+    process_metrics: flag('Exports CPU time, memory, open files and start time of the processes.'),
+    go_metrics: flag('Exports event loop delay, heap and garbage collection, as nodejs_*.'),
+    disable_metrics: flag('Exports no metrics, except those of endpoints that name the exporter.'),
     custom_metric_reporting_period: {
-      ...seconds('How often metrics are reported, in seconds.'),
+      ...seconds('Reporting interval in seconds.'),
       unused: { because: 'Prometheus decides when it scrapes', unless: [0] },
     },
   },
@@ -163,7 +163,7 @@ export const serviceSchema = {
   ],
   properties: {
     service_name: text("Service name. Default: the configuration's name, or Sluice.", 'shop'),
-    service_version: text("Version of the service. Default: the gateway's.", '2.1.0'),
+    service_version: text("Service version. Default: the gateway's version.", '2.1.0'),
     deploy_env: text('Deployment environment. Omitted if empty.', 'production'),
     metric_reporting_period: {
       type: 'integer',

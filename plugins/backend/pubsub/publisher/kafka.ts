@@ -28,7 +28,7 @@ const producerSchema = {
       default: 'wait_for_local',
       examples: ['wait_for_all'],
     },
-    required_acks_timeout: duration('How long the leader waits for replicas.', '10s', '5s'),
+    required_acks_timeout: duration('Time that the leader waits for replicas.', '10s', '5s'),
     compression_codec: {
       type: 'string',
       enum: ['none', 'gzip', 'snappy', 'lz4', 'zstd'],
@@ -58,7 +58,7 @@ const producerSchema = {
       default: 3,
       examples: [1],
     },
-    retry_backoff: duration('Wait between these attempts.', '100ms', '500ms'),
+    retry_backoff: duration('Pause between retries.', '100ms', '500ms'),
   },
 } as const satisfies Schema;
 

@@ -18,9 +18,9 @@ export const exportCommand: PluginCommand = {
       short: 'a',
       value: 'NAME',
       otherwise: 'all',
-      about: 'Only endpoints for this audience.',
+      about: 'Includes only endpoints for this audience.',
     },
-    'openapi-version': { type: 'string', value: 'VERSION', default: '3.0', about: 'Version of OpenAPI: 3.0 or 3.1.' },
+    'openapi-version': { type: 'string', value: 'VERSION', default: '3.0', about: 'OpenAPI version: 3.0 or 3.1.' },
     legacy: { type: 'boolean', about: 'Write Swagger 2.0.' },
     yaml: { type: 'boolean', about: 'Write YAML, not JSON.' },
     'skip-jsonschema': {

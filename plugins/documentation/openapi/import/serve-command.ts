@@ -7,11 +7,11 @@ const { output: _, yaml: __, ...flags } = importFlags;
 export const serveCommand: PluginCommand = {
   usage: 'SPEC...',
   summary: 'Serve the API that OpenAPI documents describe, with a documentation page.',
-  details: 'As import openapi, without the file between: until SIGTERM or SIGINT.',
+  details: 'Like import openapi, without writing a file. Runs until SIGTERM or SIGINT.',
   flags: {
     ...flags,
-    port: { type: 'string', short: 'p', value: 'PORT', default: '8080', about: 'Port clients connect to.' },
-    page: { type: 'string', value: 'PATH', default: '/docs', about: 'Path of the page.' },
+    port: { type: 'string', short: 'p', value: 'PORT', default: '8080', about: 'Listening port.' },
+    page: { type: 'string', value: 'PATH', default: '/docs', about: 'Path of the documentation page.' },
   },
   aliases: ['openapi serve'],
   async run(call) {
