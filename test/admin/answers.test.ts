@@ -49,7 +49,7 @@ describe('every answer of the admin API', () => {
       type: 'urn:gateway:problem:not-found',
       title: 'Not Found',
       status: 404,
-      detail: 'there is no /v1/nothing',
+      detail: '/v1/nothing does not exist',
       instance: '/v1/nothing',
       requestId: body.requestId,
       revision: 1,

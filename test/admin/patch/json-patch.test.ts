@@ -90,7 +90,7 @@ describe('a JSON patch', () => {
       { op: 'add', path: '/a', value: 1 },
       { op: 'remove', path: '/b' },
     ];
-    throws(() => jsonPatch({}, patch), { index: 1, message: 'operation 1: there is no "b"' });
+    throws(() => jsonPatch({}, patch), { index: 1, message: 'operation 1: "b" does not exist' });
   });
 
   it('changes neither the document nor itself', () => {
