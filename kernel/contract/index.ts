@@ -125,7 +125,7 @@ export * from './plugin.ts';
 export { definePort, type Offer, offer, type Port } from './port.ts';
 export { type ProductNames, productNames } from './product-names.ts';
 export type { Protocol } from './protocol.ts';
-export { Query } from './query.ts';
+export { hasTooManyParameters, Query } from './query.ts';
 export type { RouterOptions } from './router-config.ts';
 export type { Infer, PipeRules, Schema, Written } from './schema.ts';
 export type {

@@ -6,6 +6,7 @@ import { inspectHead } from './framing.ts';
 import { untaken } from './internals.ts';
 import { Progress } from './progress.ts';
 import { endPolitely, refusal } from './refusal.ts';
+import type { LogRefusedQuery } from './refused-queries.ts';
 
 /** Pipelined requests that may wait on one connection. */
 const PIPELINE_LIMIT = 100;
@@ -13,6 +14,7 @@ const PIPELINE_LIMIT = 100;
 /** What the connections of one listener share; it may change while they live. */
 export interface ConnectionRules {
   readonly serve: (message: IncomingMessage, response: ServerResponse) => void;
+  readonly logRefusedQuery: LogRefusedQuery;
   /** From the end of a request's head to the end of its response, in milliseconds; 0 for no limit. */
   writeTimeoutMs: number;
   /** Time limit for a client that does not read pending data, in milliseconds; 0 disables it. */
@@ -67,6 +69,7 @@ export class Connection {
   #begin(message: IncomingMessage, response: ServerResponse): void {
     const status = inspectHead(message);
     if (status !== 0) {
+      if (status === 414) this.#rules.logRefusedQuery(message);
       message.resume();
       return this.refuse(status);
     }

@@ -1,21 +1,9 @@
 import type { IncomingMessage } from 'node:http';
+import { hasTooManyParameters } from '#contract';
 import { dropConnectionHeaders } from '../pipeline/request.ts';
 
 /** More headers than this are refused; the limit on their size holds besides. */
 const HEADER_LIMIT = 2000;
-
-/** Maximum number of query parameters; requests with more are rejected with 414. Parsing 100,000 takes 0.3 s. */
-const PARAMETER_LIMIT = 1000;
-
-/** True for a target with more than 1,000 query parameters. One comparison for targets shorter than 2,000 characters. */
-export function hasTooManyParameters(target: string): boolean {
-  if (target.length < 2 * PARAMETER_LIMIT) return false;
-  let count = 1;
-  for (let at = target.indexOf('&'); at >= 0; at = target.indexOf('&', at + 1)) {
-    if (++count > PARAMETER_LIMIT) return true;
-  }
-  return false;
-}
 
 /** True for a `Content-Length` that is known to the byte. */
 export function isLength(text: string): boolean {

@@ -6,6 +6,7 @@ import { Connection, type ConnectionRules } from './connection.ts';
 import { deferContinue } from './expectation.ts';
 import { portTimeouts } from './port-timeouts.ts';
 import { pauseOf } from './progress.ts';
+import type { LogRefusedQuery } from './refused-queries.ts';
 
 /** Serves HTTP/1. It owns no port: connections come to it as `connection` events, its own or another server's. */
 export interface Http1 {
@@ -36,6 +37,7 @@ const DEFAULT_HEADER_BYTES = 1024 * 1024;
 export function createHttp1(
   config: ServiceConfig,
   serve: (message: IncomingMessage, response: ServerResponse) => void,
+  logRefusedQuery: LogRefusedQuery,
 ): Http1 {
   const server = createServer({
     ...limits(config),
@@ -47,7 +49,7 @@ export function createHttp1(
   });
   // Node silently drops the headers beyond its count.
   server.maxHeadersCount = 0;
-  const rules: ConnectionRules = { serve, ...connectionLimits(config), closing: false };
+  const rules: ConnectionRules = { serve, logRefusedQuery, ...connectionLimits(config), closing: false };
   const connections = new Map<Duplex, Connection>();
   let watching: NodeJS.Timeout | undefined;
   /** Checks all open connections periodically, which costs nothing per request. */
@@ -120,7 +122,7 @@ function limits(config: ServiceConfig) {
   };
 }
 
-function connectionLimits(config: ServiceConfig): Omit<ConnectionRules, 'serve' | 'closing'> {
+function connectionLimits(config: ServiceConfig): Omit<ConnectionRules, 'serve' | 'logRefusedQuery' | 'closing'> {
   return {
     writeTimeoutMs: config.write_timeout,
     sendTimeoutMs: config.send_timeout,

@@ -9,15 +9,16 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type ServiceConfig, timerMs } from '#contract';
+import { hasTooManyParameters, type ServiceConfig, timerMs } from '#contract';
 import { abandon, endStalled } from './exchange-context.ts';
 import { deferContinue } from './expectation.ts';
-import { hasTooManyParameters, isLength } from './framing.ts';
+import { isLength } from './framing.ts';
 import { isOfType } from './http2-destinations.ts';
 import { abort, connections, Http2Request, Http2Response } from './http2-messages.ts';
 import { handConnection } from './internals.ts';
 import { portTimeouts } from './port-timeouts.ts';
 import { Progress, pauseOf } from './progress.ts';
+import type { LogRefusedQuery } from './refused-queries.ts';
 
 /** Serves connections that speak HTTP/2, encrypted or not. */
 export interface Http2 {
@@ -49,6 +50,7 @@ export function createHttp2(
   config: ServiceConfig,
   onlyType: string | null,
   serve: (message: IncomingMessage, response: ServerResponse) => void,
+  logRefusedQuery: LogRefusedQuery,
 ): Http2 {
   let limits = config;
   let served = onlyType;
@@ -82,6 +84,7 @@ export function createHttp2(
     if (!request.stream.endAfterHeaders) dropBodyAfter(response as Http2Response, request as Http2Request);
     const refusal = inspect(request, headerBytes(limits));
     if (refusal !== 0) {
+      if (refusal === 414) logRefusedQuery(request);
       response.writeHead(refusal).end();
       return;
     }

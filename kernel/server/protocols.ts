@@ -10,6 +10,7 @@ import { createHttp1, type Http1 } from './http1.ts';
 import type { createHttp2, Http2 } from './http2.ts';
 import { decideUpgrades, handConnection, watchTimeouts } from './internals.ts';
 import { portTimeouts } from './port-timeouts.ts';
+import { type LogRefusedQuery, refusedQueryLog } from './refused-queries.ts';
 import { createHandshakes, type Handshakes } from './tls.ts';
 import { protocolOf, SwitchingResponse } from './upgrade.ts';
 
@@ -75,6 +76,7 @@ class Dispatch implements Protocols {
   readonly #retired = new Set<Http1>();
   /** Plain connections whose protocol is not known yet. */
   readonly #unknown = new Set<Socket>();
+  readonly #logRefusedQuery: LogRefusedQuery;
   readonly #limitConnections: (config: ServiceConfig) => void;
 
   constructor(settings: PortSettings, serving: Serving, log: Log) {
@@ -84,15 +86,16 @@ class Dispatch implements Protocols {
     this.#http2Type = http2Type;
     this.#serving = serving;
     this.#log = log;
-    this.#handshakes = tls && this.#shakeHands(tls, config);
-    this.#http2 = this.#openHttp2(settings);
-    this.#http1 = this.#createHttp1(config);
-    watchTimeouts(this.#http1.server);
     this.listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
       // Node takes its own listener off what it hands out, and a reset can come at any moment.
       socket.on('error', ignored);
       this.#accept(socket);
     });
+    this.#logRefusedQuery = refusedQueryLog(this.listener, log);
+    this.#handshakes = tls && this.#shakeHands(tls, config);
+    this.#http2 = this.#openHttp2(settings);
+    this.#http1 = this.#createHttp1(config);
+    watchTimeouts(this.#http1.server);
     this.#limitConnections = limitConnections(this.listener, log);
     this.#limitConnections(config);
   }
@@ -126,7 +129,7 @@ class Dispatch implements Protocols {
   }
 
   #createHttp1(config: ServiceConfig): Http1 {
-    const http1 = createHttp1(config, this.#serving.serve);
+    const http1 = createHttp1(config, this.#serving.serve, this.#logRefusedQuery);
     const { server } = http1;
     decideUpgrades(
       server,
@@ -201,7 +204,7 @@ class Dispatch implements Protocols {
   #openHttp2(settings: PortSettings): Http2 | null {
     const { config, tls, http2Type } = settings;
     if (!tls && !speaksHttp2(config, http2Type)) return null;
-    return http2Module().createHttp2(config, onlyType(settings), this.#serving.serveHttp2);
+    return http2Module().createHttp2(config, onlyType(settings), this.#serving.serveHttp2, this.#logRefusedQuery);
   }
 
   #retire(next: Http1): void {

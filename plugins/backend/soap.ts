@@ -10,7 +10,7 @@ import {
   type Wrap,
 } from '#contract';
 import { type Fields, requestFields } from '../services/templates/fields.ts';
-import { readBodyAs, textOf } from '../services/templates/media.ts';
+import { readClientBody, textOf } from '../services/templates/media.ts';
 import { compileRenderer } from '../services/templates/renderer.ts';
 import { type ReceivedBody, replacingBody } from '../services/templates/request-body.ts';
 
@@ -68,7 +68,7 @@ function attach(site: BackendSite<Config>): AtBackend {
     req_path: ({ request }) => pathOf(request.target),
     // Without a type nothing says that it is a document.
     req_body: ({ request: { headers }, bytes }) =>
-      headers.has('content-type') ? readBodyAs(headers.get('content-type'), bytes, log) : null,
+      headers.has('content-type') ? readClientBody(headers.get('content-type'), bytes, log) : null,
     req_body_str: ({ bytes }) => textOf(bytes),
   };
   const renderer = compileRenderer(site, fields);

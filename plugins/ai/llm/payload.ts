@@ -10,7 +10,7 @@ import {
   type Wrap,
 } from '#contract';
 import { type Fields, requestFields } from '../../services/templates/fields.ts';
-import { readBodyAs, textOf } from '../../services/templates/media.ts';
+import { readClientBody, textOf } from '../../services/templates/media.ts';
 import { readBody } from '../../services/templates/read-body.ts';
 import { compileFile } from '../../services/templates/renderer.ts';
 import { type ChatCompletion, chatSlot } from '../lib/chat.ts';
@@ -27,7 +27,7 @@ interface Received {
 
 const fields: Fields<Received> = {
   ...requestFields,
-  req_body: ({ request, bytes }) => readBodyAs(request.headers.get('content-type'), bytes),
+  req_body: ({ request, bytes }) => readClientBody(request.headers.get('content-type'), bytes),
   req_body_str: ({ bytes }) => textOf(bytes),
 };
 

@@ -1,4 +1,13 @@
-import { type Data, type DataObject, type Log, parseExact, Query, setKey } from '#contract';
+import {
+  CallError,
+  type Data,
+  type DataObject,
+  hasTooManyParameters,
+  type Log,
+  parseExact,
+  Query,
+  setKey,
+} from '#contract';
 import { readXml } from '../documents/xml-reader.ts';
 
 /** How documents of a media type are read, from their text or its bytes; throws an Error with the parser's text. */
@@ -12,9 +21,16 @@ const kinds: readonly (readonly [type: RegExp, read: Read])[] = [
   ],
 ];
 
+const FORM = /^application\/x-www-form-urlencoded\b/i;
+
+/** @throws CallError FORM_TOO_LARGE, 413. */
 const forms: Read = (document) => {
+  const text = textOf(document);
+  if (hasTooManyParameters(text)) {
+    throw new CallError('FORM_TOO_LARGE', 'the form has more than 1,000 fields', { view: { status: 413 } });
+  }
   const fields: DataObject = {};
-  for (const [name, values] of Query.parse(textOf(document))) setKey(fields, name, values);
+  for (const [name, values] of Query.parse(text)) setKey(fields, name, values);
   return fields;
 };
 
@@ -26,16 +42,34 @@ export function documentReader(contentType: string): Read | null {
 
 /**
  * A body as data, as its `Content-Type` says: JSON, which it is taken for without one, XML, or the fields of a form. Null
- * for what cannot be read, which a log is told.
+ * for what cannot be read, such as a form of more than 1,000 fields, which a log is told.
  */
 export function readBodyAs(contentType: string | undefined, bytes: Uint8Array, log?: Log): Data {
+  return readAs(contentType, bytes, ({ message }, type) => {
+    log?.warning(() => `the body is not valid ${type}: ${message}`);
+  });
+}
+
+/** The body of a client, in the same way. @throws CallError FORM_TOO_LARGE, 413. */
+export function readClientBody(contentType: string | undefined, bytes: Uint8Array, log?: Log): Data {
+  return readAs(contentType, bytes, (error, type) => {
+    if (error instanceof CallError) throw error;
+    log?.warning(() => `the body is not valid ${type}: ${error.message}`);
+  });
+}
+
+function readAs(
+  contentType: string | undefined,
+  bytes: Uint8Array,
+  failed: (error: Error, type: string) => void,
+): Data {
   const type = contentType ?? 'application/json';
-  const read = /^application\/x-www-form-urlencoded\b/i.test(type) ? forms : documentReader(type);
+  const read = FORM.test(type) ? forms : documentReader(type);
   if (!read || bytes.length === 0) return null;
   try {
     return read(bytes);
   } catch (error) {
-    log?.warning(() => `the body is not valid ${type}: ${(error as Error).message}`);
+    failed(error as Error, type);
     return null;
   }
 }

@@ -1,6 +1,6 @@
 import { CallError, type PipeRequest, Reply, RequestBody, type Site, type Step, type Wrap } from '#contract';
 import { type Fields, requestFields } from './fields.ts';
-import { readBodyAs, textOf } from './media.ts';
+import { readClientBody, textOf } from './media.ts';
 import { readBody } from './read-body.ts';
 import { compileRenderer, type Renderer, type TemplateConfig } from './renderer.ts';
 
@@ -15,7 +15,7 @@ export interface ReceivedBody {
 
 const fields: Fields<ReceivedBody> = {
   ...requestFields,
-  req_body: ({ request, bytes }) => readBodyAs(request.headers.get('content-type'), bytes),
+  req_body: ({ request, bytes }) => readClientBody(request.headers.get('content-type'), bytes),
   req_body_str: ({ bytes }) => textOf(bytes),
 };
 

@@ -63,10 +63,17 @@ export const connectionBounds: readonly Bound[] = [
   },
   {
     holds: 'Query parameters of a request',
-    from: 'kernel/server/framing.ts',
+    from: 'kernel/contract/query.ts',
     limit: '{PARAMETER_LIMIT} parameters',
-    beyond: 'The request is rejected with 414.',
+    beyond: 'The request is rejected with 414, which is logged at most once a second.',
     tests: ['the framing of a request may have a thousand query parameters, and no more'],
+  },
+  {
+    holds: 'Fields of a form that a component parses',
+    from: 'kernel/contract/query.ts',
+    limit: '{PARAMETER_LIMIT} fields',
+    beyond: 'The request is rejected with 413.',
+    tests: ['modifier/request-body-generator rejects forms of more than 1,000 fields with 413, without a call'],
   },
   {
     holds: 'Requests that wait on an HTTP/1.1 connection (pipelining)',

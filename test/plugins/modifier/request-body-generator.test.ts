@@ -181,6 +181,16 @@ describe(namespace, () => {
     ]);
   });
 
+  it('rejects forms of more than 1,000 fields with 413, without a call', async () => {
+    await start(made('{{ toJson .req_body }}', { content_type: 'text/plain' }));
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const form = Array.from({ length: 150_000 }, (_, at) => `${at}=`).join('&');
+    const { length } = backend.requests;
+    equal((await gateway!.inject({ method: 'POST', url: '/a', headers, payload: form })).statusCode, 413);
+    equal(backend.requests.length, length);
+    equal((await send('a=1&'.repeat(999), { headers })).body.includes('"a"'), true);
+  });
+
   it('has the path and the method of the request', async () => {
     await start({ ...made('{{ .req_method }} {{ .req_path }}'), endpoint: '/p/{x}' });
     equal((await send('', { url: '/p/a%20b' })).body, 'POST /p/a b');
