@@ -1,0 +1,2 @@
+/** Header that names the team. */
+export const HEADER = 'X-Team';
