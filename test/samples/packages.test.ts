@@ -36,6 +36,7 @@ describe('the sample of a plugin in a package', function () {
 
   it('is built, packed, installed, checked and served by the name of the package', async () => {
     const source = join(folder, 'sluice-team');
+    const project = join(folder, 'project');
     // In the place of its build, which needs the compiler and the package.
     mkdirSync(join(source, 'dist'));
     for (const name of readdirSync(join(source, 'src'))) {
@@ -44,13 +45,13 @@ describe('the sample of a plugin in a package', function () {
       writeFileSync(join(source, 'dist', name.replace('.ts', '.js')), code);
     }
     await run('npm', ['pack', '--ignore-scripts'], { cwd: source });
-    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', './sluice-team/acme-sluice-team-1.0.0.tgz'], {
-      cwd: folder,
+    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', '../sluice-team/acme-sluice-team-1.0.0.tgz'], {
+      cwd: project,
     });
-    const entry = join(folder, 'node_modules/@acme/sluice-team/dist/index.js');
+    const entry = join(project, 'node_modules/@acme/sluice-team/dist/index.js');
     const checked = await sluice('plugin', 'check', entry);
     deepEqual([checked.code, checked.out], [0, `OK acme/team ${entry}\n`]);
-    process.chdir(folder);
+    process.chdir(project);
     const backend = await startBackend(json({ name: 'Ada' }));
     const document = JSON.parse(readFileSync('gateway.json', 'utf8'));
     const gateway = await openGateway({ ...document, host: [backend.host] }, { port: 0, sinks: silentSinks });
