@@ -48,7 +48,14 @@ describe('the types of the package', function () {
     await install();
     writeFileSync(join(home, 'package.json'), JSON.stringify({ type: 'module' }));
     const compilerOptions = {
-      ...{ target: 'es2024', lib: ['es2024', 'esnext'], module: 'nodenext', types: ['node'], noEmit: true },
+      ...{
+        target: 'es2024',
+        lib: ['es2024', 'esnext'],
+        module: 'nodenext',
+        types: ['node'],
+        noEmit: true,
+        allowImportingTsExtensions: true,
+      },
       ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false },
     };
     writeFileSync(
@@ -103,6 +110,16 @@ describe('the types of the package', function () {
 
   it('know the settings of every component in a configuration, and those that plugins declare', async () => {
     equal(await compile(Object.fromEntries([ofAuthor('configuration.ts')])), '');
+  });
+
+  it('let the programs of the guide to the library compile', async () => {
+    const guide = readFileSync('samples/library/README.md', 'utf8');
+    const programs = Array.from(
+      guide.matchAll(/^```ts (\S+)\n(.*?)^```$/gms),
+      ([, name, text]) => [name!, text!] as const,
+    );
+    equal(programs.length, 6);
+    equal(await compile(Object.fromEntries(programs)), '');
   });
 });
 

@@ -24,9 +24,10 @@ export interface GatewayOptions extends Omit<Overrides, 'plugins'>, Omit<EngineO
 /** Processes that serve. */
 export interface WorkerOptions {
   readonly count: number;
-  /** The program they run, with its arguments; what `runWorker` needs follows as the last argument. */
-  readonly program: string;
-  readonly args: readonly string[];
+  /** The program they run; what `runWorker` needs follows as its last argument. Default: the command of this package. */
+  readonly program?: string;
+  /** Its arguments. Default: `worker`. */
+  readonly args?: readonly string[];
 }
 
 /** Command line options that override every configuration. */

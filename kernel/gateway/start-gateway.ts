@@ -35,6 +35,7 @@ import type { WorkerPool } from '../workers/worker-pool.ts';
 import type { GatewayStatus } from './gateway.ts';
 import { injectInto } from './inject.ts';
 import { demandListenOptions } from './listen-options.ts';
+import { openWorkers } from './open-workers.ts';
 import type { Operations, ServingConfiguration } from './operations.ts';
 import { OwnProcess } from './own-process.ts';
 import { statusOf } from './status-of.ts';
@@ -117,13 +118,12 @@ export class RunningGateway implements Operations {
   }
 
   async start(): Promise<void> {
-    const { workers, port, debug = false, log: isLogging = true, resumeLastGood = false } = this.#options;
+    const { workers, resumeLastGood = false } = this.#options;
     if (workers) {
-      const { WorkerPool } = await import('../workers/worker-pool.ts');
-      const { events, log, containment, internalErrors } = this;
-      const settings = { port: port ?? null, debug, log: isLogging, plugins: this.#options.pluginFolder ?? null };
-      const shared = { generations: this.generations, mirrors: this.#mirrors, denied: this.#denied };
-      this.#pool = new WorkerPool({ ...workers, settings, ...shared, containment, internalErrors, events, log });
+      const { events, log, containment, internalErrors, generations } = this;
+      const parts = { events, log, containment, internalErrors, generations };
+      const shared = { mirrors: this.#mirrors, denied: this.#denied };
+      this.#pool = await openWorkers(workers, this.#options, { ...parts, ...shared });
       this.join(this.#pool);
     }
     try {
