@@ -85,20 +85,23 @@ function* normalizing(data: unknown, options: NormalizeOptions): Generator<undef
     report.error('CONFIG_SYNTAX', tooDeepIn(data), `nested deeper than ${MAX_DEPTH} levels`);
     return { ...normalize({ version: 3 }), errors: report.errors };
   }
+  yield;
   checkSecrets(data, known, report);
   yield;
   const document: DataObject = cloneData(data);
+  yield;
   applyEnvironment(document, options.env ?? {}, report);
   const unresolved = unresolvedIn(document, known);
   yield;
   reportOldVersion(document, report);
   const origin = modernize(document, known, report);
   settleTransport(document, origin, report);
+  yield;
   const isConverted = convertComponents(document, origin, known, report);
   const isPlain = !isConverted && data['version'] === 3 && origin.renames().length === 0;
   yield;
   const written = (pointer: string) => valueAt(data, parsePointer(origin.pointer(pointer)));
-  const structure = checkStructure(document, origin, known, report, written);
+  const structure = yield* checkStructure(document, origin, known, report, written);
   yield;
   const service = document as unknown as ServiceConfig;
   const rules = createReport(origin);
@@ -109,6 +112,7 @@ function* normalizing(data: unknown, options: NormalizeOptions): Generator<undef
   for (const [index, endpoint] of service.endpoints.entries()) {
     const pointer = `/endpoints/${index}`;
     if (structure.isSound(pointer)) completeEndpoint(endpoint, pointer, { service, known, clean }, rules);
+    yield;
   }
   completeAgents(service, structure, known, rules);
   yield* checkService(service, structure, known, rules, written, options.isPartial === true);

@@ -17,7 +17,7 @@ export type Slug =
   | 'internal';
 
 /** Most issues that are made and remembered of one change, and told to one client. */
-const MAX_ISSUES = 200;
+export const MAX_ISSUES = 200;
 
 /** A configuration that was not applied, or a change that was not tried: what serves is untouched. */
 export class Refusal extends ConfigErrors {

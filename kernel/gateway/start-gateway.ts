@@ -19,7 +19,7 @@ import { logOutcome } from '../control/log-outcome.ts';
 import type { Participant } from '../control/participant.ts';
 import type { ListenOptions } from '../control/public-port.ts';
 import { recordRevisions, recordStart } from '../control/record-revisions.ts';
-import { toRefusal } from '../control/refusal.ts';
+import { MAX_ISSUES, toRefusal } from '../control/refusal.ts';
 import { adminSettings, KEPT_REVISIONS } from '../control/reload-settings.ts';
 import { openRevisionStore, type RevisionStore } from '../control/revision-store.ts';
 import { ConfigText, type Snapshot, type Source } from '../control/snapshot.ts';
@@ -213,7 +213,8 @@ export class RunningGateway implements Operations {
     if (errors.length === 0) return examined;
     const { isSecret } = this.components;
     const refusal = toRefusal(new ConfigErrors(errors), examined.phase, document, isSecret);
-    refusal.warnings = toIssues(document, [...(document?.warnings ?? []), ...warnings], 'warning', isSecret);
+    const told = [...(document?.warnings ?? []), ...warnings].slice(0, MAX_ISSUES);
+    refusal.warnings = toIssues(document, told, 'warning', isSecret);
     throw refusal;
   }
 

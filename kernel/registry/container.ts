@@ -4,10 +4,12 @@ import type { Catalogue, Plugin, Services } from '#contract';
 /** The process's container: services by name, plugins as `plugin:<namespace>`, each made at its first use. */
 export type Container = AwilixContainer<Services & Record<`plugin:${string}`, Promise<Plugin>>>;
 
-/** Registers the kernel's own services and every plugin of the catalogue, loading none. */
+/** Registers the kernel's own services and every plugin of the catalogue. Makes and loads none of them. */
 export function createProcessContainer(catalogue: Catalogue, services: Services): Container {
   const container: Container = createContainer({ injectionMode: InjectionMode.PROXY, strict: true });
-  for (const [name, service] of Object.entries(services)) container.register(name, asValue(service));
+  for (const name of Object.keys(services) as (keyof Services)[]) {
+    container.register(name, asFunction(() => services[name]).singleton());
+  }
   for (const [namespace, load] of Object.entries(catalogue.plugins)) {
     container.register(`plugin:${namespace}`, asFunction(() => load().then((module) => module.plugin)).singleton());
   }

@@ -12,7 +12,7 @@ import { keywordsOf } from '../../kernel/config/schema/keywords.ts';
 import type { JsonSchema } from '../../kernel/config/schema/schema.ts';
 import { holderSchema } from '../../kernel/config/schema/validate.ts';
 import type { Schema } from '../../kernel/contract/index.ts';
-import { routerSchema, serviceSchema } from '../../kernel/contract/internal.ts';
+import { endpointSchema, routerSchema, serviceSchema } from '../../kernel/contract/internal.ts';
 import { Registry } from '../../kernel/registry/registry.ts';
 import { catalogue } from '../../plugins/index.ts';
 
@@ -46,7 +46,7 @@ export function withChecks(checks: ReadonlyMap<string, string>, folder: string):
 /** All that a configuration of this release is held to: the kernel's schemas, those of components, and the forms in them. */
 export async function fixedSchemas(): Promise<ReadonlySet<Schema>> {
   const registry = new Registry(catalogue, toolServices());
-  const results = new Set<Schema>([serviceSchema, routerSchema]);
+  const results = new Set<Schema>([serviceSchema, endpointSchema, routerSchema]);
   await registry.load(registry.namespaces);
   for (const name of registry.namespaces) {
     for (const { schema } of registry.plugin(name)?.places ?? []) results.add(schema);

@@ -1,5 +1,5 @@
 import { ConfigError, type Data, type DataObject, isObject, type Schema } from '#contract';
-import { routerSchema, serviceSchema } from '../../contract/internal.ts';
+import { endpointSchema, routerSchema, serviceSchema } from '../../contract/internal.ts';
 import { parentPointer, parsePointer, valueAt } from '../../values/pointer.ts';
 import { hasField, methodHint, methodsHint, placeOf } from '../compatibility/misplaced.ts';
 import { evaluateField, type Kind, kindOf } from '../compatibility/not-supported.ts';
@@ -36,17 +36,18 @@ interface ObjectSchema {
 /**
  * Checks a document of version 3 against the kernel's schemas, fills in defaults and reads durations. Changes the
  * document: afterwards the root and the router are as their types say, with the default where what is written is not; of
- * the endpoints only the sound ones are.
+ * the endpoints only the sound ones are. Yields after every endpoint: the validator copies the errors that it has so far
+ * with each one that it adds, so thousands of endpoints in one call would take quadratic time.
  *
  * Codes: those of the validator, CONFIG_NOT_SUPPORTED, ROUTE_NO_BACKEND.
  */
-export function checkStructure(
+export function* checkStructure(
   document: DataObject,
   origin: Origin,
   known: KnownPlugins,
   report: Report,
   written: Written,
-): Structure {
+): Generator<undefined, Structure, undefined> {
   const unsound = new Set<string>();
   const check = (schema: Schema, value: unknown, pointer: string) => {
     // Before defaults are filled in.
@@ -61,7 +62,16 @@ export function checkStructure(
     return checked;
   };
   const isSound = (pointer: string) => !unsound.has(pointer);
-  check(serviceSchema, document, '');
+  const { endpoints } = document;
+  const isList = Array.isArray(endpoints);
+  check(serviceSchema, isList ? Object.assign(document, { endpoints: [] }) : document, '');
+  if (isList) {
+    document['endpoints'] = endpoints;
+    for (const [index, endpoint] of endpoints.entries()) {
+      endpoints[index] = check(endpointSchema, endpoint, `/endpoints/${index}`) as Data;
+      yield;
+    }
+  }
   settle(document, serviceSchema, '', isSound);
   const components = document['extra_config'] as DataObject;
   const given = Object.hasOwn(components, 'router') ? components['router'] : {};

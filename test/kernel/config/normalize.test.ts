@@ -78,9 +78,9 @@ describe('the root', () => {
       normalize(bad).errors.map(({ pointer }) => pointer),
       [
         '/version',
+        '/timeout',
         '/endpoints/0/x',
         '/endpoints/1',
-        '/timeout',
         '/endpoints/0/endpoint',
         '/endpoints/0/backend/0/url_pattern',
       ],

@@ -1,4 +1,4 @@
-import { deepEqual, ok } from 'node:assert/strict';
+import { deepEqual, equal, ok } from 'node:assert/strict';
 import { cost } from '../../support/cost.ts';
 import { normalize } from '../../support/known.ts';
 
@@ -21,9 +21,25 @@ function costOf(document: object): number {
   return cost(() => deepEqual(normalize(document).errors, []));
 }
 
+function costOfMistakes(endpoints: number): number {
+  const backend = [{ url_pattern: '/', host: ['http://a.test'] }];
+  const wrong = Array.from({ length: endpoints }, (_, at) => ({
+    endpoint: `/${at}`,
+    methot: 'GET',
+    timeout: 'x',
+    backend,
+  }));
+  return cost(() => equal(normalize({ version: 3, endpoints: wrong }).errors.length, 2 * endpoints));
+}
+
 describe('the rules of a large configuration', () => {
   it('cost in proportion to its endpoints', () => {
     const small = costOf(large(1000));
     ok(costOf(large(8000)) < 30 * small, 'eight times the endpoints, thirty times the time');
+  });
+
+  it('cost in proportion to its mistakes', () => {
+    const small = costOfMistakes(2000);
+    ok(costOfMistakes(16_000) < 20 * small, 'eight times the mistakes, twenty times the time');
   });
 });
