@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { ConfigError } from '#contract';
 import { ConfigErrors } from '../contract/internal.ts';
 import { fileTrouble } from '../values/file-trouble.ts';
+import { loadRegularFile } from '../values/regular-file.ts';
 import { type Document, decodeInSlices, parseDocument } from './syntax/load.ts';
 import { parseAside } from './syntax/parse-aside.ts';
 import { reparseDocument } from './syntax/reparse.ts';
@@ -18,7 +19,7 @@ const EXTENDED = 'flexible_config.json';
  * the working directory says so, the file is a template.
  * @param onRead told what was read, also when it cannot be parsed: bytes of a file, names in a directory, null for what
  *   cannot be read.
- * @param before as of `parseAfter`.
+ * @param before as of `parseAfter`. Where something serves already, only a regular file is read; a command may read a pipe.
  * @throws ConfigErrors CONFIG_READ when the file cannot be read; else as `parseDocument` and `assemble`.
  */
 export async function readDocument(
@@ -28,7 +29,7 @@ export async function readDocument(
 ): Promise<Document> {
   let bytes: Uint8Array;
   try {
-    bytes = await readFile(path);
+    bytes = await (before ? loadRegularFile(path) : readFile(path));
   } catch (error) {
     onRead(path, null);
     const message = `cannot read ${path}: ${fileTrouble(error)}`;

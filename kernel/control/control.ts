@@ -10,6 +10,7 @@ import { type Overrides, readConfig } from '../runtime/read-config.ts';
 import { ReadFiles } from '../runtime/read-files.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { FileRead } from '../runtime/watch/index.ts';
+import { untilAborted } from '../values/until-aborted.ts';
 import { type Attempt, Attempts } from './attempts.ts';
 import type { Applied, Change, Current } from './change.ts';
 import type { EventLog } from './event-log.ts';
@@ -204,7 +205,8 @@ export class Control {
     const { change, phases, files } = running;
     const { generations, overrides } = this.#options;
     const known = this.#current?.snapshot.document ?? null;
-    const snapshot = await readSnapshot(change.source, (file) => running.noteFile(file), known);
+    const reading = readSnapshot(change.source, (file) => running.noteFile(file), known);
+    const snapshot = await untilAborted(reading, phases.signal);
     running.snapshot = snapshot;
     await scheduler.yield();
     phases.enter('validate');
@@ -282,7 +284,7 @@ export class Control {
   ): Promise<readonly Ready[]> {
     if (participants.length === 0) return [];
     phases.enter('prepare');
-    const next = { runtime, snapshot: snapshot!, files: files.contents };
+    const next = { runtime, snapshot: snapshot!, files: files.contents, signal: phases.signal };
     const settled = await Promise.allSettled(participants.map((participant) => participant.prepare(next)));
     const ready = settled.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
     try {

@@ -9,6 +9,8 @@ export interface Next {
   readonly snapshot: Snapshot;
   /** What was read for it besides the document, by absolute path. */
   readonly files: readonly (readonly [string, FileContent])[];
+  /** Aborts when the change is given up. */
+  readonly signal: AbortSignal;
 }
 
 type Rebound = readonly string[] | void;

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UnreadFile } from '../pipeline/attach.ts';
+import { readRegularFile } from '../values/regular-file.ts';
 import { contentHash, listingHash } from './content-hash.ts';
 import type { FileRead } from './watch/index.ts';
 
@@ -101,7 +102,7 @@ export class NamedFiles extends ReadFiles {
 
 function attemptRead(path: string): ReadAttempt {
   try {
-    return attemptOf(readFileSync(path), path);
+    return attemptOf(readRegularFile(path), path);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EISDIR' ? attemptList(path, error) : failed(error, path);
   }

@@ -1,5 +1,6 @@
 import { ConfigError } from '#contract';
 import { ConfigErrors, GatewayError } from '../contract/internal.ts';
+import { untilAborted } from '../values/until-aborted.ts';
 
 /** Time limit for all warm-ups of one build, in milliseconds. */
 const WARM_UP_MS = 10_000;
@@ -21,7 +22,9 @@ export async function warmUp(tasks: readonly WarmUp[], cancelled: AbortSignal): 
   cancelled.addEventListener('abort', cancel);
   if (cancelled.aborted) cancel();
   try {
-    const settled = await Promise.allSettled(tasks.map((task) => raced(task, stop.signal)));
+    const settled = await Promise.allSettled(
+      tasks.map((task) => untilAborted(started(task, stop.signal), stop.signal)),
+    );
     cancelled.throwIfAborted();
     const failures = settled.flatMap((each) => (each.status === 'rejected' ? [toFailure(each.reason)] : []));
     if (failures.length > 0) throw new ConfigErrors(failures);
@@ -31,18 +34,10 @@ export async function warmUp(tasks: readonly WarmUp[], cancelled: AbortSignal): 
   }
 }
 
-/** Settles with the task, or rejects with the reason of the signal, whichever comes first. */
-function raced(task: WarmUp, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const give = (): void => reject(signal.reason);
-    if (signal.aborted) return give();
-    signal.addEventListener('abort', give);
-    // Tasks may throw before they return a promise.
-    Promise.resolve(signal)
-      .then(task)
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener('abort', give));
-  });
+/** Tasks may throw before they return a promise. One whose signal has aborted already does not begin. */
+async function started(task: WarmUp, signal: AbortSignal): Promise<void> {
+  await null;
+  if (!signal.aborted) await task(signal);
 }
 
 function toFailure(error: unknown): ConfigError {

@@ -11,6 +11,7 @@ import { reloadSettings } from '../control/reload-settings.ts';
 import type { Asked } from '../runtime/config-build.ts';
 import { endpointId } from '../runtime/endpoint-prints.ts';
 import type { MirrorChange, Mirrors } from '../runtime/mirrors.ts';
+import { untilAborted } from '../values/until-aborted.ts';
 import { HeldRuntimes } from './held-runtimes.ts';
 import type {
   Heartbeat,
@@ -161,16 +162,18 @@ export class WorkerPool implements Participant, SlotOwner {
     return this.#slots.map(describeWorker);
   }
 
-  async prepare({ runtime, snapshot, files }: Next): Promise<Ready> {
+  async prepare({ runtime, snapshot, files, signal }: Next): Promise<Ready> {
     const { file, text } = snapshot;
     const order: PrepareOrder = { revision: runtime.id, file, text, files };
-    const settled = await Promise.allSettled(this.#slots.map((slot) => slot.prepare(order)));
+    const settled = await Promise.allSettled(this.#slots.map((slot) => untilAborted(slot.prepare(order), signal)));
     const abort = async () => {
       await Promise.all(this.#slots.map((slot) => slot.abort()));
     };
     const refused = settled.find((outcome) => outcome.status === 'rejected');
     if (refused) {
-      await abort();
+      const released = abort();
+      // Orders arrive in their sequence: the next one follows the abort.
+      if (!signal.aborted) await released;
       throw refused.reason;
     }
     return {

@@ -1,7 +1,8 @@
-import { type Dirent, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { type Dirent, existsSync, readdirSync } from 'node:fs';
 import { dirname, isAbsolute, join, normalize, resolve } from 'node:path';
 import { ConfigError } from '#contract';
 import { fileTrouble } from '../../values/file-trouble.ts';
+import { readRegularFile } from '../../values/regular-file.ts';
 import { decodeText } from '../syntax/load.ts';
 
 /** Told of everything that is read: the bytes of a file, the names in a directory, null for what cannot be read. */
@@ -21,7 +22,7 @@ export class SourceFiles {
 
   /** The text of a file. @throws Error with the reason for one that cannot be read. */
   text(path: string): string {
-    const bytes = this.#tell(path, () => readFileSync(path));
+    const bytes = this.#tell(path, () => readRegularFile(path));
     this.read.add(path);
     return decodeText(bytes, path);
   }

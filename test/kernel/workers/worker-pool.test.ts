@@ -11,7 +11,7 @@ import type { WorkerPool } from '../../../kernel/workers/worker-pool.ts';
 import { until } from '../../support/conditions.ts';
 import { partsOf, rememberingSinks } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
-import { TestProcess } from './lines.ts';
+import { TestProcess, turnsUntil } from './lines.ts';
 
 const nothing = { type: 'object', properties: {} } as const;
 
@@ -161,6 +161,23 @@ describe('the pool of workers', () => {
       ],
     );
     equal(pool.committed!.revision, 1);
+  });
+
+  it('gives a configuration up that a worker does not get ready for, two seconds after the next one has come', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    Object.assign(processes[1]!.answers, { prepare: () => new Promise(() => {}) });
+    const hanging = rejects(gateway.reload(config('two')), /cancelled in favor of the next change/);
+    await turnsUntil(() => asked('prepare')[1]!.length === 2);
+    Object.assign(processes[1]!.answers, { prepare: () => null, abort: () => new Promise(() => {}) });
+    const next = gateway.reload(config('three'));
+    mock.timers.tick(2000);
+    await hanging;
+    mock.timers.reset();
+    equal((await next).result, 'applied');
+    deepEqual(
+      processes.map(({ orders }) => orders.map(([name]) => name).filter((name) => /prepare|abort|commit/.test(name))),
+      [1, 2].map(() => ['prepare', 'commit', 'prepare', 'abort', 'prepare', 'commit']),
+    );
   });
 
   it('tells each address once that its workers have opened, and lets others listen at the new port', async () => {
