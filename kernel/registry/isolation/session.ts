@@ -4,6 +4,7 @@ import { MessageChannel, Worker } from 'node:worker_threads';
 import { type Position, PositionedError } from '../../config/index.ts';
 import { isObject } from '../../values/data.ts';
 import type { FileReader } from '../loading/file-reader.ts';
+import { UNFINISHED } from '../loading/source-error.ts';
 import { endAtPlace } from './end-at-place.ts';
 import { PortLine, type ReceiveAt } from './port-line.ts';
 import { receiveError } from './sent-error.ts';
@@ -188,7 +189,7 @@ export class ThreadSession {
   #load(port: import('node:worker_threads').MessagePort, loadMs: number): Promise<ThreadLoaded> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        const late = new ThreadEnded('the plugin did not finish loading');
+        const late = new ThreadEnded(UNFINISHED);
         reject(late);
         void this.end(late);
       }, loadMs + BOOT_MS);

@@ -12,6 +12,7 @@ import { ModuleGraph, SOURCE_FILE } from './module-graph.ts';
 import { packageEntry } from './packages.ts';
 import { wrongWith } from './plugin-check.ts';
 import { sourceError } from './source-error.ts';
+import { isUnchanged, StuckFiles } from './stuck-files.ts';
 
 /** The root field `plugin`, as far as it was written soundly. */
 interface PluginSettings {
@@ -59,6 +60,7 @@ export class PluginLoader {
   readonly #adapt: Catalogue['adapt'];
   readonly #loadMs: number;
   readonly #instances = new LRUCache<string, Instance>({ max: REMEMBERED });
+  readonly #stuck = new StuckFiles(REMEMBERED);
   /** Requests may be waiting for this event loop: the first configuration has been loaded. */
   #mayServe = false;
 
@@ -142,9 +144,13 @@ export class PluginLoader {
 
   async #instanceOf(file: string, pointer: string, files: FileReader): Promise<Instance> {
     const known = this.#instances.get(file);
-    if (known && isCurrent(known, files)) return known;
-    const isolated = await this.#isolated(file, pointer, files);
-    if (isolated) return isolated;
+    if (known && isUnchanged(known.hashes, files)) return known;
+    return this.#stuck.load(file, pointer, files, async (noting) => {
+      return (await this.#isolated(file, pointer, noting)) ?? (await this.#evaluated(file, pointer, noting));
+    });
+  }
+
+  async #evaluated(file: string, pointer: string, files: FileReader): Promise<Instance> {
     const graph = new ModuleGraph(file, files);
     try {
       const exports = await graph.evaluate(this.#loadMs);
@@ -235,17 +241,6 @@ function nothingIn(path: string, pointer: string, part: string): ConfigError {
   return new ConfigError('PLUGIN_FOLDER', pointer, `no plugin in ${path}: no .ts, .mts, .js or .mjs file${named}`, {
     hint,
   });
-}
-
-function isCurrent({ hashes }: Instance, files: FileReader): boolean {
-  for (const [path, before] of hashes) {
-    try {
-      if (hash('sha256', files.read(path)) !== before) return false;
-    } catch {
-      return false;
-    }
-  }
-  return true;
 }
 
 function sourceOf(file: string, hashes: ReadonlyMap<string, string>): PluginSource {

@@ -31,10 +31,13 @@ export function sourceError(
   });
 }
 
+/** How the reason begins where a plugin's evaluation took too long. */
+export const UNFINISHED = 'the plugin did not finish loading';
+
 /** Codes of errors whose text says nothing to whoever wrote the plugin. */
 const reasons: Readonly<Record<string, string>> = {
-  ERR_SCRIPT_EXECUTION_TIMEOUT: 'the plugin did not finish loading: it runs in an endless loop',
-  ERR_LOAD_TIMEOUT: 'the plugin did not finish loading: it awaits a promise that never settles',
+  ERR_SCRIPT_EXECUTION_TIMEOUT: `${UNFINISHED}: it runs in an endless loop`,
+  ERR_LOAD_TIMEOUT: `${UNFINISHED}: it awaits a promise that never settles`,
 };
 
 function reasonOf(error: unknown): string {

@@ -338,6 +338,35 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     );
   });
 
+  it('that did not finish loading are not evaluated again until one of their files changes', async () => {
+    loader = new PluginLoader(undefined, 50);
+    const counted = globalThis as { evaluations?: number };
+    const helper = (text: string) =>
+      folder.write('lib.ts', `globalThis.evaluations = (globalThis.evaluations ?? 0) + 1; // ${text}`);
+    helper('one');
+    folder.write('a.ts', `import './lib.ts';\nfor (;;) {}`);
+    const refusals: unknown[] = [];
+    const evaluations: unknown[] = [];
+    for (const text of ['one', 'one', 'two']) {
+      helper(text);
+      refusals.push(told(await load())[0]);
+      evaluations.push(counted.evaluations);
+    }
+    delete counted.evaluations;
+    match(String(refusals[0]), /the plugin did not finish loading: it runs in an endless loop/);
+    deepEqual([new Set(refusals).size, evaluations[1], evaluations[0] !== evaluations[2]], [1, evaluations[0], true]);
+  });
+
+  it('that throw are evaluated again with the same content, because the cause may lie elsewhere', async () => {
+    const counted = globalThis as { evaluations?: number };
+    folder.write('a.ts', `globalThis.evaluations = (globalThis.evaluations ?? 0) + 1;\nthrow new Error('not yet');`);
+    for (const count of [1, 2]) {
+      match(told(await load())[0]!, /not yet/);
+      equal(counted.evaluations, count);
+    }
+    delete counted.evaluations;
+  });
+
   it('that change while requests may be waiting are first evaluated in a thread', async () => {
     loader = new PluginLoader(catalogue.adapt, 200);
     const marked = globalThis as { evaluatedByTest?: string };
