@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify as asToml } from 'smol-toml';
 import type { Issue } from '../../kernel/config/index.ts';
+import { budgetSeed, isLong, sampler } from '../support/budget.ts';
 import { inspect } from './inspect.ts';
 import { mutationsOf } from './mutations.ts';
 import { asJson, asYaml, type Printed, type Range } from './printed.ts';
@@ -24,12 +25,15 @@ describe('check -t, on good configurations', () => {
 /** What is known not to be found at its place, and why. */
 const missed = JSON.parse(read(join(home, 'missed.json'))) as Record<string, string>;
 
-describe('check -t, on good configurations with one mistake put in', function () {
+describe(`check -t, on good configurations with one mistake put in (SLUICE_TEST_SEED=${budgetSeed})`, function () {
   this.timeout(180_000);
   const unfound: string[] = [];
   let match = 0;
+  /** One in eight of the mistakes in `npm test`, all of them in `npm run test:long`. */
+  const isPicked = sampler(8);
 
   const examine = async (title: string, text: string, file: string, isTold: (issue: Issue) => boolean) => {
+    if (!isPicked()) return;
     if ((await inspect(text, file)).some(isTold)) match++;
     else unfound.push(title);
   };
@@ -62,8 +66,9 @@ describe('check -t, on good configurations with one mistake put in', function ()
 
   it('misses no more than missed.json says', () => {
     const share = `${match} of ${match + unfound.length} found`;
-    deepEqual(unfound.sort(), Object.keys(missed).sort(), share);
-    ok(match >= LEAST_FOUND, share);
+    if (isLong) deepEqual(unfound.sort(), Object.keys(missed).sort(), share);
+    else deepEqual(unfound.filter(isNews), [], share);
+    ok(match >= LEAST_FOUND / (isLong ? 1 : 10), share);
   });
 
   function isNews(title: string): boolean {
