@@ -7,6 +7,7 @@ import { ReadFiles } from '../../runtime/read-files.ts';
 import { openHarness } from '../../testing/index.ts';
 import { readArguments } from '../arguments.ts';
 import type { Command, CommandContext } from '../command.ts';
+import { typeErrorsOf } from './check-types.ts';
 
 /**
  * Loads plugins as a gateway would, and attaches every example of their schemas: what fails, and what an attachment does not
@@ -15,8 +16,9 @@ import type { Command, CommandContext } from '../command.ts';
 export const checkPlugins: Command = {
   usage: '[FILE | DIRECTORY]...',
   flags: {},
-  summary: 'Load plugins like a gateway does, and build the examples of their schemas.',
-  details: 'Without a name, checks the plugins in ./plugins. Exit codes: 0 no issues, 1 issues found.',
+  summary: 'Load plugins like a gateway does, build the examples of their schemas, and check types.',
+  details:
+    'Without a name, checks the plugins in ./plugins. Types are checked in folders with a tsconfig.json, by the TypeScript version installed there; a gateway never checks types. Exit codes: 0 no issues, 1 issues found.',
   async run(args, context) {
     const { positionals } = readArguments(args, {}, true);
     const paths = positionals.length > 0 ? positionals : ['./plugins'];
@@ -28,7 +30,8 @@ export const checkPlugins: Command = {
 
 async function checkPath(path: string, { catalogue, stdout, stderr }: CommandContext): Promise<number> {
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-  const settings = isFile ? { folder: dirname(path), pattern: basename(path) } : { folder: path };
+  const folder = isFile ? dirname(path) : path;
+  const settings = isFile ? { folder, pattern: basename(path) } : { folder };
   const isTaken = (name: string) => Object.hasOwn(catalogue.plugins, name);
   const { plugins, errors, warnings } = await new PluginLoader(catalogue.adapt).load(
     settings,
@@ -48,6 +51,13 @@ async function checkPath(path: string, { catalogue, stdout, stderr }: CommandCon
     await attachExamples(plugin, (line) => report(`${plugin.source!.file}: ${plugin.name}: ${line}`));
     if (wrong > before) continue;
     for (const name of plugin.handlers ?? [plugin.name]) stdout.write(`OK ${name} ${plugin.source!.file}\n`);
+  }
+  const typeErrors = await typeErrorsOf(folder);
+  for (const error of typeErrors ?? []) if (!isFile || error.startsWith(`${path}:`)) report(error);
+  if (typeErrors === null) {
+    stderr.write(
+      `WARNING types of ${folder} were not checked: no TypeScript is installed for it; hint: npm install --save-dev typescript @types/node\n`,
+    );
   }
   return wrong;
 }

@@ -11,7 +11,7 @@ import { withTools } from '../tools.ts';
 
 const flags = {
   config: { ...configFlag, about: 'Also list the plugins that this configuration names.' },
-  plugins: pluginsFlag,
+  plugins: { ...pluginsFlag, otherwise: 'the plugins of the configuration, or ./plugins without one' },
   all: { type: 'boolean', default: false, about: 'Includes built-in plugins.' },
   format: formatFlag,
 } as const satisfies Flags;
@@ -26,8 +26,9 @@ export const listPlugins: Command = {
     const { values } = readArguments(args, flags);
     const json = isJson(values.format);
     const file = values.config;
+    const folder = values.plugins ?? (file === undefined && !values.all ? './plugins' : undefined);
     try {
-      return await withTools({ ...context, plugins: values.plugins }, async ({ registryOf }) => {
+      return await withTools({ ...context, plugins: folder }, async ({ registryOf }) => {
         const registry = await registryOf(file === undefined ? {} : (await readDocument(file)).data);
         await registry.load([...registry.namespaces, ...(registry.catalogue.always ?? [])]);
         const plugins = registry.namespaces

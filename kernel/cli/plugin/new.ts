@@ -76,6 +76,8 @@ export const newPlugin: Command = {
     const shown = relative(process.cwd(), folder) || '.';
     stdout.write(`
 Test it:   sluice plugin test ${shown}
+Types:     npm install --save-dev typescript @types/node && npx tsc --project ${shown}
+           A gateway does not check types when it loads a file.
 Use it:    "plugin": { "folder": "./${shown}/" } at the root of the configuration,
            ${skeleton.usage(naming)}
 `);

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { type Catalogue, ConfigError, isObject, type Plugin, type PluginSource } from '#contract';
 import { PositionedError } from '../../config/index.ts';
@@ -127,9 +127,8 @@ export class PluginLoader {
         if (names.length === 0) warnings.push(nothingIn(path, pointer, part));
         for (const name of names) yield { file: join(resolve(path), name), pointer };
       } catch (error) {
-        errors.push(
-          new ConfigError('PLUGIN_FOLDER', pointer, `cannot read the plugin folder: ${(error as Error).message}`),
-        );
+        const message = `cannot read the plugin folder: ${(error as Error).message}`;
+        errors.push(new ConfigError('PLUGIN_FOLDER', pointer, message, { hint: whereFrom(path) }));
       }
     }
     for (const [index, name] of (Array.isArray(packages) ? packages : []).entries()) {
@@ -236,11 +235,16 @@ function sourcesAmong(names: readonly string[], part: string): string[] {
 
 function nothingIn(path: string, pointer: string, part: string): ConfigError {
   const hint =
-    part === '.so' ? 'compiled plugins of another product cannot be loaded: write them as .ts or .js' : undefined;
+    part === '.so' ? 'compiled plugins of another product cannot be loaded: write them as .ts or .js' : whereFrom(path);
   const named = part === '' ? '' : ` whose name contains "${part}"`;
   return new ConfigError('PLUGIN_FOLDER', pointer, `no plugin in ${path}: no .ts, .mts, .js or .mjs file${named}`, {
     hint,
   });
+}
+
+/** A hint that names the base folder of a relative path; undefined for an absolute path. */
+function whereFrom(path: string): string | undefined {
+  return isAbsolute(path) ? undefined : `relative paths start at the working directory, ${process.cwd()}`;
 }
 
 function sourceOf(file: string, hashes: ReadonlyMap<string, string>): PluginSource {

@@ -34,7 +34,7 @@ describe('sluice plugin', () => {
       equal(tested.code, 0, tested.out + tested.err);
       match(tested.out, /pass 8\b/);
       const checked = await sluice('plugin', 'check', at);
-      deepEqual([checked.code, checked.err], [0, '']);
+      deepEqual([checked.code, checked.err.replace(/^WARNING types of .*\n/, '')], [0, '']);
       equal(checked.out.match(/^OK /gm)!.length, KINDS.length);
       symlinkSync(resolve('node_modules'), join(folder.path, 'node_modules'));
       equal(execFileSync('tsc', ['--project', at], { encoding: 'utf8' }), '');
@@ -51,7 +51,7 @@ describe('sluice plugin', () => {
       equal(tested.code, 0, tested.out + tested.err);
       match(tested.out, /pass 7\b/);
       const checked = await sluice('plugin', 'check', at);
-      deepEqual([checked.code, checked.err], [0, '']);
+      deepEqual([checked.code, checked.err.replace(/^WARNING types of .*\n/, '')], [0, '']);
       equal(checked.out.match(/^OK acme\/(?:my|isolated)-/gm)!.length, 7);
       symlinkSync(resolve('node_modules'), join(folder.path, 'node_modules'));
       equal(execFileSync('tsc', ['--project', at], { encoding: 'utf8' }), '');
@@ -219,6 +219,24 @@ describe('sluice plugin', () => {
       );
     });
 
+    it('finds mistakes of types where a compiler is installed, which loading does not', async () => {
+      const file = folder.write('plugins/wrong.ts', `${headerSource('a')}export const count: number = 'one';\n`);
+      folder.write(
+        'plugins/tsconfig.json',
+        JSON.stringify({ compilerOptions: { strict: true, noResolve: true, types: [] }, include: ['*.ts'] }),
+      );
+      const without = await sluice('plugin', 'check', at);
+      equal(without.code, 0);
+      match(without.err, /^WARNING types of .* were not checked: no TypeScript .*npm install --save-dev typescript/);
+      symlinkSync(resolve('node_modules'), join(folder.path, 'node_modules'));
+      const { code, err } = await sluice('plugin', 'check', at);
+      equal(code, 1);
+      match(
+        err,
+        new RegExp(`^ERROR ${file}:13:14: Type 'string' is not assignable to type 'number'. \\[TS2322\\]$`, 'm'),
+      );
+    }).timeout(60_000);
+
     it('looks at one file', async () => {
       folder.write('plugins/broken.ts', 'const a = ;');
       const file = folder.write('plugins/header.ts', headerSource('a'));
@@ -237,6 +255,25 @@ describe('sluice plugin', () => {
         listed.plugins.map(({ name, kinds }: Record<string, unknown>) => [name, kinds]),
         [['acme/header', ['endpoint']]],
       );
+    });
+
+    it('takes ./plugins without flags, and says where it looked when it is missing', async () => {
+      folder.write('plugins/header.ts', headerSource('a'));
+      const home = process.cwd();
+      try {
+        process.chdir(folder.path);
+        match((await sluice('plugin', 'list')).out, /acme\/header +endpoint +plugins\/header\.ts/);
+        process.chdir(at);
+        const { code, err } = await sluice('plugin', 'list');
+        equal(code, 1);
+        match(
+          err,
+          new RegExp(`cannot read the plugin folder: .*ENOENT[^]*relative paths start at the working directory, ${at}`),
+        );
+        equal((await sluice('plugin', 'list', '--all')).code, 0);
+      } finally {
+        process.chdir(home);
+      }
     });
 
     it('takes those of a configuration, and says what keeps one from being loaded', async () => {
