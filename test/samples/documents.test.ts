@@ -61,7 +61,7 @@ describe('the sample of documents', () => {
       '-o',
       output,
     );
-    deepEqual([code, err], [0, '']);
+    deepEqual([code, err], [0, `Wrote ${output}\n`]);
     deepEqual((await sluice('check', '-t', '-c', output)).err, '');
     const imported = await startGateway({ ...JSON.parse(folder.read('gateway.json')), host: [backend.url] });
     deepEqual((await imported.inject('/books')).json(), [{ isbn: '1', title: 'One' }]);

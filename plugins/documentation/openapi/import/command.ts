@@ -11,7 +11,7 @@ const flags = {
     type: 'string',
     short: 'o',
     value: 'FILE',
-    default: '-',
+    otherwise: 'gateway.json, or gateway.yaml with --yaml, if it does not exist yet',
     about: 'Output file. - writes to standard output.',
   },
   config: {
@@ -52,8 +52,10 @@ export const importCommand: PluginCommand = {
   async run(call) {
     const imported = await importSpecs(call);
     if (typeof imported === 'number') return imported;
-    const { output = '-', yaml } = call.values;
-    return writeResult(String(output), printDocument(imported.configuration, yaml === true), call);
+    const { output, yaml } = call.values;
+    const path = typeof output === 'string' ? output : `gateway.${yaml ? 'yaml' : 'json'}`;
+    const isNew = output === undefined;
+    return writeResult(path, printDocument(imported.configuration, yaml === true), call, { isNew });
   },
 };
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, symlinkSync, truncateSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { dirname } from 'node:path';
 import { createFolder, type Folder, sluice } from '../../../kernel/cli/command.ts';
 import { imported, operation, spec } from './import-fixture.ts';
 
@@ -17,7 +18,7 @@ describe('sluice import openapi', () => {
   const base = ['--base-host', 'http://127.0.0.1:9'];
   /** A document in the folder `inside`. */
   const write = (name: string, content: unknown) => folder.write(`inside/${name}`, content);
-  const importing = (...args: string[]) => sluice('import', 'openapi', ...base, ...args);
+  const importing = (...args: string[]) => sluice('import', 'openapi', ...base, '-o', '-', ...args);
 
   it('writes a configuration that check takes, and that can be served', async () => {
     const file = write(
@@ -25,15 +26,30 @@ describe('sluice import openapi', () => {
       'openapi: 3.1.0\ninfo: {title: t, version: "1"}\npaths:\n  /a:\n    get:\n      responses: {200: {description: OK}}\n',
     );
     const output = folder.path('gateway.json');
-    deepEqual(await importing(file, '-o', output), { code: 0, out: '', err: '' });
+    deepEqual(await importing(file, '-o', output), { code: 0, out: '', err: `Wrote ${output}\n` });
     equal((await sluice('check', '-t', '-c', output)).code, 0);
   });
 
   it('is also called openapi import, joins several documents and writes YAML', async () => {
     const [one, other] = ['a', 'b'].map((name) => write(`${name}.json`, spec({ [`/${name}`]: { get: operation() } })));
-    const { code, out } = await sluice('openapi', 'import', ...base, one!, other!, '--yaml');
+    const { code, out } = await sluice('openapi', 'import', ...base, one!, other!, '--yaml', '-o', '-');
     equal(code, 0);
     match(out, /endpoint: \/a\n.*endpoint: \/b\n/s);
+  });
+
+  it('writes gateway.json where no file is named, and replaces none', async () => {
+    const file = write('a.json', spec({ '/a': { get: operation() } }));
+    const home = process.cwd();
+    process.chdir(dirname(file));
+    try {
+      const given = ['import', 'openapi', ...base, 'a.json'];
+      deepEqual(await sluice(...given), { code: 0, out: '', err: 'Wrote gateway.json\n' });
+      deepEqual(await sluice(...given, '--yaml'), { code: 0, out: '', err: 'Wrote gateway.yaml\n' });
+      const again = await sluice(...given);
+      deepEqual(again, { code: 1, out: '', err: 'ERROR gateway.json exists: name the file with -o\n' });
+    } finally {
+      process.chdir(home);
+    }
   });
 
   it('adds to a configuration in a file', async () => {

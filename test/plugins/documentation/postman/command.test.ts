@@ -30,7 +30,7 @@ describe('sluice export postman', () => {
       '--environment',
       environment,
     );
-    deepEqual(call, { code: 0, out: '', err: '' });
+    deepEqual(call, { code: 0, out: '', err: `Wrote ${collection}\nWrote ${environment}\n` });
     equal(JSON.parse(folder.read('c.json')).info.name, 'Shop');
     equal(JSON.parse(folder.read('e.json'))._postman_variable_scope, 'environment');
   });
