@@ -9,7 +9,7 @@ export const metrics: Operation = {
   path: '/metrics',
   scope: 'read',
   openOnLoopback: true,
-  summary: 'Return the metrics in the Prometheus text format.',
+  summary: 'Return the metrics in the Prometheus text format. Needs no token from loopback addresses and Unix sockets.',
   responses: { 200: { description: 'The metrics.', content: { 'text/plain': text } } },
   handle(ctx, admin) {
     const all = [

@@ -26,7 +26,8 @@ export const adminSchema = {
     },
     tokens: {
       type: 'array',
-      description: 'Access tokens. Empty creates a random token with every scope and stores it in a file.',
+      description:
+        'Access tokens. Empty creates a random token with every scope and stores it in a file. `GET /metrics` needs no token from loopback addresses and Unix sockets.',
       items: {
         type: 'object',
         properties: {

@@ -127,6 +127,17 @@ export const ownRules: readonly AuditRule[] = [
     find: ({ openNeighbors }) => openNeighbors(),
   },
   {
+    id: '8.2.12',
+    severity: 'LOW',
+    message:
+      'Let the admin port listen on a Unix socket if other users of the machine are not to read GET /metrics: it needs no token on loopback.',
+    isNote: true,
+    find: using(['admin/api'], ['service'], ({ settings: { listen = '127.0.0.1:9180', tokens } }) => {
+      const isTcp = typeof listen === 'string' && listen !== 'off' && !listen.startsWith('unix:');
+      return isTcp && isLoopback(listen) && Array.isArray(tokens) && tokens.length > 0;
+    }),
+  },
+  {
     id: '8.3.1',
     severity: 'MEDIUM',
     message: 'Restrict write access to the plugin folder to its owner: its files are executed.',

@@ -217,6 +217,7 @@ const cases: readonly [id: string, change: (config: Json) => void, at: readonly 
     ['7.3.1', root({ tls: { public_key: 'a', private_key: 'b' } }), ['/tls/public_key', '/tls/private_key']],
     ['8.1.1', service('admin/api', { listen: '0.0.0.0:9180' }), [inService('admin/api')]],
     ['8.1.1', service('admin/api', { listen: ':9180', tokens: [] }), [inService('admin/api')]],
+    ['8.2.12', service('admin/api', { tokens: [{ id: 'a' }] }), [inService('admin/api')]],
     ['8.1.2', atEndpoint('auth/validator', { alg: 'none' }), [`${inEndpoint('auth/validator')}/alg`]],
     [
       '8.1.2',
@@ -330,6 +331,11 @@ const harmless: readonly [id: string, sentence: string, change: (config: Json) =
   ['7.1.1', 'a plugin that is configured but not named', service('plugin/http-server', { name: [], virtualhost: {} })],
   ['8.1.1', 'an admin port on the loopback address', service('admin/api', { listen: '127.0.0.1:9180' })],
   ['8.1.1', 'an admin port on a socket file', service('admin/api', { listen: 'unix:/run/admin' })],
+  [
+    '8.2.12',
+    'an admin port with tokens on a socket file',
+    service('admin/api', { listen: 'unix:/run/admin', tokens: [{ id: 'a' }] }),
+  ],
   ['8.1.1', 'an admin port with tokens', service('admin/api', { listen: '0.0.0.0:1', tokens: [{ id: 'a' }] })],
   [
     '8.1.2',
