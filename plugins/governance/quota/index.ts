@@ -4,7 +4,7 @@ import {
   atBackend,
   atEndpoint,
   atService,
-  type Call,
+  Call,
   type CallError,
   type ClientRequest,
   definePlugin,
@@ -97,15 +97,22 @@ function counting<R extends ClientRequest | PipeRequest>(
     return reply;
   };
 
-  /** Counts what a response has used up; one that cannot be counted is the client's nevertheless. */
+  /**
+   * Counts what a response has used up, also if the client disconnects meanwhile. The response of a client is not lost if it
+   * cannot be counted, or not within the time of the call.
+   */
   const weigh = async ({ rule, caller }: Use, reply: Reply, before: Verdict, call: Call): Promise<Reply> => {
     if (!isMade(reply)) return told(reply, before);
-    try {
-      return told(reply, await rule.add(caller, weightOf(reply), call));
-    } catch (error) {
-      site.log.error(`[Quota] a response is not counted: ${(error as Error).message}`);
-      return told(reply, before);
-    }
+    const counted = rule.add(caller, weightOf(reply), new Call(site.log)).catch((error: Error) => {
+      site.log.error(`[Quota] a response is not counted: ${error.message}`);
+      return before;
+    });
+    call.background(counted);
+    const cancelled = Promise.withResolvers<Verdict>();
+    const cancellation = call.onCancel(() => cancelled.resolve(before));
+    const verdict = await Promise.race([counted, cancelled.promise]);
+    cancellation.off();
+    return told(reply, verdict);
   };
 
   const ask = async (use: Use, next: Step<R>, request: R, call: Call): Promise<Reply> => {

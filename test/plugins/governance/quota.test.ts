@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { mock } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
-import { offer } from '#contract';
+import { type Call, offer, Reply } from '#contract';
 import type { Operations } from '#kernel';
 import { openHarness } from '../../../kernel/testing/index.ts';
 import { plugin as processorsPlugin } from '../../../plugins/governance/processors/index.ts';
@@ -358,6 +358,31 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       deepEqual(await statuses(2, gateway, 'metered'), [200, 429]);
     });
 
+    it('counts the response of a client that disconnects while it is being counted', async () => {
+      const verdict = { retrySeconds: null, allowances: [] };
+      const counted: unknown[] = [];
+      let client: Call;
+      const rule = {
+        look: async () => verdict,
+        async add(caller: string, weight: number, call: Call) {
+          client.cancel();
+          counted.push([caller, weight, call.reason]);
+          return verdict;
+        },
+      };
+      const rules = new Map([['metered', rule]]);
+      const offers = [offer(quotas, new Map([['api', { rules, settle: () => undefined }]]) as never)];
+      const config = { ...quota, tiers: [byHeader('metered')], weight_key: 'n' };
+      const next = (_request: unknown, call: Call) => {
+        client = call;
+        return Reply.data({ n: 4 });
+      };
+      const gate = await openHarness(plugin, 'endpoint', config, { offers, next });
+      const { status } = await gate.send({ headers: { 'X-Plan': 'metered', 'X-User': 'u1' } });
+      deepEqual([status, counted], [200, [['u1', 4, null]]]);
+      await gate.close();
+    });
+
     it('gives the client its response though it cannot be counted', async () => {
       body = { n: 1 };
       const sinks = rememberingSinks();
@@ -379,7 +404,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
           ],
         });
         equal((await ask(gateway, 'metered')).statusCode, 200);
-        ok(sinks.lines.some((line) => /ERROR.*a response is not counted/.test(line)));
+        await until(() => sinks.lines.some((line) => /ERROR.*a response is not counted/.test(line)));
       } finally {
         redis.resume();
         await slow.close();
