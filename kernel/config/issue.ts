@@ -3,6 +3,7 @@ import { escapePointer, parentPointer, parsePointer } from '../values/pointer.ts
 import { type IsSecret, isSecret } from './secrets/secret.ts';
 import type { Document } from './syntax/load.ts';
 import { type KeyOrValue, type Position, PositionedError } from './syntax/position.ts';
+import { advised } from './template-advice.ts';
 
 /** A place in a configuration file; lines and columns count from 1, columns in UTF-16 units, the end is exclusive. */
 interface InFile extends Partial<Position> {
@@ -50,9 +51,9 @@ export function toIssues(
       severity,
       code: error.code,
       namespace: namespaceOf(error.pointer),
-      message: error instanceof PositionedError ? error.reason : error.message,
+      message: advised(document, error instanceof PositionedError ? error.reason : error.message),
       ...(value !== undefined && { value }),
-      ...(error.hint !== undefined && { hint: error.hint }),
+      ...(error.hint !== undefined && { hint: advised(document, error.hint) }),
       ...(related.length > 0 && { related }),
     };
   });
