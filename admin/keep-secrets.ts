@@ -106,12 +106,16 @@ export function isRevealing(ctx: Koa.Context): boolean {
   return isAsked;
 }
 
-/** A configuration, or what stands at a pointer in it, as a request may see it: secrets are `***` unless revealed. */
+/**
+ * A configuration, or what stands at a pointer in it, as a request may see it: secrets are `***` unless revealed.
+ * @param holder the object or list that contains it; undefined for a whole configuration.
+ */
 export function shown(
   ctx: Koa.Context,
   { components }: Pick<Operations, 'components'>,
   data: Data,
   pointer = '',
+  holder?: Data,
 ): Data {
-  return isRevealing(ctx) ? data : maskSecrets(data, pointer, components.isSecret);
+  return isRevealing(ctx) ? data : maskSecrets(data, pointer, components.isSecret, holder);
 }

@@ -87,13 +87,16 @@ function printedSection(
   mediaType: string,
 ): string | Promise<string> {
   const data = form === 'effective' ? canonicalData(gateway.config) : (gateway.serving.snapshot.data as Data);
-  return printers[mediaType]!(shown(ctx, gateway, valueAt(data, pointer), pointer));
+  if (pointer !== '' && !pointer.startsWith('/')) throw new Problem('bad-request', 'pointer must begin with a slash');
+  const steps = parsePointer(pointer);
+  const holder = steps.length === 0 ? undefined : valueAt(data, pointer, steps.slice(0, -1));
+  return printers[mediaType]!(shown(ctx, gateway, valueAt(data, pointer, steps), pointer, holder));
 }
 
-function valueAt(data: Data, pointer: string): Data {
-  if (pointer !== '' && !pointer.startsWith('/')) throw new Problem('bad-request', 'pointer must begin with a slash');
+/** @throws Problem not-found where the steps lead nowhere. */
+function valueAt(data: Data, pointer: string, steps: readonly string[]): Data {
   let value = data;
-  for (const step of parsePointer(pointer)) {
+  for (const step of steps) {
     const holds = (Array.isArray(value) || isObject(value)) && step !== 'length' && Object.hasOwn(value, step);
     if (!holds) throw new Problem('not-found', `nothing exists at ${pointer}`);
     value = (value as Record<string, Data>)[step]!;

@@ -104,26 +104,33 @@ function shownValue(document: Document | null, { code, pointer }: ConfigError, h
   if (pointer === '' || code === 'SCHEMA_REQUIRED') return undefined;
   const value = document?.valueAt(pointer);
   if (value === undefined) return undefined;
-  if (hides(pointer, value)) return '***';
-  const text = JSON.stringify(abridged(value as Data, pointer, { left: MAX_VALUE + 1, hides }));
+  const holder = document?.valueAt(parentPointer(pointer));
+  if (hides(pointer, value, holder)) return '***';
+  const text = JSON.stringify(abridged(value as Data, pointer, { left: MAX_VALUE + 1, hides }, holder));
   return text.slice(0, MAX_VALUE).replace(/[\ud800-\udbff]$/, '');
 }
 
 /** A copy without secrets, and without what cannot stand in the characters left. */
-function abridged(value: Data, pointer: string, budget: { left: number; readonly hides: IsSecret }): Data {
-  if (budget.hides(pointer, value)) return '***';
+function abridged(
+  value: Data,
+  pointer: string,
+  budget: { left: number; readonly hides: IsSecret },
+  holder: unknown,
+): Data {
+  if (budget.hides(pointer, value, holder)) return '***';
   budget.left--;
   if (typeof value === 'string') return value.slice(0, MAX_VALUE + 1);
   if (Array.isArray(value)) {
     const items: Data[] = [];
-    for (const item of value) if (budget.left > 0) items.push(abridged(item, `${pointer}/${items.length}`, budget));
+    for (const item of value)
+      if (budget.left > 0) items.push(abridged(item, `${pointer}/${items.length}`, budget, value));
     return items;
   }
   if (!isObject(value)) return value;
   const object: DataObject = {};
   for (const key in value) {
     if (budget.left <= 0) break;
-    setKey(object, key, abridged(value[key]!, `${pointer}/${escapePointer(key)}`, budget));
+    setKey(object, key, abridged(value[key]!, `${pointer}/${escapePointer(key)}`, budget, value));
   }
   return object;
 }

@@ -109,7 +109,7 @@ export class RunningGateway implements Operations {
     this.#denied = denied;
     this.#options = options;
     const overrides = overridesOf(options);
-    const isSecret: IsSecret = (pointer, value) => this.components.isSecret(pointer, value);
+    const isSecret: IsSecret = (...place) => this.components.isSecret(...place);
     const control = new Control({ generations, overrides, source, events, lastRevision: revisions.last, isSecret });
     this.control = control;
     logOutcome(control, log);

@@ -136,4 +136,44 @@ describe('a header with credentials', () => {
       await one.close();
     }
   });
+
+  it('is masked where its value alone is read, compared or refused', async () => {
+    const [first] = config().endpoints;
+    const withHeader = (value: unknown) => ({
+      ...config(),
+      endpoints: [
+        {
+          ...first,
+          backend: [
+            {
+              ...first!.backend[0],
+              extra_config: {
+                'modifier/martian': { 'header.Modifier': { scope: ['request'], name: 'Authorization', value } },
+              },
+            },
+          ],
+        },
+      ],
+    });
+    const one = await openAdmin(withHeader('Basic very-secret'));
+    try {
+      const pointer = '/endpoints/0/backend/0/extra_config/modifier~1martian/header.Modifier/value';
+      const shown = [
+        await one.ask(`/v1/config?form=source&pointer=${pointer}`),
+        await one.ask(`/v1/config?pointer=${pointer}`),
+        await one.ask('/v1/config/diff', { method: 'POST', body: withHeader('Basic another-one') }),
+        await one.ask('/v1/check', { method: 'POST', body: withHeader('Basic very-secret\n') }),
+      ];
+      deepEqual(
+        shown.map(({ status }) => status),
+        [200, 200, 200, 422],
+      );
+      deepEqual(
+        shown.filter(({ text }) => /very-secret|another-one/.test(text)).map(({ text }) => text),
+        [],
+      );
+    } finally {
+      await one.close();
+    }
+  });
 });

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Data, type DataObject, getKey, type ServiceConfig } from '#contract';
+import { parsePointer, valueAt } from '../../values/pointer.ts';
 import { isRaw, type KnownPlugins, nothingKnown } from '../known-plugins.ts';
 import { type IsSecret, maskSecrets } from '../secrets/secret.ts';
 import { compareData, type Difference } from './compare.ts';
@@ -32,6 +33,8 @@ interface LocatedDifference {
   readonly difference: Difference;
   /** Pointers, in the two documents, of what was compared. */
   readonly holder: { readonly [side in Side]: string };
+  /** What was compared, in which its pointer leads. */
+  readonly compared: { readonly [side in Side]: DataObject | undefined };
   /** The same in the canonical data. */
   readonly canonical: string;
   readonly effect: Effect;
@@ -58,25 +61,28 @@ export function diffConfigs(from: ServiceConfig, to: ServiceConfig, options: Dif
     ...compareServices(old.service, renewed.service, known),
     ...matches.flatMap((match) => match.differences),
   ];
-  const mask = (value: Data, pointer: string): Data => (isSecret ? maskSecrets(value, pointer, isSecret) : value);
+  const mask = (value: Data, pointer: string, { difference, compared }: LocatedDifference, side: Side): Data =>
+    isSecret ? maskSecrets(value, pointer, isSecret, holderOf(compared[side], difference.pointer)) : value;
 
-  const toChange = ({ difference, holder, effect, route }: LocatedDifference): ConfigChange => {
+  const toChange = (located: LocatedDifference): ConfigChange => {
+    const { difference, holder, effect, route } = located;
     const side = difference.op === 'remove' ? 'from' : 'to';
     const pointer = holder[side] + difference.pointer;
     return {
       op: difference.op,
       pointer,
       ...(route && { route }),
-      ...('from' in difference && { from: mask(difference.from, pointer) }),
-      ...('to' in difference && { to: mask(difference.to, pointer) }),
+      ...('from' in difference && { from: mask(difference.from, pointer, located, 'from') }),
+      ...('to' in difference && { to: mask(difference.to, pointer, located, 'to') }),
       effect,
       ...places(pointer, side),
     };
   };
-  const toOperation = ({ difference, canonical }: LocatedDifference): PatchOperation => {
+  const toOperation = (located: LocatedDifference): PatchOperation => {
+    const { difference, canonical } = located;
     const path = canonical + difference.pointer;
     return 'to' in difference
-      ? { op: difference.op, path, value: mask(difference.to, path) }
+      ? { op: difference.op, path, value: mask(difference.to, path, located, 'to') }
       : { op: difference.op, path };
   };
   const own = results.filter(({ isInherited }) => !isInherited);
@@ -99,6 +105,7 @@ function compareServices(old: DataObject, renewed: DataObject, known: KnownPlugi
   return compareData(old, renewed).map((difference) => ({
     difference,
     holder: { from: '', to: '' },
+    compared: { from: old, to: renewed },
     canonical: '',
     effect: serviceEffect(difference.pointer, known),
     isInherited: false,
@@ -112,12 +119,18 @@ function compareRoutes(match: Match, service: Change<DataObject>, known: KnownPl
   return differencesOf(before?.data, after?.data).map((difference) => ({
     difference,
     holder,
+    compared: { from: before?.data, to: after?.data },
     canonical,
     effect: endpointEffect(before?.data, known),
     route: routeName(match),
     isInherited:
       before && after ? isInherited(difference, service, { before: before.data, after: after.data }, known) : false,
   }));
+}
+
+/** What holds the value at a pointer: it can tell that the value is a secret. */
+function holderOf(data: DataObject | undefined, pointer: string): Data | undefined {
+  return pointer === '' ? undefined : (valueAt(data, parsePointer(pointer).slice(0, -1)) as Data | undefined);
 }
 
 function differencesOf(before: DataObject | undefined, after: DataObject | undefined): Difference[] {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { createGateway } from '../../../kernel/sluice.ts';
 import { silentSinks } from '../../../kernel/testing/index.ts';
-import { data } from '../grammar.ts';
+import { applyChange, type Change, changes } from '../changes.ts';
 import { defineTarget } from '../target.ts';
 
 type Tree = Record<string, unknown>;
@@ -12,14 +12,6 @@ type Tree = Record<string, unknown>;
 const seeds = ['quickstart', 'reshaping', 'traffic', 'filters', 'access'].map((name) => {
   const file = fileURLToPath(new URL(`../../../samples/${name}/gateway.json`, import.meta.url));
   return JSON.parse(readFileSync(file, 'utf8')) as Tree;
-});
-
-/** A change of one value of a configuration. */
-const changes = fc.record({
-  /** Which value, of all in document order. */
-  at: fc.nat(),
-  act: fc.constantFrom('replace', 'remove', 'double', 'rename'),
-  value: data,
 });
 
 /** Whole configurations, each changed in a few places. */
@@ -36,7 +28,7 @@ export const configuration = defineTarget({
   },
 });
 
-type Input = { seed: number; changes: readonly { at: number; act: string; value: unknown }[] };
+type Input = { seed: number; changes: readonly Change[] };
 
 async function accept({ seed, changes: list }: Input): Promise<void> {
   const config = structuredClone(seeds[seed % seeds.length]!);
@@ -60,25 +52,5 @@ async function accept({ seed, changes: list }: Input): Promise<void> {
     }
   } finally {
     await gateway.close();
-  }
-}
-
-function applyChange(config: Tree, { at, act, value }: Input['changes'][number]): void {
-  const places = [...placesIn(config)];
-  const { parent, key } = places[at % places.length]!;
-  const holder = parent as Tree;
-  if (act === 'remove') delete holder[key];
-  else if (act === 'double' && Array.isArray(parent)) parent.push(structuredClone(parent[Number(key)]));
-  else if (act === 'rename' && !Array.isArray(parent)) {
-    holder[`${key}_`] = holder[key];
-    delete holder[key];
-  } else holder[key] = value;
-}
-
-function* placesIn(value: unknown): Generator<{ parent: object; key: string }> {
-  if (typeof value !== 'object' || value === null) return;
-  for (const [key, inner] of Object.entries(value)) {
-    yield { parent: value, key };
-    yield* placesIn(inner);
   }
 }

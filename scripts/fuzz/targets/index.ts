@@ -1,4 +1,5 @@
 import type { Target } from '../target.ts';
+import { admin } from './admin.ts';
 import { cel } from './cel.ts';
 import { components } from './components.ts';
 import { configuration } from './configuration.ts';
@@ -23,4 +24,5 @@ export const targets: readonly Target[] = [
   jmespath,
   lua,
   components,
+  admin,
 ];

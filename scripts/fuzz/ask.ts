@@ -1,0 +1,39 @@
+import { Agent, request } from 'node:http';
+
+/** A request as it is sent. */
+export interface HttpCall {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | null;
+}
+
+/** Longest wait for an answer, in milliseconds. */
+const PATIENCE_MS = 10_000;
+/** Kept open, so that an answer before the end of a body is not lost. */
+const agent = new Agent({ keepAlive: true });
+
+/** @returns status, headers and body; of a stream of events what comes first. */
+export function ask(address: string, { method, target, headers: given, body }: HttpCall) {
+  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; head: string; body: string }>();
+  const { hostname, port } = new URL(`http://${address}`);
+  const length = body ? { 'Content-Length': String(Buffer.byteLength(body)) } : {};
+  const sent = request({ hostname, port, method, path: target, headers: { ...given, ...length }, agent });
+  const timer = setTimeout(() => sent.destroy(new Error(`${method} ${target}: no answer`)), PATIENCE_MS);
+  sent.once('close', () => clearTimeout(timer)).once('error', reject);
+  sent.once('response', (response) => {
+    let text = '';
+    const done = () => resolve({ status: response.statusCode!, head: response.rawHeaders.join('\n'), body: text });
+    response.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    response.once('end', done).once('error', reject);
+    if (!/event-stream/.test(response.headers['content-type'] ?? '')) return;
+    done();
+    response.removeListener('error', reject).on('error', () => {});
+    sent.removeListener('error', reject).on('error', () => {});
+    sent.destroy();
+  });
+  sent.end(body ?? undefined);
+  return promise;
+}
