@@ -6,6 +6,7 @@ import { isObject } from '../../values/data.ts';
 import type { FileReader } from '../loading/file-reader.ts';
 import { UNFINISHED } from '../loading/source-error.ts';
 import { endAtPlace } from './end-at-place.ts';
+import { FLOOD, MessageRate } from './message-rate.ts';
 import { PortLine, type ReceiveAt } from './port-line.ts';
 import { receiveError } from './sent-error.ts';
 import { serveFiles } from './served-files.ts';
@@ -40,8 +41,6 @@ const CLOSE_MS = 5_000;
 const LOOK_MS = 50;
 /** A thread that owes an answer and whose loop has not turned for so long is ended, in milliseconds. */
 export const HELD_MS = 1000;
-/** Messages of a second from which on the thread is ended. */
-const FLOOD = 20_000;
 
 let count = 0;
 
@@ -70,8 +69,7 @@ export class ThreadSession {
   #files: readonly string[] = [];
   #reason: Error | null = null;
   #watch: NodeJS.Timeout | null = null;
-  #messages = 0;
-  #countedAt = performance.now();
+  readonly #rate = new MessageRate(this.startedAt);
 
   /** @param listener null where only the manifest is wanted. */
   constructor({ entry, guest, files, loadMs }: ThreadOptions, listener: ThreadListener | null) {
@@ -177,13 +175,13 @@ export class ThreadSession {
   }
 
   readonly #accept = (message: unknown): void => {
-    const now = performance.now();
-    if (now - this.#countedAt >= 1000) {
-      this.#countedAt = now;
-      this.#messages = 0;
-    }
-    if (++this.#messages === FLOOD) void this.end(new ThreadEnded(`it sent ${FLOOD} messages within a second`));
+    const owed = this.line.pending;
     if (!this.#reason) this.line.accept(message);
+    const isAnswer = this.line.pending < owed;
+    if (this.#rate.add(performance.now(), isAnswer) || this.#reason) return;
+    void this.end(
+      new ThreadEnded(`it sent ${FLOOD} messages within a second, besides those of the requests that it answered`),
+    );
   };
 
   #load(port: import('node:worker_threads').MessagePort, loadMs: number): Promise<ThreadLoaded> {

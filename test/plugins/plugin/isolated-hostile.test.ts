@@ -104,6 +104,53 @@ describe('isolated modules that do harm', function () {
     await recovered('/eat');
   });
 
+  it('that hang or throw when an edit loads them hold up nobody, and what served goes on serving', async () => {
+    stage.write({ edited: `middleware: ${fine}` });
+    stage.write({ other: `middleware: ${fine}` }, 'other.js');
+    const endpoints = { '/edited': middleware('edited'), '/other': middleware('other') };
+    await stage.start(endpoints);
+    for (const [source, message] of [
+      ['for (;;); // isolate', /team\.js.*did not finish loading: it runs in an endless loop/s],
+      ["\n  throw new Error('no luck'); // isolate", /team\.js:2:9: no luck/],
+    ] as const) {
+      stage.folder.write('team.js', source);
+      let isOver = false;
+      const reload = stage.gateway.reload(stage.config(endpoints)).then(() => 'applied', String);
+      void reload.then(() => {
+        isOver = true;
+      });
+      while (!isOver)
+        deepEqual([await status('/edited'), await status('/other'), await status('/free')], [200, 200, 200]);
+      match(await reload, message);
+    }
+    deepEqual([await status('/edited'), await status('/other')], [200, 200]);
+  });
+
+  it('and are removed while a request is in them end it in order, without a line of trouble', async () => {
+    stage.write({
+      slow: `middleware: (config, host) => async (ctx, request, next) => {
+        host.logger.info('entered');
+        await new Promise((resolve) => { globalThis.resolve = resolve; });
+        return next();
+      }`,
+      opener: `middleware: () => (ctx, request, next) => { globalThis.resolve(); return next(); }`,
+    });
+    await stage.start({ '/slow': { ...middleware('slow'), timeout: '30s' }, '/open': middleware('opener') });
+    const slow = status('/slow');
+    await until(() => stage.lines(/entered/).length === 1);
+    stage.sinks.lines.length = 0;
+    // The rest of its file stays while its request does.
+    await stage.gateway.reload(stage.config({ '/open': middleware('opener') }));
+    equal(await status('/slow'), 404);
+    equal(await status('/open'), 200);
+    equal(await slow, 200);
+    stage.folder.delete('team.js');
+    stage.write({ rest: `middleware: ${fine}` }, 'rest.js');
+    await stage.gateway.reload(stage.config({ '/rest': middleware('rest') }));
+    equal(await status('/rest'), 200);
+    deepEqual(stage.lines(/ERROR|WARNING|CRITICAL/), []);
+  });
+
   it('and are suspended after so many faults', async () => {
     stage.write({ broken: "middleware: () => () => { throw new Error('no'); }" });
     await stage.start({ '/broken': middleware('broken') }, { plugin: { suspend_after: 2 } });

@@ -1,0 +1,20 @@
+import { equal } from 'node:assert/strict';
+import { MessageRate } from '../../../../kernel/registry/isolation/message-rate.ts';
+
+describe('messages of an isolated thread', () => {
+  it('are no flood, however many requests it answers in a second', () => {
+    const rate = new MessageRate(0);
+    let isFlood = false;
+    for (let request = 0; request < 100_000; request++) {
+      for (const isAnswer of [false, false, true]) isFlood ||= !rate.add(request / 1000, isAnswer);
+    }
+    equal(isFlood, false);
+  });
+
+  it('are a flood from 20,000 in a second without an answer, and are counted anew in the next', () => {
+    const rate = new MessageRate(0);
+    for (let message = 1; message < 20_000; message++) equal(rate.add(500, false), true);
+    equal(rate.add(999, false), false);
+    equal(rate.add(1000, false), true);
+  });
+});
