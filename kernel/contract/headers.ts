@@ -30,14 +30,19 @@ export class HeaderBag {
     return this.#find(name, 0) >= 0;
   }
 
-  /** Replaces every value of a header by one. `name` is written as given. */
+  /**
+   * Replaces every value of a header by one. `name` is written as given; a value with characters beyond Latin-1 in UTF-8.
+   * @throws TypeError for an invalid name, and for a value with line breaks or other control characters.
+   */
   set(name: string, value: string): void {
+    const text = writable(name, value);
     this.delete(name);
-    this.list.push(name, value);
+    this.list.push(name, text);
   }
 
+  /** Adds a value behind those that a header has. @throws TypeError as `set`. */
   append(name: string, value: string): void {
-    this.list.push(name, value);
+    this.list.push(name, writable(name, value));
   }
 
   /** In one go, however often it is there. */
@@ -89,6 +94,26 @@ export class HeaderBag {
     }
     return -1;
   }
+}
+
+/** What HTTP can carry as the value of a header, one byte for each character. */
+const carried = /^[\t\x20-\x7e\x80-\xff]*$/;
+const control = /[\x00-\x08\x0a-\x1f\x7f]/;
+
+/** The value of a header as it is written: checked here, it names whoever sets it and not whoever writes the message. */
+function writable(name: string, value: string): string {
+  if (!setNames.has(name)) checkName(name);
+  if (carried.test(value)) return value;
+  if (control.test(value)) throw new TypeError(`the value of header ${name} contains control characters`);
+  return Buffer.from(value).toString('latin1');
+}
+
+/** Valid names that were set before: components set few. A look-up takes a quarter of the check. */
+const setNames = new Set<string>();
+
+function checkName(name: string): void {
+  if (!headerName.test(name)) throw new TypeError(`${JSON.stringify(name.slice(0, 50))} is not a valid header name`);
+  if (setNames.size < KEPT_NAMES && name.length <= KEPT_LENGTH) setNames.add(name);
 }
 
 /** @param name in lower case. */

@@ -21,7 +21,7 @@ import type { Stream } from '../pipeline/stream-lease.ts';
 import { compress, wantsGzip } from './compression.ts';
 import type { Destination } from './destinations.ts';
 import type { ExchangeContext } from './exchange-context.ts';
-import { answerFailure } from './failed-answer.ts';
+import { answerFailure, failureText } from './failed-answer.ts';
 import { FinishedRequest } from './finished-request.ts';
 import { handToKoa, joinContext, lengthOf } from './koa-reply.ts';
 import { ReceivedRequest } from './received-request.ts';
@@ -105,7 +105,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
   }
 
   failed(error: unknown): void {
-    this.#context.log.error(() => `response failed: ${error instanceof Error ? error.stack : error}`);
+    (this.#received.route ?? this.#context).log.error(() => `response failed: ${failureText(error)}`);
     answerFailure(this.#response, this.#context.rendering.names);
   }
 

@@ -10,6 +10,15 @@ export interface Refusal {
   readonly text: string;
 }
 
+/** An error of writing a response, for the log: a header that Node refuses is named, everything else has its stack. */
+export function failureText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ERR_INVALID_CHAR' || code === 'ERR_INVALID_HTTP_TOKEN'
+    ? error.message
+    : (error.stack ?? error.message);
+}
+
 const internalError: Refusal = { status: 500, text: '' };
 
 /**

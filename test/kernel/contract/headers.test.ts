@@ -1,4 +1,4 @@
-import { deepEqual, equal, ok } from 'node:assert/strict';
+import { deepEqual, equal, ok, throws } from 'node:assert/strict';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { canonicalHeaderName, HeaderBag, isHeaderName, isHopByHop } from '#contract';
@@ -32,6 +32,28 @@ describe('the headers of a message', () => {
     const headers = bag();
     headers.append('X-B', '9');
     deepEqual(headers.getAll('x-b'), ['2', '9']);
+  });
+
+  for (const [what, name, value] of [
+    ['a line break', 'X-A', 'a\r\nSet-Cookie: b'],
+    ['NUL', 'X-A', 'a\0'],
+    ['DEL', 'X-A', '\x7f'],
+    ['a name that is not one', 'X A', 'a'],
+    ['an empty name', '', 'a'],
+  ] as const) {
+    it(`are not set or added with ${what}, and stay as they were`, () => {
+      const headers = bag();
+      throws(() => headers.set(name, value), TypeError);
+      throws(() => headers.append(name, value), TypeError);
+      deepEqual(headers.list, bag().list);
+    });
+  }
+
+  it('have values of one byte for each character: beyond Latin-1 they are written in UTF-8', () => {
+    const headers = new HeaderBag();
+    headers.set('X-A', 'a\tü');
+    headers.append('X-A', 'ż');
+    deepEqual(headers.getAll('x-a'), ['a\tü', '\xc5\xbc']);
   });
 
   it('are deleted by a name in any case, neighbours too', () => {

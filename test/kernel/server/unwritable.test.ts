@@ -12,7 +12,9 @@ describe('an answer that Node refuses to write', () => {
     ['behind Koa middleware', { middleware }],
   ] as const) {
     it(`releases the backend's connection that its body comes from, ${where}`, async () => {
-      const unwritable = { endpoint: afterwards<ClientRequest>((reply) => reply.headers.append('X-Name', '\u017c')) };
+      const unwritable = {
+        endpoint: afterwards<ClientRequest>((reply) => void reply.headers.list.push('X-Name', '\u017c')),
+      };
       const left = Promise.withResolvers<void>();
       const backend = await startBackend((_seen, response) => {
         response.once('close', () => left.resolve());
@@ -45,7 +47,7 @@ describe('an answer that Node refuses to write', () => {
 
     it(`is 500 in its place, and its connection goes on, ${where}`, async () => {
       const forged = {
-        endpoint: afterwards<ClientRequest>((reply) => reply.headers.append('X-Forged', 'a\r\nSet-Cookie: b')),
+        endpoint: afterwards<ClientRequest>((reply) => void reply.headers.list.push('X-Forged', 'a\r\nSet-Cookie: b')),
       };
       const gateway = await startPlugged(
         {
