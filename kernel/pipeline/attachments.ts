@@ -192,6 +192,7 @@ export function attachBackend(
         output?.messages !== undefined,
       ),
       hostless: protocol?.hostless === true,
+      keepsQuery: protocol?.keepsQuery === true,
     },
     attached,
     shadow: onlyClaim(build, attached, 'shadow', 'make a backend a shadow'),

@@ -18,6 +18,7 @@ import type { EndpointContext } from './attachments.ts';
 import { compileEndpoint } from './endpoint.ts';
 import type { HandlerUse } from './guards.ts';
 import type { Http2Routes } from './http2-routes.ts';
+import { warnOfLostQuery } from './lost-query.ts';
 import type { NestedPipe } from './nested.ts';
 import { PlainEndpoints } from './plain-endpoints.ts';
 import type { Route } from './route.ts';
@@ -70,6 +71,7 @@ export async function compile(build: Build, registry: Registry, earlier: Earlier
   if (http2) refusePublished(build, http2, routes);
   if (scheduler.due) await scheduler.yield();
   warnOfUnreachable(build, frame.service);
+  warnOfLostQuery(build, routes);
   if (scheduler.due) await scheduler.yield();
   const { order } = registry.catalogue;
   const inOrder = (phase: Phase) => sortByOrder(frame.service, order, phase).map(({ at }) => at);

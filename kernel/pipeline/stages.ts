@@ -17,6 +17,8 @@ export interface BackendStages {
   readonly stages: readonly Stage[];
   /** The protocol carries its own address: the backend's hosts are not used. */
   readonly hostless: boolean;
+  /** The protocol always sends the query of the `url_pattern`. */
+  readonly keepsQuery: boolean;
 }
 
 /** What an endpoint's pipe was folded from. */

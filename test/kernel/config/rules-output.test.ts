@@ -9,7 +9,8 @@ describe('an output of messages', () => {
     places('OUTPUT_ENCODING', [{ encoding }], { output_encoding: output });
 
   it('reads the backend as itself, whatever is written', () => {
-    deepEqual(unused('json', 'ndjson'), ['/endpoints/0/backend/0/encoding']);
+    const place = '/endpoints/0/backend/0/encoding';
+    deepEqual([unused('json', 'ndjson'), unused('json', 'sse')], [[place], [place]]);
   });
   it('has nothing to say where nothing else is written', () => {
     deepEqual([unused(undefined, 'sse'), unused('sse', 'sse'), unused('no-op', 'sse')].flat(), []);
