@@ -99,7 +99,12 @@ function checkPlaceholder(name: string, place: Occurrence): Fault | undefined {
     return { hint: `{${near.name}}`, same: isSame ? near.name : undefined };
   }
   const declared = Array.from(variables, (variable) => `{${variable}}`).join(', ');
-  return { hint: declared ? `the endpoint declares ${declared}` : "declare it in the endpoint's path" };
+  if (declared) return { hint: `the endpoint declares ${declared}` };
+  return {
+    hint: place.endpoint.endpoint.endsWith('/*')
+      ? 'remove it: the path matched by the wildcard is appended to url_pattern'
+      : "declare it in the endpoint's path",
+  };
 }
 
 /** Of a component that is not known nothing can be told. */

@@ -55,6 +55,11 @@ describe('a placeholder without a value', () => {
   it('is told with the path that declares the variables', () =>
     deepEqual(fault('/{u}').related, ['/endpoints/0/endpoint']));
   it('is replaced where only letter case differs', () => deepEqual(fault('x/{ID}').fix, { value: 'x/{id}' }));
+  it('is to be removed where a wildcard matches the path', () =>
+    equal(
+      finding(backends([{ url_pattern: '/x/{rest}' }], { endpoint: '/a/*' }), 'ROUTE_PLACEHOLDER').hint,
+      'remove it: the path matched by the wildcard is appended to url_pattern',
+    ));
   it('is not replaced by another word', () => equal(fault('/{di}').fix, undefined));
   it('is named with the endpoint that should declare it', () =>
     equal(fault('/{user}').message, '{user} is not declared by GET /items/{id}'));
