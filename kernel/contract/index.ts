@@ -84,6 +84,7 @@ export {
   type LogOutput,
   type LogSink,
   type LogSinks,
+  requestIdSlot,
   type ServedAs,
   servedSlot,
   traceSlot,

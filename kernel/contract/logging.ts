@@ -86,6 +86,8 @@ export interface AccessRecord {
   /** Query as on the wire, without `?`; credentials in it, as the value of `token`, are `***`. */
   readonly search: string;
   readonly host: string;
+  /** As of `requestIdSlot`; absent where requests have no ids. */
+  readonly requestId?: string | undefined;
   /** The client's address, after the trusted-proxy rule. */
   readonly ip: string;
   readonly secure: boolean;
@@ -140,6 +142,9 @@ export interface ServedAs {
 
 /** Left by what stands around everything, for the logs. */
 export const servedSlot: Slot<ServedAs> = defineSlot('served');
+
+/** The id of the request, left by the kernel where `router.request_id` names a header. */
+export const requestIdSlot: Slot<string> = defineSlot('request id');
 
 /** The trace a call belongs to, left by whoever traces; ids in lower-case hexadecimal. */
 export const traceSlot: Slot<{ readonly traceId: string; readonly spanId: string }> = defineSlot('trace');

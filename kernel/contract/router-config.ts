@@ -112,7 +112,7 @@ export const routerSchema = {
     trusted_proxies: {
       type: 'array',
       items: { type: 'string', published: { pattern: ADDRESS_RANGE_PATTERN } },
-      description: 'IP addresses and CIDR ranges of trusted proxies.',
+      description: 'IP addresses and CIDR ranges of trusted proxies, for forwarded_by_client_ip and request_id.',
       default: [],
       examples: [['10.0.0.0/8', '192.168.1.7']],
     },
@@ -121,6 +121,14 @@ export const routerSchema = {
       items: { type: 'string', published: { pattern: HEADER_NAME_PATTERN } },
       description: "Headers that contain the client's IP address, in order of precedence.",
       default: ['X-Forwarded-For', 'X-Real-IP'],
+    },
+    request_id: {
+      type: 'string',
+      published: { pattern: `^$|${HEADER_NAME_PATTERN}` },
+      description:
+        'Header with the id of a request, as X-Request-Id. The id of a client is kept only if it comes from trusted_proxies and has at most 128 letters, digits and ._~:/+=@-; otherwise the gateway generates one. It is sent to backends and clients, and is in the access log, the log lines of failed requests and the server span. Empty disables ids.',
+      default: '',
+      examples: ['X-Request-Id'],
     },
     app_engine: {
       type: 'boolean',

@@ -20,6 +20,7 @@ import { compileRequest, dropConnectionHeaders } from '../pipeline/request.ts';
 import type { Route } from '../pipeline/route.ts';
 import type { Stage } from '../pipeline/stages.ts';
 import { compileClientIp } from '../server/client-ip.ts';
+import { compileRequestId } from '../server/request-id.ts';
 import { version } from '../version.ts';
 import { type FilePosition, type FindPosition, pointerOnly } from './file-position.ts';
 import { type ForwardingDecision, headerDecisions, queryDecisions, usedInAddress } from './forwarding-decision.ts';
@@ -91,6 +92,7 @@ export async function explainRequest(
     ...(type !== undefined && { 'content-type': type }),
     ...(typeof prefix === 'string' && { 'x-forwarded-prefix': prefix }),
   });
+  compileRequestId(config.router)?.(message, new Call());
   const { winner: route, target, params, ...matching } = match;
   const service = compiled.service.filter(({ at }) => at.middleware || at.request).map(({ plugin }) => plugin.name);
   if (!route || matching.match.kind !== 'route') {
@@ -111,7 +113,9 @@ export async function explainRequest(
   });
   const received = client.with({ headers: client.headers.copy() });
   dropConnectionHeaders(received.headers.list);
-  const entering = compileRequest(route.endpoint, productNames(config.router, version).agent, route.sets)(received);
+  const { agent } = productNames(config.router, version);
+  const names = { agent, requestId: config.router.request_id };
+  const entering = compileRequest(route.endpoint, names, route.sets)(received);
   const pointer = joinPointer(pointerOf(served, route), 'backend');
   const forwarded = route.endpoint.backend.map((backend, index) => ({
     ...forward(route, backend, index, entering, client),

@@ -5,6 +5,7 @@ import {
   type LogSink,
   type LogSinks,
   type RouterOptions,
+  traceSlot,
 } from '#contract';
 import type { JoinedLogging } from './join.ts';
 import { printDuration, secondStamp } from './timestamp.ts';
@@ -55,11 +56,14 @@ const stamp = secondStamp(' - ');
 
 /** The built-in line, and one more line for every error; with line breaks. */
 export function accessLine(record: AccessRecord): string {
-  const { method, path, search, errors, handledBy } = record;
+  const { method, path, search, errors, handledBy, requestId, call } = record;
   const by = handledBy === undefined ? '' : ` | handled_by=${escapeControls(handledBy)}`;
+  const id = requestId === undefined ? '' : ` | request_id=${requestId}`;
+  const trace = call?.get(traceSlot);
+  const traced = trace ? ` | trace_id=${trace.traceId}` : '';
   const line =
     `[GATEWAY] ${stamp(record.endedAt)} | ${record.status} | ${printDuration(record.latencyMs).padStart(13)} | ` +
-    `${record.ip.padStart(15)} | ${method.padEnd(7)}  "${quote(search === '' ? path : `${path}?${search}`)}"${by}\n`;
+    `${record.ip.padStart(15)} | ${method.padEnd(7)}  "${quote(search === '' ? path : `${path}?${search}`)}"${by}${id}${traced}\n`;
   return errors.length === 0 ? line : line + errorLines(errors);
 }
 

@@ -47,6 +47,8 @@ export interface EndpointContext {
   readonly offers: Offers;
   /** The gateway's own `User-Agent`. */
   readonly agent: string;
+  /** Header of request ids, which every backend gets; empty for none. */
+  readonly requestId: string;
   readonly log: Log;
   /** Compiles the pipes that components hold. */
   readonly compilePipe: CompilePipe;

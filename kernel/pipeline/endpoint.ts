@@ -51,7 +51,7 @@ export function compileEndpoint(
     reads: build.reads,
     handle: foldAround(
       shell ? [shell.outer(pipe), ...wraps, shell.inner(pipe)] : wraps,
-      enterPipe(compileRequest(endpoint, context.agent, sets), step, pipe.heedsCall),
+      enterPipe(compileRequest(endpoint, context, sets), step, pipe.heedsCall),
       1,
     ),
     depth: wraps.length + (shell ? 3 : 1),

@@ -20,7 +20,7 @@ export interface SharedPipe {
   /** As of `Route`. */
   readonly inflate: boolean;
   /** What their pipes are folded with. */
-  readonly context: Pick<EndpointContext, 'registry' | 'log' | 'agent'>;
+  readonly context: Pick<EndpointContext, 'registry' | 'log' | 'agent' | 'requestId'>;
 }
 
 /** An endpoint without components: its pipe is folded when it is called first. Of thousands few are, and a pipe takes kilobytes. */
@@ -51,7 +51,7 @@ export class PlainRoute implements Route {
     const counting = (at: number, next: Parameters<typeof countResponses>[2]) =>
       countResponses(traffic.backends, names[at]!, next);
     const step = foldPipe({ ...context, counting }, pipe, endpoint);
-    return enterPipe(compileRequest(endpoint, context.agent, pipe.sets), step, pipe.heedsCall);
+    return enterPipe(compileRequest(endpoint, context, pipe.sets), step, pipe.heedsCall);
   }
 
   get log(): Log {

@@ -31,19 +31,29 @@ const guardedTwins = new Set([
   'cookie',
 ]);
 
+/** What the gateway itself adds to requests. */
+interface OwnNames {
+  /** Its `User-Agent`. */
+  readonly agent: string;
+  /** Header of request ids; empty for none. */
+  readonly requestId: string;
+}
+
 /**
  * Compiles what an endpoint lets through (forwarding rules F1 to F9) into the function that makes the pipe's request
  * from the client's.
  *
- * @param agent the gateway's own `User-Agent`.
  * @param sets headers that components set, in lower case.
  */
 export function compileRequest(
   endpoint: EndpointConfig,
-  agent: string,
+  { agent, requestId }: OwnNames,
   sets: ReadonlySet<string>,
 ): (client: ClientRequest) => PipeRequest {
-  const pickHeaders = compileHeaders(endpoint.input_headers, sets);
+  const pickHeaders =
+    requestId === ''
+      ? compileHeaders(endpoint.input_headers, sets)
+      : compileHeaders([...endpoint.input_headers, requestId], new Set([...sets, requestId.toLowerCase()]));
   const pickQuery = compileQuery(endpoint.input_query_strings);
   return (client) => {
     const headers = new HeaderBag();

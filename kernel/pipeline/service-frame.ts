@@ -55,7 +55,10 @@ export function attachService(build: Build, registry: Registry): ServiceFrame {
   const offers = Offers.atRoot(registry.openScope(), (namespace) => attachDefault(namespace));
   const nested: NestedPipe[] = [];
   const agent = productNames(config.router, services.version).agent;
-  const context = nesting({ build, registry, service, offers, agent, log: services.log }, nested);
+  const context = nesting(
+    { build, registry, service, offers, agent, requestId: config.router.request_id, log: services.log },
+    nested,
+  );
   const frame: ServiceFrame = { context, service, nested, rest: null, isClosed: false };
   for (const name of registry.catalogue.always ?? []) {
     const plugin = registry.plugin(name)!;

@@ -15,6 +15,7 @@ import type { Runtime } from '../runtime/runtime.ts';
 import type { RequestContext } from './client-request.ts';
 import type { Wayfinder } from './destinations.ts';
 import type { FallbackReplies } from './fallback-replies.ts';
+import type { Identify } from './request-id.ts';
 
 /** What the exchanges of one runtime share. */
 export interface ExchangeContext {
@@ -23,6 +24,8 @@ export interface ExchangeContext {
   readonly fallbacks: FallbackReplies;
   readonly requests: RequestContext;
   readonly options: RouterOptions;
+  /** Gives requests their ids; null for none. */
+  readonly identify: Identify | null;
   /** What stands around everything that is answered; null for nothing. */
   readonly around: Step<ClientRequest> | null;
   /** Sees every head last; null for nobody. */

@@ -27,6 +27,7 @@ import { handToKoa, joinContext, lengthOf } from './koa-reply.ts';
 import { ReceivedRequest } from './received-request.ts';
 import { CLIENT_LEFT, UPGRADED } from './recorded-status.ts';
 import { logErrors, renderReply } from './render-reply.ts';
+import { logOf } from './request-id.ts';
 import { type Failing, RequestOwner } from './request-owner.ts';
 import { SwitchingResponse } from './upgrade.ts';
 import { isStreamed, type Written, writeReply } from './write.ts';
@@ -61,6 +62,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
     this.#received = new ReceivedRequest(context, message, response);
     this.#response = response;
     this.#call = new Call(context.log, Number.POSITIVE_INFINITY, this);
+    context.identify?.(message, this.#call);
   }
 
   /** Koa middleware is about to see the request: it may change it, and read its body. */
@@ -116,7 +118,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
     if (destination.kind !== 'route') return this.#fallback(destination, request);
     const { route, params } = destination;
     this.#received.route = route;
-    call.enter(route.log, route.endpoint.timeout);
+    call.enter(logOf(route.log, call), route.endpoint.timeout);
     (request as { params: Params }).params = params;
     try {
       this.#received.restrict(request, route.maxPayloadBytes);
@@ -134,7 +136,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
   /** @param context where Koa middleware stands around the exchange; else null. */
   #answer(context: Koa.Context | null, request: ClientRequest, reply: Reply): void | Promise<void> {
     const { route } = this.#received;
-    const log = route ? route.log : this.#context.log;
+    const log = logOf(route ? route.log : this.#context.log, this.#call);
     if (reply.errors.length > 0) {
       this.#errors = reply.errors;
       // A refusal made before the pipe is no failure: the access line tells it.
@@ -178,10 +180,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
   #write(rendered: RenderedReply): void | Promise<void> {
     const { options } = this.#context;
     if (options.disable_gzip || rendered.raw || !wantsGzip(this.#response, rendered)) return this.#send(rendered);
-    const send = (packed: RenderedReply): void => {
-      if (this.#response.destroyed) drop(packed);
-      else this.#send(packed);
-    };
+    const send = (packed: RenderedReply): void => (this.#response.destroyed ? drop(packed) : this.#send(packed));
     return compress(rendered).then(send, () => send(rendered));
   }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import { type AccessRecord, type Call, type HeaderBag, maskQuery, servedSlot } from '#contract';
+import { type AccessRecord, type Call, type HeaderBag, maskQuery, requestIdSlot, servedSlot } from '#contract';
 import type { HttpRequest } from './client-request.ts';
 
 /** What the end of a request adds to what it was. */
@@ -24,6 +24,7 @@ export class FinishedRequest implements AccessRecord {
   readonly method: string;
   readonly path: string;
   readonly search: string;
+  readonly requestId: string | undefined;
   readonly host: string;
   readonly ip: string;
   readonly secure: boolean;
@@ -45,6 +46,7 @@ export class FinishedRequest implements AccessRecord {
     this.path = served?.path ?? request.path;
     this.search = maskQuery(served?.search ?? request.search);
     this.handledBy = served?.handledBy;
+    this.requestId = call?.get(requestIdSlot);
     this.host = request.host;
     this.ip = request.ip;
     this.secure = request.secure;

@@ -23,6 +23,7 @@ import { createFallbackReplies } from './fallback-replies.ts';
 import { dropNamed } from './framing.ts';
 import { Http2Destinations } from './http2-destinations.ts';
 import { KoaApp } from './koa-app.ts';
+import { compileRequestId, requestIdHead } from './request-id.ts';
 import type { Router } from './router.ts';
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void;
@@ -65,13 +66,16 @@ export async function createServingContext(
   const attached = compiled.service.map(({ at }) => at);
   const { router, destinations } = await destinationsOf(config, compiled, before?.destinations, role !== 'owner');
   const middleware = attached.map(({ middleware: layer }) => layer).filter((layer) => layer !== undefined);
+  const identify = compileRequestId(config.router);
+  const heads = identify ? [requestIdHead(config.router.request_id), ...compiled.heads] : compiled.heads;
   const context: ExchangeContext = {
     destinations,
     rendering,
     fallbacks: createFallbackReplies(config),
     requests: { ipOf: compileClientIp(config.router), findEndpoint: endpointFinder(destinations) },
+    identify,
     around: foldService(compiled),
-    heads: compileHeads(compiled.heads, log),
+    heads: compileHeads(heads, log),
     options: config.router,
     throughKoa: attached.some(({ readsReply }) => readsReply),
     runtime,

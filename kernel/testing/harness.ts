@@ -119,6 +119,7 @@ async function standUp(
     service: [],
     offers,
     agent: 'Sluice Version 0.0.0',
+    requestId: '',
     log: build.services.log,
   };
   const stance = {

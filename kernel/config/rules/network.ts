@@ -29,15 +29,19 @@ export const dnsCacheTtl: ServiceRule = ({ dns_cache_ttl: pauseMs }, report) => 
   if (pauseMs >= SHORTEST_MS) return;
   report.error('DNS_CACHE_TTL', '/dns_cache_ttl', `'dns_cache_ttl' must be 1s or more, found ${pauseMs}ms`);
 };
+/** Headers with a meaning of their own, which an id would replace. */
+const taken =
+  /^(?:host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|cookie|set-cookie|location|etag|vary|user-agent|authorization|proxy-.+|content-.+|accept.*|x-forwarded-.+|traceparent|tracestate)$/i;
 const AT = '/extra_config/router';
 
 /**
  * Whose word is taken for a client's address is well said.
  *
- * Codes: ROUTER_TRUSTED_PROXY, ROUTER_IP_HEADER; warnings ROUTER_NO_TRUSTED_PROXIES, ROUTER_PROXIES_UNUSED.
+ * Codes: ROUTER_TRUSTED_PROXY, ROUTER_IP_HEADER, ROUTER_REQUEST_ID; warnings ROUTER_NO_TRUSTED_PROXIES, ROUTER_PROXIES_UNUSED.
  */
 export const trustedProxies: ServiceRule = ({ router }, report) => {
   const { trusted_proxies: proxies, forwarded_by_client_ip: isForwarded, remote_ip_headers: headers } = router;
+  const { request_id: idHeader } = router;
   proxies.forEach((proxy, index) => {
     if (isAddressRange(proxy)) return;
     const message = `${JSON.stringify(proxy)} is neither an address nor a range such as "10.0.0.0/8"`;
@@ -48,11 +52,15 @@ export const trustedProxies: ServiceRule = ({ router }, report) => {
     const message = `${JSON.stringify(header)} cannot be the name of a header`;
     report.error('ROUTER_IP_HEADER', `${AT}/remote_ip_headers/${index}`, message);
   });
+  if (idHeader !== '' && (!isHeaderName(idHeader) || taken.test(idHeader))) {
+    const message = `${JSON.stringify(idHeader)} cannot be the header of request ids`;
+    report.error('ROUTER_REQUEST_ID', `${AT}/request_id`, message, { hint: 'use "X-Request-Id"' });
+  }
   if (isForwarded && proxies.length === 0) {
     const message = 'forwarded_by_client_ip has no effect without trusted_proxies: no proxy is trusted';
     report.warn('ROUTER_NO_TRUSTED_PROXIES', `${AT}/forwarded_by_client_ip`, message);
-  } else if (!isForwarded && proxies.length > 0) {
-    const message = 'trusted_proxies has no effect unless forwarded_by_client_ip is true';
+  } else if (!isForwarded && idHeader === '' && proxies.length > 0) {
+    const message = 'trusted_proxies has no effect without forwarded_by_client_ip or request_id';
     report.warn('ROUTER_PROXIES_UNUSED', `${AT}/trusted_proxies`, message);
   }
 };

@@ -6,6 +6,7 @@ import {
   type DataObject,
   defineSlot,
   type ModuleContext,
+  requestIdSlot,
   type Slot,
   traceSlot,
 } from '#contract';
@@ -34,7 +35,7 @@ export function stateOf(call: Call): Map<string, unknown> {
 export function requestIdOf(call: Call, { headers }: ClientRequest): string {
   let id = call.get(idSlot);
   if (id === undefined) {
-    id = headers.get('x-request-id') || randomUUID();
+    id = call.get(requestIdSlot) ?? (headers.get('x-request-id') || randomUUID());
     call.set(idSlot, id);
   }
   return id;

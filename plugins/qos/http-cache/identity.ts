@@ -73,9 +73,14 @@ export interface Asker {
 /**
  * @param realm whose credentials the backend is sent behind the cache.
  * @param personal names of headers that may tell who asks.
+ * @param requestId header of request ids, which tells nobody; empty for none.
  */
-export function identifier(realm: string, personal: readonly string[]): (request: PipeRequest) => Asker {
-  const isPersonal = nameCheck(personal);
+export function identifier(
+  realm: string,
+  personal: readonly string[],
+  requestId = '',
+): (request: PipeRequest) => Asker {
+  const isPersonal = nameCheck(personal, requestId.toLowerCase());
   return ({ headers: { list }, host }) => {
     let identity = realm + (host ?? '');
     let person = '';
@@ -92,9 +97,9 @@ export function identifier(realm: string, personal: readonly string[]): (request
 }
 
 /** @returns null where no header tells who asks. */
-function nameCheck(personal: readonly string[]): ((lowerCaseName: string) => boolean) | null {
+function nameCheck(personal: readonly string[], requestId: string): ((lowerCaseName: string) => boolean) | null {
   if (personal.length === 0) return null;
-  if (personal.includes(ANY_HEADER)) return (name) => !impersonal.has(name);
+  if (personal.includes(ANY_HEADER)) return (name) => name !== requestId && !impersonal.has(name);
   const names = new Set(personal.map((name) => name.toLowerCase()));
   return (name) => names.has(name);
 }

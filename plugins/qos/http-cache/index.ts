@@ -117,7 +117,11 @@ function attach(site: BackendSite<Config>): AtBackend {
     limits: role === 'worker' ? limitsOfCopies(limits) : limits,
     isRaw: [endpoint.output_encoding, backend.encoding].some((name) => site.encoding(name)?.raw),
     changes: site.takeAll(changedReplies),
-    identify: identifier(site.config.shared ? realmOf(site) : '', site.takeAll(personalHeaders).flat()),
+    identify: identifier(
+      site.config.shared ? realmOf(site) : '',
+      site.takeAll(personalHeaders).flat(),
+      site.setting('router').request_id,
+    ),
     counted: counter(site),
   };
   return { transport: (next) => cached(caching, next) };

@@ -10,13 +10,24 @@ const common = '%{clientIP} - - [%{time}] "%{method} %{uri} %{proto}" %{statusCo
 const combined = `${common} "%{header.Referer}" "%{header.User-Agent}"\n`;
 
 /** The formats that have a name. */
-export const accessPatterns: Readonly<Record<string, string>> = {
+const accessPatterns: Readonly<Record<string, string>> = {
   default: '%{prefix} %{time} [AccessLog] |%{statusCode}| %{latencyMs} | %{clientIP} | %{method} %{path}\n',
   httpdCommon: `${common}\n`,
   httpdCombine: combined,
   httpdCombined: combined,
   json: '{"prefix":"%{prefix}","time":"%{time}","status_code":%{statusCode},"latency":"%{latency}","client_ip":"%{clientIP}","method":"%{method}","path":"%{path}"}\n',
 };
+
+/** What formats with a name add where requests have ids. Those of httpd stay as others read them. */
+const withIds: Readonly<Record<string, string>> = {
+  default: accessPatterns['default']!.replace('\n', ' | %{requestId} | %{traceId}\n'),
+  json: accessPatterns['json']!.replace('}\n', ',"request_id":"%{requestId}","trace_id":"%{traceId}"}\n'),
+};
+
+/** A format that has a name. @param isIdentified requests have ids. @returns undefined for the built-in line. */
+export function namedPattern(format: string, isIdentified: boolean): string | undefined {
+  return (isIdentified ? withIds[format] : undefined) ?? accessPatterns[format];
+}
 
 /** The layout of `%{time}` when the pattern names none. */
 export const timeLayout = '2006/01/02 - 15:04:05.000';
@@ -53,7 +64,7 @@ const plain: ReadonlyMap<string, Read<AccessRecord>> = new Map<string, Read<Acce
   ['endpoint', (record) => record.endpoint ?? undefined],
   ['bytes', (record) => record.bytesOut],
   ['error', (record) => record.errors.map((error) => error.message).join('; ')],
-  ['requestId', (record) => record.requestHeaders.get('x-request-id')],
+  ['requestId', (record) => record.requestId ?? record.requestHeaders.get('x-request-id')],
   ['traceId', (record) => record.call?.get(traceSlot)?.traceId ?? parent(record)?.[1]],
   ['spanId', (record) => record.call?.get(traceSlot)?.spanId ?? parent(record)?.[2]],
   ['basic_user', (record) => record.call?.get(basicUserSlot)],

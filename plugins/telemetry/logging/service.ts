@@ -11,7 +11,7 @@ import {
   type Site,
   type Wrap,
 } from '#contract';
-import { accessPatterns, accessVocabulary, noteUpstream } from './access.ts';
+import { accessVocabulary, namedPattern, noteUpstream } from './access.ts';
 import { customFormat, defaultFormat, jsonFormat, logstashFormat } from './application.ts';
 import { compileBackendLog } from './backend.ts';
 import { checked, levelOf, withLineBreak } from './checked.ts';
@@ -127,7 +127,9 @@ function accessLog(site: Site<ServiceLogging>): ((record: AccessRecord) => void)
 
 function accessPattern(site: Site<ServiceLogging>): string | undefined {
   const { access_log_format: format, access_log_custom_format: custom } = site.config;
-  if (format !== 'custom') return accessPatterns[format];
+  if (format !== 'custom') {
+    return namedPattern(format, site.setting('router').request_id !== '');
+  }
   if (custom === '') {
     throw site.fault('LOGGING_PATTERN', '/access_log_format', 'format "custom" requires an access_log_custom_format');
   }

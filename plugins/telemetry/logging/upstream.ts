@@ -1,4 +1,14 @@
-import { type Call, claimsSlot, getKey, getPath, type PipeRequest, Query, type Reply, traceSlot } from '#contract';
+import {
+  type Call,
+  claimsSlot,
+  getKey,
+  getPath,
+  type PipeRequest,
+  Query,
+  type Reply,
+  requestIdSlot,
+  traceSlot,
+} from '#contract';
 import { timeLayout } from './access.ts';
 import { dataValue } from './data-value.ts';
 import { compileLayout } from './go-time.ts';
@@ -54,7 +64,7 @@ const plain: ReadonlyMap<string, Read<UpstreamRecord>> = new Map<string, Read<Up
   // A reply does not say which version of HTTP the backend spoke.
   ['proto', () => undefined],
   ['error', (record) => record.errors.map((error) => error.message).join('; ')],
-  ['requestId', (record) => record.request.headers.get('x-request-id')],
+  ['requestId', (record) => record.call.get(requestIdSlot) ?? record.request.headers.get('x-request-id')],
   ['traceId', (record) => record.call.get(traceSlot)?.traceId],
   ['spanId', (record) => record.call.get(traceSlot)?.spanId],
 ]);

@@ -91,6 +91,7 @@ export function recordServerSpan(
     'http.route': route,
     'http.response.status_code': status,
   };
+  if (request.requestId !== undefined) attributes['request.id'] = request.requestId;
   const length = requestHeaders.get('content-length');
   if (length !== undefined && /^\d{1,15}$/.test(length)) attributes['http.request.body.size'] = Number(length);
   const agent = requestHeaders.get('user-agent');

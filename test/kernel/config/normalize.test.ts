@@ -261,6 +261,12 @@ describe('the router', () => {
     const result = accept({ version: 3, extra_config: { router: { forwarded_by_client_ip: true } } });
     deepEqual(warnings(result), ['ROUTER_NO_TRUSTED_PROXIES /extra_config/router/forwarded_by_client_ip']);
   });
+  it('has no effect without client addresses or ids of proxies', () => {
+    const found = (router: object) =>
+      warnings(accept({ version: 3, extra_config: { router: { trusted_proxies: ['::1'], ...router } } }));
+    deepEqual(found({}), ['ROUTER_PROXIES_UNUSED /extra_config/router/trusted_proxies']);
+    deepEqual(found({ request_id: 'X-Request-Id' }), []);
+  });
   it('accepts addresses and ranges of both families', () => {
     accept({
       version: 3,

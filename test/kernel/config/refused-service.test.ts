@@ -81,6 +81,8 @@ describe('a refused configuration of the service', () => {
     ['a payload limit below zero', { max_payload: -1 }, '/extra_config/router/max_payload', "'max_payload' must be 0 or more, found -1"],
     ['a payload limit as text', { max_payload: '1M' }, '/extra_config/router/max_payload', '\'max_payload\' must be an integer, found "1M"', 'a number alone, without a unit'],
     ['decompress_gzip as text', { decompress_gzip: 'yes' }, '/extra_config/router/decompress_gzip', '\'decompress_gzip\' must be true or false or an integer, found "yes"'],
+    ['a header of ids that has another meaning', { request_id: 'Authorization' }, '/extra_config/router/request_id', '"Authorization" cannot be the header of request ids', 'use "X-Request-Id"'],
+    ['a header of ids that is no name', { request_id: 'request id' }, '/extra_config/router/request_id', '"request id" cannot be the header of request ids', 'use "X-Request-Id"'],
     ['a proxy that is a name', { forwarded_by_client_ip: true, trusted_proxies: ['proxy.local'] }, '/extra_config/router/trusted_proxies/0', '"proxy.local" is neither an address nor a range such as "10.0.0.0/8"'],
     ['a range with too many bits', { forwarded_by_client_ip: true, trusted_proxies: ['10.0.0.0/8', '10.0.0.0/33'] }, '/extra_config/router/trusted_proxies/1', '"10.0.0.0/33" is neither an address nor a range such as "10.0.0.0/8"'],
     ['an IPv6 range with too many bits', { forwarded_by_client_ip: true, trusted_proxies: ['::/129'] }, '/extra_config/router/trusted_proxies/0', '"::/129" is neither an address nor a range such as "10.0.0.0/8"'],

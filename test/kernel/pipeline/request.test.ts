@@ -27,7 +27,7 @@ function forwarded(lists: { headers?: string[]; queries?: string[] }, { headers 
     host: 'api.test',
     body: body ?? null,
   });
-  const { headers: bag, query } = compileRequest(endpoint as never, 'Agent', set)(client);
+  const { headers: bag, query } = compileRequest(endpoint as never, { agent: 'Agent', requestId: '' }, set)(client);
   return { headers: [...bag].map((pair) => pair.join(': ')), query: String(query) };
 }
 
@@ -158,7 +158,11 @@ describe('what an endpoint lets through of the query', () => {
 
   it("can be changed without the client's own noticing", () => {
     const client = makeRequest({ search: 'a=1' });
-    const { query } = compileRequest({ input_headers: [], input_query_strings: ['*'] } as never, 'Agent', set)(client);
+    const { query } = compileRequest(
+      { input_headers: [], input_query_strings: ['*'] } as never,
+      { agent: 'Agent', requestId: '' },
+      set,
+    )(client);
     query.set('a', '2');
     equal(client.query.get('a'), '1');
   });
