@@ -76,6 +76,7 @@ export const run: Command = {
     const port = parsePort(values.port);
     const directory = stateDirectory(env, values['state-dir']);
     let gateway: Operations | null = null;
+    let hasServed = false;
     let admin: RunningAdmin | null = null;
     let endServing = () => {};
     const endLoading = loadIntoYoungGeneration(file);
@@ -112,6 +113,7 @@ export const run: Command = {
       admin = (await opened) ?? null;
       if (values.watch) await gateway.watch();
       await ending.ended;
+      hasServed = true;
       return exitCode;
     } catch (error) {
       if (error instanceof ConfigErrors) {
@@ -129,6 +131,7 @@ export const run: Command = {
       await admin?.close();
       endLoading();
       endServing();
+      if (hasServed) stderr.write('stopped\n');
     }
   },
 };

@@ -128,13 +128,14 @@ export function compileOperand(operand: Operand, within: Compilation): Evaluate 
 
 function compilePath(base: Evaluate, path: readonly string[], at: number, { missingKey }: Compilation): Evaluate {
   if (path.length === 0) return base;
+  const leading = path.map((_name, depth) => () => path.slice(0, depth).join('.'));
   return (run, dot) => {
     let value = base(run, dot);
     let holder = value;
     run.at = at;
-    for (const name of path) {
+    for (let depth = 0; depth < path.length; depth++) {
       holder = value;
-      value = fieldOf(value, name, missingKey);
+      value = fieldOf(value, path[depth]!, missingKey, leading[depth]!);
     }
     if (run.marks) run.noteRead(holder, path.at(-1)!);
     return value;

@@ -4,14 +4,21 @@ import { describe, integerOf, isList, isMap, isRawNumber, Struct, type Value, va
 
 export type MissingKey = NonNullable<TemplateOptions['missingKey']>;
 
-/** `.name` of a value. @throws Failure for a value that has no such field. */
-export function fieldOf(value: Value, name: string, missing: MissingKey): Value {
+/**
+ * `.name` of a value.
+ *
+ * @param path names that lead to the value; the error says which of them has no value.
+ * @throws Failure for a value that has no such field.
+ */
+export function fieldOf(value: Value, name: string, missing: MissingKey, path: () => string): Value {
   if (typeof value === 'object' && value !== null) {
     if (isMap(value)) return valueAt(value, name) ?? (Object.hasOwn(value, name) ? null : missingKey(name, missing));
     if (value instanceof Struct) return methodOf(value, name)([]);
   }
   if (value === undefined && missing !== 'error') return undefined;
-  throw new Failure(`cannot read the field ${JSON.stringify(name)} of ${describe(value)}`);
+  const leading = value === null || value === undefined ? path() : '';
+  const holder = leading === '' ? describe(value) : `${JSON.stringify(leading)}, which has no value`;
+  throw new Failure(`cannot read the field ${JSON.stringify(name)} of ${holder}`);
 }
 
 function missingKey(name: string, missing: MissingKey): Value {

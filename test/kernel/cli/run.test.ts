@@ -58,6 +58,7 @@ describe('run', function () {
     gateway!.kill('SIGTERM');
     equal(await gateway!.ended, 0);
     doesNotMatch(gateway!.output, /admin/);
+    match(gateway!.output, /^stopped$/m);
   });
 
   it('prefers the address of the flag to that of the environment', async () => {

@@ -44,7 +44,10 @@ describe('a template', () => {
   it('takes a missing key as its options say', () => {
     equal(render('{{.a}} {{.a.b}}'), '<no value> <no value>');
     equal(render('{{.a}}', {}, { missingKey: 'zero' }), '<no value>');
-    match(errorOf('{{.a.b}}', {}, { missingKey: 'zero' }).message, /cannot read the field "b" of nothing/);
+    match(
+      errorOf('{{.a.b}}', {}, { missingKey: 'zero' }).message,
+      /cannot read the field "b" of "a", which has no value/,
+    );
     match(errorOf('{{.a}}', {}, { missingKey: 'error' }).message, /^template:1:3: unknown field "a"$/);
   });
 

@@ -106,7 +106,7 @@ describe('flexible configuration', () => {
 
     it('refuses what is below a missing key, and a template that there is not', async () => {
       deepEqual(await mistakes(write('a.json', '{"a": "{{ .a.b }}"}')), [
-        'a.json:1:11: cannot read the field "b" of nothing',
+        'a.json:1:11: cannot read the field "b" of "a", which has no value',
       ]);
       deepEqual(await mistakes(write('a.json', '{\n{{ template "none" }}}')), [
         'a.json:2:1: template "none" does not exist',
@@ -336,7 +336,7 @@ describe('flexible configuration', () => {
       options({});
       deepEqual(await mistakes(file), ['a.json:1:10: unknown field "a"']);
       options({ templates: { undefined_vars: 'zero' } });
-      deepEqual(await mistakes(file), ['a.json:1:10: cannot read the field "b" of nothing']);
+      deepEqual(await mistakes(file), ['a.json:1:10: cannot read the field "b" of "a", which has no value']);
       options({ templates: { undefined_vars: 'invalid' } });
       deepEqual(await dataOf(file), { a: '<no value>' });
     });
