@@ -157,9 +157,7 @@ export function attachBackend(
   for (const each of context.service) attachEach(each, { ofService: true });
   const protocol = findProtocol(context, attached, pointer, stance, output);
   if (!protocol?.hostless && !mayBeReached && backend.host.length === 0) {
-    build.errors.push(
-      new ConfigError('BACKEND_HOST', pointer, 'backend has no host', { hint: 'add "host" here or at the root' }),
-    );
+    build.errors.push(new ConfigError('BACKEND_HOST', pointer, 'backend has no host', { hint: hostHint(pointer) }));
   }
   const hosts = openHosts(context, backend, isRefused ? undefined : protocol, { ...stance, pointer });
   const picked = hosts && protocol?.addresses ? balance(hosts) : null;
@@ -282,4 +280,12 @@ function unknownDefault(config: ServiceConfig, able: readonly string[]): ConfigE
     unknownDefaults.set(config, error);
   }
   return error;
+}
+
+/** A backend inside of a component, as a step of a workflow, takes nothing from the backend that the component stands in. */
+function hostHint(pointer: string): string {
+  const hint = 'add "host" here or at the root';
+  return /\/backend\/\d+\/extra_config\//.test(pointer)
+    ? `${hint}: the surrounding backend's host does not apply`
+    : hint;
 }

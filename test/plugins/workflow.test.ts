@@ -297,6 +297,13 @@ describe('workflow', () => {
       deepEqual(await refused({ backend: [to('/y/{other}')] }), [['ROUTE_PLACEHOLDER', `${at}/backend/0/url_pattern`]]);
     });
 
+    it('for a backend without a host, which that of the backend around it is not', async () => {
+      const outer = { ...workflow({ backend: [{ url_pattern: '/t' }] }), host: [backend.url] };
+      const [refusal] = await refusalsOf(startGateway({ ...config([outer]), host: [] }));
+      deepEqual([refusal!.code, refusal!.pointer], ['BACKEND_HOST', `${at}/backend/0`]);
+      equal(refusal!.hint, 'add "host" here or at the root: the surrounding backend\'s host does not apply');
+    });
+
     it('for a component that does nothing there', async () => {
       const extra_config = { 'qos/ratelimit/router': { max_rate: 1 } };
       deepEqual(await refused({ backend: [to('/t')], extra_config }), [

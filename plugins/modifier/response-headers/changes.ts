@@ -12,10 +12,15 @@ const framing: ReadonlySet<string> = new Set(['content-length', 'transfer-encodi
  * not there, whatever the others did.
  *
  * Warnings: HEADERS_FRAMING, HEADERS_DATE.
- * @throws ConfigError HEADERS_NAME, HEADERS_VALUE.
+ * @throws ConfigError HEADERS_EMPTY, HEADERS_NAME, HEADERS_VALUE.
  */
 export function compileChanges(site: Site<HeaderRules>): readonly Change[] {
   const { add = {}, replace = {}, rename = {}, delete: unwanted = [] } = site.config;
+  if ([add, replace, rename, unwanted].every((rules) => Object.keys(rules).length === 0)) {
+    throw site.fault('HEADERS_EMPTY', '', 'no header is added, replaced, renamed or deleted', {
+      hint: 'Name a header, or remove the component.',
+    });
+  }
   return [
     ...Object.entries(add).flatMap(([written, values]) => {
       const pointer = joinPointer('/add', written);

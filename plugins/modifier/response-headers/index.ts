@@ -6,7 +6,7 @@ import { schema } from './schema.ts';
  * Changes the head of everything the gateway answers, last of all: of endpoints in any encoding, refusals, failures, streams
  * and connections that go on in another protocol, of 404 and 405, of health and debug.
  *
- * Faults of the configuration: `HEADERS_NAME`, `HEADERS_VALUE`; warnings `HEADERS_FRAMING`, `HEADERS_DATE`.
+ * Faults of the configuration: `HEADERS_EMPTY`, `HEADERS_NAME`, `HEADERS_VALUE`; warnings `HEADERS_FRAMING`, `HEADERS_DATE`.
  */
 export const plugin = definePlugin({
   name: 'modifier/response-headers',

@@ -11,9 +11,20 @@ const values = (description: string, example: { readonly [name: string]: readonl
     examples: [example],
   }) as const;
 
+/** A field that names a header. */
+const filled = (field: string, isList: boolean) => ({
+  required: [field],
+  properties: { [field]: isList ? { minItems: 1 } : { minProperties: 1 } },
+});
+
 export const schema = {
   type: 'object',
   minProperties: 1,
+  published: {
+    allOf: [
+      { anyOf: [filled('add', false), filled('replace', false), filled('rename', false), filled('delete', true)] },
+    ],
+  },
   examples: [
     { add: { 'X-Served-By': ['edge', 'gateway'] } },
     {

@@ -284,6 +284,8 @@ describe('modifier/response-headers', () => {
     deepEqual(await faultsOf({ add: { 'X-A': 'b' } }), [['SCHEMA_TYPE', '/add/X-A']]);
     deepEqual(await faultsOf({ delete: 'X-A' }), [['SCHEMA_TYPE', '/delete']]);
     deepEqual(await faultsOf({}), [['SCHEMA_RANGE', '']]);
+    for (const rules of [{ add: {} }, { delete: [] }, { add: {}, replace: {}, rename: {}, delete: [] }])
+      deepEqual(await faultsOf(rules), [['HEADERS_EMPTY', '']]);
     deepEqual(await faultsOf({ '@comment': 'no rule' }), [['SCHEMA_RANGE', '']]);
   });
 
