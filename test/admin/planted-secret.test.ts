@@ -113,6 +113,37 @@ describe('a secret of the environment', () => {
   });
 });
 
+describe('a secret in the query of a backend', () => {
+  const given = (pattern: string) => {
+    const [first] = config().endpoints;
+    const backend = { ...first!.backend[0], url_pattern: pattern };
+    return { ...config(), endpoints: [{ ...first, endpoint: '/q/{id}', backend: [backend] }] };
+  };
+
+  it('is masked by every operation, and kept where *** comes back', async () => {
+    const one = await openAdmin(given('/x?api_key=very-secret&access_token=very-secret&id={id}'));
+    try {
+      const { body } = await one.ask('/v1/config?form=source');
+      for (const path of ['/v1/config', '/v1/config?form=source', '/v1/routes', '/v1/routes/match?path=/q/1']) {
+        ok(!(await one.ask(path)).text.includes('very-secret'), path);
+      }
+      ok((await one.ask('/v1/routes')).text.includes('/x?api_key=***&access_token=***&id={id}'));
+      equal((await one.ask('/v1/config', { method: 'PUT', body })).body.result, 'unchanged');
+    } finally {
+      await one.close();
+    }
+  });
+
+  it('is shown where it only stands for one', async () => {
+    const one = await openAdmin(given('/x?token={id}&tokens=2'));
+    try {
+      ok((await one.ask('/v1/config')).text.includes('/x?token={id}&tokens=2'));
+    } finally {
+      await one.close();
+    }
+  });
+});
+
 describe('a header with credentials', () => {
   it('is masked in what a component is given, and kept where *** comes back', async () => {
     const modifier = { 'header.Modifier': { scope: ['request'], name: 'Authorization', value: 'Basic very-secret' } };

@@ -16,6 +16,9 @@ const keyEnds = /-----END [A-Z ]*PRIVATE KEY/;
 const addressWithPassword = /[\w+.-]+:\/\/[^/?#\s"']*:[^/?#\s"']*@/g;
 const passwordInAddress = /:\/\/[^\s/?#@:]*:([^\s/?#@]+)@/;
 const secretText = new RegExp(`${keyBegins.source}|^[\\w+.-]+:\\/\\/[^/?#\\s]*:[^/?#\\s]*@`);
+/** The value of a query parameter whose name says that it holds a secret, unless it stands for one: `{id}`, `$X`. */
+const secretInQuery =
+  /([?&](?:[\w-]*[_-])?(?:password|passwd|passphrase|secret|token|api[-_]?key)=)[^&#\s{$%*][^&#\s]*/gi;
 
 /** True for the name of a field whose value had better not be shown. */
 export function mayHoldSecret(name: string): boolean {
@@ -36,9 +39,9 @@ export function holdsSecret(name: string): boolean {
   return holding.test(name);
 }
 
-/** True for a text that is a secret wherever it stands: a private key, an address with a password in it, a value of the environment. */
+/** True for a text that is a secret wherever it stands: a private key, an address or a query with a password in it, a value of the environment. */
 export function isSecretText(text: string): boolean {
-  return secretText.test(text) || holdsReadSecret(text);
+  return secretText.test(text) || text.search(secretInQuery) >= 0 || holdsReadSecret(text);
 }
 
 const passwordsInAddresses = /(:\/\/[^\s/?#@:]*:)[^\s/?#@]+(?=@)/g;
@@ -46,7 +49,7 @@ const passwordsInAddresses = /(:\/\/[^\s/?#@:]*:)[^\s/?#@]+(?=@)/g;
 /** Masks the secrets in a text of any kind. */
 export function maskText(text: string, mask: string): string {
   if (text.includes('-----BEGIN ') && keyBegins.test(text)) return mask;
-  const masked = maskReadSecrets(text, mask);
+  const masked = maskReadSecrets(text, mask).replaceAll(secretInQuery, `$1${mask}`);
   return masked.includes('://') ? masked.replaceAll(passwordsInAddresses, `$1${mask}`) : masked;
 }
 
