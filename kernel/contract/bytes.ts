@@ -219,7 +219,12 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
   }
 
   readable(): Readable {
-    return Readable.from(this, { objectMode: false });
+    const readable = Readable.from(this, { objectMode: false });
+    // A generator that is ended before its first step runs nothing, not even its `finally`.
+    readable.once('close', () => {
+      if (!this.isTaken) this.cancel(new CallError('CALL_CANCELLED', 'context canceled'));
+    });
+    return readable;
   }
 }
 

@@ -91,6 +91,13 @@ export class Http2Response extends Http2ServerResponse {
   #bodiless = false;
   #written = 0;
   #hasTrailers = false;
+  #isClosed = false;
+
+  /** Node.js reports the end of a HEAD request only once its response has been sent, so not where the client resets it before. */
+  constructor(stream: ServerHttp2Stream) {
+    super(stream);
+    if (this.req.method === 'HEAD') stream.once('close', () => this.#isClosed || this.emit('close'));
+  }
 
   override writeContinue(): void {
     if (!isOver(this)) super.writeContinue();
@@ -172,9 +179,14 @@ export class Http2Response extends Http2ServerResponse {
     return this;
   }
 
-  /** Node tells of a `finish` also where the client has left. */
+  /** Node.js reports a `finish` also where the client has left, and the `close` of a HEAD request that is answered later once more. */
   override emit(event: string | symbol, ...values: unknown[]): boolean {
-    return (event !== 'finish' || this.writableFinished) && super.emit(event, ...values);
+    if (event === 'finish' && (this.#isClosed || !this.writableFinished)) return false;
+    if (event === 'close') {
+      if (this.#isClosed) return false;
+      this.#isClosed = true;
+    }
+    return super.emit(event, ...values);
   }
 }
 

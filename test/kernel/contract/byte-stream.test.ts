@@ -314,6 +314,14 @@ describe('a stream of bytes', () => {
     });
   });
 
+  it('is aborted where its Node stream is destroyed before anybody has read', async () => {
+    const { stream, wanted } = made();
+    stream.write(bytes('a'));
+    const readable = stream.readable().destroy();
+    await once(readable, 'close');
+    deepEqual(wanted, ['no more: context canceled']);
+  });
+
   describe('made from a Node stream', () => {
     it('carries its bytes and its end', async () => {
       const stream = ByteStream.from(Readable.from([bytes('a'), bytes('b')]));

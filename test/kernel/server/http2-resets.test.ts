@@ -44,6 +44,7 @@ const conversations: readonly Conversation[] = [
   (stream) => [nameless(stream)],
   (stream) => [head(stream, 'GET', '/none', [], false)],
   (stream) => [head(stream, 'GET', '/large', [], false)],
+  (stream) => [head(stream, 'HEAD', '/large', [], false)],
   (stream) => [head(stream, 'GET', '/packed', ['accept-encoding', 'gzip'], false)],
   (stream) => [head(stream, 'GET', '/large', ['content-length', 'x'], false)],
   (stream) => [head(stream, 'POST', '/merged', expecting, true), data(stream, false), data(stream, true)],
