@@ -4,6 +4,7 @@ import { type Channel, type ChannelModel, connect, type Options, type SocketOpti
 import { type DeniedAddresses, timerMs } from '#contract';
 import type { TlsClient } from '../client-tls.ts';
 import type { AmqpAddress } from './address.ts';
+import { failByEarlyErrors } from './early-errors.ts';
 import { reasonOf } from './trouble.ts';
 
 /** What a connection is made with. */
@@ -38,6 +39,7 @@ const FRAME_BYTES = 131_072;
  * @throws Error with the reason, after `connectMs` of the address at the latest.
  */
 export async function openLink({ address, tls, denied }: AmqpSettings, signal: AbortSignal): Promise<AmqpLink> {
+  failByEarlyErrors();
   const { host, port, username, password, vhost, heartbeatS: heartbeat, connectMs } = address;
   const ending = new AbortController();
   const giveUp = () => ending.abort();

@@ -68,6 +68,18 @@ describe('a broker that does not work', () => {
     await rejects(openLink(settings(), signal), /closed abruptly/);
   });
 
+  it('says more behind the handshake: that is the reason, and nothing is left', async () => {
+    const frame = (method: string) => Buffer.from(`010000${`0000000${method.length / 2}`.slice(-8)}${method}ce`, 'hex');
+    const said = [
+      Buffer.from('0100000000001c000a000a00090000000000000005504c41494e00000005656e5f5553ce', 'hex'),
+      Buffer.from('0100000000000c000a001e0064000200000000ce', 'hex'),
+      Buffer.concat([frame('000a002900'), frame('000a002900')]),
+    ];
+    greet = (socket) => socket.on('data', () => said.length > 0 && socket.write(said.shift()!));
+    await rejects(openLink(settings('connection_timeout=5000'), signal), /Unexpected frame on channel 0/);
+    await until(() => sockets.size === 0);
+  });
+
   it('promises a frame of gigabytes: nothing is collected', async () => {
     greet = (socket) => socket.write(Buffer.from([1, 0, 0, 0x7f, 0xff, 0xff, 0xff, 1]));
     await rejects(openLink(settings('connection_timeout=5000'), signal), /exceeds/);
