@@ -1,0 +1,89 @@
+import fc from 'fast-check';
+import { eventually } from './eventually.ts';
+import { type Dialect, type Distortion, distortions, startHostile } from './hostile.ts';
+import { defineTarget, type Target } from './target.ts';
+
+/** A client of the gateway's towards one server. */
+export interface Driver {
+  /** One request of the gateway's. @returns whether the server served it. @throws Error for a failure that is not documented. */
+  ask(): Promise<boolean>;
+  close(): Promise<void> | void;
+}
+
+export interface HostileOptions {
+  readonly name: string;
+  readonly dialect: Dialect;
+  drive(port: number): Driver | Promise<Driver>;
+  /** Longest time of one request, in milliseconds. */
+  readonly deadlineMs: number;
+  /** Longest time after which a server that works again is used, in milliseconds. */
+  readonly recoveryMs: number;
+}
+
+/** What a timer or a busy machine may add to a time, in milliseconds. */
+const SLACK_MS = 2_000;
+/** Bytes outside the heap that one hostile server may cost. */
+const MEMORY_BYTES = 64 * 1024 * 1024;
+const REQUESTS = 2;
+
+interface Input {
+  readonly distortions: readonly Distortion[];
+  /** The server behaves in the end, and is waited for. */
+  readonly recovers: boolean;
+}
+
+/** A target whose inputs are what is wrong with a server. */
+export function hostileTarget(options: HostileOptions): Target {
+  const { name, dialect, drive, deadlineMs, recoveryMs } = options;
+  return defineTarget<Input>({
+    name,
+    law: `Requests end within ${deadlineMs} ms whatever the server sends, and are served again once it behaves.`,
+    boundMs: 1_000,
+    inputs: fc.record({ distortions, recovers: fc.nat({ max: 7 }).map((chance) => chance === 0) }),
+    async open() {
+      const server = await startHostile(dialect);
+      return {
+        async accept({ distortions: list, recovers }) {
+          server.distort(list);
+          const before = outsideBytes();
+          const driver = await drive(server.port);
+          try {
+            for (let request = 0; request < REQUESTS; request++) await timed(driver, deadlineMs + SLACK_MS);
+            const grown = outsideBytes() - before;
+            if (grown > MEMORY_BYTES) throw new Error(`${grown} bytes are held`);
+            server.heal();
+            if (recovers) await recovered(driver, recoveryMs + SLACK_MS);
+          } finally {
+            server.heal();
+            await driver.close();
+          }
+          await eventually(
+            () => server.sockets.size === 0,
+            () => `${server.sockets.size} connections stay`,
+          );
+        },
+        close: () => server.close(),
+      };
+    },
+  });
+}
+
+async function timed(driver: Driver, limitMs: number): Promise<void> {
+  const since = performance.now();
+  await driver.ask();
+  const ms = Math.round(performance.now() - since);
+  if (ms > limitMs) throw new Error(`a request takes ${ms} ms`);
+}
+
+async function recovered(driver: Driver, limitMs: number): Promise<void> {
+  const since = performance.now();
+  while (!(await driver.ask())) {
+    if (performance.now() > since + limitMs) throw new Error(`not served again within ${limitMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+function outsideBytes(): number {
+  const { external, arrayBuffers } = process.memoryUsage();
+  return external + arrayBuffers;
+}

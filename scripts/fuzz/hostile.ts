@@ -1,0 +1,132 @@
+import type { Socket } from 'node:net';
+import fc from 'fast-check';
+import { type OpenServer, startTcp } from './stage.ts';
+
+/** What is wrong with one of the messages of a server. */
+export interface Distortion {
+  /** Which message, counted over all connections. */
+  readonly at: number;
+  readonly act: 'edit' | 'cut' | 'double' | 'noise' | 'endless' | 'silence' | 'end' | 'reset' | 'drip';
+  /** Where an edit begins, modulo the length of the message. */
+  readonly offset: number;
+  /** Bytes that an edit replaces. */
+  readonly length: number;
+  /** What stands there then, in hexadecimal. */
+  readonly put: string;
+}
+
+const pieces = fc.oneof(
+  fc.constantFrom(
+    '00',
+    '01',
+    '7f',
+    '80',
+    'ff',
+    '0d0a',
+    '30',
+    '2d31',
+    '7fffffff',
+    'ffffffff',
+    '39393939393939393939',
+    '',
+  ),
+  fc.uint8Array({ maxLength: 8 }).map((bytes) => Buffer.from(bytes).toString('hex')),
+);
+
+/** What a hostile server does, in the order in which it speaks. */
+export const distortions: fc.Arbitrary<Distortion[]> = fc.array(
+  fc.record({
+    at: fc.nat({ max: 8 }),
+    act: fc.constantFrom(
+      'edit',
+      'edit',
+      'edit',
+      'edit',
+      'edit',
+      'cut',
+      'double',
+      'noise',
+      'endless',
+      'silence',
+      'end',
+      'reset',
+      'drip',
+    ),
+    offset: fc.nat({ max: 400 }),
+    length: fc.nat({ max: 4 }),
+    put: pieces,
+  }),
+  { minLength: 1, maxLength: 4 },
+);
+
+/** Says a message as a well-behaved server would. */
+export type Say = (message: Buffer | string) => void;
+
+/** Serves one connection well. */
+export type Dialect = (socket: Socket, say: Say) => void;
+
+/** A server that speaks a protocol well, but for what is distorted. */
+export interface HostileServer extends OpenServer {
+  /** From now on, counted anew. */
+  distort(list: readonly Distortion[]): void;
+  /** It is restarted: connections end, and it behaves. */
+  heal(): void;
+}
+
+export async function startHostile(dialect: Dialect): Promise<HostileServer> {
+  let list: readonly Distortion[] = [];
+  let said = 0;
+  const server = await startTcp((socket) => {
+    let isSilent = false;
+    dialect(socket, (message) => {
+      if (isSilent || socket.destroyed) return;
+      const bytes = Buffer.from(message as string, 'latin1');
+      const own = list.filter(({ at }) => at === said);
+      said++;
+      isSilent = own.some(({ act }) => act === 'silence' || act === 'endless');
+      if (own.length === 0) socket.write(bytes);
+      else for (const distortion of own) say(socket, bytes, distortion);
+    });
+  });
+  return {
+    ...server,
+    distort(given) {
+      list = given;
+      said = 0;
+    },
+    heal() {
+      list = [];
+      for (const socket of server.sockets) socket.destroy();
+    },
+  };
+}
+
+function say(socket: Socket, bytes: Buffer, { act, offset, length, put }: Distortion): void {
+  const start = offset % (bytes.length + 1);
+  const piece = Buffer.from(put, 'hex');
+  const acts: Readonly<Record<Distortion['act'], () => void>> = {
+    edit: () => socket.write(Buffer.concat([bytes.subarray(0, start), piece, bytes.subarray(start + length)])),
+    cut: () => socket.write(bytes.subarray(0, start)),
+    double: () => socket.write(Buffer.concat([bytes, bytes])),
+    noise: () => socket.write(Buffer.concat(Array.from({ length: 50 }, () => Buffer.of(...piece, offset & 255)))),
+    endless: () =>
+      pour(socket, Buffer.concat([bytes.subarray(0, start), Buffer.alloc(16_384, piece.length ? piece : 97)])),
+    silence: () => {},
+    end: () => socket.end(bytes.subarray(0, start)),
+    reset: () => socket.resetAndDestroy(),
+    drip: () => void drip(socket, bytes),
+  };
+  acts[act]();
+}
+
+/** Writes the same again and again, as fast as it is taken. */
+function pour(socket: Socket, bytes: Buffer): void {
+  if (!socket.destroyed) socket.write(bytes, (error) => error || setImmediate(pour, socket, bytes));
+}
+
+async function drip(socket: Socket, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.length && !socket.destroyed; at++) {
+    socket.write(bytes.subarray(at, at + 1));
+    await new Promise(setImmediate);
+  }
+}

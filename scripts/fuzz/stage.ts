@@ -1,0 +1,70 @@
+import { createServer, type RequestListener } from 'node:http';
+import { type AddressInfo, createServer as createTcp, type Server, type Socket } from 'node:net';
+import { createGateway, type GatewayOptions } from '../../kernel/sluice.ts';
+import { silentSinks } from '../../kernel/testing/index.ts';
+import { eventually } from './eventually.ts';
+
+/** A server on a free port of the loopback address. */
+export interface OpenServer {
+  readonly port: number;
+  readonly sockets: ReadonlySet<Socket>;
+  close(): Promise<void>;
+}
+
+/** Starts a server over bare TCP. */
+export function startTcp(accepted: (socket: Socket) => void): Promise<OpenServer> {
+  return started(createTcp(accepted));
+}
+
+export function startHttp(serve: RequestListener): Promise<OpenServer> {
+  return started(createServer(serve));
+}
+
+async function started(server: Server): Promise<OpenServer> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {}).once('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    sockets,
+    close() {
+      for (const socket of sockets) socket.destroy();
+      return new Promise((resolve) => void server.close(() => resolve()));
+    },
+  };
+}
+
+/** A gateway whose log is searched for internal errors. */
+export interface Stage {
+  readonly gateway: Awaited<ReturnType<typeof createGateway>>;
+  readonly port: number;
+  /** Lines of the access log and of the application log since the last input. */
+  readonly lines: string[];
+  /** Waits until no request and no stream is left. @throws Error where one stays, or where the log has an internal error. */
+  settled(patienceMs?: number): Promise<void>;
+}
+
+export async function openStage(config: object): Promise<Stage> {
+  const lines: string[] = [];
+  const sink = { terminal: false, lost: 0, write: (line: string) => void lines.push(line) };
+  const sinks: NonNullable<GatewayOptions['sinks']> = { ...silentSinks, stdout: sink, stderr: sink };
+  const gateway = await createGateway({ version: 3, port: 0, listen_ip: '127.0.0.1', ...config } as never, { sinks });
+  const { port } = await gateway.listen();
+  return {
+    gateway,
+    port,
+    lines,
+    async settled(patienceMs) {
+      await eventually(
+        () => gateway.status.calls + gateway.status.streams === 0,
+        () => `${gateway.status.calls} requests and ${gateway.status.streams} streams stay`,
+        patienceMs,
+      );
+      const internal = lines.find((line) => /\n\s+at /.test(line) || line.includes('GATEWAY_FAULT'));
+      if (internal) throw new Error(`internal error: ${internal}`);
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { Call, CallError } from '#contract';
+import { silentLog } from '../../../kernel/contract/internal.ts';
+import { DeniedAddresses } from '../../../kernel/net/denied-addresses.ts';
+import { readAmqpAddress } from '../../../plugins/services/amqp/address.ts';
+import { keptChannel } from '../../../plugins/services/amqp/channel.ts';
+import { AmqpConnection } from '../../../plugins/services/amqp/connection.ts';
+import { Publisher } from '../../../plugins/services/amqp/publisher.ts';
+import { AmqpTrouble } from '../../../plugins/services/amqp/trouble.ts';
+import { amqpDialect } from '../dialects.ts';
+import { hostileTarget } from '../hostile-target.ts';
+
+/** A broker of AMQP 0-9-1 that misbehaves. */
+export const amqp = hostileTarget({
+  name: 'amqp',
+  dialect: amqpDialect,
+  deadlineMs: 300,
+  recoveryMs: 15_000,
+  drive(port) {
+    const address = readAmqpAddress(`amqp://a:b@127.0.0.1:${port}/?connection_timeout=300`);
+    const connection = new AmqpConnection({ address, tls: null, denied: new DeniedAddresses() });
+    const kept = keptChannel(connection, {
+      open: async (channel, link) => {
+        await channel.assertExchange('a', 'topic');
+        return new Publisher(channel, link, 'a', false);
+      },
+    });
+    kept.open(silentLog, { maxRetries: 0, strategy: 'linear' });
+    return {
+      async ask() {
+        const call = new Call(silentLog, 300);
+        try {
+          const { value } = await kept.current(call);
+          await value.publish({ routingKey: 'a', content: Buffer.from('x'), properties: {} }, call);
+          return true;
+        } catch (error) {
+          if (error instanceof AmqpTrouble || error instanceof CallError) return false;
+          throw error;
+        } finally {
+          call.finish();
+        }
+      },
+      async close() {
+        await Promise.all([kept.close(), connection.close()]);
+      },
+    };
+  },
+});

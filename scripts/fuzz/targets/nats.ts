@@ -1,0 +1,36 @@
+import { BackendError, Call, CallError } from '#contract';
+import { silentLog } from '../../../kernel/contract/internal.ts';
+import { DeniedAddresses } from '../../../kernel/net/denied-addresses.ts';
+import { standardTls } from '../../../plugins/services/client-tls.ts';
+import { NatsConnection } from '../../../plugins/services/nats/connection.ts';
+import { natsDialect } from '../dialects.ts';
+import { hostileTarget } from '../hostile-target.ts';
+
+/** A NATS server that misbehaves. */
+export const nats = hostileTarget({
+  name: 'nats',
+  dialect: natsDialect,
+  deadlineMs: 300,
+  recoveryMs: 12_000,
+  drive(port) {
+    const who = { user: undefined, password: undefined, token: undefined, needsTls: false, tls: standardTls() };
+    const settings = { servers: [`127.0.0.1:${port}`], ...who, denied: new DeniedAddresses() };
+    const connection = new NatsConnection(settings, 'a');
+    connection.open(silentLog);
+    return {
+      async ask() {
+        const call = new Call(silentLog, 300);
+        try {
+          await connection.publish('a', { payload: Buffer.from('x'), headers: [] }, call);
+          return true;
+        } catch (error) {
+          if (error instanceof BackendError || error instanceof CallError) return false;
+          throw error;
+        } finally {
+          call.finish();
+        }
+      },
+      close: () => connection.close(),
+    };
+  },
+});

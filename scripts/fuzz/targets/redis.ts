@@ -1,0 +1,52 @@
+import { Call } from '#contract';
+import { silentLog } from '../../../kernel/contract/internal.ts';
+import { Connection } from '../../../plugins/services/redis/connection.ts';
+import { defineScript } from '../../../plugins/services/redis/script.ts';
+import { RedisTrouble } from '../../../plugins/services/redis/trouble.ts';
+import { redisDialect } from '../dialects.ts';
+import { hostileTarget } from '../hostile-target.ts';
+
+const count = defineScript("return redis.call('INCR', KEYS[1])");
+
+/** A Redis that misbehaves. */
+export const redis = hostileTarget({
+  name: 'redis',
+  dialect: redisDialect,
+  deadlineMs: 400,
+  recoveryMs: 2_000,
+  drive(port) {
+    const connection = new Connection(
+      {
+        name: 'a',
+        kind: 'server',
+        addresses: [{ host: '127.0.0.1', port }],
+        username: undefined,
+        password: undefined,
+        clientName: undefined,
+        database: 1,
+        maxRedirects: 3,
+        master: null,
+        connectMs: 200,
+        commandMs: 100,
+        backoffMs: { least: 5, most: 20 },
+        tls: null,
+      },
+      silentLog,
+    );
+    connection.open(silentLog);
+    return {
+      async ask() {
+        const call = new Call(silentLog, 300);
+        try {
+          return (await connection.run(count, ['n'], [], call)) === 1;
+        } catch (error) {
+          if (error instanceof RedisTrouble) return false;
+          throw error;
+        } finally {
+          call.finish();
+        }
+      },
+      close: () => connection.close(),
+    };
+  },
+});
