@@ -15,6 +15,7 @@ import { nats } from './nats.ts';
 import { otlp } from './otlp.ts';
 import { patterns } from './patterns.ts';
 import { redis } from './redis.ts';
+import { reload } from './reload.ts';
 import { syntaxes } from './syntaxes.ts';
 import { templates } from './templates.ts';
 import { keyServer, tokenServer } from './token-servers.ts';
@@ -42,4 +43,5 @@ export const targets: readonly Target[] = [
   otlp,
   tokenServer,
   keyServer,
+  reload,
 ];
