@@ -1,23 +1,39 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { createGateway } from '../../../kernel/sluice.ts';
 import { silentSinks } from '../../../kernel/testing/index.ts';
+import { catalogue } from '../../../plugins/index.ts';
+import { withComponent } from '../../docs/examples.ts';
 import { applyChange, type Change, changes } from '../changes.ts';
 import { defineTarget } from '../target.ts';
 
 type Tree = Record<string, unknown>;
 
-const seeds = ['quickstart', 'reshaping', 'traffic', 'filters', 'access'].map((name) => {
+const samples = ['quickstart', 'reshaping', 'traffic', 'filters', 'access'].map((name) => {
   const file = fileURLToPath(new URL(`../../../samples/${name}/gateway.json`, import.meta.url));
   return JSON.parse(readFileSync(file, 'utf8')) as Tree;
 });
 
+/** Components that call or open something while they stand, wherever their configuration says. */
+const reaching = /^(?:telemetry|async|redis|admin|server|grpc|plugin)\b|amqp|pubsub|\/redis$/;
+
+const loaded = await Promise.all(Object.values(catalogue.plugins).map((load) => load()));
+/** Every other component in a configuration of its own, at each of its levels. */
+const examples = loaded.flatMap(({ plugin: { name, places = [] } }) =>
+  reaching.test(name)
+    ? []
+    : places.flatMap(({ at, schema }) =>
+        (schema.examples ?? []).map((example) => withComponent(at, name, example) as Tree),
+      ),
+);
+const seeds = [...samples, ...examples];
+
 /** Whole configurations, each changed in a few places. */
 export const configuration = defineTarget({
   name: 'configuration',
-  law: 'A configuration is refused by ConfigErrors that name a place, or builds, answers one request an endpoint, and closes.',
+  law: 'A configuration is refused at a place, or builds, answers, reloads, and leaves nothing when it closes.',
   boundMs: 2_000,
   inputs: fc.record({
     seed: fc.nat({ max: seeds.length - 1 }),
@@ -37,20 +53,45 @@ async function accept({ seed, changes: list }: Input): Promise<void> {
   const isolated = JSON.parse(
     JSON.stringify(config, (key, value) => (key === 'host' && value ? ['http://127.0.0.1:9'] : value)),
   );
+  const left = await serve(isolated);
+  // What is opened once for all, at its first use, is not left behind.
+  if (left > 0 && (await serve(isolated)) > 0) throw new Error(`leaves ${left} descriptors open`);
+}
+
+/** @returns how many more descriptors are open than before. */
+async function serve(config: Tree): Promise<number> {
+  const before = openDescriptors();
   let gateway: Awaited<ReturnType<typeof createGateway>>;
   try {
-    gateway = await createGateway({ ...isolated, port: 0 }, { sinks: silentSinks });
+    gateway = await createGateway({ ...config, port: 0 } as never, { sinks: silentSinks });
   } catch (error) {
-    if (!(error instanceof ConfigErrors)) throw error;
-    if (error.errors.length === 0) throw new Error('refused without a reason', { cause: error });
-    return;
+    mustNamePlaces(error);
+    return 0;
   }
   try {
-    for (const { method, endpoint } of gateway.config.endpoints.slice(0, 5)) {
-      const { statusCode } = await gateway.inject({ method: method as 'GET', url: endpoint.replace(/[{}*]/g, 'a') });
-      if (statusCode < 200 || statusCode > 599) throw new Error(`answers ${statusCode}`);
-    }
+    await askEach(gateway);
+    await gateway.reload({ ...config, port: 0, name: 'reloaded' }).catch(mustNamePlaces);
+    await askEach(gateway);
   } finally {
     await gateway.close();
   }
+  return openDescriptors() - before;
+}
+
+/** @throws Error for anything but mistakes with their places. */
+function mustNamePlaces(error: unknown): void {
+  if (!(error instanceof ConfigErrors)) throw error;
+  const vague = error.errors.find(({ pointer, message }) => !/^(?:\/|$)/.test(pointer) || message === '');
+  if (error.errors.length === 0 || vague) throw new Error('refused without a place or a reason', { cause: error });
+}
+
+async function askEach(gateway: Awaited<ReturnType<typeof createGateway>>): Promise<void> {
+  for (const { method, endpoint } of gateway.config.endpoints.slice(0, 5)) {
+    const { statusCode } = await gateway.inject({ method: method as 'GET', url: endpoint.replace(/[{}*]/g, 'a') });
+    if (statusCode < 200 || statusCode > 599) throw new Error(`answers ${statusCode}`);
+  }
+}
+
+function openDescriptors(): number {
+  return readdirSync('/proc/self/fd').length;
 }
