@@ -136,11 +136,7 @@ export const serviceSchema = {
       '30s',
       '10s',
     ),
-    dialer_timeout: time(
-      'Timeout of DNS resolution and connection to a backend. 0 means no limit for a request, and 20 seconds for connections that no request waits for.',
-      '0s',
-      '500ms',
-    ),
+    dialer_timeout: time('Timeout of DNS resolution and connection to a backend. 0 means 20 seconds.', '0s', '500ms'),
     dialer_keep_alive: time('Interval of TCP keep-alive probes. 0 means 15s.', '15s', '30s'),
     dialer_fallback_delay: time(
       'Delay before the other IP address family is tried as well. 0 means 300ms.',

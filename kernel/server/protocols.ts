@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { createServer, type Server, type Socket } from 'node:net';
 import { extname } from 'node:path';
 import type { Log, ServiceConfig } from '#contract';
+import { connectionOwner, type FaultOwner, ownEvents, runGuarded } from '../contract/internal.ts';
 import type { ServerTls } from '../runtime/tls.ts';
 import { limitConnections } from './connection-limit.ts';
 import { asksForHttp2, detectProtocol, upgrade } from './h2c.ts';
@@ -89,7 +90,9 @@ class Dispatch implements Protocols {
     this.listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
       // Node takes its own listener off what it hands out, and a reset can come at any moment.
       socket.on('error', ignored);
-      this.#accept(socket);
+      const owner = clientOwner(socket);
+      ownEvents(socket, owner);
+      runGuarded(owner, () => this.#accept(socket));
     });
     this.#logRefusedQuery = refusedQueryLog(this.listener, log);
     this.#handshakes = tls && this.#shakeHands(tls, config);
@@ -240,6 +243,12 @@ function speaksHttp2(config: ServiceConfig, http2Type: string | null): boolean {
 /** The only content type that plain connections of HTTP/2 are for; null where they are for all. */
 function onlyType({ config, tls, http2Type }: PortSettings): string | null {
   return config.use_h2c || tls ? null : http2Type;
+}
+
+/** The owner of everything that happens on a client's connection outside of a request. */
+function clientOwner(socket: Socket): FaultOwner {
+  const { remoteAddress, remotePort } = socket;
+  return connectionOwner('client connection', `${remoteAddress}:${remotePort}`, () => socket.destroy());
 }
 
 /** The connection closes; there is nobody to tell. */

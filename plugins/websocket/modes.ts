@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
+import type { WebSocket } from 'ws';
 import {
   BackendError,
+  connectionOwner,
   type EndpointSite,
   HeaderBag,
   type Protocol,
   paramKey,
   productNames,
   Reply,
+  runOwned,
   timerMs,
 } from '#contract';
 import { dial } from './dial.ts';
@@ -73,7 +76,12 @@ export function sharedProtocol(site: Attaching): Protocol {
     dial: async (signal) => {
       const address = next();
       if (address === undefined) throw new BackendError('BACKEND_NO_HOSTS', 'no hosts available');
-      return dial(addressed({ host: null, headers, subprotocols: [] }, address, path), dialing, signal);
+      let socket: WebSocket | null = null;
+      // Shared by all clients: it must not belong to the request of the first.
+      const owner = connectionOwner('backend connection', address, () => socket?.terminate());
+      const target = addressed({ host: null, headers, subprotocols: [] }, address, path);
+      socket = await runOwned(owner, dial, target, dialing, signal);
+      return socket;
     },
     measures: measuresOf(site),
     log: logOf(site),

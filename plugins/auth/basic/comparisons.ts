@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { CallError } from '#contract';
+import { CallError, connectionOwner, runOwned } from '#contract';
 
 /** What a thread is asked. */
 export interface Comparison {
@@ -65,7 +65,9 @@ export class Comparisons {
   }
 
   #start(): Worker {
-    const thread = new Worker(program, { name: 'bcrypt', execArgv: [] });
+    // The first request starts it: its messages are those of all requests.
+    const owner = connectionOwner('thread', 'bcrypt', () => void thread.terminate());
+    const thread: Worker = runOwned(owner, () => new Worker(program, { name: 'bcrypt', execArgv: [] }));
     thread.unref();
     this.#threads.set(thread, null);
     thread.on('message', (isEqual: boolean) => {

@@ -1,6 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { ExportResponse, IExporterTransport } from '@opentelemetry/otlp-exporter-base';
+import { openOwned } from '#contract';
 import { ExportError } from './export-error.ts';
 import { authoritiesOf, type OtlpTarget } from './target.ts';
 
@@ -27,20 +28,22 @@ export function httpTransport(target: OtlpTarget, path: string): IExporterTransp
           const reason = signal.aborted ? `no response within ${timeoutMs} ms` : error.message;
           resolve({ status: 'failure', error: new ExportError(reason, true) });
         };
-        const message = open({
-          agent,
-          signal,
-          host,
-          port,
-          path,
-          method: 'POST',
-          headers: {
-            ...headers,
-            'Content-Type': 'application/x-protobuf',
-            'Content-Length': body.length,
-            'User-Agent': userAgent,
-          },
-        });
+        const message = openOwned('telemetry connection', host, () =>
+          open({
+            agent,
+            signal,
+            host,
+            port,
+            path,
+            method: 'POST',
+            headers: {
+              ...headers,
+              'Content-Type': 'application/x-protobuf',
+              'Content-Length': body.length,
+              'User-Agent': userAgent,
+            },
+          }),
+        );
         message.on('error', failed);
         message.on('response', (response) => {
           const chunks: Buffer[] = [];

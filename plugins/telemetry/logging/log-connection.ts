@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { LogDestination } from '#contract';
+import { type LogDestination, openOwned } from '#contract';
 
 /** Where a connection may lead. */
 export interface Target {
@@ -56,7 +56,7 @@ export function openConnection(
       return;
     }
     connecting = true;
-    const attempt = target.connect();
+    const attempt = openOwned('log connection', 'a log output', () => target.connect());
     attempt.unref();
     attempt.once('connect', () => {
       // The target has looked at where it leads, and refused.
