@@ -76,7 +76,7 @@ describe('the sample of tokens', () => {
     deepEqual(await status(), 200);
     await fetch(`http://127.0.0.1:${revoker.port}/add`, {
       method: 'POST',
-      headers: { authorization: 'Bearer $REVOKE_KEY' },
+      headers: { authorization: `Bearer ${revoker.revoke_server_api_key}` },
       body: '{"elems":["sub-ada"]}',
     });
     deepEqual(await status(), 401);
