@@ -99,12 +99,18 @@ const frames: fc.Arbitrary<FrameStep> = fc.oneof(
 );
 const turns = fc.record({ turns: fc.nat({ max: 8 }) });
 
-/** What a client does: requests, any frames, and pauses. @param requests of the application. */
-export function stepsOf(requests: fc.Arbitrary<RequestStep>): fc.Arbitrary<Step[]> {
-  return fc.array(
-    fc.oneof({ weight: 3, arbitrary: requests }, { weight: 3, arbitrary: frames }, { weight: 1, arbitrary: turns }),
-    { minLength: 1, maxLength: 12 },
+/** What a client does: requests, any frames, and pauses. @param requests of the application. @param bodies parts of theirs. */
+export function stepsOf(
+  requests: fc.Arbitrary<RequestStep>,
+  bodies: fc.Arbitrary<FrameStep> = frames,
+): fc.Arbitrary<Step[]> {
+  const any = fc.oneof(
+    { weight: 6, arbitrary: requests },
+    { weight: 3, arbitrary: frames },
+    { weight: 3, arbitrary: bodies },
+    { weight: 2, arbitrary: turns },
   );
+  return fc.array(any, { minLength: 1, maxLength: 12 });
 }
 
 /** The bytes of a frame. */

@@ -1,8 +1,8 @@
-import { connect } from 'node:net';
 import fc from 'fast-check';
-import { eventually, PATIENCE_MS } from '../eventually.ts';
-import { END_STREAM, type Fields, FRAMES, frame, frameReader, PREFACE } from '../http2.ts';
-import { frameOf, type RequestStep, requestOf, type Step, stepsOf } from '../http2-steps.ts';
+import { type Conversation, converse } from '../converse.ts';
+import { eventually } from '../eventually.ts';
+import type { Fields } from '../http2.ts';
+import { type RequestStep, stepsOf } from '../http2-steps.ts';
 import { type OpenServer, openStage, type Stage, startHttp } from '../stage.ts';
 import { defineTarget, type OpenTarget } from '../target.ts';
 
@@ -47,11 +47,7 @@ export const http2Server = defineTarget<Input>({
   open,
 });
 
-interface Input {
-  readonly window: number;
-  readonly steps: readonly Step[];
-  readonly end: string;
-}
+type Input = Conversation;
 
 async function open(): Promise<OpenTarget<Input>> {
   const seen = new Map<string, number>();
@@ -74,24 +70,12 @@ async function open(): Promise<OpenTarget<Input>> {
       stage.lines.length = 0;
       seen.clear();
       const ids = new Map<number, string>();
-      let bytes = frame(FRAMES.settings, 0, 0, settingOf(4, window));
-      const script: (Buffer | number)[] = [PREFACE];
-      for (const step of steps) {
-        if ('turns' in step) {
-          script.push(bytes, step.turns);
-          bytes = Buffer.alloc(0);
-          continue;
-        }
-        if (!('method' in step)) {
-          bytes = Buffer.concat([bytes, frameOf(step)]);
-          continue;
-        }
-        const [stream, id] = [2 * ids.size + 1, String(++count)];
+      const pathOf = (path: string, stream: number): string => {
+        const id = String(++count);
         ids.set(stream, id);
-        bytes = Buffer.concat([bytes, requestOf(step, stream, step.path === '*' ? '*' : `${step.path}?id=${id}`)]);
-      }
-      script.push(bytes);
-      const bodies = await converse(stage.port, script, end);
+        return path === '*' ? path : `${path}?id=${id}`;
+      };
+      const bodies = await converse(stage.port, { window, steps, end }, pathOf);
       await stage.settled();
       await compare(stage, ids, seen, bodies);
       const { status } = await fetch(`http://127.0.0.1:${stage.port}/raw?id=next`);
@@ -126,49 +110,6 @@ async function compare(
       throw new Error(`stream ${stream}, request ${ids.get(stream)}, gets the answer of ${id}`);
     if (!seen.has(id)) throw new Error(`request ${id} has an answer that the backend never gave`);
   }
-}
-
-/** Sends the parts of a script, takes what comes, and leaves. @returns bodies of whole answers, by their streams. */
-function converse(port: number, script: readonly (Buffer | number)[], end: string): Promise<Map<number, string>> {
-  const bodies = new Map<number, string>();
-  const ended = new Set<number>();
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1');
-    const late = setTimeout(() => {
-      socket.destroy();
-      reject(new Error(`the gateway keeps a connection that the client has ended for ${PATIENCE_MS} ms`));
-    }, PATIENCE_MS);
-    socket
-      .on('error', () => {})
-      .once('close', () => {
-        clearTimeout(late);
-        resolve(new Map([...bodies].filter(([stream]) => ended.has(stream))));
-      });
-    const read = frameReader(({ type, flags, stream, payload }) => {
-      if (type === FRAMES.data) {
-        if (ended.has(stream)) reject(new Error(`stream ${stream} goes on behind its end`));
-        bodies.set(stream, (bodies.get(stream) ?? '') + payload.toString('latin1'));
-      }
-      if ((type === FRAMES.data || type === FRAMES.headers) && flags & END_STREAM) ended.add(stream);
-    });
-    socket.on('data', read);
-    socket.once('connect', async () => {
-      for (const part of script) {
-        if (typeof part === 'number') for (let turn = 0; turn < part; turn++) await new Promise(setImmediate);
-        else socket.write(part);
-      }
-      if (end === 'reset') socket.resetAndDestroy();
-      else if (end === 'wait') setTimeout(() => socket.end(), 20);
-      else socket.end();
-    });
-  });
-}
-
-function settingOf(id: number, value: number): Buffer {
-  const bytes = Buffer.alloc(6);
-  bytes.writeUInt16BE(id);
-  bytes.writeUInt32BE(value, 2);
-  return bytes;
 }
 
 function configFor(backend: OpenServer): object {

@@ -6,6 +6,7 @@ import { components } from './components.ts';
 import { configuration } from './configuration.ts';
 import { exactJson } from './exact-json.ts';
 import { grpcBackend } from './grpc-backend.ts';
+import { grpcServer } from './grpc-server.ts';
 import { httpServer } from './http-server.ts';
 import { http1Responses } from './http1-responses.ts';
 import { http2Server } from './http2-server.ts';
@@ -27,6 +28,7 @@ export const targets: readonly Target[] = [
   http2Server,
   websocket,
   grpcBackend,
+  grpcServer,
   exactJson,
   syntaxes,
   configuration,

@@ -1,0 +1,86 @@
+import { connect } from 'node:net';
+import { PATIENCE_MS } from './eventually.ts';
+import { END_STREAM, FRAMES, frame, frameReader, PREFACE } from './http2.ts';
+import { frameOf, requestOf, type Step } from './http2-steps.ts';
+
+/** One connection of a client over HTTP/2. */
+export interface Conversation {
+  /** Bytes of each stream that the client takes at first. */
+  readonly window: number;
+  readonly steps: readonly Step[];
+  /** How it leaves; `answer` for at the end of the first answer. */
+  readonly end: string;
+}
+
+/**
+ * Does what a client does, takes what comes, and leaves.
+ * @param pathOf the path to send for that of a request. @returns bodies of whole answers, by their streams.
+ */
+export function converse(
+  port: number,
+  { window, steps, end }: Conversation,
+  pathOf: (path: string, stream: number) => string = (path) => path,
+): Promise<Map<number, string>> {
+  const script = scriptOf(window, steps, pathOf);
+  const bodies = new Map<number, string>();
+  const ended = new Set<number>();
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1');
+    const late = setTimeout(() => {
+      socket.destroy();
+      reject(new Error(`the gateway keeps a connection that the client has ended for ${PATIENCE_MS} ms`));
+    }, PATIENCE_MS);
+    socket
+      .on('error', () => {})
+      .once('close', () => {
+        clearTimeout(late);
+        resolve(new Map([...bodies].filter(([stream]) => ended.has(stream))));
+      });
+    const read = frameReader(({ type, flags, stream, payload }) => {
+      if (type === FRAMES.data) {
+        if (ended.has(stream)) reject(new Error(`stream ${stream} goes on behind its end`));
+        bodies.set(stream, (bodies.get(stream) ?? '') + payload.toString('latin1'));
+      }
+      if ((type === FRAMES.data || type === FRAMES.headers) && flags & END_STREAM) ended.add(stream);
+      if (end === 'answer' && ended.size > 0) socket.end();
+    });
+    socket.on('data', read);
+    socket.once('connect', async () => {
+      for (const part of script) {
+        if (typeof part === 'number') for (let turn = 0; turn < part; turn++) await new Promise(setImmediate);
+        else socket.write(part);
+      }
+      if (end === 'reset') socket.resetAndDestroy();
+      else if (end === 'wait') setTimeout(() => socket.end(), 20);
+      else if (end === 'end') socket.end();
+    });
+  });
+}
+
+function settingOf(id: number, value: number): Buffer {
+  const bytes = Buffer.alloc(6);
+  bytes.writeUInt16BE(id);
+  bytes.writeUInt32BE(value, 2);
+  return bytes;
+}
+
+/** Bytes to write, and turns of the event loop to wait. */
+function scriptOf(
+  window: number,
+  steps: readonly Step[],
+  pathOf: (path: string, stream: number) => string,
+): (Buffer | number)[] {
+  const script: (Buffer | number)[] = [PREFACE];
+  let bytes = frame(FRAMES.settings, 0, 0, settingOf(4, window));
+  let stream = -1;
+  for (const step of steps) {
+    if ('turns' in step) {
+      script.push(bytes, step.turns);
+      bytes = Buffer.alloc(0);
+    } else if ('method' in step) {
+      stream += 2;
+      bytes = Buffer.concat([bytes, requestOf(step, stream, pathOf(step.path, stream))]);
+    } else bytes = Buffer.concat([bytes, frameOf(step)]);
+  }
+  return [...script, bytes];
+}
