@@ -41,7 +41,7 @@ describe('an exception in a handler of a client connection', function () {
       equal(other, 'HTTP/1.1 200 OK', fault);
       // Of equal exceptions within a second the first is logged.
       for (const line of logged)
-        match(line, /^ERROR internal error in client connection of 127\.0\.0\.1:\d+: .*planted/);
+        match(line, /^ERROR internal error in client connection of (?:::ffff:)?127\.0\.0\.1:\d+: .*planted/);
     }
     equal(
       outcomes.some(({ logged }) => logged.length > 0),
