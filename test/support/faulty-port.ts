@@ -65,14 +65,19 @@ const serving = {
 };
 const port = await listen(
   { config, tls: null, upgrades, http2Type: null },
-  0,
+  { ip: config.listen_ip, port: 0 },
   {
     serve: (...given) => serving.serve(...given),
     serveHttp2: (...given) => serving.serveHttp2(...given),
   },
   log,
 );
-const secure = await listen({ config, tls, upgrades, http2Type: null }, 0, serving, log);
+const secure = await listen(
+  { config, tls, upgrades, http2Type: null },
+  { ip: config.listen_ip, port: 0 },
+  serving,
+  log,
+);
 
 const get = 'GET / HTTP/1.1\r\nHost: a\r\n';
 
