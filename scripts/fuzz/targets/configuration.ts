@@ -75,8 +75,14 @@ async function serve(config: Tree): Promise<number> {
   } finally {
     await gateway.close();
   }
+  // A socket that is closed gives its descriptor back a moment later.
+  const end = performance.now() + CLOSING_MS;
+  while (openDescriptors() > before && performance.now() < end) await new Promise(setImmediate);
   return openDescriptors() - before;
 }
+
+/** Longest wait for the end of what was closed, in milliseconds. */
+const CLOSING_MS = 2_000;
 
 /** @throws Error for anything but mistakes with their places. */
 function mustNamePlaces(error: unknown): void {
