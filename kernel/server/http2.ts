@@ -72,7 +72,11 @@ export function createHttp2(
   server.on('session', (session) => {
     connections.set(session, taken);
     sessions.add(session);
-    session.once('close', () => sessions.delete(session));
+    session.once('close', () => {
+      sessions.delete(session);
+      // The session itself stays until its idle timer fires.
+      connections.delete(session);
+    });
     session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
     endWhenIdle(session, portTimeouts(limits).idleMs);
     endAfterRequests(session, limits.max_requests_per_connection);
