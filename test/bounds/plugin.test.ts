@@ -12,7 +12,7 @@ describe('bounds that plugins meet', function () {
     const port = { postMessage() {} } as unknown as MessagePort;
     const line = new PortLine(port, () => null).at(0);
     for (let at = 0; at < 10_000; at++) void line.ask('look', at);
-    await rejects(line.ask('look', 10_000) as Promise<unknown>, /the other thread owes 10000 answers/);
+    await rejects(line.ask('look', 10_000) as Promise<unknown>, /the other thread has 10000 unanswered messages/);
   });
 
   it('end a store of metrics at a thousand instruments', () => {
