@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ADDRESS_RANGE_PATTERN, ADMIN_ADDRESS_PATTERN } from '../net/address-pattern.ts';
 import type { Infer, Schema } from './schema.ts';
 
-/** What a token of the admin API may do. */
+/** Permissions of an admin API token. */
 export const adminScopes = ['read', 'check', 'write', 'ops', 'secrets'] as const;
 
 export type AdminScope = (typeof adminScopes)[number];
@@ -109,26 +109,26 @@ export const adminSchema = {
   },
 } as const satisfies Schema;
 
-/** What the files of the admin port's TLS hold. */
+/** TLS files of the admin port. */
 export interface AdminPem {
   readonly cert: string;
   readonly key: string;
-  /** Authorities of client certificates; without them clients need present none. */
+  /** CA certificates for client certificates; undefined if clients need none. */
   readonly ca?: string | undefined;
 }
 
-/** How the admin port is set; `pem` is null without TLS. */
+/** Settings of the admin port; `pem` is null without TLS. */
 export type AdminSettings = Infer<typeof adminSchema> & { readonly pem: AdminPem | null };
 
-/** Where an admin port listens. */
+/** Listen address of an admin port. */
 export type AdminAddress =
   | { readonly kind: 'tcp'; readonly host: string; readonly port: number; readonly isLoopback: boolean }
   | { readonly kind: 'unix'; readonly path: string }
   | { readonly kind: 'off' };
 
 /**
- * Reads `host:port`, `[::1]:port`, `:port` for every address of the machine, `unix:/path` or `off`: what
- * `ADMIN_ADDRESS_PATTERN` describes to others.
+ * Parses `host:port`, `[::1]:port`, `:port` (all addresses), `unix:/path` or `off`, as described by
+ * `ADMIN_ADDRESS_PATTERN`.
  * @returns null for any other text.
  */
 export function parseAdminAddress(text: string): AdminAddress | null {
@@ -143,7 +143,7 @@ export function parseAdminAddress(text: string): AdminAddress | null {
   return { kind: 'tcp', host, port, isLoopback };
 }
 
-/** The file in a state directory with the token that a gateway made for itself. @param listen where its admin port is. */
+/** Path of the token that a gateway generated, in its state directory. @param listen address of its admin port. */
 export function adminTokenFile(directory: string, listen: string): string {
   return join(directory, `admin-${listen.replaceAll(/[^\w.-]/g, '-')}.token`);
 }

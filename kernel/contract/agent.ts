@@ -4,8 +4,8 @@ const flatDuration = (description: string, example: string) =>
   ({ type: 'duration', description, examples: [example] }) as const;
 
 /**
- * A consumer of a queue that drives a pipe: every message runs the pipe once, with no client. Exactly one component of its
- * `extra_config` is the driver that speaks with the queue; the others stand around the backends.
+ * A queue consumer whose messages run a pipe, one message at a time and without a client. Exactly one component of its
+ * `extra_config` is the driver that connects to the queue; the others are placed around the backends.
  */
 export const agentSchema = {
   ...pipeSchema(

@@ -2,25 +2,25 @@ import { pipeline, type Readable, Transform } from 'node:stream';
 import { CallError } from './errors.ts';
 import { Pieces } from './pieces.ts';
 
-/** Longest request body that a component parses where the configuration sets no `max_payload`, in bytes. */
+/** Default limit of request bodies that a component parses, in bytes, if the configuration sets no `max_payload`. */
 export const PARSED_LIMIT_BYTES = 1024 * 1024;
 
-/** A request body over the payload limit: 413. */
+/** A request body above the payload limit: status 413. */
 export class PayloadTooLarge extends CallError {
   constructor(limitBytes: number, reason = '') {
     super('PAYLOAD_TOO_LARGE', `request body larger than ${limitBytes} bytes${reason}`, { view: { status: 413 } });
   }
 }
 
-/** Why a body is refused that would pass if no component parsed it. */
+/** Reason for rejecting a body that would be accepted if no component parsed it. */
 const PARSED = ', the default limit for bodies that a component parses: set max_payload to change it';
 
 /**
- * The body of a request. Until somebody asks for its bytes it is a stream that can be sent on once; after that it is
- * a buffer that can be sent any number of times.
+ * Request body: a stream that can be sent once until its bytes are requested, afterwards a buffer that can be sent any
+ * number of times.
  */
 export class RequestBody {
-  /** Length in bytes; undefined when the sender did not say. */
+  /** Length in bytes; undefined if the sender did not announce it. */
   readonly length: number | undefined;
   #stream: Readable | null;
   #bytes: Uint8Array | Promise<Uint8Array> | null;
@@ -44,9 +44,9 @@ export class RequestBody {
   }
 
   /**
-   * A body still on its way.
-   * @param limitBytes 0 for no limit.
-   * @param parsedLimitBytes limit for components that parse it; 0 for none but `limitBytes`.
+   * Creates a body that is still arriving.
+   * @param limitBytes 0 disables the limit.
+   * @param parsedLimitBytes limit for components that parse the body; 0 applies only `limitBytes`.
    */
   static stream(stream: Readable, length: number | undefined, limitBytes = 0, parsedLimitBytes = 0): RequestBody {
     return new RequestBody(stream, null, length, limitBytes, parsedLimitBytes);
@@ -58,8 +58,8 @@ export class RequestBody {
   }
 
   /**
-   * Holds the body to a smaller limit than before; 0 changes nothing.
-   * @throws PayloadTooLarge when more of it has been read already.
+   * Lowers the limit of the body; 0 changes nothing.
+   * @throws PayloadTooLarge if more has been read already.
    */
   restrict(limitBytes: number): void {
     if (limitBytes === 0 || (this.#limitBytes > 0 && this.#limitBytes <= limitBytes)) return;
@@ -68,7 +68,7 @@ export class RequestBody {
   }
 
   /**
-   * Lets somebody see the bytes as they are read, once, by whoever reads them; nothing where nobody does. Must not throw.
+   * Observes the bytes when the body is read for the first time. Must not throw. Not called if the body is never read.
    */
   tap(write: (chunk: Uint8Array) => void): void {
     if (this.#bytes instanceof Uint8Array) write(this.#bytes);
@@ -78,19 +78,19 @@ export class RequestBody {
     }
   }
 
-  /** The sender has said that it is longer than allowed: nobody gets any of it. */
+  /** True if the announced length exceeds the limit: no byte is delivered. */
   get isTooLarge(): boolean {
     return this.#limitBytes > 0 && this.length !== undefined && this.length > this.#limitBytes;
   }
 
-  /** Its stream was taken, or is being read: it cannot be sent once more. */
+  /** True if the stream was taken or is being read, so that it cannot be sent again. */
   get isTaken(): boolean {
     return this.#stream === null && !(this.#bytes instanceof Uint8Array);
   }
 
   /**
-   * All bytes; buffered at the first call, the same bytes at each further one.
-   * @throws PayloadTooLarge beyond the limit. @throws CallError when the client broke off.
+   * All bytes, buffered by the first call.
+   * @throws PayloadTooLarge beyond the limit. @throws CallError if the client disconnected.
    */
   bytes(): Uint8Array | Promise<Uint8Array> {
     this.#bytes ??= this.#collect();
@@ -98,9 +98,9 @@ export class RequestBody {
   }
 
   /**
-   * All bytes, for a component that parses them: they are limited although the configuration sets no limit, since parsing
-   * holds up every other request.
-   * @throws PayloadTooLarge, CallError as `bytes` does, never at once.
+   * All bytes, for components that parse them. Limited even if the configuration sets no limit, because parsing blocks
+   * every other request.
+   * @throws PayloadTooLarge, CallError like `bytes`, never synchronously.
    */
   bytesToParse(): Uint8Array | Promise<Uint8Array> {
     const limitBytes = this.#parsedLimitBytes;
@@ -118,7 +118,7 @@ export class RequestBody {
   }
 
   /**
-   * What to send: the bytes once they were asked for, else the stream itself, which can be taken once.
+   * The body to send: the bytes if they were requested, otherwise the stream, which can be taken once.
    * @throws PayloadTooLarge for a length beyond the limit.
    */
   take(): Uint8Array | Readable {
@@ -169,5 +169,5 @@ function limited(limitBytes: number): Transform {
   });
 }
 
-/** The failure reaches whoever reads the stream. */
+/** The reader of the stream handles the failure. */
 function ignored(): void {}

@@ -4,27 +4,27 @@ import { CallError } from './errors.ts';
 import { Pieces } from './pieces.ts';
 import { type ByteTap, Taps } from './taps.ts';
 
-/** Takes the bytes of a stream. `write` answers false when it wants no more until `ByteStream.resume` is called. */
+/** Consumer of a stream. `write` returns false to pause the stream until `ByteStream.resume` is called. */
 export interface ByteSink {
   write(chunk: Uint8Array): boolean;
   end(): void;
   fail(error: Error): void;
 }
 
-/** How the maker of a stream learns what its reader wants. */
+/** Callbacks that tell the producer of a stream about its reader. */
 export interface ByteSource {
-  /** The reader can take more. */
+  /** The reader can accept more. */
   resume?(): void;
-  /** The reader wants nothing more; called at most once, never after the end. */
+  /** The reader is done; called at most once, never after the end. */
   cancel?(reason: Error): void;
 }
 
-/** Bytes that wait in a stream before its maker is asked to pause. */
+/** Number of buffered bytes at which the producer is asked to pause. */
 const HIGH_WATER_BYTES = 64 * 1024;
 
 /**
- * The bytes of a reply: one maker pushes, one reader takes, with back-pressure between them. It is cheaper than a Node
- * stream, and a body that has wholly arrived is collected without waiting.
+ * Bytes of a reply: one producer writes, one reader reads, with back-pressure. Cheaper than a Node.js stream; a
+ * complete body is collected synchronously.
  */
 export class ByteStream implements AsyncIterable<Uint8Array> {
   #source: ByteSource;
@@ -54,7 +54,7 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
     return stream;
   }
 
-  /** Maker: adds bytes. @returns false when the maker should pause until `resume`. */
+  /** Producer: adds bytes. @returns false if the producer should pause until `resume`. */
   write(chunk: Uint8Array): boolean {
     if (this.#ended || this.#error) return true;
     if (this.#sink && !this.#full) {
@@ -68,21 +68,21 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
     return !this.#paused;
   }
 
-  /** Maker: all bytes are written. */
+  /** Producer: ends the stream. */
   end(): void {
     if (this.#ended || this.#error) return;
     this.#ended = true;
     if (this.#sink && this.#waiting.length === 0) this.#conclude(this.#sink);
   }
 
-  /** Maker: the bytes broke off. */
+  /** Producer: aborts the stream with an error. */
   fail(error: Error): void {
     if (this.#ended || this.#error) return;
     this.#error = error;
     if (this.#sink) this.#conclude(this.#sink);
   }
 
-  /** Tells the sink of the end, once. */
+  /** Reports the end to the sink, once. */
   #conclude(sink: ByteSink): void {
     if (this.#concluded) return;
     this.#concluded = true;
@@ -91,20 +91,20 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
     else sink.end();
   }
 
-  /** Lets somebody see beside the reader every byte that the reader has not got yet. */
+  /** Observes every byte that has not been delivered to the reader yet. */
   tap(tap: ByteTap): void {
     this.#taps ??= new Taps();
     this.#taps.add(tap);
   }
 
-  /** Reader: hands every byte, waiting and to come, to a sink. A stream has one reader. */
+  /** Reader: delivers all bytes, buffered and future, to a sink. A stream has one reader. */
   flow(sink: ByteSink): void {
     this.#sink = sink;
     this.#full = false;
     this.resume();
   }
 
-  /** Reader: the sink can take bytes again. */
+  /** Reader: continues after a pause. */
   resume(): void {
     const sink = this.#sink;
     if (!sink) return;
@@ -123,7 +123,7 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
     }
   }
 
-  /** Reader: wants nothing more. */
+  /** Reader: discards the rest. */
   cancel(reason: Error): void {
     if (!this.#concluded) this.#taps?.cancel(reason);
     if (this.#ended || this.#error) return;
@@ -133,19 +133,19 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
     this.#source.cancel?.(reason);
   }
 
-  /** True once a reader has it, or wants nothing of it. */
+  /** True once a reader was attached or the stream was cancelled. */
   get isTaken(): boolean {
     return this.#sink !== null || this.#concluded;
   }
 
-  /** True when every byte has arrived and none was handed on yet: `collect` then answers at once. */
+  /** True if all bytes have arrived and none was delivered: `collect` then returns synchronously. */
   get arrived(): boolean {
     return this.#ended && this.#sink === null;
   }
 
   /**
-   * Reader: all bytes in one piece, at once when they have arrived.
-   * @param limitBytes more than this fails with `BODY_TOO_LARGE`.
+   * Reader: all bytes in one piece, synchronously if they have arrived.
+   * @param limitBytes a longer body fails with `BODY_TOO_LARGE`.
    */
   collect(limitBytes: number): Uint8Array | Promise<Uint8Array> {
     if (this.arrived && this.#waitingBytes <= limitBytes) {
@@ -220,7 +220,7 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
 
   readable(): Readable {
     const readable = Readable.from(this, { objectMode: false });
-    // A generator that is ended before its first step runs nothing, not even its `finally`.
+    // A generator that is destroyed before its first step runs nothing, not even `finally`.
     readable.once('close', () => {
       if (!this.isTaken) this.cancel(new CallError('CALL_CANCELLED', 'context canceled'));
     });

@@ -4,50 +4,50 @@ import { type Log, silentLog } from './log.ts';
 import type { Slot } from './slot.ts';
 import { timerMs } from './timer.ts';
 
-/** How a call ended, for those who watch it. */
+/** Outcome of a call, for its observers. */
 export interface Outcome {
-  /** The status the client was given; 499 when it left before there was one. */
+  /** Status sent to the client; 499 if it disconnected before. */
   readonly status: number;
-  /** The response was written to its end. */
+  /** True if the response was sent completely. */
   readonly completed: boolean;
-  /** Why the call was aborted; null when it was not. */
+  /** Reason of the abort; null if the call was not aborted. */
   readonly reason: Error | null;
 }
 
-/** What a call can ask of the gateway it belongs to. */
+/** Services that the gateway provides to a call. */
 export interface CallHost {
-  /** Keeps the configuration of the call until the work has ended. */
+  /** Keeps the configuration of the call in use until the work has finished. */
   background(work: Promise<unknown>): void;
 }
 
-/** Follows where a call is, for whoever has to tell when its time is over. */
+/** Tracks the position of a call in its pipe, to report where its deadline expired. */
 export interface Trail {
-  /** The deadline of the call, or of this part of it, has passed; nobody has been told yet. */
+  /** The deadline of the call, or of this part of it, has expired. Called before any listener. */
   expired(part: Call): void;
 }
 
-/** A value that only a part of a call sees, and those around it. */
+/** A value that is visible to a part of a call and its inner parts. */
 interface Frame {
   readonly name: string;
   readonly value: unknown;
   readonly outer: Frame | null;
 }
 
-/** What a part of a call is made from. */
+/** Origin of a part of a call. */
 interface Origin {
   readonly whole: Call;
   readonly frame: Frame | null;
-  /** The part has no deadline and no cancellation of its own. */
+  /** True if the part has no deadline and cancellation of its own. */
   readonly adds: boolean;
 }
 
 /**
- * One client request on its way, or a part of it with a shorter deadline: its deadline, its cancellation, its log and
- * the values plugins leave for one another.
+ * A client request in progress, or a part of it with a shorter deadline. Holds its deadline, cancellation, log and the
+ * values that plugins store for each other.
  */
 export class Call {
   log: Log;
-  /** The call that is cancelled and has the deadline: this one, unless it only adds a value. */
+  /** The call that holds deadline and cancellation: this one, unless it only adds a value. */
   readonly #own: Call;
   readonly #root: Call;
   readonly #outer: Call | null;
@@ -65,7 +65,7 @@ export class Call {
   #onEnd: ((outcome: Outcome) => void)[] | null = null;
   #trail: Trail | null = null;
 
-  /** @param timeoutMs after which the call is cancelled with `DeadlineError`; infinite for none. */
+  /** @param timeoutMs time after which the call is cancelled with `DeadlineError`; infinite disables the deadline. */
   constructor(
     log: Log = silentLog,
     timeoutMs = Number.POSITIVE_INFINITY,
@@ -82,40 +82,40 @@ export class Call {
     if (timeoutMs !== Number.POSITIVE_INFINITY) this.limit(timeoutMs);
   }
 
-  /** The call that this is a part of; null for a whole one. */
+  /** The call that this one is a part of; null for a whole call. */
   get outer(): Call | null {
     return this.#outer;
   }
 
-  /** The gateway's side of the call; null for one that was made elsewhere. */
+  /** The gateway's side of the call; null if it was created elsewhere. */
   get host(): CallHost | null {
     return this.#host;
   }
 
-  /** When the call is aborted, in milliseconds of `performance.now()`; infinite for none. */
+  /** Deadline in milliseconds of `performance.now()`; infinite without one. */
   get deadline(): number {
     return this.#own.#deadline;
   }
 
-  /** Milliseconds left until the deadline; infinite for none. */
+  /** Milliseconds until the deadline; infinite without one. */
   get remainingMs(): number {
     return this.#own.#deadline - performance.now();
   }
 
-  /** Why the call was aborted; null while it goes on. */
+  /** Reason of the abort; null while the call is running. */
   get reason(): Error | null {
     const own = this.#own;
     if (own.#isOver) own.cancel(new DeadlineError());
     return own.#reason;
   }
 
-  /** Its time is over, which no timer has told. */
+  /** True if the deadline has expired but its timer has not fired yet. */
   get #isOver(): boolean {
     if (this.#reason || this.#timer || this.#isFinished || this.#deadline === Number.POSITIVE_INFINITY) return false;
     return performance.now() >= this.#deadline;
   }
 
-  /** The cancellation as a standard signal, made at first use. */
+  /** The cancellation as an `AbortSignal`, created on first use. */
   get signal(): AbortSignal {
     const own = this.#own;
     if (!own.#controller) {
@@ -126,13 +126,13 @@ export class Call {
     return own.#controller.signal;
   }
 
-  /** The call has come to its endpoint: from now on its log and its time hold. */
+  /** Called when the endpoint is known: sets its log and timeout. */
   enter(log: Log, timeoutMs: number): void {
     this.log = log;
     this.limit(timeoutMs);
   }
 
-  /** Brings the deadline forward; one that would be later changes nothing. */
+  /** Shortens the deadline; a later deadline is ignored. */
   limit(timeoutMs: number): void {
     const own = this.#own;
     const deadline = performance.now() + timeoutMs;
@@ -143,13 +143,13 @@ export class Call {
     if (own.#first || own.#controller) own.#watch();
   }
 
-  /** Watches the deadline, once there is somebody to tell of it: a call that is answered at once needs no timer. */
+  /** Starts the timer of the deadline when the first listener is added: calls that finish synchronously need none. */
   #watch(): void {
     if (this.#timer || this.#isFinished || this.#deadline === Number.POSITIVE_INFINITY) return;
     this.#timer = setTimeout(expire, Math.max(timerMs(this.#deadline - performance.now()), 0), this);
   }
 
-  /** Calls the listener when the call is aborted, at once when it already is. Cheaper than `signal`. */
+  /** Calls the listener when the call is aborted, or at once if it already is. Cheaper than `signal`. */
   onCancel(listener: (reason: Error) => void): Cancellation {
     const own = this.#own;
     if (own.#reason) {
@@ -169,7 +169,7 @@ export class Call {
     return waiting;
   }
 
-  /** @internal Takes a place out of the list: `off` of what `onCancel` returned does it. */
+  /** @internal Removes a listener from the list; used by `off` of the returned `Cancellation`. */
   unlink(waiting: Waiting): void {
     if (waiting.previous) waiting.previous.next = waiting.next;
     else this.#first = waiting.next;
@@ -177,7 +177,7 @@ export class Call {
     else this.#last = waiting.previous;
   }
 
-  /** Gives the call up, and every call forked from it. */
+  /** Aborts the call and every call forked from it. */
   cancel(reason: Error = new CancelledError()): void {
     const own = this.#own;
     if (own.#reason) return;
@@ -192,7 +192,7 @@ export class Call {
     }
   }
 
-  /** Ends the watch over the deadline: the call is answered. */
+  /** Stops the timer of the deadline: the call has been answered. */
   finish(): void {
     const own = this.#own;
     if (own.#timer) clearTimeout(own.#timer);
@@ -202,7 +202,7 @@ export class Call {
     own.#waiting = null;
   }
 
-  /** A part of this call: cancelled with it, or alone, or after `timeoutMs`. Values are shared. */
+  /** Creates a part of this call that is cancelled with it, by itself, or after `timeoutMs`. Values are shared. */
   fork(timeoutMs = Number.POSITIVE_INFINITY): Call {
     const own = this.#own;
     const fork = new Call(this.log, timeoutMs, this.#host, { whole: this, frame: this.#frame, adds: false });
@@ -212,15 +212,15 @@ export class Call {
   }
 
   /**
-   * The same call with one value more, which only what gets it sees: for a span or an identity that belongs to one of
-   * several backends. Deadline and cancellation stay those of this call.
+   * The same call with an additional value that is visible only to its receiver, for example the span or identity of
+   * one of several backends. Deadline and cancellation are those of this call.
    */
   with<T>(slot: Slot<T>, value: T): Call {
     const frame = { name: slot.name, value, outer: this.#frame };
     return new Call(this.log, Number.POSITIVE_INFINITY, this.#host, { whole: this, frame, adds: true });
   }
 
-  /** @internal Of the whole call; null where nobody follows it. */
+  /** @internal Trail of the whole call; null if it is not tracked. */
   get trail(): Trail | null {
     return this.#root.#trail;
   }
@@ -229,25 +229,27 @@ export class Call {
     this.#root.#trail = trail;
   }
 
-  /** The value of a slot: the nearest one that `with` gave, else the one `set` left; undefined when there is none. */
+  /** Value of a slot: the nearest one added by `with`, otherwise the one stored by `set`; undefined if unset. */
   get<T>(slot: Slot<T>): T | undefined {
     for (let frame = this.#frame; frame; frame = frame.outer) if (frame.name === slot.name) return frame.value as T;
     return this.#root.#values?.get(slot.name) as T | undefined;
   }
 
-  /** Leaves a value for everything that belongs to the same request. */
+  /** Stores a value for everything that belongs to the same request. */
   set<T>(slot: Slot<T>, value: T): void {
     this.#root.#values ??= new Map();
     this.#root.#values.set(slot.name, value);
   }
 
-  /** Calls the listener once, when the response has ended or its client has left. What it throws is logged. */
+  /**
+   * Calls the listener once, after the response has ended or the client has disconnected. Its exceptions are logged.
+   */
   onEnd(listener: (outcome: Outcome) => void): void {
     this.#root.#onEnd ??= [];
     this.#root.#onEnd.push(listener);
   }
 
-  /** Tells everyone who waits how the call ended. Only the owner of a call ends it. */
+  /** Reports the outcome to all listeners. Only the owner of a call ends it. */
   end(outcome: Outcome): void {
     const listeners = this.#root.#onEnd;
     this.#root.#onEnd = null;
@@ -262,8 +264,8 @@ export class Call {
   }
 
   /**
-   * Work that goes on when the client has its answer: its failure is logged, and the configuration it belongs to is kept
-   * until it has ended or the drain time is over.
+   * Work that continues after the response. Failures are logged, and the configuration is kept until the work has
+   * finished or the drain time is over.
    */
   background(work: Promise<unknown>): void {
     const watched = work.catch((error: unknown) => this.#failed(error));

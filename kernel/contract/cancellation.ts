@@ -1,10 +1,10 @@
-/** A place in the list of those who wait for a cancellation; `off` leaves it. */
+/** A registration for a cancellation; `off` removes it. */
 export interface Cancellation {
-  /** Does nothing when the call was cancelled or the place was left already. */
+  /** Does nothing if the call was cancelled or the registration was removed. */
   off(): void;
 }
 
-/** One who waits, a listener or a part of a call, and its neighbours in the list. */
+/** A linked list entry: a listener or a part of a call. */
 export class Waiting implements Cancellation {
   previous: Waiting | null = null;
   next: Waiting | null = null;

@@ -6,37 +6,37 @@ import type { Isolation } from './isolation.ts';
 import type { Plugin } from './plugin.ts';
 import type { Skeletons } from './skeleton.ts';
 
-/** Namespace to the module that brings it, loaded when a configuration first uses it. */
+/** Modules by namespace, loaded when a configuration first uses them. */
 export type Manifest = Readonly<Record<Namespace, () => Promise<{ readonly plugin: Plugin }>>>;
 
-/** Where everything that can be named in a configuration comes from. */
+/** Source of everything that a configuration can name. */
 export interface Catalogue {
   readonly plugins: Manifest;
   readonly order: Order;
   readonly compatibility?: Compatibility;
-  /** What the audit looks for, besides what plugins bring. */
+  /** Audit rules in addition to those of plugins. */
   readonly audit?: () => Promise<{ readonly rules: readonly AuditRule[] }>;
-  /** Describes what a configuration serves. */
+  /** Describes the served API. */
   readonly describe?: () => Promise<{ readonly describeApi: DescribeApi }>;
   /** Plugins that are attached to every service, without a namespace in its configuration. */
   readonly always?: readonly Namespace[];
-  /** Plugins that bring commands: no other is loaded to know the commands there are. Default: any may. */
+  /** Plugins that provide commands, so that no other is loaded to list them. Default: any plugin can. */
   readonly commands?: readonly Namespace[];
-  /** Makes a plugin of a module that was written for another gateway's extension points. */
+  /** Converts a module written for another gateway's extension points into a plugin. */
   readonly adapt?: () => Promise<{ readonly adapt: AdaptModule; readonly isolation?: Isolation }>;
-  /** Small commented configurations to begin with, by the extension of their format. */
+  /** Small commented configurations to start with, by file extension. */
   readonly starters?: () => Promise<{ readonly starters: Readonly<Record<string, string>> }>;
-  /** Modules of the forms that `adapt` knows, to begin with. */
+  /** Skeletons of modules in the forms that `adapt` supports. */
   readonly skeletons?: () => Promise<{ readonly skeletons: Skeletons }>;
-  /** The plugin whose protocol serves backends that no other protocol claims. */
+  /** Plugin whose protocol serves backends that no other protocol claims. */
   readonly defaultProtocol: Namespace;
-  /** The component that configures the application log, where there is one. */
+  /** Component that configures the application log, if any. */
   readonly logging?: Namespace;
 }
 
 /**
- * Describes what a configuration serves, in OpenAPI.
- * @param options.audience only endpoints for this audience; default: all. @param options.version default: 3.0.
+ * Describes the served API in OpenAPI.
+ * @param options.audience includes only endpoints for this audience; default: all. @param options.version default: 3.0.
  */
 export type DescribeApi = (
   config: ServiceConfig,
@@ -44,39 +44,39 @@ export type DescribeApi = (
 ) => { readonly document: DataObject };
 
 /**
- * @param module what the module exports. @param file its path, for messages.
- * @returns undefined for a module of no such form. @throws ConfigError for one that has the form and is wrong.
+ * @param module exports of the module. @param file its path, for messages.
+ * @returns undefined for a module of another form. @throws ConfigError for an invalid module.
  */
 export type AdaptModule = (module: Readonly<Record<string, unknown>>, file: string) => Plugin | undefined;
 
-/** Names in configurations that were made for older releases, or for more than this one can do. */
+/** Names from older releases and from the compatible product. */
 export interface Compatibility {
-  /** Namespaces of the compatible product: one that no plugin brings is refused as not supported yet. */
+  /** Namespaces of the compatible product. Those that no plugin provides are rejected as not supported yet. */
   readonly namespaces: readonly Namespace[];
-  /** Old names of namespaces, without `github.com/` or `github_com/`, and the present ones. */
+  /** Current namespaces by old name, without `github.com/` or `github_com/`. */
   readonly oldNamespaces: { readonly [name: string]: Namespace };
-  /** Components of older releases, and what took their place. */
+  /** Replacements of components of older releases. */
   readonly successors: { readonly [name: Namespace]: Namespace };
-  /** Old names of components, without `github.com/` or `github_com/`, that nothing took the place of, and what to do. */
+  /** Advice by old component name without a replacement, without `github.com/` or `github_com/`. */
   readonly retired?: { readonly [name: string]: string };
-  /** Components, families of them (with a slash at the end) and handlers whose loss weakens protection. */
+  /** Components, families of components (ending with a slash) and handlers whose removal weakens protection. */
   readonly protecting?: readonly string[];
-  /** What to write for what is missing, in the words of this release's components. */
+  /** Hints for missing settings, in terms of this release's components. */
   readonly remedies?: {
-    /** Of equal keys of several answers. */
+    /** Hint for equal keys in several responses. */
     readonly joined: string;
-    /** Of `{resp0_field}`. */
+    /** Hint for `{resp0_field}`. */
     readonly earlier: { readonly field: string; readonly hint: string };
-    /** Of `{JWT.name}`: the component. */
+    /** Component required by `{JWT.name}`. */
     readonly claims: Namespace;
   };
 }
 
-/** The phases of a request in which wraps have an order. */
+/** Phases of a request in which wraps are ordered. */
 export type Phase = 'middleware' | 'request' | 'endpoint' | 'proxy' | 'backend' | 'transport';
 
 /**
- * For each phase the namespaces that stand in it, outermost first. `service: NAME` is the place of what a component at the root
- * attaches to each endpoint or backend, where that is not the place of NAME itself.
+ * Namespaces by phase, outermost first. `service: NAME` is the position of the parts that a component at the root
+ * attaches to each endpoint or backend, if it differs from the position of NAME.
  */
 export type Order = Readonly<Record<Phase, readonly Namespace[]>>;

@@ -6,50 +6,52 @@ import { HeaderBag } from './headers.ts';
 import { Query } from './query.ts';
 
 /**
- * Path variables, decoded. Keys are as components see them: the declared name with its first letter in upper case
- * (`{id_user}` is `Id_user`); the rest a `/*` endpoint matched is `Wildcard`.
+ * Decoded path parameters. Keys have their first letter in uppercase (`{id_user}` is `Id_user`); the rest of the path
+ * matched by `/*` is `Wildcard`.
  */
 export type Params = Record<string, string>;
 
-/** What the client sent. Wraps around the endpoint may change headers and body; for anything else they make another one. */
+/**
+ * Request of the client. Wraps around the endpoint can modify headers and body; other changes require a new request.
+ */
 export interface ClientRequest {
   readonly method: string;
-  /** Path as on the wire, not decoded, without the query. */
+  /** Undecoded path without the query. */
   readonly path: string;
-  /** Query as on the wire, without `?`. */
+  /** Undecoded query without `?`. */
   readonly search: string;
-  /** Empty before the endpoint is known. */
+  /** Empty until the endpoint is known. */
   readonly params: Params;
-  /** Every query parameter, decoded; parsed at first use. */
+  /** Decoded query parameters, parsed on first use. */
   readonly query: Query;
   readonly headers: HeaderBag;
-  /** The client's address, after the trusted-proxy rule. */
+  /** The client's IP address, after applying the trusted-proxy rules. */
   readonly ip: string;
-  /** The `Host` the client used. */
+  /** `Host` header sent by the client. */
   readonly host: string;
-  /** True when the client's connection is encrypted. */
+  /** True if the client's connection is encrypted. */
   readonly secure: boolean;
-  /** What the client has shown, where it must show one (`enable_mtls`) and it is known; null for none. */
+  /** The client certificate, if one is required (`enable_mtls`) and known; otherwise null. */
   readonly certificate: X509Certificate | null;
-  /** The protocol that the connection could go on in, as the client asks, in lower case; null for none. */
+  /** Protocol of a requested upgrade, in lowercase; null without one. */
   readonly upgrade: string | null;
-  /** The messages of Node it came with, for what has no other way; null for a request that no client has sent. */
+  /** Underlying Node.js messages, as a last resort; null for requests that no client sent. */
   readonly raw: RawMessages | null;
-  /** Null when the request has none. */
+  /** Null if the request has no body. */
   body: RequestBody | null;
-  /** The endpoint that would answer; null for none. @param method instead of the request's own. */
+  /** The endpoint that would serve the request; null if none does. @param method replaces the request's method. */
   match(method?: string): EndpointConfig | null;
-  /** A request like this one but for these parts, to go on with. */
+  /** A copy of this request with some parts replaced. */
   with(changes: RequestChanges): ClientRequest;
 }
 
-/** What Node has made of a request, and writes its answer with. */
+/** Node.js request and response objects. */
 export interface RawMessages {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
 
-/** Parts of a request. */
+/** Replaceable parts of a request. */
 export interface RequestChanges {
   readonly method?: string;
   readonly path?: string;
@@ -62,12 +64,12 @@ export interface RequestChanges {
   readonly body?: RequestBody | null;
 }
 
-/** Finds the endpoint that answers; null for none. */
+/** Finds the endpoint that serves a request; null if none does. */
 export type FindEndpoint = (method: string, path: string, host: string) => EndpointConfig | null;
 
 const noParams: Params = Object.freeze({});
 
-/** Everything a request is made from. */
+/** All parts of a request. */
 interface RequestFields extends RequestChanges {
   readonly secure?: boolean;
   readonly certificate?: X509Certificate | null;
@@ -75,7 +77,7 @@ interface RequestFields extends RequestChanges {
   readonly raw?: RawMessages | null;
 }
 
-/** A request that no client has sent: for `site.dispatch`, for pipes and for tests. Default: `GET /`, from nowhere. */
+/** Creates a request that no client sent: for `site.dispatch`, pipes and tests. Default: `GET /` without an address. */
 export function makeRequest(fields: RequestFields, find?: FindEndpoint): ClientRequest {
   return new MadeRequest(fields, find);
 }
@@ -126,7 +128,9 @@ class MadeRequest implements ClientRequest {
   }
 }
 
-/** A request with some parts of another one. Its headers and its body are those of the other until they are replaced. */
+/**
+ * A copy of a request with some parts replaced. It shares headers and body with the original until they are replaced.
+ */
 export function changed(
   request: ClientRequest,
   changes: RequestChanges,

@@ -1,58 +1,58 @@
 import type { ServiceConfig } from './config.ts';
 
-/** A flag of a command: as Node.js parses it, with what its help says. */
+/** A command-line flag: the options of Node.js's parser, and its help. */
 export interface Flag {
   readonly type: 'string' | 'boolean';
-  /** One letter. */
+  /** A single letter. */
   readonly short?: string;
-  /** Counted, or listed, each time it is given. */
+  /** The flag can be repeated; its values are collected or counted. */
   readonly multiple?: boolean;
-  /** A flag that is on by default is switched off by `--no-` before its name. */
+  /** Flags that are on by default are disabled by the prefix `--no-`. */
   readonly default?: string | boolean;
-  /** What stands for its value in the help. */
+  /** Placeholder of its value in the help. */
   readonly value?: string;
-  /** What it does, in a sentence. */
+  /** Description in one sentence. */
   readonly about: string;
-  /** What holds without it, where `default` does not say so. */
+  /** Behavior without the flag, unless `default` describes it. */
   readonly otherwise?: string;
 }
 
 export type Flags = Readonly<Record<string, Flag>>;
 
-/** What a flag was given: as often as it may be. */
+/** Value of a flag, or all values of a repeatable one. */
 export type FlagValue = string | boolean | readonly (string | boolean)[] | undefined;
 
-/** What a command was called with, and where it writes. */
+/** Arguments and output streams of a command. */
 export interface CommandCall {
   readonly values: { readonly [flag: string]: FlagValue };
-  /** What was given besides flags. */
+  /** Arguments other than flags. */
   readonly positionals: readonly string[];
   readonly stdout: { write(text: string): unknown };
   readonly stderr: { write(text: string): unknown };
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Reads a configuration file; null for one with mistakes, which go to standard error. */
+  /** Reads a configuration file. @returns null for an invalid one, whose errors are written to standard error. */
   readConfig(file: string): Promise<ServiceConfig | null>;
   /**
-   * Serves a configuration, given as what its file would hold, as `run` does, without admin port and history, until the
-   * process is told to stop. Mistakes in it go to standard error. @returns the exit code.
+   * Serves a configuration, given as the object its file would contain, like `run` but without admin port and history,
+   * until the process is stopped. Errors are written to standard error. @returns the exit code.
    */
   serve(configuration: object): Promise<number>;
 }
 
 /**
- * A command of the command line that a plugin brings: `sluice NAME`, with its help. A name of two words, `export postman`,
- * stands beside those of other plugins that begin with the same one.
+ * A command provided by a plugin: `sluice NAME`. Names of two words, such as `export postman`, are listed next to those
+ * of other plugins with the same first word.
  */
 export interface PluginCommand {
-  /** What it needs to be given besides flags, as the usage shows it. */
+  /** Required arguments, as shown in the usage line. */
   readonly usage: string;
   /** One sentence for the list of commands. */
   readonly summary: string;
-  /** What else its help says. */
+  /** Additional help text. */
   readonly details?: string;
   readonly flags: Flags;
-  /** Other names that it takes, as of the compatible product; help does not list them. */
+  /** Alternative names, such as those of the compatible product; not listed in the help. */
   readonly aliases?: readonly string[];
-  /** @returns the exit code: 0 for done, 2 for a wrong call. */
+  /** @returns the exit code: 0 for success, 2 for a usage error. */
   run(call: CommandCall): Promise<number>;
 }

@@ -10,17 +10,17 @@ export interface ServiceComponents {
   readonly [namespace: string]: unknown;
 }
 
-/** In the `extra_config` of an endpoint. */
+/** Components in the `extra_config` of an endpoint. */
 export interface EndpointComponents {
   readonly [namespace: string]: unknown;
 }
 
-/** In the `extra_config` of a backend. */
+/** Components in the `extra_config` of a backend. */
 export interface BackendComponents {
   readonly [namespace: string]: unknown;
 }
 
-/** In the `extra_config` of an async agent. */
+/** Components in the `extra_config` of an async agent. */
 export interface AgentComponents {
   readonly [namespace: string]: unknown;
 }

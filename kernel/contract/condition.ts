@@ -1,11 +1,11 @@
 import type { Call } from './call.ts';
 import type { PipeRequest } from './message.ts';
 
-/** Whether a backend is called for a request. */
+/** Condition for calling a backend. */
 export interface BackendCondition {
   /**
-   * Looks at the request of the endpoint; must not wait nor throw. In a sequence it is asked when it is the backend's turn, else
-   * before any backend is called. Null: true where no other condition of the list holds.
+   * Evaluates the endpoint's request; must be synchronous and must not throw. Evaluated before any backend is called,
+   * or in a sequence when it is the backend's turn. Null: true if no other condition of the list is.
    */
   readonly holds: ((request: PipeRequest, call: Call) => boolean) | null;
 }

@@ -12,7 +12,7 @@ const time = (description: string, initial: string, example: string) =>
   ({ type: 'duration', description, default: initial, examples: [example] }) as const;
 const flag = (description: string) => ({ type: 'boolean', description, default: false }) as const;
 
-/** The whole document. */
+/** Schema of the whole document. */
 export const serviceSchema = {
   type: 'object',
   title: 'Sluice configuration',
@@ -208,19 +208,19 @@ export const serviceSchema = {
   },
 } as const satisfies Schema;
 
-/** A backend with everything inherited from its endpoint and the service filled in. Durations are milliseconds. */
+/** A backend with all values inherited from its endpoint and the service. Durations are in milliseconds. */
 export type BackendConfig = Omit<Infer<typeof backendSchema>, 'host' | 'method'> & {
   readonly host: readonly string[];
-  /** Empty for the client's own method, in endpoints that serve every method. */
+  /** Empty for the client's method, in endpoints that serve every method. */
   readonly method: string;
-  /** The backend names no method: it has that of its endpoint. Never shown. */
+  /** Set if the backend declares no method and uses the endpoint's. Not enumerable in output. */
   readonly [inheritsMethod]?: true;
 };
 
-/** The key under which a backend without a method of its own says so. */
+/** Key that marks a backend without a method of its own. */
 export const inheritsMethod: unique symbol = Symbol('inherits its method');
 
-/** An endpoint with everything inherited from the service filled in. Durations are milliseconds. */
+/** An endpoint with all values inherited from the service. Durations are in milliseconds. */
 export type EndpointConfig = Omit<
   Infer<typeof endpointSchema>,
   'backend' | 'timeout' | 'cache_ttl' | 'output_encoding'
@@ -231,34 +231,34 @@ export type EndpointConfig = Omit<
   readonly output_encoding: string;
 };
 
-/** A pipe with everything filled in: an endpoint that no client can call. */
+/** A pipe with all values filled in: an endpoint that clients cannot call. */
 export type PipeConfig = EndpointConfig & {
-  /** Where backends are called one after another, those behind one that failed are called, too. */
+  /** In a sequence, continues with the next backend after one has failed. */
   readonly ignore_errors?: boolean;
 };
 
-/** An agent with everything filled in. Durations are milliseconds. */
+/** An agent with all values filled in. Durations are in milliseconds. */
 export type AgentConfig = EndpointConfig & Omit<Infer<typeof agentSchema>, keyof EndpointConfig>;
 
-/** The whole configuration: validated, defaults filled in, frozen. Durations are milliseconds. */
+/** The whole configuration: validated, completed with defaults, frozen. Durations are in milliseconds. */
 export type ServiceConfig = Omit<Infer<typeof serviceSchema>, 'endpoints' | 'async_agent'> & {
   readonly async_agent: readonly AgentConfig[];
   readonly endpoints: readonly EndpointConfig[];
   readonly router: RouterOptions;
 };
 
-/** A backend as it is written in TypeScript. */
+/** A backend as written in TypeScript. */
 export interface BackendSettings extends Omit<Written<typeof backendSchema>, 'extra_config'> {
   readonly extra_config?: BackendComponents | undefined;
 }
 
-/** An endpoint as it is written in TypeScript. Some components answer alone, so a backend is not always needed. */
+/** An endpoint as written in TypeScript. `backend` is optional because some components answer without one. */
 export interface EndpointSettings extends Omit<Written<typeof endpointSchema>, 'backend' | 'extra_config'> {
   readonly backend?: readonly BackendSettings[] | undefined;
   readonly extra_config?: EndpointComponents | undefined;
 }
 
-/** An async agent as it is written in TypeScript. */
+/** An async agent as written in TypeScript. */
 export interface AgentSettings extends Omit<Written<typeof agentSchema>, 'backend' | 'extra_config'> {
   readonly backend: readonly BackendSettings[];
   readonly extra_config: AgentComponents;
@@ -266,7 +266,7 @@ export interface AgentSettings extends Omit<Written<typeof agentSchema>, 'backen
 
 type WrittenService = Omit<Written<typeof serviceSchema>, 'endpoints' | 'async_agent' | 'extra_config'>;
 
-/** A configuration as it is written in TypeScript: what a file would hold. */
+/** A configuration as written in TypeScript: the content of a file. */
 export interface Configuration extends WrittenService {
   readonly endpoints?: readonly EndpointSettings[] | undefined;
   readonly async_agent?: readonly AgentSettings[] | undefined;

@@ -2,34 +2,34 @@ import type { Call } from './call.ts';
 import type { PipeRequest } from './message.ts';
 import { definePort, type Port } from './port.ts';
 
-/** How long a connection took to open, in milliseconds. */
+/** Durations of opening a connection, in milliseconds. */
 export interface ConnectionTimes {
-  /** Looking its name up; 0 for an address. */
+  /** DNS lookup; 0 for an IP address. */
   readonly dnsMs: number;
   readonly connectMs: number;
-  /** The TLS handshake; 0 without TLS. */
+  /** TLS handshake; 0 without TLS. */
   readonly tlsMs: number;
 }
 
-/** The connection that a request to a backend is sent on. */
+/** The connection used for a backend request. */
 export interface BackendConnection {
-  /** As in `https://host:port`. */
+  /** For example `https://host:port`. */
   readonly origin: string;
-  /** From when the request was ready until it was sent, in milliseconds. */
+  /** Time between the request being ready and being sent, in milliseconds. */
   readonly waitMs: number;
-  /** An earlier request was sent on it; undefined where connections go through a proxy. */
+  /** True if an earlier request used the connection; undefined if connections go through a proxy. */
   readonly reused: boolean | undefined;
-  /** Null for one that was open already, and through a proxy. */
+  /** Null for a connection that was already open, and for one through a proxy. */
   readonly opened: ConnectionTimes | null;
 }
 
-/** Sees how HTTP requests to backends get their connections. Must not wait; what it throws is logged. */
+/** Observes how backend requests obtain their connections. Must be synchronous; exceptions are logged. */
 export interface ConnectionObserver {
-  /** A request is sent: once for each attempt, those that follow redirects included. */
+  /** A request is sent. Called for each attempt, including those that follow redirects. */
   connected(connection: BackendConnection, request: PipeRequest, call: Call): void;
-  /** The first byte of its answer is there. @param ms since it was sent. */
+  /** The first byte of the response has arrived. @param ms time since the request was sent. */
   responded?(ms: number, request: PipeRequest, call: Call): void;
 }
 
-/** Observers of the connections to backends, offered at the service, an endpoint or a backend. */
+/** Observers of backend connections, offered at the service, an endpoint or a backend. */
 export const connectionObservers: Port<ConnectionObserver> = definePort('connection observers');

@@ -2,15 +2,12 @@ import { ByteStream } from './bytes.ts';
 import { CancelledError } from './errors.ts';
 import type { Reply } from './message.ts';
 
-/** Bytes of an unwanted rest that are read to keep its connection. */
+/** Maximum number of unwanted bytes that are read to keep a connection. */
 const KEPT_BYTES = 64 * 1024;
-/** Longest wait for such a rest, in milliseconds: the call it belongs to is over, so nothing else bounds it. */
+/** Maximum time for reading them, in milliseconds; the call is over, so no deadline applies. */
 const KEPT_MS = 1000;
 
-/**
- * Nobody wants a body: a short rest is read and thrown away, so that its connection can be used again; a longer or a
- * slower one is aborted.
- */
+/** Discards a body: a short rest is read so that the connection can be reused; a longer or slower one is aborted. */
 export function discard(body: Reply['body']): void {
   if (!(body instanceof ByteStream) || body.arrived) return;
   const giveUp = (): void => {
