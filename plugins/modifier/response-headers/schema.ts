@@ -14,7 +14,7 @@ const values = (description: string, example: { readonly [name: string]: readonl
 /** A field that names a header. */
 const filled = (field: string, isList: boolean) => ({
   required: [field],
-  properties: { [field]: isList ? { minItems: 1 } : { minProperties: 1 } },
+  properties: { [field]: isList ? { type: 'array', minItems: 1 } : { type: 'object', minProperties: 1 } },
 });
 
 export const schema = {

@@ -361,7 +361,7 @@ describe('a connection that goes on in another protocol', () => {
     );
     ({ port } = await gateway.listen());
     match(await (await open(head('/unasked'))).ended(), /^HTTP\/1\.1 500 /);
-    ok(sinks.lines.some((line) => line.includes('nobody has asked')));
+    ok(sinks.lines.some((line) => line.includes('did not request an upgrade')));
   });
 
   it('can be tested with no gateway around its component', async () => {
