@@ -180,7 +180,7 @@ export class ThreadSession {
     const isAnswer = this.line.pending < owed;
     if (this.#rate.add(performance.now(), isAnswer) || this.#reason) return;
     void this.end(
-      new ThreadEnded(`it sent ${FLOOD} messages within a second, besides those of the requests that it answered`),
+      new ThreadEnded(`it sent ${FLOOD} messages within a second, not counting those of answered requests`),
     );
   };
 

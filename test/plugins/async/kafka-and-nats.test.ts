@@ -133,7 +133,7 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     await broker.produce(topic, 'three');
     await until(() => stand.bodies().length === 3);
     deepEqual(stand.bodies(), ['one', 'two', 'three']);
-    equal(stand.lines().filter((line) => line.includes('cannot be read, and are discarded')).length, 2);
+    equal(stand.lines().filter((line) => line.includes('cannot be read and are discarded')).length, 2);
   });
 
   it('works on as many records at the same time as it has workers', async () => {

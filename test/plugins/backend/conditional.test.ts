@@ -121,7 +121,7 @@ describe('backend/conditional', () => {
     it('that fails does not hold, with a warning', async () => {
       await start([on('/a', policy("req_headers['X-M'][0] == 'a'")), on('/c', fallback)]);
       equal(await answered(), 'c');
-      ok(sinks.lines.some((line) => line.includes('WARNING') && line.includes('does not hold')));
+      ok(sinks.lines.some((line) => line.includes('WARNING') && line.includes('counts as not met')));
     });
 
     it('that fails is told of once a second, however many requests there are', async () => {
@@ -135,7 +135,7 @@ describe('backend/conditional', () => {
         now = at;
         equal(holds!(request, new Call()), false);
       }
-      equal(log.lines.filter((line) => line.includes('does not hold')).length, 2);
+      equal(log.lines.filter((line) => line.includes('counts as not met')).length, 2);
       await gate.close();
     });
   });

@@ -206,7 +206,7 @@ describe('auth/aws-sigv4', () => {
       () => raw(403, '<E><Code>AccessDenied</Code><Message>secret thing</Message></E>'),
       /403, AccessDenied$/,
     ],
-    ['answers with nothing', () => raw(200, '<R/>'), /without credentials/],
+    ['answers with nothing', () => raw(200, '<R/>'), /no credentials/],
     ['cannot be reached', () => Reply.failed(new BackendError('BACKEND_REFUSED', 'refused')), /refused/],
   ] as const) {
     it(`sends nothing where STS ${what}, and says why`, async () => {
