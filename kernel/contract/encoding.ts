@@ -2,74 +2,80 @@ import type { DataObject } from '../values/data.ts';
 import type { BackendConfig } from './config.ts';
 
 /**
- * A way to write data as bytes and to read it back. `name` is what `encoding` and `output_encoding` say; the plugin
- * that brings it is named `encoding/<name>`.
+ * An encoding of data, selected by `encoding` and `output_encoding`. The plugin that provides it is named
+ * `encoding/<name>`.
  */
 export interface Encoding {
   readonly name: string;
-  /** The bytes pass as they are, with status and headers: nothing is decoded and only one backend is allowed. */
+  /** Passes the bytes through unchanged, with status and headers. Only one backend is allowed. */
   readonly raw?: true;
-  /** A raw encoding for long-lived answers: 200 is always written as a stream, without a length; HTTP backends only. */
+  /** A raw encoding for long-lived responses: status 200 is always streamed without a length. HTTP backends only. */
   readonly streams?: true;
-  /** A raw encoding whose 200 answers are a row of messages that components may look into. */
+  /** A raw encoding whose 200 responses are sequences of messages that components can process. */
   readonly messages?: Messages;
-  /** The one field it writes, and nothing else of the data. */
+  /** The only field it writes. */
   readonly writesField?: string;
-  /** The field under which it reads what is not an object. */
+  /** The field that receives bodies that are not objects. */
   readonly readsField?: string;
-  /** Reads a backend's body. `asCollection` is the backend's `is_collection`. @returns null for an explicit nothing. @throws Error with the parser's text. */
+  /**
+   * Decodes a backend's body. `asCollection` is the backend's `is_collection`. @returns null for an explicit null.
+   * @throws Error with the parser's message.
+   */
   decode?(bytes: Uint8Array, asCollection: boolean): DataObject | null;
-  /** Writes the client's body. `accept` is the client's `Accept` header. */
+  /** Encodes the response body. `accept` is the client's `Accept` header. */
   encode?(data: DataObject | null, accept: string | undefined): Encoded;
   /**
-   * Proves that a backend's body, read in this encoding, is already what the client would be written, so that the bytes
-   * can pass. Null when it is not or when that cannot be told cheaply.
-   * @throws Error with the parser's text when the body cannot be decoded at all.
+   * Checks whether a backend's body in this encoding equals what the client would receive, so that the bytes can pass
+   * through. Null if not, or if that cannot be decided cheaply.
+   * @throws Error with the parser's message if the body cannot be decoded at all.
    */
   passes?(bytes: Uint8Array, asCollection: boolean): Passed | null;
   /**
-   * Compiles what shapes a backend's body without decoding it; that answers as `passes`, and null also for a body that takes
-   * the decoded way. Null for rules that cannot be met so.
+   * Compiles rules that shape a backend's body without decoding it. The result behaves like `passes`. Null for rules
+   * that require decoding.
    */
   shapes?(rules: ShapeRules): ((bytes: Uint8Array, asCollection: boolean) => Passed | null) | null;
-  /** Makes one body of several that have passed, as decoded data are merged. Null for what takes the decoded way. */
+  /** Merges several passed-through bodies like decoded data. Null for input that must be decoded. */
   merges?(bodies: readonly Uint8Array[]): Passed | null;
 }
 
-/** What becomes of a backend's data, as its fields of these names say. */
+/** Fields of a backend that shape its data. */
 export type ShapeRules = Pick<BackendConfig, 'target' | 'allow' | 'deny' | 'mapping' | 'group'>;
 
-/** How a stream is cut into messages and put together again. */
+/** Splits a stream into messages and joins them again. */
 export interface Messages {
-  /** What the client is told, whatever the backend said. */
+  /** Content type sent to clients, regardless of the backend's. */
   readonly contentType: string;
   /**
-   * Begins one stream.
-   * @param each what becomes of the data of one message; null when nobody looks into this stream.
-   * @param emit takes the bytes for the client, as soon as there are some.
+   * Starts one stream.
+   * @param each processes the data of a message; null if no component reads this stream.
+   * @param emit receives the bytes for the client as soon as they are available.
    */
   open(each: EachMessage | null, emit: (bytes: Uint8Array) => void): MessageReader;
 }
 
-/** What becomes of the data of one message; null drops the message. Never throws. */
+/** Processes the data of a message. Null drops the message. Never throws. */
 export type EachMessage = (data: DataObject) => DataObject | null;
 
-/** Takes the bytes of one stream, cut anywhere. Both throw a CallError that names the byte where the framing broke. */
+/**
+ * Receives the bytes of a stream in arbitrary chunks. Both methods throw a CallError that names the byte at which the
+ * framing is invalid.
+ */
 export interface MessageReader {
   write(chunk: Uint8Array): void;
-  /** The backend has sent everything. */
+  /** The backend has sent all bytes. */
   end(): void;
 }
 
-/** A body for the client. */
+/** A response body. */
 export interface Encoded {
   readonly contentType: string;
   readonly body: string | Uint8Array;
 }
 
-/** A backend's body that goes to the client unread. */
+/** A backend's body that is passed to the client unread. */
 export interface Passed extends Encoded {
   readonly body: Uint8Array;
-  /** True when the data has no key at all. */
+  /** True if the data has no keys. */
   readonly empty: boolean;
 }

@@ -2,18 +2,18 @@ import { extraConfig } from './extra-config.ts';
 import { HEADER_NAME_PATTERN } from './headers.ts';
 import type { Schema } from './schema.ts';
 
-/** Names, each once. */
+/** Unique names. */
 const names = (description: string, ...example: string[]) =>
   ({ type: 'array', items: { type: 'string' }, uniqueItems: true, description, examples: [example] }) as const;
 
-/** Names of headers, each once. */
+/** Unique header names. */
 const headerNames = (description: string, ...example: string[]) =>
   ({
     ...names(description, ...example),
     items: { type: 'string', published: { pattern: HEADER_NAME_PATTERN } },
   }) as const;
 
-/** The same, or a single empty name. */
+/** Unique header names, or a single empty name. */
 const headerFilter = (description: string, ...example: string[]) => {
   const named = { type: 'array', items: { type: 'string', pattern: HEADER_NAME_PATTERN } };
   const empty = { type: 'array', items: { type: 'string', enum: [''] } };
@@ -26,10 +26,10 @@ const backendMethods = [...methods, 'HEAD', 'CONNECT', 'TRACE'] as const;
 /** Method of an endpoint that serves every method without an endpoint of its own on the same path. */
 export const ANY = 'ANY';
 
-/** The encoding in which an answer passes as the backend gave it; `/__catchall` always has it. */
+/** The encoding that passes responses through unchanged. `/__catchall` always uses it. */
 export const PASSING = 'no-op';
 
-/** One upstream call of an endpoint. */
+/** Schema of a backend call. */
 export const backendSchema = {
   type: 'object',
   title: 'Backend',
@@ -120,7 +120,7 @@ export const backendSchema = {
   },
 } as const satisfies Schema;
 
-/** One published route. */
+/** Schema of an endpoint. */
 export const endpointSchema = {
   type: 'object',
   title: 'Endpoint',

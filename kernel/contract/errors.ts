@@ -2,9 +2,9 @@ import { brand } from '../values/brand.ts';
 import type { Data } from '../values/data.ts';
 
 /**
- * What every error of the gateway carries. Codes are `AREA_WHAT` and are listed in the file that makes them. It is an outcome
- * that somebody expects, not a bug, so it has no stack of its own (making one costs more than serving a request); a cause
- * keeps its stack.
+ * Base class of all gateway errors. Codes have the form `AREA_WHAT` and are listed in the file that creates them. A
+ * gateway error is an expected outcome, not a bug, so it has no stack (creating one costs more than serving a request);
+ * its cause keeps its stack.
  */
 export class GatewayError extends Error {
   readonly code: string;
@@ -19,36 +19,35 @@ export class GatewayError extends Error {
   }
 }
 
-/** What would make a mistake good without a choice: another name for the key, or another value, at the same pointer. */
+/** A correction without alternatives: another key name or another value at the same pointer. */
 export type Fix = { readonly key: string } | { readonly value: Data };
 
-/** What can be told of a mistake beside the mistake itself. */
+/** Additional information about a configuration error. */
 export interface ConfigErrorOptions {
-  /** What to write instead, in words. */
+  /** Correction, in words. */
   readonly hint?: string | undefined;
-  /** The hint as a change that is safe to apply unasked: it cannot change what a correct configuration means. */
+  /**
+   * The hint as a change that is safe to apply automatically: it cannot change the meaning of a correct configuration.
+   */
   readonly fix?: Fix | undefined;
-  /** The mistake is the key, whatever its value. */
+  /** The key is wrong, regardless of its value. */
   readonly ofKey?: true | undefined;
-  /** Where inside a string value the mistake is, in UTF-16 units of the value; the end is exclusive. */
+  /** Range of the error within a string value, in UTF-16 units; the end is exclusive. */
   readonly within?: { readonly start: number; readonly end: number } | undefined;
-  /** JSON pointers of other places that have a part in it. */
+  /** JSON pointers of other places involved in the error. */
   readonly related?: readonly string[];
   readonly cause?: unknown;
 }
 
 /**
- * Turns the stack of an error and of its causes into text. Until then it keeps everything alive that was on the stack, which
- * an error that is remembered must not.
+ * Converts the stacks of an error and its causes to text. Until then they keep all objects of their call frames alive,
+ * which remembered errors must not.
  */
 export function flattenStack(error: unknown): void {
   for (let at = error; at instanceof Error; at = at.cause) void at.stack;
 }
 
-/**
- * A mistake in the configuration: what is wrong, where (JSON pointer) and, when known, what to write instead. It is told and
- * remembered.
- */
+/** A configuration error: message, JSON pointer and, if known, a correction. */
 export class ConfigError extends GatewayError {
   readonly pointer: string;
   readonly hint: string | undefined;
@@ -68,14 +67,14 @@ export class ConfigError extends GatewayError {
     this.related = options.related ?? [];
   }
 
-  /** The same mistake at another place. */
+  /** A copy of the error for another place. */
   at(pointer: string, related = this.related): ConfigError {
     const { hint, fix, ofKey, within, cause } = this;
     return new ConfigError(this.code, pointer, this.message, { hint, fix, ofKey, within, related, cause });
   }
 }
 
-/** Every mistake found in one configuration. */
+/** All errors found in a configuration. */
 export class ConfigErrors extends GatewayError {
   readonly errors: readonly ConfigError[];
 
@@ -88,18 +87,18 @@ export class ConfigErrors extends GatewayError {
   }
 }
 
-/** What the client is told of a failed call: a status, and a body with its type where the component documents one. */
+/** Response to the client for a failed call: status, and body with content type if the component documents one. */
 export interface ClientView {
-  /** HTTP status for the client. Default 500. */
+  /** HTTP status for the client. Default: 500. */
   readonly status?: number;
-  /** Replaces the error text as the body; written only when the gateway is to return error messages. */
+  /** Replaces the error message as the body. Written only if the gateway returns error messages. */
   readonly body?: string | Uint8Array;
   readonly contentType?: string;
-  /** The body is written whether or not the gateway is to return error messages: the component documents it so. */
+  /** Writes the body even if the gateway does not return error messages. */
   readonly always?: true;
 }
 
-/** A call that failed: the message is the text for the log and, with `return_error_msg`, for the client. */
+/** A failed call. The message is written to the log and, with `return_error_msg`, sent to the client. */
 export class CallError extends GatewayError {
   readonly view: ClientView;
 
@@ -109,9 +108,9 @@ export class CallError extends GatewayError {
   }
 }
 
-/** A backend that did not answer, or not as it should. */
+/** A backend that did not respond, or sent an invalid response. */
 export class BackendError extends CallError {
-  /** The status the backend really gave; undefined when it gave none. */
+  /** Status returned by the backend; undefined if it returned none. */
   readonly upstreamStatus: number | undefined;
 
   constructor(
@@ -125,26 +124,28 @@ export class BackendError extends CallError {
 }
 
 /**
- * A step was done badly by code that it runs for somebody else, such as a handler: where that code is of a plugin from a file,
- * the cause is counted as a fault of that plugin, and may be passed over. Otherwise the call fails with this error.
+ * A fault of code that a step runs for a plugin, such as a handler. If that plugin was loaded from a file, the fault is
+ * attributed to it and can be skipped by its policy. Otherwise the call fails with this error.
  */
 export class HandlerError extends CallError {}
 
-/** The deadline of a call passed. */
+/** The deadline of a call expired. */
 export class DeadlineError extends CallError {
   constructor() {
     super('CALL_DEADLINE', 'context deadline exceeded');
   }
 }
 
-/** The call was aborted: the client left, or another call answered first. Never a failure of the backend. */
+/**
+ * The call was aborted because the client disconnected or another call responded first. Never a failure of the backend.
+ */
 export class CancelledError extends CallError {
   constructor(message = 'context canceled') {
     super('CALL_CANCELLED', message);
   }
 }
 
-/** A bug of ours: the client is told nothing but `internal server error`; the cause goes to the log. */
+/** A bug in the gateway: the client receives only `internal server error`; the cause is logged. */
 export class GatewayFault extends CallError {
   constructor(cause: unknown) {
     super('GATEWAY_FAULT', 'internal server error', { cause });
@@ -163,7 +164,7 @@ brand({
   HandlerError,
 });
 
-/** Whatever was thrown, as the error of a call: what is not one already is a fault of ours. */
+/** Converts any thrown value into a call error. Values that are not call errors become gateway faults. */
 export function toCallError(error: unknown): CallError {
   return error instanceof CallError ? error : new GatewayFault(error);
 }

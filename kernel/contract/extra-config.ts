@@ -1,12 +1,12 @@
-/** The schema of `extra_config`, wherever it stands. */
+/** Schema of `extra_config`. */
 export const extraConfig = {
   type: 'object',
   description: 'Component configurations by namespace.',
   default: {},
 } as const;
 
-/** A name under `extra_config`, `encoding/<name>` or `discovery/<name>`; it is also the plugin's path below `plugins/`. */
+/** A name in `extra_config`, `encoding/<name>` or `discovery/<name>`. Also the plugin's path below `plugins/`. */
 export type Namespace = string;
 
-/** Where a component stands. */
+/** Position of a component in the configuration. */
 export type Level = 'service' | 'endpoint' | 'backend' | 'agent';

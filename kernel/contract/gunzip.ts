@@ -4,9 +4,9 @@ import { BackendError } from './errors.ts';
 import type { HeaderBag } from './headers.ts';
 
 /**
- * The plain bytes of a whole body, as they are where its headers do not say that they are gzip.
- * @param limit longest body, in bytes.
- * @throws BackendError BACKEND_GZIP, as a rejection, for what is no gzip or is longer.
+ * Decompresses a complete body if its headers declare gzip; otherwise returns it unchanged.
+ * @param limit maximum size of the result in bytes.
+ * @throws BackendError BACKEND_GZIP, as a rejection, for invalid gzip data or a larger result.
  */
 export function gunzipBody(bytes: Uint8Array, headers: HeaderBag, limit: number): Uint8Array | Promise<Uint8Array> {
   const encoding = headers.get('content-encoding')?.toLowerCase();

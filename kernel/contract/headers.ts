@@ -1,25 +1,24 @@
 /**
- * The headers of one message, in wire order, repeated ones kept, names in the case they came with. Look-ups take the
- * lower-case name and compare without case.
- *
- * Kept as one flat list `[name, value, name, value, …]`, the form in which Node and the HTTP client read and write
- * them, so that a message which nobody inspects costs nothing to carry.
+ * The headers of one message in wire order, with repeated headers and original case. Lookups take the lowercase name
+ * and ignore case.
+ * Stored as a flat list `[name, value, name, value, …]`, the format that Node.js and the HTTP client read and write, so
+ * that headers that no component reads cost nothing.
  */
 export class HeaderBag {
-  /** Flat list of names and values. Read it; change it through the methods. */
+  /** Flat list of names and values. Read-only for callers; use the methods to change it. */
   readonly list: string[];
 
   constructor(list: string[] = []) {
     this.list = list;
   }
 
-  /** The first value of a header. `name` is lower-case. */
+  /** First value of a header. `name` is lowercase. */
   get(name: string): string | undefined {
     const at = this.#find(name, 0);
     return at < 0 ? undefined : this.list[at + 1];
   }
 
-  /** Every value of a header, in order. `name` is lower-case. */
+  /** All values of a header, in order. `name` is lowercase. */
   getAll(name: string): string[] {
     const values: string[] = [];
     for (let at = this.#find(name, 0); at >= 0; at = this.#find(name, at + 2)) values.push(this.list[at + 1]!);
@@ -31,7 +30,8 @@ export class HeaderBag {
   }
 
   /**
-   * Replaces every value of a header by one. `name` is written as given; a value with characters beyond Latin-1 in UTF-8.
+   * Replaces all values of a header. `name` is written as given; characters beyond Latin-1 in the value are written as
+   * UTF-8.
    * @throws TypeError for an invalid name, and for a value with line breaks or other control characters.
    */
   set(name: string, value: string): void {
@@ -40,12 +40,12 @@ export class HeaderBag {
     this.list.push(name, text);
   }
 
-  /** Adds a value behind those that a header has. @throws TypeError as `set`. */
+  /** Adds a value to a header. @throws TypeError like `set`. */
   append(name: string, value: string): void {
     this.list.push(name, writable(name, value));
   }
 
-  /** In one go, however often it is there. */
+  /** Removes all values in one pass. */
   delete(name: string): void {
     const { list } = this;
     const lower = name.toLowerCase();
@@ -60,7 +60,7 @@ export class HeaderBag {
     list.length = end;
   }
 
-  /** Keeps only the headers whose lower-case name passes. */
+  /** Keeps the headers whose lowercase name passes. */
   filter(keep: (lowerCaseName: string) => boolean): void {
     const { list } = this;
     let end = 0;
@@ -73,7 +73,7 @@ export class HeaderBag {
     list.length = end;
   }
 
-  /** Replaces all of them. @param list as `list`. */
+  /** Replaces all headers. @param list in the format of `list`. */
   assign(list: readonly string[]): void {
     this.list.length = 0;
     for (const text of list) this.list.push(text);
@@ -96,11 +96,11 @@ export class HeaderBag {
   }
 }
 
-/** What HTTP can carry as the value of a header, one byte for each character. */
+/** Characters that HTTP allows in header values, one byte each. */
 const carried = /^[\t\x20-\x7e\x80-\xff]*$/;
 const control = /[\x00-\x08\x0a-\x1f\x7f]/;
 
-/** The value of a header as it is written: checked here, it names whoever sets it and not whoever writes the message. */
+/** The value as it is written. Checked here, so that an error is attributed to the component that sets the header. */
 function writable(name: string, value: string): string {
   if (!setNames.has(name)) checkName(name);
   if (carried.test(value)) return value;
@@ -108,7 +108,7 @@ function writable(name: string, value: string): string {
   return Buffer.from(value).toString('latin1');
 }
 
-/** Valid names that were set before: components set few. A look-up takes a quarter of the check. */
+/** Valid names that were set before. Components set few different ones; a lookup costs a quarter of the check. */
 const setNames = new Set<string>();
 
 function checkName(name: string): void {
@@ -116,12 +116,12 @@ function checkName(name: string): void {
   if (setNames.size < KEPT_NAMES && name.length <= KEPT_LENGTH) setNames.add(name);
 }
 
-/** @param name in lower case. */
+/** @param name lowercase. */
 function isNamed(candidate: string, name: string): boolean {
   return candidate.length === name.length && (candidate === name || candidate.toLowerCase() === name);
 }
 
-/** The canonical spelling of a header name: `x-REQUEST-id` is `X-Request-Id`. */
+/** Canonical spelling of a header name: `x-REQUEST-id` becomes `X-Request-Id`. */
 export function canonicalHeaderName(name: string): string {
   let canonical = canonicalNames.get(name);
   if (canonical === undefined) {
@@ -131,24 +131,24 @@ export function canonicalHeaderName(name: string): string {
   return canonical;
 }
 
-/** Spellings that are kept, and their longest: clients invent names, of up to the size of a head. */
+/** Limits of the cache of spellings, by number and length: clients can send arbitrary names. */
 const KEPT_NAMES = 1000;
 const KEPT_LENGTH = 64;
 const canonicalNames = new Map<string, string>();
 
-/** Pattern of header names (HTTP tokens). */
+/** Regular expression of header names (HTTP tokens). */
 export const HEADER_NAME_PATTERN = "^[!#$%&'*+\\-.^_`|~0-9A-Za-z]+$";
 
 const headerName = new RegExp(HEADER_NAME_PATTERN);
 
-/** True for a text that is a header name. */
+/** True for a valid header name. */
 export function isHeaderName(text: string): boolean {
   return headerName.test(text);
 }
 
 /**
- * True for the lower-case name of a header that belongs to one connection and is never passed on. What a `Connection`
- * header names besides is up to the caller.
+ * True for the lowercase name of a hop-by-hop header, which is never forwarded. Names listed in `Connection` are up to
+ * the caller.
  */
 export function isHopByHop(name: string): boolean {
   switch (name.length) {

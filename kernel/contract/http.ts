@@ -3,61 +3,68 @@ import type { HeaderBag } from './headers.ts';
 import { definePort, type Port } from './port.ts';
 import type { ClientTls } from './tls.ts';
 
-/** A request as it is about to be sent: the first of a call, one that follows a redirect, or one that is sent once more. */
+/** A request about to be sent: the first one of a call, a followed redirect, or a retry. */
 export interface HttpAttempt {
   readonly method: string;
-  /** As in `https://host:port`. */
+  /** For example `https://host:port`. */
   readonly origin: string;
   /** Encoded path and query. */
   readonly target: string;
-  /** The `Host` that is sent. */
+  /** The `Host` header to send. */
   readonly host: string;
-  /** Of this attempt alone: nothing that was signed for another one is in them. A signer may change them. */
+  /** Headers of this attempt only, without the signatures of earlier ones. Signers can modify them. */
   readonly headers: HeaderBag;
-  /** Null without a body, and where no signer reads it. */
+  /** Null without a body, and if no signer reads it. */
   readonly body: Uint8Array | null;
-  /** Redirects that were followed before. */
+  /** Number of redirects followed before. */
   readonly redirects: number;
 }
 
-/** Signs what is sent to backends. */
+/** Signs backend requests. */
 export interface HttpSigner {
-  /** `attempt.body` has the body, which is kept in memory for it. Default: a body streams through unseen. */
+  /**
+   * `attempt.body` contains the body, which is buffered in memory. Default: bodies are streamed and not visible to the
+   * signer.
+   */
   readonly readsBody?: true;
-  /** Called for every attempt. What it throws, a `BackendError` best, fails the call. */
+  /** Called for every attempt. Exceptions, preferably a `BackendError`, fail the call. */
   sign(attempt: HttpAttempt, call: Call): void | Promise<void>;
 }
 
-/** Signers of the HTTP requests of a place: whatever is called there over HTTP goes through all of them, outermost first. */
+/** Signers of the HTTP requests made at a place of the configuration, outermost first. */
 export const httpSigners: Port<HttpSigner> = definePort('http signers');
 
-/** How a component calls over HTTP, where it is not as its place does. */
+/** Deviations of a component's HTTP calls from the settings of its place. */
 export interface HttpOptions {
-  /** TLS, in the place of that of the backend or of the service. @param at pointer of it in the component's configuration. */
+  /**
+   * TLS settings that replace those of the backend or service. @param at pointer to them in the component's
+   * configuration.
+   */
   readonly tls?: {
     readonly settings: ClientTls;
     readonly at: string;
     /**
-     * Public keys: the SHA-256 of their DER form (SPKI) in base64. Some certificate of the chain that the server shows must
-     * have one of them. Says nothing where `allow_insecure_connections` is set. Default: any.
+     * Pinned public keys: SHA-256 of the DER-encoded SPKI in base64. One certificate of the server's chain must match.
+     * Ignored if `allow_insecure_connections` is set. Default: no pinning.
      */
     readonly pins?: readonly string[];
   };
   /**
-   * As the service calls, not the backend that the component stands in: for those who call somebody else, such as a server
-   * that issues tokens. TLS, proxy and redirects are those of the service, and only its signers sign. Default: false.
+   * Uses TLS, proxy, redirects and signers of the service instead of the backend: for calls to other servers, such as a
+   * token endpoint. Default: false.
    */
   readonly ofService?: true;
-  /** Default: as the backend says, else true. */
+  /** Default: the backend's setting, or true. */
   readonly followsRedirects?: boolean;
   /**
-   * One connection to each address for those who give the same name here, one request at a time: where who one is belongs to
-   * the connection. One that was lost is opened anew. Does not hold through a proxy. Default: the connections of the place.
+   * Uses one dedicated connection per address, shared by callers with the same name, for one request at a time. For
+   * authentication that is bound to a connection. A lost connection is reopened. Not supported through a proxy.
+   * Default: the connections of the place.
    */
   readonly ownConnection?: string;
   /**
-   * Addresses that are called whatever a request says, as in `https://host/path`, in the place of the hosts of the backend: each
-   * is an upstream, as of `Site.connectsTo`.
+   * URLs to call instead of the backend's hosts, for example `https://host/path`. Each is an upstream as in
+   * `Site.connectsTo`.
    */
   readonly calls?: readonly { readonly address: string; readonly at: string }[];
 }

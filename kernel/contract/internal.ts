@@ -1,4 +1,4 @@
-// What the gateway itself needs of these files, besides what authors of plugins do.
+// Exports for the gateway itself that plugin authors do not need.
 export { DeniedAddresses } from '../net/denied-addresses.ts';
 export { fileTrouble, unreadableFile } from '../values/file-trouble.ts';
 export { escapePointer } from '../values/pointer.ts';

@@ -2,30 +2,30 @@ import type { Log } from './log.ts';
 import type { Plugin } from './plugin.ts';
 
 /**
- * The line between the gateway and a plugin's thread, as one place of a configuration has it. What goes over it is copied as
- * `structuredClone` does; errors are errors of the same kind on the other side.
+ * The message channel between the gateway and a plugin's thread, for one place of a configuration. Values are copied by
+ * `structuredClone`; errors arrive as errors of the same kind.
  */
 export interface Line {
   /**
-   * Asks the other side.
-   * @throws what the other side throws; Error for what cannot be copied, and once the thread is gone.
+   * Sends a request and waits for its response.
+   * @throws the exception of the other side; Error for values that cannot be copied, and after the thread has ended.
    */
   ask(operation: string, value: unknown): Promise<unknown>;
-  /** Says something that nobody answers. */
+  /** Sends a message without a response. */
   say(operation: string, value: unknown): void;
 }
 
-/** Answers what the other side asks, and hears what it says. */
+/** Handles requests and messages from the other side. */
 export type Receive = (operation: string, value: unknown) => unknown;
 
-/** What runs in the thread beside the module, and serves it. */
+/** The part of an isolated module's thread that serves it. */
 export interface Guest {
   /**
-   * What the module says of itself, as plain data; undefined for one that is not to be isolated.
-   * @throws ConfigError for one that cannot be.
+   * Description of the module as plain data; undefined if it is not to be isolated.
+   * @throws ConfigError if it cannot be isolated.
    */
   manifestOf(module: Readonly<Record<string, unknown>>, file: string): unknown;
-  /** @returns what opens a place, and what is called when the last one has gone. */
+  /** @returns functions that open a place, and that run after the last place has closed. */
   serve(
     module: Readonly<Record<string, unknown>>,
     file: string,
@@ -35,29 +35,29 @@ export interface Guest {
 /** One place of a configuration whose code runs in the thread. */
 export interface ThreadUser {
   readonly log: Log;
-  /** The thread runs, for the first time or again: what the place needs there is to be made. A failure ends the place. */
+  /** The thread has started or restarted: creates what the place needs there. A failure ends the place. */
   started(line: Line): Promise<void>;
-  /** Answers the place's code. */
+  /** Handles requests from the place's code. */
   receive: Receive;
-  /** The thread is gone; it is started again a moment later. */
+  /** The thread has ended. It is restarted shortly afterwards. */
   ended(reason: Error): void;
 }
 
-/** A plugin's file whose code runs in a thread of its own: there for as long as a configuration uses it. */
+/** A plugin file whose code runs in its own thread while a configuration uses it. */
 export interface IsolatedModule {
-  /** As of `Guest.manifestOf`. */
+  /** See `Guest.manifestOf`. */
   readonly manifest: unknown;
   /**
-   * Begins to use the thread, which starts with the first user.
-   * @returns what ends the use. @throws what `started` throws; Error where the thread does not start.
+   * Starts using the thread; the first user starts it.
+   * @returns a function that ends the use. @throws exceptions of `started`; Error if the thread does not start.
    */
   join(user: ThreadUser): Promise<() => Promise<void>>;
 }
 
-/** How modules of a form are run in threads of their own. */
+/** Runs modules of a form in their own threads. */
 export interface Isolation {
-  /** The program that exports `guest: Guest`; it is imported in the thread. */
+  /** URL of the program that exports `guest: Guest`; it is imported in the thread. */
   readonly guest: URL;
-  /** As of `AdaptModule`, for a module that is never imported on this side. */
+  /** See `AdaptModule`, for a module that is never imported in the main thread. */
   adapt(module: IsolatedModule, file: string): Plugin;
 }

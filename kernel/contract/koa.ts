@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 
 /**
- * What middleware finds of Koa's context without Koa's types; with them (`@types/koa`) it says `Koa.Context` itself.
+ * The parts of Koa's context that middleware can use without Koa's types. With `@types/koa`, use `Koa.Context` instead.
  */
 export interface KoaContext {
   readonly req: IncomingMessage;
@@ -15,15 +15,15 @@ export interface KoaContext {
   readonly ip: string;
   status: number;
   body: unknown;
-  /** For middleware to leave something for others. */
+  /** State shared between middleware. */
   readonly state: Record<string, unknown>;
-  /** A header of the request; empty without one. */
+  /** A request header; empty if it is missing. */
   get(name: string): string;
-  /** Sets a header of the answer. */
+  /** Sets a response header. */
   set(name: string, value: string | string[]): void;
 }
 
-/** A method, so that middleware which asks for more of the context, such as any published one, fits. */
+/** A method signature, so that middleware with a wider context type is assignable. */
 interface Around {
   call(context: KoaContext, next: () => Promise<void>): unknown;
 }

@@ -5,59 +5,65 @@ import type { HeaderBag } from './headers.ts';
 import type { LogLevel } from './log.ts';
 import { defineSlot, type Slot } from './slot.ts';
 
-/** One line of the application log, before it is formatted. */
+/** An unformatted line of the application log. */
 export interface LogLine {
-  /** Counts the lines of this process. */
+  /** Sequence number of the line in this process. */
   readonly id: number;
   /** Milliseconds since 1970. */
   readonly time: number;
   readonly level: LogLevel;
-  /** The prefixes of what tells it, as in `[ENDPOINT: /path]`; empty for none. Control characters are not escaped yet. */
+  /** Prefixes of the source, for example `[ENDPOINT: /path]`; empty without one. Control characters are not escaped. */
   readonly component: string;
-  /** What is told, likewise. */
+  /** Message text. Control characters are not escaped. */
   readonly text: string;
-  /** Both, as in `[ENDPOINT: /path] text`. */
+  /** Component and text, for example `[ENDPOINT: /path] text`. */
   readonly message: string;
 }
 
-/** Makes the text of a line, line break included. Must escape what could break the line: see `escapeControls`. */
+/** Formats a line, including the line break. Must escape line breaks in its values: see `escapeControls`. */
 export type LogFormat = (line: LogLine) => string;
 
-/** Where lines go. Never blocks and never throws: lines wait in a bounded buffer, and the least important go first. */
+/**
+ * Destination of log lines. Never blocks and never throws: lines wait in a bounded buffer, and the least severe are
+ * dropped first.
+ */
 export interface LogSink {
-  /** True when a person may be looking: colours are welcome. */
+  /** True for a terminal, where colors can be used. */
   readonly terminal: boolean;
-  /** Lines lost so far, because the buffer was full or the destination failed. */
+  /** Number of lines lost because the buffer was full or the destination failed. */
   readonly lost: number;
-  /** @param line with its line break. @param level decides which lines are dropped first. */
+  /** @param line with its line break. @param level determines which lines are dropped first. */
   write(line: string, level: LogLevel): void;
 }
 
-/** What a sink writes to: a file, a pipe, a connection. */
+/** A file, pipe or connection that a sink writes to. */
 export interface LogDestination {
   readonly terminal?: boolean;
   /**
-   * Writes the lines and calls `done` once; nothing more is written until then. Must not block.
-   * @param lines as UTF-8, each with its line break. Valid until `done` is called.
+   * Writes lines and calls `done` once; the next write follows afterwards. Must not block.
+   * @param lines UTF-8, each with a line break. Valid until `done` is called.
    */
   write(lines: Uint8Array, done: (error?: Error | null) => void): void;
-  /** Writes what is left when the process exits; what has no such way loses it. */
+  /** Writes the remaining lines when the process exits. Without it, they are lost. */
   writeSync?(lines: Uint8Array): void;
 }
 
-/** The sinks of the process. */
+/** The log sinks of the process. */
 export interface LogSinks {
   readonly stdout: LogSink;
   readonly stderr: LogSink;
-  /** Lines lost so far by all sinks. */
+  /** Number of lines lost by all sinks. */
   readonly lost: number;
-  /** A buffered sink over another destination; `close` writes the rest, as far as the destination takes it at once. */
+  /**
+   * Creates a buffered sink for another destination. `close` writes the rest as far as the destination accepts it
+   * synchronously.
+   */
   open(destination: LogDestination): LogSink & { close(): void };
 }
 
 const silentSink: LogSink = { terminal: false, lost: 0, write() {} };
 
-/** Sinks that drop everything. */
+/** Sinks that discard everything. */
 export const silentSinks: LogSinks = {
   stdout: silentSink,
   stderr: silentSink,
@@ -65,94 +71,97 @@ export const silentSinks: LogSinks = {
   open: () => ({ ...silentSink, close() {} }),
 };
 
-/** One way the application log is written. */
+/** An output of the application log. */
 export interface LogOutput {
   readonly sink: LogSink;
   readonly format: LogFormat;
-  /** The format belongs to the destination and no other plugin's `format` replaces it. */
+  /** The format belongs to the destination and is not replaced by the `format` of another plugin. */
   readonly fixed?: true;
 }
 
-/** A finished request, as the access log and those who measure see it. */
+/** A finished request, for the access log and metrics. */
 export interface AccessRecord {
-  /** When the last byte was written or the client left, in milliseconds since 1970. */
+  /** Time at which the last byte was written or the client disconnected, in milliseconds since 1970. */
   readonly endedAt: number;
-  /** From the request's head to `endedAt`, in milliseconds with fractions. */
+  /** Time from the request headers to `endedAt`, in milliseconds with fractions. */
   readonly latencyMs: number;
   readonly status: number;
   readonly method: string;
-  /** Path as on the wire, without the query; the one it was given instead, where a component has left that in `servedSlot`. */
+  /** Undecoded path without the query, or the path that a component stored in `servedSlot`. */
   readonly path: string;
-  /** Query as on the wire, without `?`; credentials in it, as the value of `token`, are `***`. */
+  /** Undecoded query without `?`. Values of credentials, such as `token`, are replaced with `***`. */
   readonly search: string;
   readonly host: string;
-  /** As of `requestIdSlot`; absent where requests have no ids. */
+  /** See `requestIdSlot`; undefined if requests have no IDs. */
   readonly requestId?: string | undefined;
-  /** The client's address, after the trusted-proxy rule. */
+  /** The client's IP address, after applying the trusted-proxy rules. */
   readonly ip: string;
   readonly secure: boolean;
-  /** As in `1.1`. */
+  /** For example `1.1`. */
   readonly httpVersion: string;
   readonly requestHeaders: HeaderBag;
-  /** Bytes of the response's body as written; undefined where middleware wrote a stream. */
+  /** Size of the response body in bytes; undefined if middleware wrote a stream. */
   readonly bytesOut?: number | undefined;
-  /** The response was written to its end. */
+  /** True if the response was sent completely. */
   readonly completed: boolean;
-  /** What failed on the way to the response; a reply's `errors` fit. */
+  /** Errors on the way to the response. The `errors` of a reply can be used. */
   readonly errors: readonly { readonly message: string }[];
-  /** The `endpoint` of the route that answered; null when none matched. */
+  /** `endpoint` of the matched route; null if none matched. */
   readonly endpoint: string | null;
-  /** The component's module that answered by itself, before any route was looked for; absent for none. */
+  /** Module that answered before routing; undefined without one. */
   readonly handledBy?: string | undefined;
-  /** That route; null when none matched. */
+  /** The matched route; null if none matched. */
   readonly route: EndpointConfig | null;
-  /** The client's connection, as in `TLSv1.3` and `TLS_AES_128_GCM_SHA256`; null without TLS and once it is closed. */
+  /**
+   * TLS version and cipher of the client connection, for example `TLSv1.3` and `TLS_AES_128_GCM_SHA256`; null without
+   * TLS and after it has closed.
+   */
   readonly tls: { readonly protocol: string; readonly cipher: string } | null;
-  /** The certificate that the client has shown; null without mutual TLS, and once a connection of HTTP/2 is closed. */
+  /** The client certificate; null without mutual TLS, and after an HTTP/2 connection has closed. */
   readonly certificate: X509Certificate | null;
-  /** Carries what plugins left, such as the claims; null when no pipe ran. */
+  /** Holds values stored by plugins, such as claims; null if no pipe ran. */
   readonly call: Call | null;
 }
 
 /**
- * What a service-level plugin does with the logs of its configuration. Outputs and access logs of several plugins add up; of
- * what one alone can decide, two that do are refused.
+ * Logging settings of a service-level plugin. Outputs and access logs of several plugins are combined; two plugins that
+ * set the same exclusive option are rejected.
  */
 export interface Logging {
-  /** Lines below it are not even made. */
+  /** Lines below this level are not created. */
   readonly level?: LogLevel;
-  /** Replace the kernel's own way of writing the application log, together with those of other plugins. */
+  /** Replaces the kernel's output of the application log; combined with the outputs of other plugins. */
   readonly outputs?: readonly LogOutput[];
   /** Replaces the format of every output that is not `fixed`. */
   readonly format?: LogFormat;
-  /** Writes the access log instead of the built-in line, besides those of other plugins. What it throws is logged. */
+  /** Writes access log entries instead of the built-in line, in addition to other plugins. Exceptions are logged. */
   readonly access?: (record: AccessRecord) => void;
-  /** Where the built-in access line goes. Default: standard output. */
+  /** Destination of the built-in access log line. Default: standard output. */
   readonly accessSink?: LogSink;
 }
 
-/** What became of a request on the way to its endpoint. */
+/** Changes to a request before it reached its endpoint. */
 export interface ServedAs {
-  /** The path and the query it goes on with. */
+  /** Path and query after rewriting. */
   readonly path?: string;
   readonly search?: string;
-  /** Who answered by itself. */
+  /** Module that answered the request itself. */
   readonly handledBy?: string;
 }
 
-/** Left by what stands around everything, for the logs. */
+/** Stored by components that run around everything, for the logs. */
 export const servedSlot: Slot<ServedAs> = defineSlot('served');
 
-/** The id of the request, left by the kernel where `router.request_id` names a header. */
+/** ID of the request, stored by the kernel if `router.request_id` names a header. */
 export const requestIdSlot: Slot<string> = defineSlot('request id');
 
-/** The trace a call belongs to, left by whoever traces; ids in lower-case hexadecimal. */
+/** Trace of a call, stored by the tracing component; IDs in lowercase hexadecimal. */
 export const traceSlot: Slot<{ readonly traceId: string; readonly spanId: string }> = defineSlot('trace');
 
 const controls = /[\x00-\x1f\x7f-\x9f\u2028\u2029]/;
 const everyControl = /[\x00-\x1f\x7f-\x9f\u2028\u2029]/g;
 
-/** Shows control characters and line breaks as `\n`, `\x1b` and the like, so that no value can forge a line. */
+/** Escapes control characters and line breaks as ` `, `\x1b` and so on, so that no value can forge a log line. */
 export function escapeControls(text: string): string {
   return controls.test(text) ? text.replace(everyControl, escapeControl) : text;
 }

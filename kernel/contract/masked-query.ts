@@ -1,17 +1,17 @@
 const names =
   'code|state|key|pass|passwd|pwd|sig|auth|jwt|session|sid|assertion|(?:x[-_](?:amz|goog)[-_])?credential|(?:[\\w.-]*[-_])?(?:token|secret|password|signature)|(?:[\\w.-]*[-_])?api[-_]?key|access[-_]?key|session[-_]?id|(?:access|id|refresh|auth)token';
 
-/** The name of a parameter that holds a credential, brackets of a list included. */
+/** Name of a parameter that contains a credential, optionally with brackets of a list. */
 const credential = new RegExp(`^(?:${names})(?:\\[\\w*\\])?$`, 'i');
 
-/** True at once for nearly every query that holds none: no name in it ends as those of credentials do. */
+/** Cheap pre-check: most queries contain no name that ends like a credential. */
 const suspicious =
   /(?:code|state|key|pass|passwd|pwd|sig|auth|jwt|session|sid|session[-_]?id|assertion|credential|token|secret|password|signature)(?:\[\w*\])?=|%[^=&]*=/i;
 
 /**
- * A query fit for logs, events and spans: the values of parameters that hold credentials, as `token` or `client_secret`, are
- * `***`. The same text where there are none.
- * @param search as on the wire, without `?`.
+ * Masks a query for logs, events and spans: values of credentials such as `token` or `client_secret` become `***`.
+ * Returns the same string if there are none.
+ * @param search undecoded, without `?`.
  */
 export function maskQuery(search: string): string {
   if (search === '' || !suspicious.test(search)) return search;
@@ -24,7 +24,7 @@ export function maskQuery(search: string): string {
     .join('&');
 }
 
-/** The same for a request target or an address: a path, with or without a query. */
+/** Masks the query of a request target or URL. */
 export function maskTarget(target: string): string {
   const mark = target.indexOf('?');
   if (mark < 0) return target;

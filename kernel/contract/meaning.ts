@@ -2,31 +2,31 @@ import type { DataObject } from '../values/data.ts';
 import type { Namespace } from './extra-config.ts';
 
 /**
- * What the configuration of a component means for the service, the endpoint or the backend it stands in, told before it
- * is attached. Fields are named by their pointers in it, as in `/sequential`.
+ * Effects of a component's configuration on its service, endpoint or backend, known before it is attached. Fields are
+ * named by their pointers in it, for example `/sequential`.
  */
 export interface Meaning {
-  /** The field by which backends are called one after another: addresses may hold `{resp0_field}` of earlier answers. */
+  /** Field that makes backend calls sequential, so that URLs can contain `{resp0_field}` of earlier responses. */
   readonly sequence?: string;
-  /** What addresses may hold as `{JWT.name}` is there. */
+  /** Provides `{JWT.name}` for URLs. */
   readonly claims?: true;
-  /** The field that works on decoded data only, and is missed where there is none. */
+  /** Field that requires decoded data. */
   readonly filter?: string;
-  /** Equal keys of several answers are joined: neither is lost. */
+  /** Equal keys of several responses are joined, so that none is lost. */
   readonly joins?: true;
-  /** The backend's answer is no part of the response, or only where another one's is not. */
+  /** The backend's response is not part of the merged response, or only a fallback. */
   readonly apart?: true;
-  /** Whether the backend is called is decided for each request: of several that hand on bytes the first one chosen is. */
+  /** The backend is called conditionally. Among several pass-through backends, the first one selected is used. */
   readonly chosen?: true;
-  /** Where the admin port of this gateway listens, and the field that says so. */
+  /** Listen address of this gateway's admin port, and the field that sets it. */
   readonly admin?: { readonly listen: string; readonly field: string };
 }
 
-/** A component at endpoints, configured in a certain way. */
+/** A component that must be configured in a certain way at some endpoint. */
 export interface ExpectedBelow {
   readonly component: Namespace;
-  /** Whether this configuration of it will do. */
+  /** True if this configuration of the component is suitable. */
   readonly suits: (config: Readonly<DataObject>) => boolean;
-  /** As it is put into words: `no endpoint has …`. */
+  /** Phrase for messages: `no endpoint has …`. */
   readonly called: string;
 }

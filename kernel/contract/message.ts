@@ -8,33 +8,33 @@ import { BackendError, type CallError } from './errors.ts';
 import { HeaderBag } from './headers.ts';
 import { Query } from './query.ts';
 
-/** The key under which a path variable is found in `Params`. */
+/** Key of a path parameter in `Params`. */
 export function paramKey(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
 /**
- * The request as it goes through the pipe. In the proxy phase it holds what the endpoint lets through; in the backend
- * phase it is one backend's own copy, with its address and path filled in. The wrap that holds it may change it.
+ * The request inside the pipe. In the proxy phase it contains what the endpoint forwards; in the backend phase it is
+ * one backend's own copy, with its address and path. The wrap that holds it can modify it.
  */
 export class PipeRequest {
-  /** What the client sent, unfiltered. */
+  /** The unfiltered client request. */
   readonly client: ClientRequest;
-  /** The client's method; in the backend phase the backend's. */
+  /** Method of the client, or in the backend phase of the backend. */
   method: string;
-  /** Address of the chosen backend host, as in `http://host:port`; empty in the proxy phase. */
+  /** Base URL of the selected backend host, for example `http://host:port`; empty in the proxy phase. */
   origin = '';
-  /** Encoded path and query to ask for; empty in the proxy phase. */
+  /** Encoded path and query of the backend request; empty in the proxy phase. */
   target = '';
-  /** The `Host` that is sent to it; null for that of its address. */
+  /** The `Host` header to send; null uses the host of the URL. */
   host: string | null = null;
   params: Params;
-  /** The parameters let through. */
+  /** Forwarded query parameters. */
   query: Query;
-  /** The headers let through, and the gateway's own. */
+  /** Forwarded headers, and the gateway's own. */
   headers: HeaderBag;
   body: RequestBody | null;
-  /** Replies of the earlier backends of a sequential endpoint, by position. */
+  /** Replies of earlier backends of a sequential endpoint, by position. */
   earlier: readonly Reply[] = noReplies;
 
   constructor(client: ClientRequest, params: Params, query: Query, headers: HeaderBag, body: RequestBody | null) {
@@ -46,7 +46,7 @@ export class PipeRequest {
     this.body = body;
   }
 
-  /** A copy whose headers, query and params can be changed without the original noticing. */
+  /** A copy whose headers, query and params can be modified independently. */
   copy(): PipeRequest {
     const copy = new PipeRequest(
       this.client,
