@@ -65,10 +65,10 @@ export class PipeRequest {
 }
 
 /**
- * What comes back. A failed call is a reply too: it has `errors`, so no step throws on purpose.
+ * The result of a step. A failed call is a reply with `errors`, so no step throws on purpose.
  *
- * - A decoded reply has `data`, a raw one (`no-op` and the streams) has `body`; an error or a refusal may have neither.
- * - `headers` are what the client gets; a decoded reply starts with none.
+ * - A decoded reply has `data`, a raw one (`no-op` and streams) has `body`; an error or rejection may have neither.
+ * - `headers` are sent to the client; a decoded reply starts without any.
  */
 export class Reply {
   status: number;
@@ -76,30 +76,27 @@ export class Reply {
   data: DataObject | null = null;
   body: Uint8Array | ByteStream | null = null;
   /**
-   * For a decoded reply: every part was decoded. Null for a refusal made before the pipe, which carries no completeness
-   * header.
+   * For a decoded reply: true if all parts were decoded. Null for a rejection before the pipe, which has no
+   * completeness header.
    */
   complete: boolean | null = false;
-  /** True for a backend that was deliberately not called; it counts neither as a success nor as a failure. */
+  /** True for a backend that was deliberately not called; neither a success nor a failure. */
   skipped = false;
   /**
-   * What is said behind the body, over HTTP/2 and to clients that send `TE: trailers`; a function is called once the body is
-   * written, and must not wait.
+   * Trailers, sent over HTTP/2 and to clients that send `TE: trailers`. A function is called once the body has been
+   * written and must be synchronous.
    */
   trailers: HeaderBag | (() => HeaderBag) | null = null;
   /**
-   * The reply is in a protocol that says behind the body how its call has ended: the status that stands for that, in logs and
-   * counters. Such a reply is written as it is, and never left to Koa middleware. Null for any other.
+   * Status for logs and metrics of a protocol that reports its outcome after the body. Such a reply is written as is
+   * and never passed to Koa middleware. Null for other replies.
    */
   outcome: number | null = null;
-  /**
-   * The body goes on for as long as the client listens: no deadline holds for it, and it is ended in order when the gateway
-   * closes.
-   */
+  /** The body lasts as long as the client reads: it has no deadline and is ended gracefully when the gateway closes. */
   lasts = false;
-  /** The connection goes on in another protocol: the client is told 101 and these headers, and nothing else. */
+  /** Switches the connection to another protocol: the client receives 101 and these headers only. */
   upgrade: Upgrade | null = null;
-  /** What failed on the way to this reply, in order; empty when nothing did. */
+  /** Errors on the way to this reply, in order. */
   errors: readonly CallError[] = noErrors;
 
   constructor(status: number, headers: HeaderBag = new HeaderBag()) {
@@ -120,7 +117,7 @@ export class Reply {
     return reply;
   }
 
-  /** The answer to a request for another protocol, `ClientRequest.upgrade`, by an endpoint that declares it. */
+  /** Accepts an upgrade (`ClientRequest.upgrade`) at an endpoint that declares it. */
   static upgraded(upgrade: Upgrade, headers?: HeaderBag): Reply {
     const reply = new Reply(101, headers);
     reply.upgrade = upgrade;
@@ -128,14 +125,14 @@ export class Reply {
     return reply;
   }
 
-  /** A failure. Status: what a single error wants the client to see, else 500. */
+  /** A failure. Status: the one that a single error defines for the client, otherwise 500. */
   static failed(...errors: readonly CallError[]): Reply {
     const reply = new Reply(errors.length === 1 ? (errors[0]!.view.status ?? 500) : 500);
     reply.errors = errors;
     return reply;
   }
 
-  /** The status a backend really gave; undefined when the call failed before it gave one. */
+  /** Status returned by a backend; undefined if the call failed before. */
   get upstreamStatus(): number | undefined {
     if (this.errors.length === 0) return this.status;
     for (const error of this.errors) {
@@ -144,7 +141,7 @@ export class Reply {
     return undefined;
   }
 
-  /** True when the reply holds nothing but errors. */
+  /** True if the reply contains only errors. */
   get failed(): boolean {
     return this.errors.length > 0 && this.data === null && this.body === null;
   }
@@ -155,16 +152,16 @@ const noReplies: readonly Reply[] = Object.freeze([]);
 
 brand({ Reply });
 
-/** What becomes of a client's connection once the client has been told that it goes on in another protocol. */
+/** Handles a client connection after it has switched to another protocol. */
 export interface Upgrade {
   /**
-   * Takes the connection, which is closed by whoever takes it; its errors are listened for already.
-   * @param head bytes that came behind the request.
+   * Takes over the connection and must close it; its errors are already handled.
+   * @param head bytes received after the request.
    */
   take(connection: Duplex, head: Buffer): void;
   /**
-   * Its endpoint has changed, or the gateway closes: ends the connection as its protocol does. Called once at most; what is
-   * left five seconds later is cut. Default: nothing more is sent.
+   * Called at most once, when the endpoint has changed or the gateway closes: ends the connection gracefully.
+   * Connections still open 5 seconds later are cut. Default: no more data is sent.
    */
   end?(): void;
 }

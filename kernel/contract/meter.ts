@@ -1,53 +1,56 @@
 import { definePort, type Port } from './port.ts';
 import type { Site } from './site.ts';
 
-/** What a measurement is told apart by. Few values each: every combination is a series of its own. */
+/** Attributes of a measurement. Use few values each: every combination is a separate time series. */
 export type MeterAttributes = Readonly<Record<string, string | number | boolean>>;
 
-/** What is said of an instrument besides its name. */
+/** Properties of an instrument in addition to its name. */
 export interface InstrumentOptions {
   readonly description: string;
-  /** As in `s` or `By`. Default: a plain number. */
+  /** Unit, for example `s` or `By`. Default: a plain number. */
   readonly unit?: string;
 }
 
-/** Counts what only grows. */
+/** A counter that only increases. */
 export interface Counter {
   add(value: number, attributes?: MeterAttributes): void;
 }
 
-/** Counts what comes and goes. */
+/** A counter that increases and decreases. */
 export interface UpDownCounter {
-  /** @param value below 0 for what has gone. */
+  /** @param value negative to decrease. */
   add(value: number, attributes?: MeterAttributes): void;
 }
 
-/** Sorts values into ranges. */
+/** Distributes values into buckets. */
 export interface Histogram {
   record(value: number, attributes?: MeterAttributes): void;
 }
 
-/** Makes instruments; one of the same name is the same one, over reloads too. Nothing of it waits or throws. */
+/**
+ * Creates instruments. The same name returns the same instrument, also across reloads. All methods are synchronous and
+ * never throw.
+ */
 export interface Meter {
   counter(name: string, options: InstrumentOptions): Counter;
   upDownCounter(name: string, options: InstrumentOptions): UpDownCounter;
-  /** @param options.bounds upper ends of the ranges, ascending. Default: the exporter's own. */
+  /** @param options.bounds upper bucket boundaries, ascending. Default: the exporter's. */
   histogram(name: string, options: InstrumentOptions & { readonly bounds?: readonly number[] }): Histogram;
 }
 
-/** Where measurements go: whoever exports them offers a meter, at the service as a rule. */
+/** Destinations of measurements, usually offered by exporters at the service. */
 export const meters: Port<Meter> = definePort('meters');
 
 /**
- * The meter of a place, whose plugin names `meters` in `takes`. Null where nobody exports anything: hand over no wrap then,
- * and measuring costs nothing.
+ * The meter of a place, whose plugin lists `meters` in `takes`. Null without an exporter: return no wrap then, so that
+ * measuring costs nothing.
  */
 export function meterOf(site: Pick<Site<unknown>, 'takeAll'>): Meter | null {
   const all = site.takeAll(meters);
   return all.length > 1 ? together(all) : (all[0] ?? null);
 }
 
-/** Several meters as one. */
+/** Combines several meters. */
 function together(all: readonly Meter[]): Meter {
   const adding = (each: readonly Counter[]): Counter => ({
     add(value, attributes) {

@@ -83,6 +83,6 @@ export interface PluginModule<Settings = unknown, Name extends string = string> 
   responseModifier?: HandlerFactory<NamespaceConfig<Settings, Name>, ModifyResponse | ResponseModifier>;
   httpClient?: HandlerFactory<NamespaceConfig<Settings, Name>, ClientHandler, ClientHost>;
   httpServer?: HandlerFactory<NamespaceConfig<Settings, Name>, ServerHandler, ServerHost>;
-  /** Called when no configuration uses the module any more. */
+  /** Called when no configuration uses the module anymore. */
   dispose?(): Soon<void>;
 }

@@ -2,44 +2,44 @@ import type { ClientRequest } from './client-request.ts';
 import type { EndpointConfig } from './config.ts';
 import type { Step, Wrap } from './step.ts';
 
-/** A path that a plugin answers itself, before any endpoint. */
+/** A path that a plugin serves itself, before endpoints are matched. */
 export interface OwnRoute {
   /** Default: every method. */
   readonly method?: string;
-  /** The path, or with `/*` at its end everything below it. */
+  /** Path; a trailing `/*` matches everything below it. */
   readonly path: string;
-  /** One sentence for those who list what is served. */
+  /** Description for the list of served paths, in one sentence. */
   readonly description: string;
   readonly handle: Step<ClientRequest>;
 }
 
 /**
- * Endpoints for requests over HTTP/2 of one content type, as those of gRPC are: no other request reaches them, and none of
- * theirs reaches the endpoints of the configuration. Where plain connections are served they may begin with HTTP/2, by prior
- * knowledge; what else comes that way is refused with 415 unless `use_h2c` is on.
+ * Endpoints for HTTP/2 requests with one content type, such as gRPC. Other requests never reach them, and their
+ * requests never reach the configured endpoints. On a plain port, such connections can start with HTTP/2 (prior
+ * knowledge); other requests on them are rejected with 415 unless `use_h2c` is set.
  */
 export interface Http2Endpoints {
-  /** What the content types of its requests begin with, in lower case, as in `application/grpc`. */
+  /** Prefix of the content types in lowercase, for example `application/grpc`. */
   readonly contentType: string;
   readonly endpoints: readonly Http2Endpoint[];
-  /** Answers what none of them is for. */
+  /** Handles requests that match none of the endpoints. */
   readonly otherwise: Step<ClientRequest>;
 }
 
-/** An endpoint that a component publishes: a pipe of its configuration, see `endpointPipeSchema`. */
+/** An endpoint published by a component: a pipe in its configuration, see `endpointPipeSchema`. */
 export interface Http2Endpoint {
-  /** Where it stands, relative to the configuration of the component. */
+  /** Position relative to the configuration of the component. */
   readonly at: string;
-  /** What it is, complete; its path is compared as it is, byte for byte. */
+  /** The complete endpoint. Its path is compared byte by byte. */
   readonly endpoint: EndpointConfig;
-  /** Outside of everything that stands around the endpoint: speaks the protocol of the client. */
+  /** Outermost wrap: implements the protocol of the client. */
   readonly outer: (traits: PipeTraits) => Wrap<ClientRequest>;
-  /** Inside of credentials and limits: makes the request that the pipe takes, and a reply of its data. */
+  /** Innermost wrap, after credentials and limits: creates the pipe's request, and a reply from its data. */
   readonly inner: (traits: PipeTraits) => Wrap<ClientRequest>;
 }
 
-/** What a pipe is made of. */
+/** Properties of a pipe. */
 export interface PipeTraits {
-  /** A component looks at the data of replies. */
+  /** True if a component reads the data of replies. */
   readonly readsData: boolean;
 }

@@ -1,15 +1,15 @@
 import { CallError, type ConfigErrorOptions } from './errors.ts';
 
 /**
- * A regular expression in the syntax of RE2, as Go's `regexp` has it: no lookaround, no backreferences, and whatever the
- * text, a match takes time in proportion to it. It searches: without `^` and `$` it matches anywhere in a text.
+ * A regular expression in RE2 syntax, as in Go's `regexp`: no lookaround, no backreferences, and matching time linear
+ * in the length of the text. Without `^` and `$` it matches anywhere in a text.
  */
 export interface Pattern {
-  /** The expression as it is written. */
+  /** The expression as written. */
   readonly source: string;
-  /** Matches somewhere in the text. @throws PatternLimit for a text that is too long for it. */
+  /** True if it matches anywhere in the text. @throws PatternLimit for a text that is too long for it. */
   test(text: string): boolean;
-  /** Matches the text as a whole. @throws PatternLimit for a text that is too long for it. */
+  /** True if it matches the whole text. @throws PatternLimit for a text that is too long for it. */
   testWhole(text: string): boolean;
   /**
    * Prepares the replacement of every match. In the template `$1` and `${1}` stand for a group, `$name` and `${name}` for
@@ -19,21 +19,21 @@ export interface Pattern {
    *   long.
    */
   replacer(template: string): (text: string) => string;
-  /** Differs for different expressions. */
+  /** Unique for each expression. */
   toString(): string;
 }
 
-/** Compiles regular expressions, equal ones once. Not for texts of clients: to compile takes up to a second. */
+/** Compiles regular expressions and caches equal ones. Not for input of clients: compilation takes up to a second. */
 export interface Patterns {
-  /** @throws PatternError for an expression that cannot be used. */
+  /** @throws PatternError for an invalid expression. */
   compile(source: string): Pattern;
 }
 
-/** An expression that cannot be used; the message is a clause for whoever wrote it. */
+/** An invalid expression. The message is a clause for its author. */
 export class PatternError extends Error {
-  /** What to write instead. */
+  /** Correction, in words. */
   readonly hint: ConfigErrorOptions['hint'];
-  /** Where in the expression, when that is known. */
+  /** Range in the expression, if known. */
   readonly within: ConfigErrorOptions['within'];
 
   constructor(message: string, { hint, within, cause }: Pick<ConfigErrorOptions, 'hint' | 'within' | 'cause'> = {}) {
@@ -43,7 +43,7 @@ export class PatternError extends Error {
   }
 }
 
-/** A text that would hold the process for too long: whether the expression matches it is not known. */
+/** The text is too long to be matched in acceptable time; the result is unknown. */
 export class PatternLimit extends CallError {
   constructor(source: string) {
     super('PATTERN_LIMIT', `a text is too long for the pattern '${source}'`);

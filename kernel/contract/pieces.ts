@@ -1,26 +1,26 @@
-/** Pieces shorter than this are copied together once there are many: each takes some 200 bytes besides what is in it. */
+/** Shorter pieces are merged once there are many, because each takes about 200 bytes of overhead. */
 const SHORT_BYTES = 512;
 const MANY = 64;
 const BLOCK_BYTES = 16_384;
 
 /**
- * Bytes that come in pieces, cut anywhere. Holds little more than the bytes themselves, however they are cut: a body sent byte
- * by byte would take two hundred times as much.
+ * Collects bytes that arrive in chunks. Takes little more memory than the bytes themselves, regardless of chunk sizes;
+ * separate buffers for single bytes would take two hundred times as much.
  */
 export class Pieces {
   readonly #pieces: Uint8Array[] = [];
   #block: Uint8Array = none;
-  /** Of the block, what is among the pieces, and what is used. */
+  /** Number of bytes of the block that are already in pieces, and number of bytes used. */
   #flushed = 0;
   #used = 0;
   #length = 0;
 
-  /** Bytes so far. */
+  /** Number of bytes collected. */
   get length(): number {
     return this.#length;
   }
 
-  /** @param piece is not copied where it is long, or one of the first: its bytes must stay as they are. */
+  /** @param piece not copied if it is long or one of the first, so its bytes must not change. */
   add(piece: Uint8Array): void {
     this.#length += piece.length;
     if (this.#pieces.length < MANY || piece.length >= SHORT_BYTES) {
@@ -38,7 +38,7 @@ export class Pieces {
     this.#used += piece.length;
   }
 
-  /** All of them in one; the only one as it is. */
+  /** All bytes in one buffer; a single piece is returned as is. */
   join(): Uint8Array {
     this.#flush();
     return this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces, this.#length);

@@ -35,10 +35,11 @@ const pipeFields = {
 } as const satisfies Record<string, Schema>;
 
 /**
- * The schema of an object that a component publishes as an endpoint: backends, and components around them and around the
+ * Schema of an object that a component publishes as an endpoint: backends, and components around them and around the
  * client's request. See `AtService.http2`.
  *
- * @param fields the component's own fields; `name` stands for it in messages, `input_headers` are those of the endpoint.
+ * @param fields the component's own fields; `name` identifies it in messages, `input_headers` are those of the
+ * endpoint.
  */
 export function endpointPipeSchema<const Fields extends { readonly [field: string]: Schema }>(
   fields: Fields,
@@ -56,12 +57,12 @@ export function endpointPipeSchema<const Fields extends { readonly [field: strin
 }
 
 /**
- * The schema of an object that is a pipe inside a component's configuration: backends that are called, merged and
- * reshaped as those of an endpoint, with what an endpoint and the service leave open filled in. `check`, `routes`,
- * `explain` and `audit` look into it; `site.pipe` gives what it was compiled to.
+ * Schema of a pipe inside a component's configuration: backends that are called, merged and reshaped like those of an
+ * endpoint, with values inherited from the endpoint and the service. `check`, `routes`, `explain` and `audit` inspect
+ * it; `site.pipe` returns the compiled pipe.
  *
- * @param fields the component's own fields beside those of a pipe.
- * @param options what its `extra_config` may hold, by default everything that stands around backends, and says unwritten.
+ * @param fields the component's own fields next to those of a pipe.
+ * @param options contents of its `extra_config`; default: everything that can be placed around backends.
  */
 export function pipeSchema<const Fields extends { readonly [field: string]: Schema }>(
   fields: Fields,

@@ -15,7 +15,7 @@ const fields = {
   },
 } as const satisfies Readonly<Record<string, Schema>>;
 
-/** Fields of the root object `plugin` that say what becomes of faults in plugins from files. */
+/** Fields of the root object `plugin` that configure the handling of faults in plugins from files. */
 export const pluginPolicyFields = {
   ...fields,
   policies: {
@@ -29,17 +29,17 @@ export const pluginPolicyFields = {
 
 const schema = { type: 'object', properties: pluginPolicyFields } as const satisfies Schema;
 
-/** What the root object `plugin` says of faults. */
+/** Fault handling configured in the root object `plugin`. */
 export type PluginPolicies = Infer<typeof schema>;
 
-/** What becomes of faults in one plugin. */
+/** Fault handling of one plugin. */
 export interface PluginPolicy {
   readonly skips: boolean;
-  /** Faults in a row after which it is suspended; 0 for never. */
+  /** Number of consecutive faults after which the plugin is suspended; 0 disables suspension. */
   readonly suspendAfter: number;
 }
 
-/** The policy of a plugin, by its name. */
+/** Policy of the plugin with this name. */
 export function policyOf(name: string, policies: PluginPolicies | undefined): PluginPolicy {
   const all = policies?.policies ?? {};
   const own = Object.hasOwn(all, name) ? all[name] : undefined;

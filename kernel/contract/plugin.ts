@@ -24,165 +24,178 @@ import type { AgentSite, BackendSite, EndpointSite, Site } from './site.ts';
 import type { Step, Wrap } from './step.ts';
 import type { VirtualHosts } from './virtual-hosts.ts';
 
-/** What an attachment tells the compiler about itself. */
+/** Properties of an attachment that the compiler needs. */
 export interface AttachmentTraits {
   /**
-   * The attachment looks at a reply's data, so replies must be decoded. Refused where bytes pass undecoded, unless it
-   * has a `message` hook and the output is one of messages. `optional`: it then finds no data and can do without.
+   * The attachment reads the data of replies, so replies must be decoded. Rejected where bytes pass through, unless it
+   * has a `message` hook and the output consists of messages. `optional`: the attachment also works without data.
    */
   readonly readsData?: true | 'optional';
-  /** The attachment may answer without calling what it wraps; what it hides is reported by name. */
+  /** The attachment can answer without calling the wrapped step; components it can bypass are reported by name. */
   readonly terminal?: true;
   /**
-   * Headers it sets on requests to backends, as in `['X-Role']`. Some backends take `X_Role` for that: of a client such a
-   * look-alike (`_` or `.` for `-`) is dropped. To take the client's own `X-Role` away is for whoever sets it.
+   * Headers that it sets on backend requests, for example `['X-Role']`. Some backends treat `X_Role` as the same
+   * header, so client headers that differ only in `_` or `.` for `-` are dropped. Removing the client's own `X-Role` is
+   * up to the component.
    */
   readonly sets?: readonly string[];
-  /** What other plugins may take; its plugin names every port in `offers`. */
+  /** Values for other plugins; every port must be listed in `offers` of the plugin. */
   readonly offers?: readonly Offer[];
 }
 
-/** How a configuration takes the place of the one before it. */
+/** Replacement of one configuration by the next. */
 export interface ReloadSettings {
-  /** How long requests of the replaced configuration may go on, in milliseconds; then they are aborted. */
+  /** Maximum time for requests of the replaced configuration before they are aborted, in milliseconds. */
   readonly drainMs: number;
-  /** How long streams of endpoints that have changed may go on, in milliseconds; then they are ended in order. */
+  /** Maximum time for streams of changed endpoints before they are ended gracefully, in milliseconds. */
   readonly streamDrainMs: number;
-  /** Replaced configurations with requests left, at which changed files wait. */
+  /** Number of replaced configurations with open requests at which file changes are postponed. */
   readonly maxDraining: number;
-  /** How long a saved file that was applied is watched over, in milliseconds; 0 not to. */
+  /** Observation period of an applied file change, in milliseconds; 0 disables the guard. */
   readonly guardMs: number;
 }
 
-/** Status and headers of an answer, as they are about to be written. */
+/** Status and headers of a response about to be written. */
 export interface Head {
   status: number;
   readonly headers: HeaderBag;
 }
 
-/** The whole service, before any endpoint is looked for. */
+/** Attachments to the whole service, before endpoints are matched. */
 export interface AtService extends AttachmentTraits {
   /**
-   * Phase `request`: around everything that is answered, endpoints and the gateway's own paths, 404, 405 and redirects,
-   * refusals, failures, timeouts and streams. It may answer by itself, and go on with another target, headers or body:
+   * Phase `request`: around all responses, including endpoints, the gateway's own paths, 404, 405, redirects,
+   * rejections, failures, timeouts and streams. Can answer itself, or continue with another target, headers or body:
    * `next(request.with({ path: '/other' }), call)`.
    */
   readonly request?: Wrap<ClientRequest>;
-  /** Sees status and headers of every answer last and may change them; must not wait. What it throws is logged. */
+  /** Sees status and headers of every response last and can change them; must be synchronous. Exceptions are logged. */
   readonly head?: (head: Head, request: ClientRequest, call: Call) => void;
   /**
-   * Sees every request once its response has ended or its client has left, whatever the access log skips; must not wait.
-   * What it throws is logged.
+   * Called for every request after its response has ended or its client has disconnected, even if the access log skips
+   * it; must be synchronous. Exceptions are logged.
    */
   readonly finished?: (record: AccessRecord) => void;
-  /** Endpoints `/__virtual/<name>/…` are for requests to some hosts only, at the rest of their paths. */
+  /** Endpoints `/__virtual/<name>/…` serve requests for certain hosts only, at the rest of their paths. */
   readonly virtualHosts?: VirtualHosts;
-  /** Paths it answers itself. */
+  /** Paths that the plugin serves itself. */
   readonly routes?: readonly OwnRoute[];
-  /** Endpoints of a protocol over HTTP/2. One component alone may bring those of a content type. */
+  /** Endpoints of a protocol over HTTP/2. Only one component can provide those of a content type. */
   readonly http2?: Http2Endpoints;
-  /** Any Koa middleware; it stands around everything else and also sees requests that match no endpoint. */
+  /** Koa middleware around everything else. Also sees requests that match no endpoint. */
   readonly middleware?: KoaMiddleware;
   /**
-   * The middleware looks at `ctx.body` or sets headers after `next`: replies are handed to Koa instead of being written
-   * at once. Costs a few microseconds a request.
+   * The middleware reads `ctx.body` or sets headers after `next`: replies are passed to Koa instead of being written
+   * directly, which costs a few microseconds per request.
    */
   readonly readsReply?: true;
-  /** How the logs of this configuration are written. */
+  /** Logging of this configuration. */
   readonly logging?: Logging;
-  /** How the admin port of this configuration is set. */
+  /** Settings of the admin port. */
   readonly admin?: AdminSettings;
-  /** How this configuration replaces another one, and is replaced. */
+  /** Replacement of the previous configuration. */
   readonly reload?: ReloadSettings;
-  /** Attaches to every endpoint, inside what the endpoint itself declares. */
+  /** Attaches to every endpoint, inside the endpoint's own components. */
   readonly eachEndpoint?: (site: EndpointSite<unknown>) => AtEndpoint;
-  /** Attaches to every backend, inside what the backend itself declares. */
+  /** Attaches to every backend, inside the backend's own components. */
   readonly eachBackend?: (site: BackendSite<unknown>) => AtBackend;
-  /** Of one that is `independent` but for some endpoints: where one comes, goes or changes, all is attached anew. */
+  /**
+   * For a component that is `independent` except for certain endpoints: everything is attached anew if one of these is
+   * added, removed or changed.
+   */
   readonly learnsFrom?: (endpoint: EndpointConfig) => boolean;
 }
 
-/** How the backends of an endpoint are called and their replies made one. */
+/** Calls the backends of an endpoint and merges their replies. */
 export interface Gather {
-  /** Backends are called one after another, and later ones may use `{resp0_field}` of earlier ones. */
+  /** Calls backends sequentially, so that later ones can use `{resp0_field}` of earlier ones. */
   readonly sequential?: true;
   readonly over: (backends: readonly Step<PipeRequest>[]) => Step<PipeRequest>;
 }
 
 /**
- * Looks at one message of a stream: what a wrap does to the data of a reply, done to a part of it. The request is the
- * one that was sent to the backend. Must not wait; what it throws drops the message.
- * @returns the data to go on with, null to drop the message.
+ * Processes one message of a stream, like a wrap processes the data of a reply. The request is the one sent to the
+ * backend. Must be synchronous; an exception drops the message.
+ * @returns the data to continue with, or null to drop the message.
  */
 export type MessageHook = (data: DataObject, request: PipeRequest, call: Call) => DataObject | null;
 
 export interface AtEndpoint extends AttachmentTraits {
-  /** The client's request, before the pipe. */
+  /** Wraps the client's request, before the pipe. */
   readonly endpoint?: Wrap<ClientRequest>;
-  /** The filtered request and the merged reply. */
+  /** Wraps the filtered request and the merged reply. */
   readonly proxy?: Wrap<PipeRequest>;
   /** Replaces the parallel merge. */
   readonly gather?: Gather;
-  /** Reshapes the merged data; only endpoints with several backends have that stage. */
+  /** Reshapes the merged data; only for endpoints with several backends. */
   readonly shape?: (data: DataObject) => DataObject;
-  /** How the parts of a parallel merge become one object; parts stand in declaration order. Default: later keys win. */
+  /** Merges the parts of a parallel call, in declaration order. Default: later keys win. */
   readonly combine?: (replies: readonly DataObject[]) => DataObject;
-  /** On outputs of messages: sees each of them, after the backend's own hooks, innermost first. */
+  /** For outputs of messages: processes each message after the backend's hooks, innermost first. */
   readonly message?: MessageHook;
-  /** Protocols its clients' connections can go on in: `ClientRequest.upgrade` tells which, a wrap answers `Reply.upgraded`. */
+  /**
+   * Protocols that client connections can switch to: `ClientRequest.upgrade` is the requested one, and a wrap accepts
+   * it with `Reply.upgraded`.
+   */
   readonly upgrades?: readonly string[];
-  /** Attaches to every backend of the endpoint, inside what the backend itself declares. */
+  /** Attaches to every backend of the endpoint, inside the backend's own components. */
   readonly eachBackend?: (site: BackendSite<unknown>) => AtBackend;
-  /** Limits on the client's body, besides the service's: the smaller limit and either wish to inflate hold. */
+  /**
+   * Limits of the request body, in addition to the service's: the smaller size applies, and either setting enables
+   * decompression.
+   */
   readonly payload?: { readonly maxBytes?: number; readonly inflate?: boolean };
 }
 
 export interface AtBackend extends AttachmentTraits {
-  /** The backend is called only where this holds; else it is no part of the answer, and no failure. Outside of everything. */
+  /**
+   * Calls the backend only if this condition is true; otherwise it is neither part of the response nor a failure.
+   * Outside of all wraps.
+   */
   readonly condition?: BackendCondition;
-  /** One backend's request and its decoded, shaped reply. */
+  /** Wraps one backend's request and its decoded, shaped reply. */
   readonly backend?: Wrap<PipeRequest>;
-  /** One backend's request and its raw reply: real status, bytes not yet decoded. */
+  /** Wraps one backend's request and its raw reply: original status, undecoded bytes. */
   readonly transport?: Wrap<PipeRequest>;
-  /** The transport wrap is for HTTP: where another protocol reaches the backend it is left out, and the operator is warned. */
+  /** The transport wrap requires HTTP: with another protocol it is omitted, with a warning. */
   readonly onlyHttp?: true;
   /** Replaces HTTP. */
   readonly protocol?: Protocol;
   /** Replaces `allow`, `deny` and `mapping`: runs after `target` and before `group`. */
   readonly shape?: (data: DataObject) => DataObject;
-  /** On outputs of messages: sees each of them, shaped, innermost first. */
+  /** For outputs of messages: processes each shaped message, innermost first. */
   readonly message?: MessageHook;
-  /** The backend gets a copy of the traffic and its answer is dropped. Default timeout: the endpoint's. */
+  /** Sends the backend a copy of the traffic and discards its response. Default timeout: the endpoint's. */
   readonly shadow?: { readonly timeoutMs?: number };
 }
 
-/** The driver of an agent: receives messages, from `site.start` on, and runs the agent's pipe for each with `site.run`. */
+/** Driver of an agent: receives messages from `site.start` on, and runs the agent's pipe for each with `site.run`. */
 export type AtAgent = AttachmentTraits;
 
-/** Where a namespace may stand, the schema of its configuration there, and what it attaches. */
+/** A position of a namespace, the schema of its configuration there, and its attachments. */
 export type Place =
   | { readonly at: 'service'; readonly schema: Schema; readonly attach: (site: Site<never>) => AtService }
   | { readonly at: 'endpoint'; readonly schema: Schema; readonly attach: (site: EndpointSite<never>) => AtEndpoint }
   | { readonly at: 'backend'; readonly schema: Schema; readonly attach: (site: BackendSite<never>) => AtBackend }
   | { readonly at: 'agent'; readonly schema: Schema; readonly attach: (site: AgentSite<never>) => AtAgent };
 
-/** Where an HTTP client is made. */
+/** Site of an HTTP client. */
 export type HttpSite = Site<never> & Partial<Pick<BackendSite<never>, 'backend'>>;
 
 /** The file that a plugin was loaded from. */
 export interface PluginSource {
   /** Absolute path. */
   readonly file: string;
-  /** SHA-256 of the file and of every file it imports by a relative path: another content is another instance. */
+  /** SHA-256 of the file and of every file it imports by a relative path; different content is a different instance. */
   readonly hash: string;
-  /** Absolute paths of all of them. */
+  /** Absolute paths of all these files. */
   readonly files: readonly string[];
 }
 
 /** A plugin: data first, functions last. */
 export interface Plugin {
   readonly name: Namespace;
-  /** The version of this contract that it is written for. Required of plugins that are loaded from files. */
+  /** Version of this contract. Required for plugins that are loaded from files. */
   readonly contract?: 1;
   /** Set by the loader, for plugins that are loaded from files. */
   readonly source?: PluginSource;
