@@ -99,10 +99,7 @@ export interface AtService extends AttachmentTraits {
   readonly eachEndpoint?: (site: EndpointSite<unknown>) => AtEndpoint;
   /** Attaches to every backend, inside the backend's own components. */
   readonly eachBackend?: (site: BackendSite<unknown>) => AtBackend;
-  /**
-   * For a component that is `independent` except for certain endpoints: everything is attached anew if one of these is
-   * added, removed or changed.
-   */
+  /** For a component that is `independent` except for certain endpoints: everything is attached anew if one of these is added, removed or changed. */
   readonly learnsFrom?: (endpoint: EndpointConfig) => boolean;
 }
 
@@ -133,25 +130,16 @@ export interface AtEndpoint extends AttachmentTraits {
   readonly combine?: (replies: readonly DataObject[]) => DataObject;
   /** For outputs of messages: processes each message after the backend's hooks, innermost first. */
   readonly message?: MessageHook;
-  /**
-   * Protocols that client connections can switch to: `ClientRequest.upgrade` is the requested one, and a wrap accepts
-   * it with `Reply.upgraded`.
-   */
+  /** Protocols that client connections can switch to: `ClientRequest.upgrade` is the requested one, and a wrap accepts it with `Reply.upgraded`. */
   readonly upgrades?: readonly string[];
   /** Attaches to every backend of the endpoint, inside the backend's own components. */
   readonly eachBackend?: (site: BackendSite<unknown>) => AtBackend;
-  /**
-   * Limits of the request body, in addition to the service's: the smaller size applies, and either setting enables
-   * decompression.
-   */
+  /** Limits of the request body, in addition to the service's: the smaller size applies, and either setting enables decompression. */
   readonly payload?: { readonly maxBytes?: number; readonly inflate?: boolean };
 }
 
 export interface AtBackend extends AttachmentTraits {
-  /**
-   * Calls the backend only if this condition is true; otherwise it is neither part of the response nor a failure.
-   * Outside of all wraps.
-   */
+  /** Calls the backend only if this condition is true; otherwise it is neither part of the response nor a failure. Outside of all wraps. */
   readonly condition?: BackendCondition;
   /** Wraps one backend's request and its decoded, shaped reply. */
   readonly backend?: Wrap<PipeRequest>;
