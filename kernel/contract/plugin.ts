@@ -34,9 +34,8 @@ export interface AttachmentTraits {
   /** The attachment can answer without calling the wrapped step; components it can bypass are reported by name. */
   readonly terminal?: true;
   /**
-   * Headers that it sets on backend requests, for example `['X-Role']`. Some backends treat `X_Role` as the same
-   * header, so client headers that differ only in `_` or `.` for `-` are dropped. Removing the client's own `X-Role` is
-   * up to the component.
+   * Headers that it sets on backend requests, for example `['X-Role']`. Client headers that differ only in `_` or `.`
+   * for `-` are dropped, because some backends treat them as equal. Removing an equal one is up to the component.
    */
   readonly sets?: readonly string[];
   /** Values for other plugins; every port must be listed in `offers` of the plugin. */

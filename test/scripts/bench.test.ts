@@ -193,7 +193,7 @@ describe('the benchmark', function () {
     let count = 0;
     const server = createServer((_request, response) => {
       count += 1;
-      response.writeHead(count % 10 === 0 ? 500 : 200);
+      response.writeHead(count % 2 === 0 ? 500 : 200);
       response.end('ok');
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -33,11 +33,11 @@ const EXAMPLE = 'amqp://user:password@host:5672/vhost';
 export function readAmqpAddress(text: string): AmqpAddress {
   const url = URL.parse(text);
   if (!url || !/^amqps?:$/.test(url.protocol) || url.hostname === '') {
-    throw new Error(`no address of a broker, which is as in ${EXAMPLE}`);
+    throw new Error(`not a valid broker address: use ${EXAMPLE}`);
   }
   const isEncrypted = url.protocol === 'amqps:';
-  if (url.hash !== '') throw new Error(`"#" in an address of a broker: write %23 for one in a password`);
-  if (url.pathname.indexOf('/', 1) > 0) throw new Error('a virtual host with "/" in it is written with %2F');
+  if (url.hash !== '') throw new Error(`"#" in a broker address: write %23 in passwords`);
+  if (url.pathname.indexOf('/', 1) > 0) throw new Error('"/" in a virtual host must be written as %2F');
   for (const name of url.searchParams.keys()) {
     if ((PARAMETERS as readonly string[]).includes(name)) continue;
     throw new Error(`unknown parameter "${name}": supported are ${PARAMETERS.join(' and ')}`);

@@ -118,7 +118,7 @@ describe('backend/soap', () => {
     deepEqual(await read('application/x-www-form-urlencoded', 'a=1&a=2'), { a: ['1', '2'] });
     deepEqual(await read('text/xml', '<r><a>1</a></r>'), { r: { a: '1' } });
     equal(await read('application/json', '{"a"'), null);
-    match(sinks.lines.join(''), /WARNING.*the body is no application\/json/);
+    match(sinks.lines.join(''), /WARNING.*the body is not valid application\/json/);
   });
 
   it('case 5: has the body also where its type is not let through, since a body keeps its type', async () => {

@@ -136,7 +136,7 @@ describe('telemetry/opencensus', () => {
       it(`beside ${other}`, () =>
         rejects(
           startGateway(configWith({ exporters: { prometheus: { port: 0 } } }, { [other]: config })),
-          new RegExp(`OPENCENSUS_BESIDE.*and ${other} cannot stand`),
+          new RegExp(`OPENCENSUS_BESIDE.*and ${other} cannot be combined`),
         ));
     }
 

@@ -37,7 +37,7 @@ describe('validation/json-schema drafts', () => {
     refused({ exclusiveMaximum: 3 }, '3', '- (root): Must be less than 3');
     throws(
       () => check({ exclusiveMaximum: true }, '3'),
-      /JSON_SCHEMA_INVALID \/exclusiveMaximum must stand beside maximum/,
+      /JSON_SCHEMA_INVALID \/exclusiveMaximum requires maximum/,
     );
   });
 

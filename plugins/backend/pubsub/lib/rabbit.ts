@@ -38,7 +38,7 @@ function nameOf({ site, field, address }: Opening, what: string): string {
 /** An address without a scheme will do. @throws BadVariable */
 function settingsOf({ site, field }: Opening, said: string): KnownSettings {
   const url = /^[a-z]+:\/\//i.test(said) ? said : `amqp://${said}`;
-  return readSettings(site, url, `/${field}`, (message) => new BadVariable(`RABBIT_SERVER_URL holds ${message}`));
+  return readSettings(site, url, `/${field}`, (message) => new BadVariable(`RABBIT_SERVER_URL: ${message}`));
 }
 
 function keepPublisher({ site, log }: Opening, known: KnownSettings, exchange: string): Publisher {

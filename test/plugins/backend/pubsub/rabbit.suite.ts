@@ -160,7 +160,7 @@ export function pubsubSuite(broker: () => Broker): void {
       await start();
       const { statusCode, body } = await publish('x');
       equal(statusCode, 500);
-      match(body, /RABBIT_SERVER_URL contains no address/);
+      match(body, /RABBIT_SERVER_URL: not a valid broker address/);
     });
   });
 }

@@ -31,14 +31,14 @@ describe('the address of a broker', () => {
 
   it('is refused with the reason, and without its password', () => {
     const refused: readonly (readonly [text: string, reason: RegExp])[] = [
-      ['', /no address of a broker/],
-      ['http://ann:s3cret@broker/', /no address of a broker/],
-      ['amqp://ann:s3cret@', /no address of a broker/],
-      ['amqp:broker', /no address of a broker/],
-      ['amqp://ann:s3cret@broker:99999/', /no address of a broker/],
-      ['amqp://ann:s3cret#x@broker/', /no address of a broker|%23/],
+      ['', /not a valid broker address/],
+      ['http://ann:s3cret@broker/', /not a valid broker address/],
+      ['amqp://ann:s3cret@', /not a valid broker address/],
+      ['amqp:broker', /not a valid broker address/],
+      ['amqp://ann:s3cret@broker:99999/', /not a valid broker address/],
+      ['amqp://ann:s3cret#x@broker/', /not a valid broker address|%23/],
       ['amqp://ann:s3cret@broker/#x', /%23/],
-      ['amqp://ann:s3cret%@broker/', /percent-encoded/],
+      ['amqp://ann:s3cret%@broker/', /percent-encoding/],
       ['amqp://ann:s3cret@broker/a/b', /%2F/],
       ['amqp://ann:s3cret@broker/?heartbeat=soon', /heartbeat must be a whole number/],
       ['amqp://ann:s3cret@broker/?keyfile=/a', /unknown parameter "keyfile"/],
