@@ -1,15 +1,15 @@
 import { ANY } from '../contract/internal.ts';
 import type { Route } from '../pipeline/route.ts';
 
-/** Key of the tree for every method that no endpoint names. The tree accepts only names of HTTP methods. */
+/** Router key for all methods that no endpoint declares. The router accepts only known HTTP method names as keys. */
 export const OTHER_METHODS = 'SOURCE';
 
 /**
- * Expands endpoints with the method ANY: each is found under every method that some endpoint names, except those with an
- * endpoint of the same path, and under `OTHER_METHODS` for the rest.
+ * Expands endpoints with the method ANY: each is registered under every method that some endpoint declares, except
+ * those with an endpoint of the same path, and under `OTHER_METHODS` for the rest.
  */
 export class AnyMethod {
-  /** Methods with a key of their own in the tree. */
+  /** Methods with their own key in the router. */
   readonly named: ReadonlySet<string>;
   readonly #owned: ReadonlySet<string>;
 
@@ -19,19 +19,19 @@ export class AnyMethod {
     this.#owned = new Set(own.map(({ endpoint }) => keyOf(endpoint.method, endpoint.endpoint)));
   }
 
-  /** @returns null where no route has the method ANY. */
+  /** @returns null when no route has the method ANY. */
   static of(routes: readonly Route[]): AnyMethod | null {
     return routes.some(({ endpoint }) => endpoint.method === ANY) ? new AnyMethod(routes) : null;
   }
 
-  /** The keys under which an endpoint is found. */
+  /** Router keys under which an endpoint is registered. */
   keysOf(method: string, path: string): string[] {
     if (method !== ANY) return [method];
     return [...[...this.named].filter((each) => !this.#owned.has(keyOf(each, path))), OTHER_METHODS];
   }
 }
 
-/** Paths that differ only in the names of their variables are the same. */
+/** Key of a method and path. Paths that differ only in variable names have the same key. */
 function keyOf(method: string, path: string): string {
   return `${method} ${path.replaceAll(/\{[^{}]*\}/g, '{}')}`;
 }

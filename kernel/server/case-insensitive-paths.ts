@@ -1,28 +1,28 @@
 import { parseSegment, readSegment } from '../config/index.ts';
 
-/** One segment of declared paths, and what may follow it. */
+/** Node of the path trie: the possible continuations after a segment of a declared path. */
 interface Node {
-  /** By their text in lower case; null for none: most are the end of a path. */
+  /** Fixed next segments, by lowercase text; null when there are none, as most nodes end a path. */
   fixed: Map<string, Fixed> | null;
-  /** Segments with variables. */
+  /** Next segments that contain variables. */
   variables: readonly Variables[];
-  /** A declared path ends here. */
+  /** Whether a declared path ends here. */
   ends: boolean;
-  /** A declared path ends here in `/*`. */
+  /** Whether a declared path ends here in `/*`. */
   open: boolean;
 }
 
 interface Fixed {
   readonly spelling: string;
   readonly node: Node;
-  /** The next of those that differ in letter case alone, in order of declaration; null for none. */
+  /** The next segment that differs only in letter case, in declaration order; null for the last. */
   other: Fixed | null;
 }
 
 interface Variables {
-  /** The fixed text, as declared. */
+  /** Fixed text around the variables, as declared. */
   readonly texts: readonly string[];
-  /** The same in lower case. */
+  /** `texts` in lowercase. */
   readonly folded: readonly string[];
   readonly node: Node;
 }
@@ -34,12 +34,12 @@ function createNode(): Node {
 }
 
 /**
- * The declared spelling of paths, whatever the letter case they are asked for in (routing rule R5). Asked only for paths
- * that match nothing as they stand; small and quick to fill.
+ * Maps paths in any letter case to their declared spelling (routing rule R5). Consulted only for paths that match
+ * nothing as sent; small and quick to build.
  */
 export class CaseInsensitivePaths {
   readonly #roots = new Map<string, Node>();
-  /** Paths without variables, which come before all others: by method, and then in lower case. */
+  /** Paths without variables, which take precedence over all others: method → lowercase path → declared path. */
   readonly #fixed = new Map<string, Map<string, string>>();
 
   add(method: string, pattern: string): void {
@@ -69,11 +69,11 @@ export class CaseInsensitivePaths {
       this.#fixed.set(method, paths);
     }
     const key = pattern.toLowerCase();
-    // Of two that differ in letter case alone the first one counts.
+    // When two paths differ only in letter case, the first one wins.
     if (!paths.has(key)) paths.set(key, pattern);
   }
 
-  /** The path as it was declared, with its own values for the variables; undefined when there is none like it. */
+  /** Returns the path as declared, with the request's values for the variables; undefined when no path matches. */
   find(method: string, path: string): string | undefined {
     const fixed = this.#fixed.get(method)?.get(path.toLowerCase());
     if (fixed !== undefined) return fixed;
@@ -106,10 +106,10 @@ function step(node: Node, segment: string): Node {
   return next;
 }
 
-/** The segment with its fixed text as declared and its own values; undefined when it is not of this form. */
+/** Returns the segment with its fixed text as declared and the request's values; undefined when it does not match. */
 function spellValues({ texts, folded }: Variables, segment: string): string | undefined {
   const lower = segment.toLowerCase();
-  // A few letters have another length in lower case: the values could not be found again.
+  // A few characters change length in lowercase, so the values could not be located in the original.
   const lengths = lower.length === segment.length ? readSegment(folded, lower) : undefined;
   if (!lengths) return undefined;
   let start = texts[0]!.length;
@@ -121,7 +121,10 @@ function spellValues({ texts, folded }: Variables, segment: string): string | un
   return spelled;
 }
 
-/** Fixed segments come before variables, variables before a wildcard, as in the router itself. */
+/**
+ * Matches the remaining segments: fixed segments take precedence over variables, and variables over a wildcard, as in
+ * the router.
+ */
 function spell(node: Node, segments: readonly string[], at: number): string[] | undefined {
   const segment = segments[at];
   if (segment === undefined) return node.ends ? [] : undefined;

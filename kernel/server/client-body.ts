@@ -6,15 +6,15 @@ import { forgoContinue } from './expectation.ts';
 import type { PassingBytes } from './passing-bytes.ts';
 import { endPolitely } from './refusal.ts';
 
-/** The longest rest of an unwanted body that is read and dropped to keep its connection, in bytes. */
+/** Largest remainder of an unread body that is read and discarded to keep the connection open, in bytes. */
 const REST_LIMIT_BYTES = 256 * 1024;
 
 /**
- * The bytes of a client's request. Giving it up does not end the client's connection, as it would with Node's message:
- * the answer still has to go there.
+ * The body of a client's request. Destroying it does not close the client's connection, as destroying Node's message
+ * would: the response is still sent there.
  */
 export class ClientBody extends Readable {
-  /** In bytes, as the client has declared it; undefined when it did not. */
+  /** Declared length (`Content-Length`), in bytes; undefined when not declared. */
   readonly length: number | undefined;
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
@@ -22,7 +22,7 @@ export class ClientBody extends Readable {
   #open = false;
   #settled = false;
 
-  /** @param passing keeps what others have read before; null where nobody can have. */
+  /** @param passing buffers what other readers have read before; null when there cannot be any. */
   constructor(message: IncomingMessage, response: ServerResponse, passing: PassingBytes | null) {
     super();
     const declared = message.headers['content-length'];
@@ -30,7 +30,7 @@ export class ClientBody extends Readable {
     this.#passing = passing;
     this.#message = message;
     this.#response = response;
-    // A failure reaches whoever reads; when nobody does any more it must not end the process.
+    // The reader gets the error; when no reader is left, it must not crash the process.
     this.on('error', ignored);
   }
 
@@ -74,9 +74,9 @@ export class ClientBody extends Readable {
   }
 
   /**
-   * Called when the answer is about to be written: whoever still reads is told that the rest will not come, the rest is
-   * dropped, and a long one costs the client its connection.
-   * @param streams the answer is a stream: whoever reads may go on meanwhile.
+   * Called when the response is about to be written: fails any reader with `CancelledError` and discards the rest of
+   * the body. A long rest closes the client's connection.
+   * @param streams whether the response is a stream; the body can then still be read meanwhile.
    */
   settle(streams: boolean): void {
     if (this.#settled || (streams && this.#open && !this.destroyed)) return;
@@ -99,7 +99,7 @@ export class ClientBody extends Readable {
 
 function ignored(): void {}
 
-/** Reads and drops what is left of a body; a client that sends on and on loses its connection after the answer. */
+/** Reads and discards the rest of a body. A client that keeps sending is disconnected after the response. */
 function dropRest(message: IncomingMessage, response: ServerResponse): void {
   if (message.complete !== false || message.httpVersionMajor >= 2) {
     message.resume();

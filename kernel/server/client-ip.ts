@@ -3,8 +3,8 @@ import { isIP } from 'node:net';
 import { addressFamily, addressMatcher, type RouterOptions } from '#contract';
 
 /**
- * Compiles how the client's address is found: the socket's, unless that is a trusted proxy; then the
- * first address from the right of a proxy header that is no trusted proxy itself.
+ * Compiles the lookup of the client's address: the socket's address, unless that is a trusted proxy; then the rightmost
+ * address in a proxy header that is not itself a trusted proxy.
  */
 export function compileClientIp(router: RouterOptions): (message: IncomingMessage) => string {
   if (router.app_engine) {
@@ -33,7 +33,7 @@ function compileProxied(router: RouterOptions): (message: IncomingMessage) => st
   };
 }
 
-/** Every value of a header, as one list. @param name lower-case. */
+/** Joins all values of a header into one list. @param name in lowercase. */
 function joined(rawHeaders: readonly string[], name: string): string | undefined {
   let list: string | undefined;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -43,16 +43,16 @@ function joined(rawHeaders: readonly string[], name: string): string | undefined
   return list;
 }
 
-/** Undefined when an item is no address: the header is then worth nothing. */
+/** Returns undefined when an item is not a valid address: the whole header is then ignored. */
 function firstUntrusted(value: string, isTrusted: (address: string) => boolean): string | undefined {
   const chain = value.split(',').map((item) => item.trim());
   if (!chain.every((item) => addressFamily(item))) return undefined;
   return chain.findLast((item) => !isTrusted(item)) ?? chain[0];
 }
 
-/** The address of the other end of the connection; empty when it is lost, or a socket file. */
+/** Returns the remote address of the connection; empty when the connection is lost or is a Unix socket. */
 export function socketAddress(message: IncomingMessage): string {
-  // A request whose upload failed has lost its socket.
+  // A request whose upload failed has no socket.
   const address = (message.socket as typeof message.socket | null)?.remoteAddress ?? '';
   return address.startsWith('::ffff:') ? address.slice(7) : address;
 }

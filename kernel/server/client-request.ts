@@ -15,25 +15,27 @@ import {
 import { changed } from '../contract/internal.ts';
 import { certificateOf } from './client-certificate.ts';
 
-/** What the requests of one configuration have in common. */
+/** Settings shared by all requests of one configuration. */
 export interface RequestContext {
   readonly ipOf: (message: IncomingMessage) => string;
   readonly findEndpoint: FindEndpoint;
 }
 
-/** Where a request comes from: opens its body, under the limits of what answers it. */
+/** Origin of a request: opens its body, under the limits of the endpoint that handles it. */
 export interface RequestSource {
   openBody(): RequestBody | null;
-  /** The endpoint it leads to; null when there is none. Found once. */
+  /** The endpoint that the request matches; null for none. Looked up once. */
   readonly endpoint: EndpointConfig | null;
-  /** As of `ClientRequest.upgrade`. */
+  /** See `ClientRequest.upgrade`. */
   readonly upgrade: string | null;
   readonly response: ServerResponse;
 }
 
 const noParams: Params = Object.freeze({});
 
-/** The client's request as the pipe sees it, over Node's message; everything costly is made at first use. */
+/**
+ * The client's request as the pipe sees it, on top of Node's message. Expensive properties are computed on first use.
+ */
 export class HttpRequest implements ClientRequest {
   readonly path: string;
   readonly search: string;

@@ -5,21 +5,21 @@ import { createGzip, gzip } from 'node:zlib';
 import { ByteStream } from '#contract';
 import type { RenderedReply } from '../pipeline/render.ts';
 
-/** Shorter bodies are not worth it. */
+/** Smallest body worth compressing, in bytes. */
 const SMALLEST_BYTES = 1024;
 
-/** Half the time of the default level, for a few per cent more bytes. */
+/** Gzip level: half the time of the default level, for a few percent more bytes. */
 const LEVEL = 4;
 
 const streamTypes = /^(?:text\/event-stream|application\/(?:x-ndjson|vnd\.amazon\.eventstream|grpc))/i;
 
-/** What is compressed already. */
+/** Content types that are already compressed. */
 const packedTypes =
   /^(?:image\/(?!svg|bmp|x-ms-bmp)|audio\/|video\/|font\/woff|application\/(?:zip|gzip|x-7z|x-bzip|zstd|vnd\.rar|java-archive))/i;
 
 /**
- * True when a response may and should be compressed for a client that wants it. What comes as a stream without a length is
- * never held back by it.
+ * Whether a response may be compressed and is worth it, if the client accepts it. A stream without a length is never
+ * delayed by compression.
  */
 export function isCompressible(status: number, headers: readonly string[], body: RenderedReply['body']): boolean {
   if (body === null || lengthOf(body, headers) < SMALLEST_BYTES) return false;
@@ -40,7 +40,7 @@ export function isCompressible(status: number, headers: readonly string[], body:
   return true;
 }
 
-/** How long a body is known to be, in bytes; 0 for one that says nothing. */
+/** Known length of a body, in bytes; 0 when unknown. */
 function lengthOf(body: string | Uint8Array | ByteStream, headers: readonly string[]): number {
   if (!(body instanceof ByteStream)) return Buffer.byteLength(body);
   for (let at = 0; at < headers.length; at += 2) {
@@ -49,7 +49,7 @@ function lengthOf(body: string | Uint8Array | ByteStream, headers: readonly stri
   return 0;
 }
 
-/** True when the client asks for an answer to be compressed that may and should be. */
+/** Whether the client accepts gzip and the response is compressible. */
 export function wantsGzip(response: ServerResponse, { status, headers, body }: RenderedReply): boolean {
   const { headers: asked, method } = response.req;
   return (
@@ -61,7 +61,7 @@ export function wantsGzip(response: ServerResponse, { status, headers, body }: R
   );
 }
 
-/** The answer, which is compressible, with its body compressed. */
+/** Returns the response with a compressed body. The response must be compressible. */
 export async function compress(rendered: RenderedReply): Promise<RenderedReply> {
   const body = rendered.body as string | Uint8Array | ByteStream;
   const packed = body instanceof ByteStream ? compressStream(body) : await compressBytes(body);
@@ -69,25 +69,25 @@ export async function compress(rendered: RenderedReply): Promise<RenderedReply> 
   return { ...rendered, body: packed };
 }
 
-/** All bytes of a body, compressed off the event loop. */
+/** Compresses a complete body, off the event loop. */
 export function compressBytes(body: string | Uint8Array): Promise<Buffer> {
   return promisify(gzip)(body, { level: LEVEL });
 }
 
-/** Compressed as it is taken; a body that breaks off breaks it off, and so does a reader that has enough. */
+/** Compresses a stream as it is read. A failing source fails it; a reader that stops early cancels the source. */
 function compressStream(body: ByteStream): ByteStream {
   return ByteStream.from(pipeline(body.readable(), createGzip({ level: LEVEL }), ignored));
 }
 
-/** The failure reaches whoever reads the stream. */
+/** Ignores the error: the stream's reader gets it. */
 function ignored(): void {}
 
-/** Changes headers so that they describe the compressed body; its length is whoever writes it to tell. */
+/** Changes headers to describe the compressed body. The caller that writes the body sets its length. */
 function describeGzip(headers: string[]): void {
   let varies = false;
   for (let at = headers.length - 2; at >= 0; at -= 2) {
     const name = headers[at]!.toLowerCase();
-    // Ranges would be of the plain bytes.
+    // Ranges would refer to the uncompressed bytes.
     if (name === 'content-length' || name === 'accept-ranges') headers.splice(at, 2);
     else if (name === 'etag') headers[at + 1] = weakTag(headers[at + 1]!);
     else if (name === 'vary') varies ||= /(?:^|[\s,])(?:accept-encoding|\*)(?:[\s,]|$)/i.test(headers[at + 1]!);
@@ -96,14 +96,14 @@ function describeGzip(headers: string[]): void {
   if (!varies) headers.push('Vary', 'Accept-Encoding');
 }
 
-/** Other bytes of the same resource: the tag of the plain ones holds only loosely. */
+/** Makes an ETag weak: compression changes the bytes, but not the resource. */
 export function weakTag(tag: string): string {
   return tag.startsWith('"') ? `W/${tag}` : tag;
 }
 
 /**
- * True when an `Accept-Encoding` header asks for gzip: by name, or by `*` where the name is not there, and not less than
- * for the plain form. A weight that cannot be read counts as 0.
+ * Whether an `Accept-Encoding` header accepts gzip: by name, or by `*` when gzip is not listed, and with at least the
+ * weight of `identity`. An invalid weight counts as 0.
  */
 export function acceptsGzip(header: string | undefined): boolean {
   if (!header) return false;

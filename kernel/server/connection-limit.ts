@@ -3,12 +3,12 @@ import type { Log, ServiceConfig } from '#contract';
 import { LimitedLog } from '../containment/limited-log.ts';
 
 /**
- * Closes the connections beyond `max_connections` as they are accepted, and logs it at most once a second.
- * @returns a function that takes over the limit of another configuration and cannot fail.
+ * Closes connections beyond `max_connections` as they are accepted, and logs this at most once a second.
+ * @returns a function that applies the limit of another configuration; it never throws.
  */
 export function limitConnections(server: Server, log: Log): (config: ServiceConfig) => void {
   const lines = new LimitedLog((line) => log.warning(line));
-  // A worker at its limit closes them itself: handed back, they would go from worker to worker without end.
+  // A worker at its limit closes connections itself: handed back, they would circulate between workers forever.
   Object.assign(server, { dropMaxConnection: true });
   server.on('drop', () => {
     lines.write('limit', `max_connections reached: closing new connections, ${server.maxConnections} are open`);

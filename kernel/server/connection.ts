@@ -8,38 +8,38 @@ import { Progress } from './progress.ts';
 import { endPolitely, refusal } from './refusal.ts';
 import type { LogRefusedQuery } from './refused-queries.ts';
 
-/** Pipelined requests that may wait on one connection. */
+/** Maximum number of pipelined requests waiting on one connection. */
 const PIPELINE_LIMIT = 100;
 
-/** What the connections of one listener share; it may change while they live. */
+/** Settings shared by the connections of one listener; they can change during a connection's life. */
 export interface ConnectionRules {
   readonly serve: (message: IncomingMessage, response: ServerResponse) => void;
   readonly logRefusedQuery: LogRefusedQuery;
-  /** From the end of a request's head to the end of its response, in milliseconds; 0 for no limit. */
+  /** Time limit from the end of a request's head to the end of its response, in milliseconds; 0 disables it. */
   writeTimeoutMs: number;
   /** Time limit for a client that does not read pending data, in milliseconds; 0 disables it. */
   sendTimeoutMs: number;
   /** Number of requests after which a connection ends; 0 disables the limit. */
   maxRequests: number;
-  /** No further request is taken. */
+  /** Whether no further requests are accepted. */
   closing: boolean;
 }
 
 /**
- * One HTTP/1 connection. Its requests are served one after another, however many were sent at once: so what follows a
- * refusal never runs, and a refusal comes only after the answers before it.
+ * One HTTP/1 connection. Pipelined requests are processed one at a time, so requests after a rejected one never run,
+ * and an error response is sent only after the preceding responses.
  */
 export class Connection {
   readonly #socket: Socket;
   readonly #rules: ConnectionRules;
   #current: ServerResponse | null = null;
   #waiting: ServerResponse[] | null = null;
-  /** Status of the refusal that ends the connection; 0 while it goes on. */
+  /** Status of the error response that ends the connection; 0 while the connection is open. */
   #refusal = 0;
-  /** Requests so far. */
+  /** Number of requests so far. */
   #requests = 0;
   #writeTimer: NodeJS.Timeout | null = null;
-  /** Null until something has waited for the client. */
+  /** Null until data has been pending for the client. */
   #progress: Progress | null = null;
   readonly #next = (): void => this.#onAnswered();
 
@@ -48,12 +48,12 @@ export class Connection {
     this.#rules = rules;
   }
 
-  /** No request is under way. */
+  /** Whether no request is in progress. */
   get free(): boolean {
     return this.#current === null && this.#refusal === 0;
   }
 
-  /** Takes a request whose head has arrived. */
+  /** Accepts a request whose head has arrived. */
   accept(message: IncomingMessage, response: ServerResponse): void {
     if (this.#refusal !== 0 || this.#socket.writableEnded) {
       message.resume();
@@ -85,7 +85,7 @@ export class Connection {
     serve(message, response);
   }
 
-  /** A response has ended: the next request's turn, or the refusal's. */
+  /** A response has ended: starts the next request, or sends the pending error response. */
   #onAnswered(): void {
     this.#current = null;
     if (this.#writeTimer) clearTimeout(this.#writeTimer);
@@ -98,8 +98,8 @@ export class Connection {
   }
 
   /**
-   * Takes no further request, answers those before, then this status, and closes. A request whose own body is at fault
-   * is aborted and answered so.
+   * Accepts no further requests, completes the pending ones, sends this status, and closes. If the current request's
+   * own body is invalid, that request is aborted and gets this status as its response.
    */
   refuse(status: number): void {
     if (this.#refusal !== 0) return;
@@ -134,13 +134,13 @@ export class Connection {
     socket.destroy();
   }
 
-  /** Ends now, whatever is being answered. */
+  /** Closes the connection immediately, aborting any response in progress. */
   cut(): void {
     if (this.#current) abandon(this.#current.req, 503);
     this.#socket.destroy();
   }
 
-  /** The listener closes: what is being answered is answered, a connection without work ends now. */
+  /** Called when the listener closes: a response in progress is completed; an idle connection is closed now. */
   drain(): void {
     if (this.#current === null) this.#socket.destroySoon();
     else if (!this.#current.headersSent) this.#current.shouldKeepAlive = false;

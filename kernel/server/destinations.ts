@@ -6,26 +6,26 @@ import type { Route } from '../pipeline/route.ts';
 import { type Outcome, Router } from './router.ts';
 import { cleanPath } from './target.ts';
 
-/** What a request comes to. */
+/** Result of routing a request. */
 export type Destination =
   | Outcome
   | { readonly kind: 'own'; readonly route: OwnRoute }
-  /** `auto_options`: the methods of a declared path. */
+  /** Response to `OPTIONS` (`auto_options`): the methods of a declared path. */
   | { readonly kind: 'options'; readonly allow: readonly string[] };
 
-/** Decides what answers a request. */
+/** Routes requests. */
 export interface Wayfinder {
-  /** @param path as the target of the message has it. */
+  /** @param path as in the request target. */
   ofMessage(message: IncomingMessage, path: string): Destination;
-  /** For a request that was made of another one. */
+  /** Routes a request that was derived from another one. */
   ofRequest(request: ClientRequest): Destination;
 }
 
-/** Decides by method, path and host what answers: a path of the gateway's own, a declared endpoint, or neither. */
+/** Routes requests by method, path and host: to a plugin's own route, a declared endpoint, or neither. */
 export class Destinations implements Wayfinder {
-  /** Of the endpoints for all hosts. */
+  /** Router of the endpoints that apply to all hosts. */
   readonly router: Router;
-  /** Of the endpoints of virtual hosts; null where there are none. */
+  /** Routers of virtual hosts; null when there are none. */
   readonly virtual: VirtualRouters | null;
   readonly #own: OwnRoutes;
   readonly #options: RouterOptions;
@@ -45,7 +45,7 @@ export class Destinations implements Wayfinder {
     return this.find(method, path, host);
   }
 
-  /** @param host as the client says it. */
+  /** @param host as sent by the client. */
   find(method: string, path: string, host = ''): Destination {
     if (this.#options.path_parameters === 'refuse' && /;|%3b/i.test(path)) return withParameter;
     return this.#find(method === 'HEAD' && this.#options.auto_head ? 'GET' : method, path, host);
@@ -75,7 +75,7 @@ const withParameter: Destination = Object.freeze({
   text: 'error: path parameters are not allowed',
 });
 
-/** What a virtual host has, else what all hosts have. */
+/** Combines the outcomes of a virtual host and of all hosts; the virtual host takes precedence. */
 function either(virtual: Outcome, plainOutcome: () => Outcome): Outcome {
   if (virtual.kind === 'route' || virtual.kind === 'refused') return virtual;
   const plain = plainOutcome();
@@ -84,7 +84,7 @@ function either(virtual: Outcome, plainOutcome: () => Outcome): Outcome {
   return { kind: 'method', allow: joined(virtual.allow, plain.allow) };
 }
 
-/** Adds HEAD wherever GET is served. */
+/** Adds HEAD to methods that include GET, if `auto_head` is on. */
 function withHead(methods: readonly string[], { auto_head: isOn }: RouterOptions): readonly string[] {
   if (!isOn || !methods.includes('GET') || methods.includes('HEAD')) return methods;
   return [...methods, 'HEAD'].sort();
@@ -94,7 +94,7 @@ function joined(one: readonly string[], other: readonly string[]): string[] {
   return [...new Set([...one, ...other])].sort();
 }
 
-/** The endpoints of virtual hosts: a router for each name. */
+/** Routers of virtual hosts, by name. */
 class VirtualRouters {
   readonly routers: ReadonlyMap<string, Router>;
   readonly #hosts: VirtualHosts | undefined;
@@ -109,7 +109,10 @@ class VirtualRouters {
     return name === null ? undefined : this.routers.get(name);
   }
 
-  /** No client may ask for a virtual host by a path, however that is written. */
+  /**
+   * Whether a path is in the internal namespace of virtual hosts, however it is encoded. Clients cannot request these
+   * paths.
+   */
   isReserved(path: string): boolean {
     if (!/^\/+(?:_|%5f|\.|%2e|%2f)/i.test(path)) return false;
     try {
@@ -121,9 +124,10 @@ class VirtualRouters {
 }
 
 /**
- * The destinations of a compiled configuration, and the router of its endpoints for all hosts.
- * @param before those of the configuration before: what leads to the same routes is taken from them.
- * @param isAsked false where nothing may ever ask for them, and they are to take no room until something does.
+ * Builds the destinations of a compiled configuration, and the router of its endpoints for all hosts.
+ * @param before destinations of the previous configuration; routers with the same routes are reused.
+ * @param isAsked false for processes that may never route a request; the routing trees are then built on first use, to
+ * save memory.
  */
 export async function destinationsOf(
   config: ServiceConfig,
@@ -153,7 +157,7 @@ export async function destinationsOf(
 
 const noGroups: ReadonlyMap<string | undefined, Route[]> = new Map();
 
-/** The paths that plugins answer themselves. They stand before declared endpoints. */
+/** Routes that plugins handle themselves. They take precedence over declared endpoints. */
 export class OwnRoutes {
   readonly #exact = new Map<string, OwnRoute[]>();
   readonly #below: { readonly prefix: string; readonly route: OwnRoute }[] = [];
@@ -173,7 +177,10 @@ export class OwnRoutes {
     return this.#below.find(({ prefix, route }) => path.startsWith(prefix) && takes(route, method))?.route;
   }
 
-  /** For a path that no endpoint takes: what is off by a slash or has another method; undefined for neither. */
+  /**
+   * Returns the closest match for a path without an endpoint: one that differs in its trailing slash, or has other
+   * methods; undefined for none.
+   */
   near(path: string): Exclude<Outcome, { kind: 'route' }> | undefined {
     const allow = this.#methodsOf(path);
     if (allow.length > 0) {

@@ -4,14 +4,14 @@ import { finishAfter } from '../pipeline/with-timeout.ts';
 import type { Destinations } from './destinations.ts';
 import type { FallbackReplies } from './fallback-replies.ts';
 
-/** How many endpoints one call may go through. */
+/** Maximum number of endpoints that one call can pass through. */
 const MAX_ENDPOINTS = 8;
 
 const passedSlot = defineSlot<number>('endpoints passed');
 
 /**
- * Answers requests that components make: by the endpoint that a client's request would come to, with everything that
- * stands around it, under its own deadline and never longer than the call.
+ * Routes requests that components make: to the endpoint that a client's request would match, with all its middleware,
+ * under its own deadline but never beyond that of the call.
  */
 export function componentDispatch(destinations: Destinations, fallbacks: FallbackReplies): Step<ClientRequest> {
   return (request, call) => {
@@ -33,7 +33,7 @@ export function componentDispatch(destinations: Destinations, fallbacks: Fallbac
     const own = inner.fork();
     own.enter(route.log, route.endpoint.timeout);
     const startedAt = performance.now();
-    // What components ask for counts as what clients ask for.
+    // Requests from components count like requests from clients.
     const count = (reply: Reply): Reply => {
       route.traffic.record(performance.now() - startedAt, reply.status, reply.complete === null);
       return reply;

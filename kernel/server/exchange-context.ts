@@ -17,64 +17,69 @@ import type { Wayfinder } from './destinations.ts';
 import type { FallbackReplies } from './fallback-replies.ts';
 import type { Identify } from './request-id.ts';
 
-/** What the exchanges of one runtime share. */
+/** Settings shared by the exchanges of one runtime. */
 export interface ExchangeContext {
   readonly destinations: Wayfinder;
   readonly rendering: Rendering;
   readonly fallbacks: FallbackReplies;
   readonly requests: RequestContext;
   readonly options: RouterOptions;
-  /** Gives requests their ids; null for none. */
+  /** Assigns request IDs; null when disabled. */
   readonly identify: Identify | null;
-  /** What stands around everything that is answered; null for nothing. */
+  /** Middleware around all requests; null for none. */
   readonly around: Step<ClientRequest> | null;
-  /** Sees every head last; null for nobody. */
+  /** Final hook for response heads; null for none. */
   readonly heads: SeeHead | null;
-  /** The answer is handed to Koa instead of being written at once. */
+  /** Whether responses are passed to Koa instead of being written directly. */
   readonly throughKoa: boolean;
   readonly runtime: Runtime;
   readonly log: Log;
 }
 
-/** What an exchange does for the Koa application and the connection around it. */
+/** The part of an exchange that the Koa application and the connection use. */
 export interface KoaExchange {
-  /** Koa middleware is about to see the request. */
+  /** Called before Koa middleware sees the request. */
   prepare(): void;
-  /** The endpoint this request is for; null when there is none. */
+  /** Returns the endpoint of this request; null for none. */
   match(): EndpointConfig | null;
-  /** Answers the request that a context is of. */
+  /** Handles the request of a Koa context. */
   run(context: Koa.Context): Promise<void> | void;
-  /** As of `ClientBody.settle`. */
+  /** See `ClientBody.settle`. */
   settleBody(streams: boolean): void;
-  /** Lets those who asked see the head of an answer. */
+  /** Runs the head hooks on a response. */
   seeHead(rendered: RenderedReply): RenderedReply;
-  /** Ends it: its connection answers with this status in its place, or ends. */
+  /** Aborts the exchange: the connection sends this status instead of its response, or closes. */
   abandon(status: number): void;
-  /** Aborts the exchange because the client has not read for this time, in milliseconds. Its connection closes next. */
+  /**
+   * Aborts the exchange because the client has not read for this time, in milliseconds. The caller then closes the
+   * connection.
+   */
   stalled(milliseconds: number): void;
 }
 
-/** A message on its way through Koa, with its exchange. */
+/** A message passing through Koa, with its exchange. */
 export interface ExchangeMessage extends IncomingMessage {
   [exchangeKey]?: KoaExchange;
 }
 
 export const exchangeKey = Symbol('exchange');
 
-/** Aborts the exchange of a message, if it has one: its connection answers with this status in its place, or ends. */
+/**
+ * Aborts the exchange of a message, if it has one: the connection sends this status instead of its response, or closes.
+ */
 export function abandon(message: IncomingMessage, status: number): void {
   (message as ExchangeMessage)[exchangeKey]?.abandon(status);
 }
 
-/** As of `KoaExchange.stalled`. */
+/** See `KoaExchange.stalled`. */
 export function endStalled(message: IncomingMessage, milliseconds: number): void {
   (message as ExchangeMessage)[exchangeKey]?.stalled(milliseconds);
 }
 
-/** Lets those who asked see the head of an answer, and change it. */
+/** Runs hooks that can inspect and change the head of a response. */
 export type SeeHead = (rendered: RenderedReply, request: ClientRequest, call: Call) => RenderedReply;
 
-/** @param hooks in the order in which they see a head. @returns null for none. */
+/** Combines hooks into one. @param hooks in the order in which they run. @returns null for none. */
 export function compileHeads(hooks: readonly NonNullable<AtService['head']>[], log: Log): SeeHead | null {
   if (hooks.length === 0) return null;
   return (rendered, request, call) => {

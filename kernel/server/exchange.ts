@@ -34,9 +34,9 @@ import { isStreamed, type Written, writeReply } from './write.ts';
 
 const noErrors: Reply['errors'] = Object.freeze([]);
 
-/** One request and its response: the only place that knows both Node's messages and the pipe's. */
+/** One request and its response: the only class that handles both Node's messages and the pipe's. */
 export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
-  /** Owner of errors that nothing catches while this request is served. */
+  /** Owner of uncaught errors that occur while this request is processed. */
   readonly owner = new RequestOwner(this);
   slot = 0;
   isLasting = false;
@@ -49,12 +49,12 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
   readonly #startedAt = performance.now();
   readonly #call: Call;
   #errors: Reply['errors'] = noErrors;
-  /** Given to the client in place of what the pipe answers; 0 for nothing. */
+  /** Status sent to the client instead of the pipe's response; 0 for none. */
   #refusal = 0;
-  /** As of `Reply.outcome`; 0 for none. */
+  /** See `Reply.outcome`; 0 for none. */
   #outcome = 0;
   #counted = false;
-  /** Ends a stream in order; null for any other answer. */
+  /** Ends a stream gracefully; null for any other response. */
   #endStream: (() => void) | null = null;
 
   constructor(context: ExchangeContext, message: IncomingMessage, response: ServerResponse) {
@@ -65,17 +65,17 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
     context.identify?.(message, this.#call);
   }
 
-  /** Koa middleware is about to see the request: it may change it, and read its body. */
+  /** Called before Koa middleware sees the request: it may change the request, and read its body. */
   prepare(): void {
     this.#received.prepare();
   }
 
-  /** The endpoint this request is for; null when there is none. Found once. */
+  /** Returns the endpoint of this request; null for none. Looked up once. */
   match(): EndpointConfig | null {
     return this.#received.endpoint;
   }
 
-  /** The innermost middleware: answers the request, whatever becomes of it. */
+  /** Innermost middleware: responds to the request, also when processing fails. */
   run(context: Koa.Context): void | Promise<void> {
     this.#received.settle();
     const request = this.#received.client;
@@ -84,7 +84,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
     return reply.then((settled) => this.#answer(context, request, settled));
   }
 
-  /** Answers the request where no middleware stands around it. Never throws. */
+  /** Responds to the request without Koa middleware. Never throws. */
   serve(): void {
     this.isAlone = true;
     const request = this.#received.client;
@@ -111,7 +111,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
     answerFailure(this.#response, this.#context.rendering.names);
   }
 
-  /** Answers by a path of the gateway's own, by a declared endpoint, or by refusing. Never throws. */
+  /** Routes the request to a plugin's own route or a declared endpoint, or responds with an error. Never throws. */
   dispatch(request: ClientRequest, call: Call): Reply | Promise<Reply> {
     const destination = this.#received.destinationOf(request);
     if (destination.kind === 'own') return settledReply(destination.route.handle, request, call);
@@ -133,13 +133,13 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
     return this.#context.fallbacks.of(destination, request.method, request.search, prefix);
   }
 
-  /** @param context where Koa middleware stands around the exchange; else null. */
+  /** @param context the Koa context; null without Koa middleware. */
   #answer(context: Koa.Context | null, request: ClientRequest, reply: Reply): void | Promise<void> {
     const { route } = this.#received;
     const log = logOf(route ? route.log : this.#context.log, this.#call);
     if (reply.errors.length > 0) {
       this.#errors = reply.errors;
-      // A refusal made before the pipe is no failure: the access line tells it.
+      // A rejection before the pipe is not a failure: it is visible in the access log.
       if (reply.complete !== null) logErrors(reply, log, route !== null && route.endpoint.backend.length > 1);
     }
     if (this.#refusal !== 0 || this.#response.destroyed) {
@@ -167,7 +167,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
     return handToKoa(context, rendered, this.#call);
   }
 
-  /** Lets those who asked see a head that is about to be written, also one that Koa middleware has made. */
+  /** Runs the head hooks on a response that is about to be written, including one made by Koa middleware. */
   seeHead(rendered: RenderedReply): RenderedReply {
     return this.#context.heads?.(rendered, this.#received.client, this.#call) ?? rendered;
   }
@@ -184,7 +184,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
     return compress(rendered).then(send, () => send(rendered));
   }
 
-  /** An answer whose head cannot be written releases what it was made of. */
+  /** If the head cannot be written, the resources of the response are released. */
   #send(rendered: RenderedReply): void {
     try {
       this.#begin(rendered);
@@ -210,12 +210,12 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
     this.#context.runtime.leave(this);
   }
 
-  /** A stream ends in order. */
+  /** Ends a stream gracefully. */
   end(): void {
     this.#endStream?.();
   }
 
-  /** Its configuration can wait no longer. */
+  /** Called when the retired configuration cannot wait any longer. */
   abort(): string {
     if (this.#response.headersSent || !this.#received.isServed) {
       this.abandon(503);
@@ -240,14 +240,14 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
   }
 
   /**
-   * An answer is about to be written: a body nobody reads must not hold up the connection.
-   * @param streams whoever reads the body may go on while the answer is written.
+   * Called when the response is about to be written: an unread body must not block the connection.
+   * @param streams whether the response is a stream; the body can then still be read meanwhile.
    */
   settleBody(streams: boolean): void {
     this.#received.settleBody(streams);
   }
 
-  /** The connection has answered with this status, or is about to end: whatever the pipe still brings is dropped. */
+  /** The connection has sent this status, or is about to close: further output of the pipe is discarded. */
   abandon(status: number): void {
     this.#refusal = status;
     this.#call.cancel(new CancelledError());
@@ -258,12 +258,12 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
     this.abandon(503);
   }
 
-  /** Work that goes on keeps the configuration for as long as requests may. */
+  /** Background work keeps the configuration alive for as long as requests may. */
   background(work: Promise<unknown>): void {
     this.#context.runtime.background(work, maskTarget(this.#received.message.url!));
   }
 
-  /** The response has ended or its client has left. */
+  /** Called when the response has ended or the client has disconnected. */
   closed(): void {
     this.owner.exchange = null;
     const completed = this.#response.writableFinished;
@@ -278,13 +278,13 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
     else this.#context.runtime.leave(this);
   }
 
-  /** What the client was told. */
+  /** Status sent to the client. */
   get #status(): number {
     if (this.#isUpgraded) return UPGRADED;
     return this.#response.headersSent ? this.#outcome || this.#response.statusCode : this.#refusal || CLIENT_LEFT;
   }
 
-  /** This request as the access log and those who measure see it. */
+  /** Returns this request as a record for the access log and metrics. */
   record(): AccessRecord {
     const { client, message, route } = this.#received;
     return new FinishedRequest(client, message, this.#call, {

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { beforeFirstRead, forgetFirstRead } from './internals.ts';
 
 /**
- * For a request with `Expect: 100-continue`: the client is told to go on when somebody first reads the body. An answer
- * given before that ends the connection, as nobody can tell whether the body will come.
+ * For a request with `Expect: 100-continue`: sends `100 Continue` when the body is first read. A response sent before
+ * that closes the connection, as it is unknown whether the client will send the body.
  */
 export function deferContinue(message: IncomingMessage, response: ServerResponse): void {
   const keepAlive = response.shouldKeepAlive;
@@ -15,7 +15,7 @@ export function deferContinue(message: IncomingMessage, response: ServerResponse
   });
 }
 
-/** The answer is decided on: nobody is told to go on any more, whoever reads the body. */
+/** Stops sending `100 Continue`, even if the body is read: the final response is decided. */
 export function forgoContinue(message: IncomingMessage): void {
   forgetFirstRead(message);
 }

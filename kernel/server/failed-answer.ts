@@ -4,13 +4,16 @@ import type { RenderedReply } from '../pipeline/render.ts';
 import { type ExchangeMessage, exchangeKey } from './exchange-context.ts';
 import { takeHeaders } from './koa-reply.ts';
 
-/** What a client is told when its answer could not be made. */
+/** Error response for a request whose own response could not be produced. */
 export interface Refusal {
   readonly status: number;
   readonly text: string;
 }
 
-/** An error of writing a response, for the log: a header that Node refuses is named, everything else has its stack. */
+/**
+ * Formats an error from writing a response for the log: an invalid header by its message, any other error with its
+ * stack.
+ */
 export function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code } = error as NodeJS.ErrnoException;
@@ -22,8 +25,8 @@ export function failureText(error: unknown): string {
 const internalError: Refusal = { status: 500, text: '' };
 
 /**
- * Answers in the place of what failed. An answer that is wholly given stands, and so does its connection; one that is given
- * in part breaks its connection.
+ * Sends an error response instead of a failed one. A response that is already complete is left alone, with its
+ * connection; for a partial one, the connection is closed.
  */
 export function answerFailure(response: ServerResponse, names: ProductNames, refusal = internalError): void {
   if (response.writableEnded || response.destroyed) return;

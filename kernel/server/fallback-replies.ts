@@ -1,9 +1,9 @@
 import { HeaderBag, Reply, type ServiceConfig } from '#contract';
 import type { Destination } from './destinations.ts';
 
-/** What the gateway answers when no endpoint does. */
+/** Responses for requests that match no endpoint. */
 export interface FallbackReplies {
-  /** @param search as on the wire, without `?`. @param prefix value of `X-Forwarded-Prefix`. */
+  /** @param search as sent, without `?`. @param prefix value of `X-Forwarded-Prefix`. */
   of(
     destination: Exclude<Destination, { kind: 'route' | 'own' }>,
     method: string,
@@ -12,7 +12,7 @@ export interface FallbackReplies {
   ): Reply;
 }
 
-/** Compiles the bodies of 404 and 405, redirects and refusals of one configuration. */
+/** Compiles the 404 and 405 bodies, redirects and rejections of one configuration. */
 export function createFallbackReplies({ router }: ServiceConfig): FallbackReplies {
   const plain = (text: string, custom: object | undefined): { type: string; body: Buffer } =>
     custom
@@ -49,7 +49,7 @@ function rawReply(status: number, headers: string[], body: Buffer | null): Reply
   return Reply.raw(status, new HeaderBag(headers), body);
 }
 
-/** Only what can be nothing but a path is put before one: anything else could send the client elsewhere. */
+/** Returns a redirect prefix made of path segments only; anything else could redirect the client to another site. */
 function cleanPrefix(prefix: string | undefined): string {
   if (!prefix || !/^[\w\-/]*$/.test(prefix)) return '';
   const segments = prefix.split('/').filter((segment) => segment !== '');

@@ -3,12 +3,12 @@ import type { TLSSocket } from 'node:tls';
 import { type AccessRecord, type Call, type HeaderBag, maskQuery, requestIdSlot, servedSlot } from '#contract';
 import type { HttpRequest } from './client-request.ts';
 
-/** What the end of a request adds to what it was. */
+/** Data known only at the end of a request. */
 type Ending = Pick<AccessRecord, 'latencyMs' | 'status' | 'errors' | 'route' | 'completed' | 'bytesOut'>;
 
 /**
- * A request that has ended, as the access log sees it. What is made only when asked for is an accessor of the class: one of
- * an object's own is put into the old generation by V8, where it holds its request until the next full collection.
+ * A finished request, as the access log sees it. Properties computed on demand are accessors of the class: V8 allocates
+ * objects with their own accessors in the old generation, which keeps the request alive until the next full collection.
  */
 export class FinishedRequest implements AccessRecord {
   readonly endedAt = Date.now();

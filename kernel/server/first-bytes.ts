@@ -1,13 +1,13 @@
 import type { Duplex } from 'node:stream';
 import { timerMs } from '#contract';
 
-/** Ready: the bytes to put back, and what to do then. */
+/** When ready: the bytes to put back, and the function to call then. */
 type Decision = { readonly bytes: Buffer; readonly done: () => void } | 'wrong' | null;
 
 /**
- * Gathers the first bytes of a connection until they say enough, and puts them back.
- * @param waitMs for those bytes; 0 for no limit. Beyond it the connection is closed.
- * @param decide null for more bytes; a connection with the wrong ones is closed.
+ * Buffers the first bytes of a connection until `decide` has seen enough, and puts them back.
+ * @param waitMs time limit for those bytes; 0 disables it. The connection is closed when it expires.
+ * @param decide returns null to request more bytes; on 'wrong', the connection is closed.
  */
 export function readFirst(socket: Duplex, waitMs: number, decide: (bytes: Buffer) => Decision): void {
   let bytes: Buffer = Buffer.alloc(0);

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { hasTooManyParameters } from '#contract';
 import { dropConnectionHeaders } from '../pipeline/request.ts';
 
-/** More headers than this are refused; the limit on their size holds besides. */
+/** Maximum number of headers in a request, in addition to the limit on their total size. */
 const HEADER_LIMIT = 2000;
 
-/** True for a `Content-Length` that is known to the byte. */
+/** Whether a `Content-Length` is a decimal integer that can be represented exactly. */
 export function isLength(text: string): boolean {
   return /^\d+$/.test(text) && Number.isSafeInteger(Number(text));
 }
@@ -13,10 +13,10 @@ export function isLength(text: string): boolean {
 const authority = /^[\w.\-:[\]%~!$&'()*+,;=]*$/;
 
 /**
- * Looks at what the parser lets through and another reader of the same bytes could read differently:
- * versions without framing rules, unknown transfer codings, more than one `Host`.
+ * Checks for heads that the parser accepts but another parser could read differently: versions without framing rules,
+ * unknown transfer codings, multiple `Host` headers.
  *
- * @returns the status to refuse with, 0 for a sound head.
+ * @returns the status to reject the request with; 0 for a valid head.
  */
 export function inspectHead(message: IncomingMessage): number {
   const { rawHeaders, httpVersion } = message;
@@ -40,7 +40,7 @@ export function inspectHead(message: IncomingMessage): number {
   return hosts === 0 && !isOld ? 400 : 0;
 }
 
-/** Takes off the headers that `Connection` names: they were for this connection only. */
+/** Removes the headers listed in `Connection`: they apply only to this connection. */
 export function dropNamed({ rawHeaders, headers }: IncomingMessage): void {
   const dropped = dropConnectionHeaders(rawHeaders);
   if (dropped) for (const name of dropped) delete headers[name];

@@ -1,8 +1,8 @@
-/** What every HTTP/2 client sends first. */
+/** The HTTP/2 client connection preface. */
 export const PREFACE: Buffer = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
 
 const FRAME_HEAD_BYTES = 9;
-/** Longest payload of a frame until somebody allows more. */
+/** Maximum frame payload until the peer allows more, in bytes. */
 const FRAME_BYTES = 16_384;
 const SETTINGS = 4;
 const HEADERS = 1;
@@ -11,8 +11,8 @@ const END_STREAM = 1;
 const END_HEADERS = 4;
 
 /**
- * Where the client's first settings end, which must follow its preface.
- * @returns undefined when more bytes are needed, 0 when this is not what a client begins with.
+ * Finds the end of the client's first SETTINGS frame, which must follow its preface.
+ * @returns undefined when more bytes are needed, 0 when this is not the start of an HTTP/2 connection.
  */
 export function firstSettings(bytes: Buffer): number | undefined {
   const length = Math.min(bytes.length, PREFACE.length);
@@ -35,7 +35,7 @@ export interface FirstRequest {
   readonly rawHeaders: readonly string[];
 }
 
-/** Headers that HTTP/2 has no place for. */
+/** Headers that are not used in HTTP/2. */
 const DROPPED: ReadonlySet<string> = new Set([
   'connection',
   'host',
@@ -47,7 +47,7 @@ const DROPPED: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** The frames of a request as stream 1, from which nothing more will come. */
+/** Encodes a request as stream 1, already ended. */
 export function requestFrames({ method, path, authority, rawHeaders }: FirstRequest): Buffer {
   const fields = [
     field(':method', method),
@@ -74,7 +74,7 @@ export function requestFrames({ method, path, authority, rawHeaders }: FirstRequ
   return Buffer.concat(frames);
 }
 
-/** One header in HPACK's plainest form: a new name, nothing indexed, nothing compressed. */
+/** Encodes one header as an HPACK literal: new name, not indexed, not compressed. */
 function field(name: string, value: string): Buffer {
   return Buffer.concat([Buffer.of(0), text(name), text(value)]);
 }
@@ -84,7 +84,7 @@ function text(value: string): Buffer {
   return Buffer.concat([length(bytes.length), bytes]);
 }
 
-/** An integer with a prefix of seven bits (RFC 7541, section 5.1). */
+/** Encodes an integer with a 7-bit prefix (RFC 7541, section 5.1). */
 function length(value: number): Buffer {
   if (value < 127) return Buffer.of(value);
   const bytes = [127];

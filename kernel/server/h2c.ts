@@ -5,8 +5,9 @@ import { type FirstRequest, firstSettings, PREFACE, requestFrames } from './h2c-
 import { asksToSwitch } from './upgrade.ts';
 
 /**
- * Waits for the first bytes of a plain connection, which tell HTTP/2 by prior knowledge from HTTP/1, and puts them back.
- * @param waitMs for those bytes; 0 for no limit. Beyond it the connection is closed.
+ * Detects the protocol of a plain-text connection from its first bytes, HTTP/2 with prior knowledge or HTTP/1, and puts
+ * the bytes back.
+ * @param waitMs time limit for those bytes; 0 disables it. The connection is closed when it expires.
  */
 export function detectProtocol(socket: Duplex, waitMs: number, reported: (isHttp2: boolean) => void): void {
   const mark = PREFACE.subarray(0, 3);
@@ -18,7 +19,7 @@ export function detectProtocol(socket: Duplex, waitMs: number, reported: (isHttp
   });
 }
 
-/** True for a request without a body that asks to go on in HTTP/2 (RFC 7540, section 3.2). */
+/** Whether a request without a body asks for an upgrade to HTTP/2 (RFC 7540, section 3.2). */
 export function asksForHttp2(message: IncomingMessage): boolean {
   const { headers, url } = message;
   if (headers.upgrade?.toLowerCase() !== 'h2c' || typeof headers['http2-settings'] !== 'string') return false;
@@ -30,10 +31,10 @@ export function asksForHttp2(message: IncomingMessage): boolean {
 }
 
 /**
- * Switches a connection to HTTP/2. The request that asked for it becomes the first one of the new connection: it is put
- * in between the client's settings and what the client sends next.
- * @param head bytes that came behind the request.
- * @param waitMs for the client's settings; 0 for no limit.
+ * Switches a connection to HTTP/2. The request that asked for the upgrade becomes the first request of the new
+ * connection: it is inserted between the client's settings and the client's next bytes.
+ * @param head bytes received after the request.
+ * @param waitMs time limit for the client's settings; 0 disables it.
  */
 export function upgrade(
   message: IncomingMessage,

@@ -8,28 +8,28 @@ import { portTimeouts } from './port-timeouts.ts';
 import { pauseOf } from './progress.ts';
 import type { LogRefusedQuery } from './refused-queries.ts';
 
-/** Serves HTTP/1. It owns no port: connections come to it as `connection` events, its own or another server's. */
+/** HTTP/1 server without a port of its own: it gets connections through `connection` events. */
 export interface Http1 {
   readonly server: Server;
-  /** Connections there are. */
+  /** Number of open connections. */
   readonly size: number;
-  /** Takes over the timeouts and the header limit of another configuration. */
+  /** Applies the timeouts and the header limit of another configuration. */
   adjust(config: ServiceConfig): void;
-  /** Whether connections end with the answer they are waiting for. */
+  /** Sets whether connections are closed after their pending response. */
   setClosing(closing: boolean): void;
-  /** Takes no further request: what is being answered is answered, connections without work end now. */
+  /** Accepts no further requests: responses in progress are completed, idle connections are closed now. */
   drain(): void;
-  /** Ends every connection. */
+  /** Closes all connections immediately. */
   cut(): void;
-  /** True when no request is under way on a connection. */
+  /** Whether a connection has no request in progress. */
   isFree(socket: Duplex): boolean;
-  /** Takes a request whose connection Node's HTTP has let go of. */
+  /** Accepts a request whose connection was detached from Node's HTTP server. */
   accept(message: IncomingMessage, response: ServerResponse): void;
-  /** Lets go of a connection that goes on in another protocol. */
+  /** Detaches a connection that switches to another protocol. */
   release(socket: Duplex): void;
 }
 
-/** How often Node looks for connections over their time, in milliseconds: no timeout is later than this. */
+/** Interval at which Node checks for timed-out connections, in milliseconds: the maximum delay of a timeout. */
 const CHECK_INTERVAL_MS = 500;
 
 const DEFAULT_HEADER_BYTES = 1024 * 1024;
@@ -44,10 +44,10 @@ export function createHttp1(
     keepAliveTimeoutBuffer: 0,
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
     insecureHTTPParser: false,
-    // Refusals are the connection's own, so that nothing sent after one runs.
+    // `Connection` rejects these requests itself, so that nothing sent after them runs.
     requireHostHeader: false,
   });
-  // Node silently drops the headers beyond its count.
+  // Node silently drops headers beyond this count.
   server.maxHeadersCount = 0;
   const rules: ConnectionRules = { serve, logRefusedQuery, ...connectionLimits(config), closing: false };
   const connections = new Map<Duplex, Connection>();
@@ -67,7 +67,7 @@ export function createHttp1(
     if (connections.size === 0) clearTimeout(watching);
   };
   server.on('connection', (socket: Socket) => {
-    // Read now, it is still known when the client has left.
+    // Reading the address now keeps it available after the client has disconnected.
     void socket.remoteAddress;
     connections.set(socket, new Connection(socket, rules));
     socket.once('close', () => release(socket));
@@ -99,7 +99,7 @@ export function createHttp1(
     },
     drain() {
       rules.closing = true;
-      // One that never sent a whole request counts neither as idle nor as busy for Node: it must not hold up the end.
+      // To Node, a connection that never sent a whole request is neither idle nor busy: it must not delay shutdown.
       for (const connection of connections.values()) connection.drain();
     },
     cut() {
@@ -111,7 +111,7 @@ export function createHttp1(
   };
 }
 
-/** The server's limits, in milliseconds and bytes; timeouts of 0 are none. */
+/** Limits of Node's server, in milliseconds and bytes; a timeout of 0 disables it. */
 function limits(config: ServiceConfig) {
   const { requestMs, headMs, idleMs } = portTimeouts(config);
   return {
@@ -130,12 +130,12 @@ function connectionLimits(config: ServiceConfig): Omit<ConnectionRules, 'serve' 
   };
 }
 
-/** The connection broke, or ended within a request. */
+/** Whether the connection broke, or ended within a request. */
 function hasLeft({ code }: NodeJS.ErrnoException): boolean {
   return code === 'ECONNRESET' || code === 'HPE_INVALID_EOF_STATE';
 }
 
-/** What a client is told whose bytes are no request. */
+/** Status for bytes that are not a valid request. */
 function statusOf(error: NodeJS.ErrnoException): number {
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':

@@ -3,7 +3,7 @@ import type { ClientRequest } from '#contract';
 import type { Http2Routes } from '../pipeline/http2-routes.ts';
 import type { Destination, Wayfinder } from './destinations.ts';
 
-/** What requests over HTTP/2 come to where those of one content type have endpoints of their own. */
+/** Routes HTTP/2 requests where one content type has its own endpoints. */
 export class Http2Destinations implements Wayfinder {
   readonly #others: Wayfinder;
   readonly #contentType: string;
@@ -34,7 +34,10 @@ export class Http2Destinations implements Wayfinder {
   }
 }
 
-/** @param type as a client says it. @param start of the content types that are meant, in lower case. */
+/**
+ * Whether a content type starts with a prefix, ignoring case. @param type as sent by the client. @param start in
+ * lowercase.
+ */
 export function isOfType(type: string, start: string): boolean {
   return type.startsWith(start) || type.slice(0, start.length).toLowerCase() === start;
 }

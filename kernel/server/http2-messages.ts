@@ -17,12 +17,12 @@ declare module 'node:http2' {
   }
 }
 
-/** The connection of a session, which the session itself hides. */
+/** Connections of sessions, as a session does not expose its own. */
 export const connections = new WeakMap<Http2Session, Duplex>();
 
 /**
- * A request over HTTP/2 that reads like one over HTTP/1: the name asked for is `Host`, cookies are one header, the
- * connection is known as long as the request is, and a body that breaks off is an error.
+ * An HTTP/2 request that reads like an HTTP/1 request: `:authority` is `Host`, cookies are one header, the connection
+ * is known for the request's lifetime, and an interrupted body emits an error.
  */
 export class Http2Request extends Http2ServerRequest {
   constructor(
@@ -35,18 +35,20 @@ export class Http2Request extends Http2ServerRequest {
     const host = new HeaderBag(this.rawHeaders).get('host');
     if (host === undefined) delete headers.host;
     else headers.host = host;
-    // The TLS or TCP connection, which other requests share.
+    // The TLS or TCP connection, shared with other requests.
     Object.defineProperty(this, 'socket', { value: stream.session && connections.get(stream.session) });
     this.once('aborted', () => this.breakOff());
   }
 
-  /** Tells the reader of the body that the rest will not come. */
+  /** Fails the body for its reader: the rest will not arrive. */
   breakOff(): void {
     if (!this.readableEnded && this.listenerCount('error') > 0) this.emit('error', new Error('aborted'));
   }
 }
 
-/** Headers without HTTP/2's own ones; `Host` stands first, and is there only when it is known without doubt. */
+/**
+ * Converts headers to HTTP/1: without pseudo-headers, with `Host` first, which is present only when it is unambiguous.
+ */
 function asHttp1(rawHeaders: readonly string[], authority: string | undefined): string[] {
   const list: string[] = [];
   const hosts: string[] = [];
@@ -69,7 +71,7 @@ function asHttp1(rawHeaders: readonly string[], authority: string | undefined): 
   return list;
 }
 
-/** Headers that belong to one HTTP/1 connection. */
+/** Connection-specific headers of HTTP/1. */
 const DROPPED: ReadonlySet<string> = new Set([
   'connection',
   'http2-settings',
@@ -80,12 +82,12 @@ const DROPPED: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** Longest part of a body that is handed to Node at once, in bytes. */
+/** Largest part of a body that is passed to Node at once, in bytes. */
 const PIECE_BYTES = 256 * 1024;
 
 /**
- * A response over HTTP/2 that is written like one over HTTP/1. A client can reset its stream between any two calls:
- * everything written after that is dropped, where Node's own class throws.
+ * An HTTP/2 response that is written like an HTTP/1 response. A client can reset its stream between any two calls:
+ * later writes are discarded, where Node's own class throws.
  */
 export class Http2Response extends Http2ServerResponse {
   #bodiless = false;
@@ -93,7 +95,10 @@ export class Http2Response extends Http2ServerResponse {
   #hasTrailers = false;
   #isClosed = false;
 
-  /** Node.js reports the end of a HEAD request only once its response has been sent, so not where the client resets it before. */
+  /**
+   * Node.js emits `close` for a HEAD request only once its response has been sent, so not when the client resets the
+   * stream before.
+   */
   constructor(stream: ServerHttp2Stream) {
     super(stream);
     if (this.req.method === 'HEAD') stream.once('close', () => this.#isClosed || this.emit('close'));
@@ -119,7 +124,7 @@ export class Http2Response extends Http2ServerResponse {
     else super.createPushResponse(headers, done);
   }
 
-  /** Trailers stand behind the body: the stream has them to send yet when its body is written. */
+  /** Whether trailers are still to be sent after the body. */
   get hasTrailers(): boolean {
     return this.#hasTrailers;
   }
@@ -129,7 +134,7 @@ export class Http2Response extends Http2ServerResponse {
     this.#hasTrailers = true;
   }
 
-  /** Takes flat lists of headers, repeated ones included; those of an HTTP/1 connection are left out. */
+  /** Accepts flat header lists, including repeated headers; connection-specific HTTP/1 headers are omitted. */
   override writeHead(status: number, headers?: unknown): this {
     if (isOver(this)) return this;
     this.#bodiless = status === 204 || status === 304 || this.req.method === 'HEAD';
@@ -137,7 +142,7 @@ export class Http2Response extends Http2ServerResponse {
     return super.writeHead(status, given);
   }
 
-  /** The end of a response comes by here with its last chunk, too. */
+  /** Also called by `end`, with the last chunk. */
   override write(chunk: unknown, ...rest: unknown[]): boolean {
     if (isOver(this)) return false;
     if (!this.headersSent) this.writeHead(this.statusCode);
@@ -146,7 +151,7 @@ export class Http2Response extends Http2ServerResponse {
     return super.write(chunk as string, ...(rest as []));
   }
 
-  /** A large body is handed over piece by piece: Node does not tell how much of a piece the client has taken. */
+  /** Writes a large body in pieces, as Node does not report how much of a single write the client has read. */
   override end(chunk?: unknown, ...rest: unknown[]): this {
     const isLarge = (typeof chunk === 'string' || chunk instanceof Uint8Array) && chunk.length > PIECE_BYTES;
     if (!isLarge || isOver(this) || rest.some((one) => typeof one === 'function')) {
@@ -164,22 +169,25 @@ export class Http2Response extends Http2ServerResponse {
     return this;
   }
 
-  /** Progress of the client in reading the body. */
+  /** The client's progress in reading the body. */
   get taken(): Taken {
     const rest = this.stream.bufferSize;
     return { waits: rest > 0, bytes: this.#written - rest, rest: 0 };
   }
 
   /**
-   * Aborts the response so that no client takes it for complete; the connection stays open. A stream that the client has
-   * reset with code 0 stays until it is destroyed, with whatever was waiting for the client's window.
+   * Aborts the response so that the client does not take it for complete; the connection stays open. A stream that the
+   * client has reset with code 0 stays open, with the data that waits for the client's window, until it is destroyed.
    */
   override destroy(): this {
     abort(this.stream);
     return this;
   }
 
-  /** Node.js reports a `finish` also where the client has left, and the `close` of a HEAD request that is answered later once more. */
+  /**
+   * Node.js also emits `finish` when the client has disconnected, and emits `close` twice for a HEAD request with a
+   * late response.
+   */
   override emit(event: string | symbol, ...values: unknown[]): boolean {
     if (event === 'finish' && (this.#isClosed || !this.writableFinished)) return false;
     if (event === 'close') {
@@ -190,10 +198,12 @@ export class Http2Response extends Http2ServerResponse {
   }
 }
 
-/** Longest wait for a connection to take the end of a stream, in milliseconds. */
+/** Maximum time for a connection to accept the end of a stream, in milliseconds. */
 const RESET_MS = 5000;
 
-/** Aborts a stream. Its connection stays open, unless the client takes nothing from it, so not even the end of a stream. */
+/**
+ * Aborts a stream. Its connection stays open, unless the client reads nothing from it, not even the end of the stream.
+ */
 export function abort(stream: ServerHttp2Stream): void {
   if (stream.closed) {
     stream.destroy();

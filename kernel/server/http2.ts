@@ -20,28 +20,28 @@ import { portTimeouts } from './port-timeouts.ts';
 import { Progress, pauseOf } from './progress.ts';
 import type { LogRefusedQuery } from './refused-queries.ts';
 
-/** Serves connections that speak HTTP/2, encrypted or not. */
+/** HTTP/2 server for connections with or without TLS. */
 export interface Http2 {
   take(socket: Duplex): void;
   /**
    * Checks the limits of another configuration: header size for new connections, timeouts for new requests.
-   * @param onlyType prefix that content types must have; null accepts all.
-   * @returns a function that takes them over and cannot fail.
+   * @param onlyType required prefix of content types; null accepts all.
+   * @returns a function that applies the limits; it never throws.
    * @throws RangeError for limits that HTTP/2 cannot express.
    */
   prepare(config: ServiceConfig, onlyType: string | null): () => void;
-  /** Lets requests in flight end and takes no others on the connections there are. */
+  /** Completes requests in flight and accepts no others on existing connections. */
   drain(): void;
-  /** Ends every connection now. */
+  /** Closes all connections immediately. */
   cut(): void;
 }
 
-/** Requests one connection may have in flight. */
+/** Maximum number of concurrent requests per connection. */
 const CONCURRENT_STREAMS = 250;
-/** Bytes of bodies a client may send ahead, on one request and on one connection. */
+/** Flow-control windows for request bodies, in bytes: per request and per connection. */
 const STREAM_WINDOW_BYTES = 256 * 1024;
 const CONNECTION_WINDOW_BYTES = 1024 * 1024;
-/** Headers of one request, the four of HTTP/2's own included. */
+/** Maximum number of headers in a request, including the four pseudo-headers. */
 const HEADER_PAIRS = 2004;
 const DEFAULT_HEADER_BYTES = 1024 * 1024;
 const SESSION_MEMORY_MB = 16;
@@ -67,7 +67,7 @@ export function createHttp2(
     Http2ServerRequest: Http2Request as unknown as typeof Http2ServerRequest,
     Http2ServerResponse: Http2Response as unknown as typeof Http2ServerResponse,
   });
-  /** Whose session is being opened. */
+  /** The connection whose session is being opened. */
   let taken: Duplex;
   server.on('session', (session) => {
     connections.set(session, taken);
@@ -105,7 +105,7 @@ export function createHttp2(
   });
   return {
     take(socket) {
-      // Read now, it is still known when the client has left.
+      // Reading the address now keeps it available after the client has disconnected.
       void (socket as Socket).remoteAddress;
       taken = socket;
       handConnection(server, socket);
@@ -132,17 +132,20 @@ function headerBytes(config: ServiceConfig): number {
   return config.max_header_bytes || DEFAULT_HEADER_BYTES;
 }
 
-/** The status to refuse a request with, 0 for a sound one: name and length must be known, the head within its limit. */
+/**
+ * Returns the status to reject a request with, 0 for a valid one: it needs a host and a valid length, and a head within
+ * the limit.
+ */
 function inspect({ headers, rawHeaders, url }: Http2ServerRequest, limitBytes: number): number {
   if (headers.host === undefined || !isLength(headers['content-length'] ?? '0')) return 400;
   if (hasTooManyParameters(url)) return 414;
   let bytes = url.length;
-  // As long as it would be in HTTP/1, with a colon, a space and the end of the line.
+  // Counted as in HTTP/1, with a colon, a space and CRLF per header.
   for (const text of rawHeaders) bytes += text.length + 2;
   return bytes > limitBytes ? 431 : 0;
 }
 
-/** Ends a connection on which nothing has happened for a while, unless a request is waiting for its answer. */
+/** Closes a connection that has been idle for a while, unless a request is in progress. */
 function endWhenIdle(session: ServerHttp2Session, idleMs: number): void {
   if (idleMs === 0) return;
   let open = 0;
@@ -155,7 +158,7 @@ function endWhenIdle(session: ServerHttp2Session, idleMs: number): void {
   });
 }
 
-/** Ends a connection in order after a number of requests. @param limit 0 disables it. */
+/** Closes a connection gracefully after a number of requests. @param limit 0 disables it. */
 function endAfterRequests(session: ServerHttp2Session, limit: number): void {
   if (!(limit > 0)) return;
   let requests = 0;
@@ -166,8 +169,8 @@ function endAfterRequests(session: ServerHttp2Session, limit: number): void {
 }
 
 /**
- * A body that nobody has read to its end when the answer is sent would keep the request open for ever. Trailers are sent
- * after the body: the stream is closed behind them.
+ * Discards the rest of a body that was not fully read when the response is sent, as it would keep the request open
+ * forever. With trailers, which follow the body, the stream is closed after them.
  */
 function dropBodyAfter(response: Http2Response, request: Http2Request): void {
   const { stream } = request;
@@ -185,8 +188,8 @@ function dropBody(request: Http2Request): void {
 }
 
 /**
- * Ends a stream that the client resets with code 0 (NO_ERROR): Node.js waits for its body to be read and its answer to be
- * sent, neither of which can happen any more.
+ * Ends a stream that the client resets with code 0 (NO_ERROR): Node.js would wait for its body to be read and its
+ * response to be sent, neither of which can happen anymore.
  */
 function endWhenReset({ stream }: Http2ServerResponse): void {
   const end = (): void => {
@@ -214,7 +217,9 @@ function endWhenStalled(response: Http2Response, limitMs: number): void {
   stream.once('close', () => clearTimeout(timer));
 }
 
-/** `read_timeout` and `write_timeout` of one request: beyond them it is aborted, the connection goes on. */
+/**
+ * Applies `read_timeout` and `write_timeout` to one request: it is aborted when one expires; the connection stays open.
+ */
 function limitTimes(request: Http2ServerRequest, response: Http2ServerResponse, limits: ServiceConfig): void {
   const { read_timeout: readMs, write_timeout: writeMs } = limits;
   const { stream } = response;

@@ -9,25 +9,25 @@ import { answerFailure, type Refusal } from './failed-answer.ts';
 import { respondByKoa } from './internals.ts';
 import { compressReply, headersOn, takeHeaders } from './koa-reply.ts';
 
-/** An error as Koa's `context.throw` makes it, or any other. */
+/** An error from Koa's `context.throw`, or any other. */
 type KoaError = Error & { readonly status?: number; readonly expose?: boolean };
 
 type Composed = (context: Koa.Context) => Promise<void>;
 
 /**
- * A Koa application whose innermost middleware usually writes the reply by itself. Koa's own responder, and the watch
- * over the response that goes with it, come in only for a request whose answer was left on the context.
+ * A Koa application whose innermost middleware usually writes the response itself. Koa's own responder, and its
+ * monitoring of the response, are used only for a request whose response was left on the context.
  */
 export class KoaApp extends Koa {
   readonly #gzips: boolean;
 
-  /** @param gzips compress what is left on the context for clients that ask for it. */
+  /** @param gzips whether to compress responses left on the context for clients that accept gzip. */
   constructor(names: ProductNames, gzips: boolean, log: Log) {
     super();
     this.#gzips = gzips;
     this.silent = true;
     this.on('error', (error: Error) => {
-      // A fault of a plugin has been told already.
+      // Plugin faults are already logged.
       if (!(error instanceof PluginFault)) log.error(() => `service middleware failed: ${error.stack}`);
     });
     this.context.onerror = function (this: Koa.Context, error: KoaError | null) {
@@ -48,7 +48,7 @@ export class KoaApp extends Koa {
     );
   }
 
-  /** Lets Koa answer from what is on the context. */
+  /** Lets Koa respond from the context. */
   #respond(context: Koa.Context): Promise<void> {
     (context.req as ExchangeMessage)[exchangeKey]?.settleBody(context.body instanceof Stream);
     const packing = this.#gzips ? compressReply(context) : undefined;
@@ -61,7 +61,7 @@ export class KoaApp extends Koa {
   }
 }
 
-/** Lets those who asked see the head of an answer that was left on the context. */
+/** Runs the head hooks on a response that was left on the context. */
 function showHead(context: Koa.Context): void {
   const { res, req } = context;
   const rendered: RenderedReply = { status: res.statusCode, headers: headersOn(res), body: null };
@@ -73,7 +73,7 @@ function showHead(context: Koa.Context): void {
   for (let at = 0; at < headers.length; at += 2) res.appendHeader(headers[at]!, headers[at + 1]!);
 }
 
-/** Koa's own way of refusing, `context.throw(403, 'text')`: not a fault. */
+/** Returns the error response for a Koa rejection, `context.throw(403, 'text')`; null for any other error. */
 function refusalOf(error: KoaError): Refusal | null {
   const { status, expose } = error;
   return expose === true && status !== undefined && status >= 400 && status < 500
@@ -81,7 +81,7 @@ function refusalOf(error: KoaError): Refusal | null {
     : null;
 }
 
-/** The client broke off its request: what fails then is nobody's fault. */
+/** Whether the client interrupted its request; resulting errors are not failures. */
 function hasLeft(message: IncomingMessage): boolean {
   return message.destroyed && !message.complete;
 }

@@ -4,7 +4,7 @@ import { ByteStream, type Call } from '#contract';
 import type { RenderedReply } from '../pipeline/render.ts';
 import { acceptsGzip, compressBytes, isCompressible, weakTag } from './compression.ts';
 
-/** Leaves an answer on the context, for middleware that reads the reply: Koa writes it. */
+/** Leaves a response on the context, for middleware that reads it; Koa writes it. */
 export function handToKoa(context: Koa.Context, rendered: RenderedReply, call: Call | null): void {
   const { status, headers, body } = rendered;
   const { res, response } = context;
@@ -16,7 +16,7 @@ export function handToKoa(context: Koa.Context, rendered: RenderedReply, call: C
   }
   const type = response.get('content-type');
   const length = response.get('content-length');
-  // Without a body Koa would write the status's name into it.
+  // Without a body, Koa would write the status text as the body.
   context.body =
     body instanceof ByteStream ? body.readable() : typeof body === 'string' ? body : Buffer.from(body ?? '');
   if (type) context.set('Content-Type', type);
@@ -25,13 +25,13 @@ export function handToKoa(context: Koa.Context, rendered: RenderedReply, call: C
   if (!(body instanceof ByteStream)) call?.finish();
 }
 
-/** Headers of which middleware and an endpoint may each set their own. */
+/** Whether a header may be set by both middleware and an endpoint, each adding its own values. */
 function isList(name: string): boolean {
   const lower = name.toLowerCase();
   return lower === 'set-cookie' || lower === 'vary' || lower === 'link';
 }
 
-/** Compresses what was left on the context, where the client asks for it. */
+/** Compresses the body left on the context, if the client accepts gzip. */
 export async function compressReply(context: Koa.Context): Promise<void> {
   const { body, status, res } = context;
   if (context.compress === false || context.method === 'HEAD') return;
@@ -46,8 +46,8 @@ export async function compressReply(context: Koa.Context): Promise<void> {
 }
 
 /**
- * Moves what service-level middleware has set to the headers of an answer. It stands: a header of the same name goes, unless
- * it is a list.
+ * Moves headers set by service-level middleware into a response's headers. They replace headers of the same name,
+ * except lists.
  */
 export function joinContext(response: ServerResponse, headers: string[]): void {
   for (let at = headers.length - 2; at >= 0; at -= 2) {
@@ -56,24 +56,24 @@ export function joinContext(response: ServerResponse, headers: string[]): void {
   for (const text of takeHeaders(response)) headers.push(text);
 }
 
-/** Takes what was set on a response off it. @returns a flat list of names and values. */
+/** Removes all headers set on a response. @returns a flat list of names and values. */
 export function takeHeaders(response: ServerResponse): string[] {
   const headers = headersOn(response);
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   return headers;
 }
 
-/** What was set on a response, as a flat list of names and values. */
+/** Returns the headers set on a response, as a flat list of names and values. */
 export function headersOn(response: ServerResponse & { getRawHeaderNames?(): string[] }): string[] {
-  // Over HTTP/2 names are known in lower case only.
+  // Over HTTP/2, names are available only in lowercase.
   const names = response.getRawHeaderNames?.() ?? response.getHeaderNames();
   return names.flatMap((name) => [response.getHeader(name) ?? []].flat().flatMap((value) => [name, String(value)]));
 }
 
-/** Headers that say how the body travels: what arrived stays true, whatever middleware makes of them. */
+/** Framing headers of the received body, which keep their values whatever middleware sets. */
 const framing: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding']);
 
-/** A request as it came, to tell what Koa middleware changes of it. */
+/** Snapshot of a request, to detect what Koa middleware changes. */
 export class KoaChanges {
   readonly #message: IncomingMessage;
   readonly #headers: IncomingHttpHeaders;
@@ -87,13 +87,13 @@ export class KoaChanges {
     this.#method = message.method;
   }
 
-  /** Something else is asked for than before. */
+  /** Whether the request's URL or method has changed. */
   get isElsewhere(): boolean {
     const { url, method } = this.#message;
     return url !== this.#url || method !== this.#method;
   }
 
-  /** Writes the headers that were set, replaced or taken away where the pipe reads them. */
+  /** Copies added, replaced and removed headers to the raw headers, which the pipe reads. */
   settleHeaders(): void {
     const { headers, rawHeaders } = this.#message;
     for (const name of new Set([...Object.keys(this.#headers), ...Object.keys(headers)])) {
@@ -110,7 +110,7 @@ function removeHeader(list: string[], lowerName: string): void {
   for (let at = list.length - 2; at >= 0; at -= 2) if (list[at]!.toLowerCase() === lowerName) list.splice(at, 2);
 }
 
-/** The length that middleware has told of what it wrote. */
+/** Returns the `Content-Length` that middleware set for the body it wrote. */
 export function lengthOf(response: ServerResponse): number | undefined {
   const length = response.getHeader('content-length');
   return length === undefined || response.req.method === 'HEAD' ? undefined : Number(length);

@@ -4,22 +4,25 @@ import { GatewayError } from '../contract/internal.ts';
 import { bindTrouble } from '../runtime/plugin-port.ts';
 import { createProtocols, type PortSettings, type Serving } from './protocols.ts';
 
-/** Where clients connect. Its life is longer than a configuration's: requests are handed to whatever serves now. */
+/** The listening port. It outlives configurations: requests go to the current one. */
 export interface Listener {
   readonly host: string;
   readonly port: number;
   /**
    * Prepares the limits, protocols and certificates of another configuration.
-   * @returns a function that takes them over and cannot fail.
+   * @returns a function that applies them; it never throws.
    */
   prepare(settings: PortSettings): () => void;
-  /** Whether connections are closed after the answer they are waiting for, so that clients go elsewhere. */
+  /** Sets whether connections are closed after their pending response, so that clients reconnect elsewhere. */
   setClosing(closing: boolean): void;
-  /** Stops accepting, lets requests in flight end, then closes. @param waitMs then the rest is cut; infinite to wait. */
+  /**
+   * Stops accepting connections, completes requests in flight, then closes. @param waitMs time after which remaining
+   * connections are closed; infinite to wait.
+   */
   close(waitMs: number): Promise<void>;
 }
 
-/** An address as it is asked for: an empty `ip` for all addresses of the machine, port 0 for any free one. */
+/** A requested address: an empty `ip` for all addresses of the machine, port 0 for any free port. */
 export interface AskedAddress {
   readonly ip: string;
   readonly port: number;
@@ -27,7 +30,7 @@ export interface AskedAddress {
 
 /**
  * Opens the port.
- * @throws GatewayError LISTEN_FAILED naming the address when it is taken or not allowed.
+ * @throws GatewayError LISTEN_FAILED with the address, when it is in use or not allowed.
  */
 export async function listen(
   settings: PortSettings,

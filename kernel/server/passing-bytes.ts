@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Keeps the bytes of a request's body that arrive while somebody else may be reading them, for the one who is to have all
- * of them. Bytes that nobody reads are held back by the message itself.
+ * Buffers the bytes of a request body that arrive while other code may be reading them, for a later reader that needs
+ * all of them. Unread bytes stay buffered in the message itself.
  */
 export class PassingBytes {
   readonly limitBytes: number;
@@ -11,7 +11,7 @@ export class PassingBytes {
   #ended = false;
   #reader: ((chunk: Uint8Array | null) => void) | null = null;
 
-  /** @param limitBytes beyond it nothing is kept, and the body is too large for whoever is to have it. */
+  /** @param limitBytes beyond this nothing is kept, and the body is too large for the later reader. */
   constructor(message: IncomingMessage, limitBytes: number) {
     this.limitBytes = limitBytes;
     const { push } = message;
@@ -21,24 +21,24 @@ export class PassingBytes {
     };
   }
 
-  /** More has passed than may be kept. */
+  /** Whether more bytes have passed than may be kept. */
   get isTooLarge(): boolean {
     return this.#keptBytes > this.limitBytes;
   }
 
-  /** All of the body has arrived. */
+  /** Whether the whole body has arrived. */
   get ended(): boolean {
     return this.#ended;
   }
 
-  /** Hands on what was kept, and from now on what arrives; null is the end. */
+  /** Passes on the kept bytes, and from now on those that arrive; null marks the end. */
   open(reader: (chunk: Uint8Array | null) => void): void {
     this.#reader = reader;
     for (const chunk of this.#kept.splice(0)) reader(chunk);
     if (this.#ended) reader(null);
   }
 
-  /** Nobody is to have the rest. */
+  /** Discards the kept bytes and all that follow. */
   close(): void {
     this.#reader = ignored;
     this.#kept = [];
@@ -56,5 +56,4 @@ export class PassingBytes {
   }
 }
 
-/** Bytes that nobody wants. */
 function ignored(): void {}

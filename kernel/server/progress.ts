@@ -1,6 +1,6 @@
-/** Progress of a client in reading the written data. */
+/** A client's progress in reading the written data. */
 export interface Taken {
-  /** Bytes are waiting for the client. */
+  /** Whether bytes are waiting for the client. */
   readonly waits: boolean;
   /** Two counters; at least one changes whenever the client reads. */
   readonly bytes: number;
@@ -14,9 +14,9 @@ export class Progress {
   #since = 0;
 
   /**
-   * Looks again.
+   * Updates the measurement.
    * @param now monotonic, in milliseconds.
-   * @returns time since the client was last seen to take something, in milliseconds; 0 where nothing waits.
+   * @returns time since the client was last seen to read, in milliseconds; 0 when no data is pending.
    */
   stalledMs({ waits, bytes, rest }: Taken, now: number): number {
     if (!waits || bytes !== this.#bytes || rest !== this.#rest) {

@@ -15,45 +15,48 @@ import { type LogRefusedQuery, refusedQueryLog } from './refused-queries.ts';
 import { createHandshakes, type Handshakes } from './tls.ts';
 import { protocolOf, SwitchingResponse } from './upgrade.ts';
 
-/** What a configuration says about the port. */
+/** Configuration of the port. */
 export interface PortSettings {
   readonly config: ServiceConfig;
   readonly tls: ServerTls | null;
-  /** Protocols that connections can go on in, in lower case. */
+  /** Protocols that connections can be upgraded to, in lowercase. */
   readonly upgrades: ReadonlySet<string>;
-  /** What the content types of requests begin with that have endpoints of their own over HTTP/2; null for none. */
+  /** Prefix of the request content types that have their own endpoints over HTTP/2; null for none. */
   readonly http2Type: string | null;
 }
 
 /**
- * Accepts connections and hands each to the server for what it speaks. The port stays open whatever changes: another
- * configuration decides about the connections that come after it.
+ * Accepts connections and hands each to the server for its protocol. The port stays open across configurations: a new
+ * one applies to later connections.
  */
 export interface Protocols {
-  /** Owns the port. */
+  /** Server that owns the port. */
   readonly listener: Server;
   /**
-   * Prepares the limits, protocols and certificates of another configuration. Nothing changes before the returned function
-   * is called, which cannot fail: connections that speak a protocol the port no longer offers then end after their answers.
-   * @throws when they cannot be served.
+   * Prepares the limits, protocols and certificates of another configuration. Nothing changes until the returned
+   * function is called, which never throws: connections whose protocol the port no longer offers then close after their
+   * pending responses.
+   * @throws when the settings cannot be applied.
    */
   prepare(settings: PortSettings): () => void;
-  /** Whether HTTP/1 connections are closed after the answer they are waiting for. */
+  /** Sets whether HTTP/1 connections are closed after their pending response. */
   setClosing(closing: boolean): void;
-  /** What is being answered is answered, connections without work end now. */
+  /** Completes responses in progress and closes idle connections now. */
   drain(): void;
-  /** Ends every connection. */
+  /** Closes all connections immediately. */
   cut(): void;
 }
 
-/** What answers the requests of a port. */
+/** Request handlers of a port. */
 export interface Serving {
   readonly serve: (message: IncomingMessage, response: ServerResponse) => void;
-  /** Those over HTTP/2. */
+  /** Handles HTTP/2 requests. */
   readonly serveHttp2: (message: IncomingMessage, response: ServerResponse) => void;
 }
 
-/** Loaded for ports that speak HTTP/2: with what it needs of Node.js it takes more than ten milliseconds. */
+/**
+ * Loads HTTP/2 support only for ports that use it: with the Node.js modules it needs, loading takes more than 10 ms.
+ */
 function http2Module(): { readonly createHttp2: typeof createHttp2 } {
   return createRequire(import.meta.url)(`./http2${extname(import.meta.url)}`);
 }
@@ -71,11 +74,11 @@ class Dispatch implements Protocols {
   #http2Type: string | null;
   #handshakes: Handshakes | null;
   #http1: Http1;
-  /** Null until the port speaks HTTP/2 for the first time. */
+  /** Null until the port first uses HTTP/2. */
   #http2: Http2 | null = null;
-  /** HTTP/1 servers whose connections are to end. */
+  /** Previous HTTP/1 servers whose connections are still draining. */
   readonly #retired = new Set<Http1>();
-  /** Plain connections whose protocol is not known yet. */
+  /** Plain-text connections whose protocol is not yet known. */
   readonly #unknown = new Set<Socket>();
   readonly #logRefusedQuery: LogRefusedQuery;
   readonly #limitConnections: (config: ServiceConfig) => void;
@@ -88,7 +91,7 @@ class Dispatch implements Protocols {
     this.#serving = serving;
     this.#log = log;
     this.listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-      // Node takes its own listener off what it hands out, and a reset can come at any moment.
+      // Node removes its own error listener from connections it hands out, and a reset can come at any time.
       socket.on('error', ignored);
       const owner = clientOwner(socket);
       ownEvents(socket, owner);
@@ -156,7 +159,7 @@ class Dispatch implements Protocols {
     return http1;
   }
 
-  /** Plain connections may begin with HTTP/2. */
+  /** Whether plain-text connections may use HTTP/2. */
   get #speaksHttp2(): boolean {
     return speaksHttp2(this.#config, this.#http2Type);
   }
@@ -165,7 +168,7 @@ class Dispatch implements Protocols {
     return this.#config.use_h2c && !this.#handshakes && asksForHttp2(message);
   }
 
-  /** Remembers a connection until its protocol is known. */
+  /** Tracks a connection until its protocol is known. */
   #wait(socket: Socket): () => void {
     const known = () => {
       this.#unknown.delete(socket);
@@ -179,7 +182,7 @@ class Dispatch implements Protocols {
   prepare(settings: PortSettings): () => void {
     const { config, tls, upgrades, http2Type } = settings;
     const old = this.#handshakes;
-    // A handshake that has begun ends as it began.
+    // Handshakes in progress finish with the settings they started with.
     const handshakes = tls?.fingerprint === old?.fingerprint ? old : tls && this.#shakeHands(tls, config);
     const http1 = (tls === null) === (old === null) ? null : this.#createHttp1(config);
     const opened = this.#http2 ? null : this.#openHttp2(settings);
@@ -203,7 +206,7 @@ class Dispatch implements Protocols {
     };
   }
 
-  /** @returns null where the port does not speak HTTP/2. */
+  /** @returns null when the port does not use HTTP/2. */
   #openHttp2(settings: PortSettings): Http2 | null {
     const { config, tls, http2Type } = settings;
     if (!tls && !speaksHttp2(config, http2Type)) return null;
@@ -224,7 +227,7 @@ class Dispatch implements Protocols {
   drain(): void {
     this.#handshakes?.abort();
     for (const socket of this.#unknown) socket.destroy();
-    // The port is not its own: closing only stops the watch over timeouts.
+    // This server does not own the port: closing it only stops its timeout checks.
     this.#http1.server.close();
     this.#http1.drain();
     this.#http2?.drain();
@@ -240,16 +243,16 @@ function speaksHttp2(config: ServiceConfig, http2Type: string | null): boolean {
   return config.use_h2c || http2Type !== null;
 }
 
-/** The only content type that plain connections of HTTP/2 are for; null where they are for all. */
+/** Returns the only content type accepted on plain-text HTTP/2 connections; null when all are. */
 function onlyType({ config, tls, http2Type }: PortSettings): string | null {
   return config.use_h2c || tls ? null : http2Type;
 }
 
-/** The owner of everything that happens on a client's connection outside of a request. */
+/** Fault owner of everything on a client connection that is not part of a request. */
 function clientOwner(socket: Socket): FaultOwner {
   const { remoteAddress, remotePort } = socket;
   return connectionOwner('client connection', `${remoteAddress}:${remotePort}`, () => socket.destroy());
 }
 
-/** The connection closes; there is nobody to tell. */
+/** Ignores the error: the connection closes anyway. */
 function ignored(): void {}

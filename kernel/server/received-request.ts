@@ -13,18 +13,18 @@ import { SwitchingResponse } from './upgrade.ts';
 
 const badTarget: Destination = { kind: 'refused', text: 'error: invalid request target' };
 
-/** What a client asks for: the target of Node's message, where that leads, and the body, opened once. */
+/** A received request: the target of Node's message, its destination, and the body, opened once. */
 export class ReceivedRequest implements RequestSource {
   readonly message: IncomingMessage;
   readonly #context: ExchangeContext;
   readonly response: ServerResponse;
-  /** Tells what Koa middleware has changed; null where there is none. */
+  /** Tracks changes by Koa middleware; null without middleware. */
   #changes: KoaChanges | null = null;
   #target: Target | null;
   #destination: Destination | null = null;
   #client: HttpRequest | null = null;
   #body: ClientBody | null = null;
-  /** What answers, or has begun to; null for anything but an endpoint. */
+  /** The route that handles the request, or has begun to; null for anything other than an endpoint. */
   route: Route | null = null;
 
   constructor(context: ExchangeContext, message: IncomingMessage, response: ServerResponse) {
@@ -34,18 +34,18 @@ export class ReceivedRequest implements RequestSource {
     this.#target = readTarget(message);
   }
 
-  /** Koa middleware is about to see the request: it may change it, and read its body. */
+  /** Called before Koa middleware sees the request: it may change the request, and read its body. */
   prepare(): void {
     this.#changes = new KoaChanges(this.message);
     this.#body = receiveBody(this.message, this.response, this.#context.options.max_payload || BODY_LIMIT_BYTES);
   }
 
-  /** Koa middleware stands around it. */
+  /** Whether Koa middleware runs around the request. */
   get isPrepared(): boolean {
     return this.#changes !== null;
   }
 
-  /** Where it leads. Found once. */
+  /** Destination of the request. Looked up once. */
   get destination(): Destination {
     this.#destination ??= this.#target
       ? this.#context.destinations.ofMessage(this.message, this.#target.path)
@@ -58,12 +58,12 @@ export class ReceivedRequest implements RequestSource {
     return destination.kind === 'route' ? destination.route.endpoint : null;
   }
 
-  /** Where this request leads, or one that was made of it. */
+  /** Returns the destination of this request, or of one derived from it. */
   destinationOf(request: ClientRequest): Destination {
     return request === this.#client ? this.destination : this.#context.destinations.ofRequest(request);
   }
 
-  /** Takes over what Koa middleware has made of it. */
+  /** Applies the changes made by Koa middleware. */
   settle(): void {
     const changes = this.#changes;
     if (!changes) return;
@@ -74,7 +74,7 @@ export class ReceivedRequest implements RequestSource {
     this.#destination = null;
   }
 
-  /** As the pipe sees it. */
+  /** The request as the pipe sees it. */
   get client(): HttpRequest {
     if (!this.#client) {
       const { path, search } = this.#target ?? { path: this.message.url!, search: '' };
@@ -83,17 +83,17 @@ export class ReceivedRequest implements RequestSource {
     return this.#client;
   }
 
-  /** Something has begun to answer it. */
+  /** Whether processing has begun. */
   get isServed(): boolean {
     return this.#client !== null;
   }
 
-  /** A body that is there already comes under the limit of the endpoint. @throws CallError when it is too large. */
+  /** Applies the endpoint's limit to a body that is already open. @throws CallError when it is too large. */
   restrict(request: ClientRequest, maxBytes: number): void {
     if (request !== this.#client || this.#body !== null) request.body?.restrict(maxBytes);
   }
 
-  /** Opened once, under the limits of the endpoint that the request is for by then. */
+  /** Opens the body once, under the limits of the endpoint that the request matches by then. */
   openBody(): RequestBody | null {
     this.#body ??= receiveBody(this.message, this.response);
     const { destination } = this;
@@ -101,7 +101,7 @@ export class ReceivedRequest implements RequestSource {
     return this.#body && limitBody(this.#body, this.message, limits ?? this.#limits);
   }
 
-  /** Limits of a body that is read before it is known which endpoint the request is for. */
+  /** Limits for a body that is read before the endpoint is known. */
   get #limits(): Pick<Route, 'maxPayloadBytes' | 'maxParsedBytes' | 'inflate'> {
     const { max_payload: maxPayload } = this.#context.options;
     return {
@@ -115,19 +115,19 @@ export class ReceivedRequest implements RequestSource {
     return this.response instanceof SwitchingResponse ? this.response.protocol : null;
   }
 
-  /** As of `KoaExchange.settleBody`. */
+  /** See `KoaExchange.settleBody`. */
   settleBody(streams: boolean): void {
     this.#body ??= receiveBody(this.message, this.response);
     this.#body?.settle(streams);
   }
 
-  /** Nobody reads the body any more. */
+  /** Discards the body, as it has no reader anymore. */
   dropBody(): void {
     if (this.#body?.destroyed === false) this.#body.destroy(new CancelledError());
   }
 }
 
-/** What is asked for in the target is what counts, whatever `Host` says. */
+/** Parses the request target. A host in the target takes precedence over `Host`. */
 function readTarget(message: IncomingMessage): Target | null {
   const target = parseTarget(message.url!);
   if (target?.host !== undefined) message.headers.host = target.host;

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** Longest time to wait for a client to read a refusal and leave, in milliseconds. */
+/** Maximum time to wait for a client to read an error response and disconnect, in milliseconds. */
 const LINGER_MS = 1000;
 
 const reasons: Readonly<Record<number, string>> = {
@@ -16,7 +16,7 @@ const reasons: Readonly<Record<number, string>> = {
   505: 'HTTP Version Not Supported',
 };
 
-/** The answer where no request could be read. @param text its body, of ASCII. */
+/** Formats the error response for a connection on which no request could be read. @param text body, ASCII only. */
 export function refusal(status: number, text = ''): string {
   const type = text === '' ? '' : 'Content-Type: text/plain\r\n';
   const head = `HTTP/1.1 ${status} ${reasons[status]}\r\nConnection: close\r\n${type}`;
@@ -24,8 +24,8 @@ export function refusal(status: number, text = ''): string {
 }
 
 /**
- * Ends a connection whose client may still be sending. Closing it at once would make the system throw away an answer
- * that was not read yet, so the rest is read and dropped until the client leaves or its time is over.
+ * Closes a connection whose client may still be sending. Closing it immediately would make the operating system discard
+ * an unread response, so remaining input is read and discarded until the client disconnects or its time is up.
  */
 export function endPolitely(socket: Socket): void {
   if (socket.destroyed) return;

@@ -3,13 +3,13 @@ import type { Server } from 'node:net';
 import type { Log } from '#contract';
 import { LimitedLog } from '../containment/limited-log.ts';
 
-/** Characters of a path that a line has. */
+/** Maximum number of characters of a target in a log line. */
 const SHOWN = 200;
 
 /** Logs requests that are rejected with 414, at most once a second. */
 export type LogRefusedQuery = (message: Pick<IncomingMessage, 'method' | 'url'>) => void;
 
-/** @param server its lines end with it. */
+/** @param server the log is closed with it. */
 export function refusedQueryLog(server: Server, log: Log): LogRefusedQuery {
   const lines = new LimitedLog((line) => log.warning(line));
   server.once('close', () => lines.close());

@@ -5,8 +5,8 @@ import type { Route } from '../pipeline/route.ts';
 import { renderUpgrade } from './upgrade.ts';
 
 /**
- * What a reply is written as, whatever it holds: a failure to write it is an answer too. Never throws.
- * @param route what has answered; null for anything but an endpoint.
+ * Renders a reply; a reply that cannot be rendered becomes an error response. Never throws.
+ * @param route the route that produced the reply; null for anything other than an endpoint.
  */
 export function renderReply(
   reply: Reply,
@@ -23,14 +23,14 @@ export function renderReply(
   } catch (error) {
     const failed = Reply.failed(toCallError(error));
     logErrors(failed, log, false);
-    // What the stages have put on the reply is the client's, whatever becomes of its content.
+    // Headers set by the stages are sent to the client even when the content cannot be rendered.
     reply.headers.filter((name) => !name.startsWith('content-'));
     failed.headers = reply.headers;
     return renderError(failed, rendering);
   }
 }
 
-/** One ERROR line for each thing that failed, but for what the log has been told already; a fault of ours with its stack. */
+/** Logs one ERROR line per failure, except those already logged; an internal fault with its stack. */
 export function logErrors(reply: Reply, log: Log, several: boolean): void {
   for (const [index, error] of reply.errors.entries()) {
     const lead = several ? `Error #${index}: ` : '';

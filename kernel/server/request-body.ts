@@ -11,8 +11,8 @@ import { PassingBytes } from './passing-bytes.ts';
 export const INFLATED_LIMIT_BYTES = 64 * 1024 * 1024;
 
 /**
- * The bytes a client sends with its request; null when it sends none.
- * @param keepBytes how many to keep of what others read of them before; 0 where nobody can.
+ * Returns the body of a client's request; null when it has none.
+ * @param keepBytes number of bytes to buffer that other readers read first; 0 when there are none.
  */
 export function receiveBody(message: IncomingMessage, response: ServerResponse, keepBytes = 0): ClientBody | null {
   const { headers } = message;
@@ -25,7 +25,7 @@ export function receiveBody(message: IncomingMessage, response: ServerResponse, 
   return new ClientBody(message, response, keepBytes > 0 ? new PassingBytes(message, keepBytes) : null);
 }
 
-/** A client's body under an endpoint's limits. */
+/** Applies an endpoint's limits to a client's body. */
 export function limitBody(
   source: ClientBody,
   message: IncomingMessage,
@@ -40,7 +40,7 @@ export function limitBody(
   return RequestBody.stream(inflated(source), undefined, maxPayloadBytes || INFLATED_LIMIT_BYTES, maxParsedBytes);
 }
 
-/** The body is handed on inflated: the headers must not say otherwise. */
+/** Adjusts the headers to a body that is passed on decompressed. */
 function dropCoding(message: IncomingMessage, rest: readonly string[]): void {
   const { rawHeaders } = message;
   for (let at = rawHeaders.length - 2; at >= 0; at -= 2) {
@@ -50,7 +50,7 @@ function dropCoding(message: IncomingMessage, rest: readonly string[]): void {
   if (rest.length > 0) rawHeaders.push('Content-Encoding', rest.join(', '));
 }
 
-/** Nothing is read before somebody wants the result. */
+/** Decompresses a stream. The source is not read until the result is. */
 function inflated(source: Readable): Readable {
   const output = new PassThrough({
     destroy: (error, done) => done(error === null || error instanceof CallError ? error : invalidGzip()),
@@ -64,5 +64,5 @@ function invalidGzip(): CallError {
   return new CallError('REQUEST_GZIP', 'request body is not valid gzip', { view: { status: 400 } });
 }
 
-/** The failure reaches whoever reads the stream. */
+/** Ignores the error: the stream's reader gets it. */
 function ignored(): void {}

@@ -11,17 +11,17 @@ import {
 } from '#contract';
 import { socketAddress } from './client-ip.ts';
 
-/** Leaves the id of a request on its call; its header then holds that id and no other. */
+/** Stores a request's ID on its call, and sets its header to that ID alone. */
 export type Identify = (message: IncomingMessage, call: Call) => void;
 
-/** Ids end up in log lines, headers and traces: no blanks, quotes or separators of lists. */
+/** IDs appear in log lines, headers and traces: no spaces, quotes or list separators. */
 const sound = /^[\w.~:/+=@-]{1,128}$/;
 
-/** Differs between processes, so that the ids of workers never meet. */
+/** Differs between processes, so that workers never generate the same ID. */
 const processPart = randomBytes(6).toString('hex');
 let made = 0;
 
-/** @returns null where requests have no ids. */
+/** @returns null when request IDs are disabled. */
 export function compileRequestId({ request_id: name, trusted_proxies: proxies }: RouterOptions): Identify | null {
   if (name === '') return null;
   const lower = name.toLowerCase();
@@ -39,13 +39,13 @@ export function compileRequestId({ request_id: name, trusted_proxies: proxies }:
   };
 }
 
-/** A log that names the request, where it has an id. */
+/** Returns a log that includes the request ID, if there is one. */
 export function logOf(log: Log, call: Call): Log {
   const id = call.get(requestIdSlot);
   return id === undefined ? log : log.at(`[REQUEST: ${id}]`);
 }
 
-/** Puts the id of the request on every response. */
+/** Sets the request ID header on every response. */
 export function requestIdHead(name: string): NonNullable<AtService['head']> {
   return ({ headers }, _request, call) => headers.set(name, call.get(requestIdSlot)!);
 }

@@ -1,16 +1,16 @@
 import type { FaultOwner } from '../contract/internal.ts';
 
-/** An exchange that can be ended in the middle. */
+/** An exchange that can be aborted. */
 export interface Failing {
-  /** As in `GET /users`. */
+  /** For example `GET /users`. */
   readonly name: string;
-  /** Ends the exchange: with 500, or with its connection where the response has begun. */
+  /** Ends the exchange with 500, or closes its connection if the response has begun. */
   fail(): void;
 }
 
 /**
- * The owner of what runs for a request. Connections and timers that a request has started outlive it and keep its owner in
- * memory, so the owner lets go of the exchange when that has ended.
+ * Fault owner of everything that runs for a request. Connections and timers that a request has started outlive it and
+ * keep their owner in memory, so the owner releases the exchange when it has ended.
  */
 export class RequestOwner implements FaultOwner {
   readonly place = 'request';

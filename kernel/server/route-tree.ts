@@ -4,42 +4,46 @@ import { OTHER_METHODS } from './any-method.ts';
 import { CaseInsensitivePaths } from './case-insensitive-paths.ts';
 import { triePath } from './trie-path.ts';
 
-/** How one route's variables are read from what the tree found. */
+/** Data of one route in the tree, to read its variables from a match. */
 export interface Entry {
-  /** Position of the route among those of the configuration. */
+  /** Index of the route in the configuration. */
   readonly at: number;
-  /** As the tree has it. */
+  /** Path in the tree's syntax. */
   readonly path: string;
-  /** Name in the tree and key in `Params`; null when they are the same. */
+  /** Variable names in the tree and keys in `Params`; null when they are the same. */
   readonly names: readonly (readonly [string, string])[] | null;
-  /** Segments before the wildcard; -1 for none. */
+  /** Number of segments before the wildcard; -1 for no wildcard. */
   readonly wildcardAt: number;
 }
 
-/** Paths that mean to the tree what they are. */
+/** Paths that the tree would match literally. */
 const FIXED = /^[\w./~-]+$/;
 
-/** One for all routes: each keeps its own. */
+/** Shared by all routes. */
 const noOptions = {};
 
 function ignored(): void {}
 
-/** Where the routes of a configuration are found, by their positions: filled before it is published, never changed after. */
+/**
+ * Routing tree of a configuration, which maps requests to route indexes. Filled before it is published, never changed
+ * afterward.
+ */
 export class RouteTree {
   readonly exact: Instance<never>;
-  /** Paths without variables: they come before all others, and need no tree. By method. */
+  /** Paths without variables, by method: they take precedence over all others and do not need the tree. */
   readonly fixed = new Map<string, Map<string, number>>();
-  /** For redirects to the declared spelling; null when those are off. */
+  /** Lookup for redirects to the declared spelling; null when these redirects are off. */
   readonly spelling: CaseInsensitivePaths | null;
-  /** The methods that endpoints name; null where none has the method ANY. */
+  /** The methods that endpoints declare; null when no endpoint has the method ANY. */
   readonly named: ReadonlySet<string> | null;
-  /** The methods of 405 responses. */
+  /** Methods considered for 405 responses. */
   readonly methods = new Set<string>();
   catchAll = -1;
 
   constructor(config: ServiceConfig, named: RouteTree['named']) {
     this.named = named;
-    // The only expressions are those of `triePath`, whose time grows with the segment: there is nothing to look for in them.
+    // The safety check of regular expressions is unnecessary: the only ones are from `triePath`, which run in linear
+    // time.
     const tree = { maxParamLength: 1_000_000, querystringParser: ignored, allowUnsafeRegex: true };
     this.exact = createFindMyWay(tree) as unknown as Instance<never>;
     this.spelling = config.router.disable_redirect_fixed_path ? null : new CaseInsensitivePaths();

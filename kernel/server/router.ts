@@ -7,7 +7,7 @@ import { type Entry, RouteTree } from './route-tree.ts';
 import { cleanPath } from './target.ts';
 import { moreFixedFirst } from './trie-path.ts';
 
-/** What a request's method and path lead to. */
+/** Result of looking up a request's method and path. */
 export type Outcome =
   | { readonly kind: 'route'; readonly route: Route; readonly params: Params }
   | { readonly kind: 'redirect'; readonly path: string; readonly slashOnly: boolean }
@@ -19,20 +19,20 @@ const none: Outcome = Object.freeze({ kind: 'none' });
 const invalidPath: Outcome = Object.freeze({ kind: 'refused', text: 'error: invalid path' });
 
 /**
- * Finds the endpoint of a request in a radix tree: the same cost with ten endpoints as with ten thousand. A router belongs
- * to one configuration; its tree may be that of several, which have the same routes at the same places.
+ * Finds the endpoint of a request in a radix tree, at the same cost with ten endpoints or ten thousand. A router
+ * belongs to one configuration; its tree may be shared by several that have the same routes in the same order.
  */
 export class Router {
   readonly #config: ServiceConfig;
   readonly #options: ServiceConfig['router'];
   readonly #routes: readonly Route[];
   readonly #prefix: string;
-  /** Null before anything is asked for, where that may never be. */
+  /** Null until the first lookup, if the router is built on demand. */
   #tree: RouteTree | null = null;
   #exact!: RouteTree['exact'];
   #fixed!: RouteTree['fixed'];
   #spelling!: RouteTree['spelling'];
-  /** The methods that endpoints name; null where none has the method ANY. */
+  /** The methods that endpoints declare; null when no endpoint has the method ANY. */
   #named: RouteTree['named'] = null;
   #catchAll: Route | null = null;
 
@@ -43,14 +43,15 @@ export class Router {
     this.#prefix = prefix;
   }
 
-  /** As `build`, for a process that may never be asked: the tree is made when something is. */
+  /** Like `build`, for a process that may never route a request: the tree is built on the first lookup. */
   static later(config: ServiceConfig, routes: readonly Route[], prefix = ''): Router {
     return new Router(config, routes, prefix);
   }
 
   /**
-   * @param prefix begins the paths of all routes, and is none of what clients ask for.
-   * @param before of the configuration before, with the same prefix: its tree is taken where it leads to the same routes.
+   * @param prefix start of the paths of all routes; not part of the paths that clients request.
+   * @param before router of the previous configuration with the same prefix: its tree is reused if it has the same
+   * routes.
    */
   static async build(
     config: ServiceConfig,
@@ -65,7 +66,7 @@ export class Router {
     return router;
   }
 
-  /** Makes the tree, one route after another. */
+  /** Builds the tree, one route per step. */
   *#grow(): Generator<undefined, void, undefined> {
     const routes = this.#routes;
     const any = AnyMethod.of(routes);
@@ -97,7 +98,7 @@ export class Router {
     return this.#tree!;
   }
 
-  /** The tree, where it leads to these routes as well; else null. */
+  /** Returns the tree if it is valid for these routes too; otherwise null. */
   #treeFor(config: ServiceConfig, routes: readonly Route[]): RouteTree | null {
     const own = this.#routes;
     if (this.#config.router !== config.router || this.#config.disable_rest !== config.disable_rest) return null;
@@ -110,9 +111,7 @@ export class Router {
     return own.length === routes.length && routes.every(isSame) ? this.#tree : null;
   }
 
-  /**
-   * @param path as on the wire. It is decoded once; an encoded slash separates like a plain one.
-   */
+  /** @param path as sent. It is decoded once; an encoded slash is a separator like a plain one. */
   find(asked: string, path: string): Outcome {
     if (this.#tree === null) this.#grown();
     const method = this.#named === null || this.#named.has(asked) ? asked : OTHER_METHODS;
@@ -145,7 +144,7 @@ export class Router {
     return this.#catchAll ? this.#catch(this.#catchAll, path, plain, hasEscapes) : this.#miss(method, plain);
   }
 
-  /** A path of which no wildcard would take the rest is not for this one either. */
+  /** Applies the catch-all endpoint, which rejects the same paths as a wildcard. */
   #catch(route: Route, path: string, plain: string, hasEscapes: boolean): Outcome {
     if (checkWildcard(path, plain)) return invalidPath;
     const params: Params = { Wildcard: path.slice(1) };
@@ -154,7 +153,7 @@ export class Router {
   }
 
   #lookUp(method: string, plain: string) {
-    // The tree decodes once more and stops at `?` and `#`: give it a text in which those stand for themselves.
+    // The tree decodes once more and stops at `?` and `#`, so these are encoded to be matched literally.
     const safe = /[%?#]/.test(plain) ? plain.replace(/[%?#]/g, encodeURIComponent) : plain;
     return this.#exact.find(method as HTTPMethod, safe);
   }
@@ -184,7 +183,7 @@ export class Router {
     return none;
   }
 
-  /** Every method declared for exactly this path, sorted. @param path as on the wire. */
+  /** Returns every method declared for exactly this path, sorted. @param path as sent. */
   methodsOf(path: string): string[] {
     const plain = decodePath(path);
     if (plain === null) return [];
@@ -217,35 +216,35 @@ export class Router {
   }
 }
 
-/** A path with a final slash where it had none, and without where it had one. */
+/** Adds a trailing slash to a path without one, or removes it. */
 function withOtherSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
 }
 
-/** A variable may have any name, that of an object's prototype too. */
+/** A variable may have any name, including that of a property of an object's prototype. */
 function setParam(params: Params, key: string, value: string): void {
   if (key === '__proto__') Object.defineProperty(params, key, { value, enumerable: true });
   else params[key] = value;
 }
 
-/** A wildcard never matches a path that names another one: empty and dot segments, backslashes. */
+/** Rejects wildcard matches for paths that could mean a different one: with empty or dot segments, or backslashes. */
 function checkWildcard(path: string, plain: string): Outcome | null {
   if (plain.includes('\\')) return invalidPath;
   if (!/\/[/;]|\/\.{1,2}(?:[/;]|$)/.test(plain)) return null;
   return /\/\.{1,2}(?:[/;]|$)/.test(plain) && /%2e|%2f/i.test(path) ? invalidPath : none;
 }
 
-/** What stands behind the wildcard's prefix, as the client encoded it. */
+/** Returns the part of the path matched by the wildcard, as encoded by the client. */
 function rawRemainder(path: string, segments: number): string {
   const separator = /\/|%2f/gi;
   for (let count = 0; count <= segments; count++) separator.exec(path);
   return path.slice(separator.lastIndex);
 }
 
-/** A value that still holds escapes, or what would end the path, could name another resource. */
+/** Returns an error for a value that still contains escapes, `?` or `#`, as it could name another resource. */
 function encodedTwice(params: Params, remainder: string | undefined): string | undefined {
   for (const key in params) {
-    // A variable may be called so, too.
+    // A declared variable may have this name, too.
     const value = (key === 'Wildcard' ? remainder : undefined) ?? params[key]!;
     try {
       if (decodeURIComponent(value) !== value || /[?#]/.test(value)) return 'error: encoded url params';
@@ -256,7 +255,7 @@ function encodedTwice(params: Params, remainder: string | undefined): string | u
   return undefined;
 }
 
-/** Null for what is no percent-encoded text. */
+/** Decodes a path; null when its percent-encoding is invalid. */
 function decodePath(path: string): string | null {
   try {
     return decodeURIComponent(path);

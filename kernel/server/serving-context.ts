@@ -28,16 +28,16 @@ import type { Router } from './router.ts';
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** One runtime ready to be served: its router, its Koa app, its access log. */
+/** A runtime ready to handle requests, with its router, Koa app and access log. */
 export interface ServingContext {
   readonly runtime: Runtime;
   readonly router: Router;
   readonly destinations: Destinations;
-  /** How this configuration wants its logs. */
+  /** Log settings of this configuration. */
   readonly logging: JoinedLogging;
-  /** Answers one request; never throws. */
+  /** Handles one request; never throws. */
   readonly serve: Serve;
-  /** Answers one over HTTP/2. */
+  /** Handles one HTTP/2 request; never throws. */
   readonly serveHttp2: Serve;
 }
 
@@ -45,16 +45,16 @@ export interface ServingOptions {
   readonly version: string;
   readonly log: Log;
   readonly sinks: LogSinks;
-  /** The owner of workers serves no clients: it finds endpoints for those who look into its configuration alone. */
+  /** The workers' owner process handles no requests: it only looks up endpoints for inspection of its configuration. */
   readonly role: Role;
-  /** Logs of configurations in which no component sets them. Default: from INFO on. */
+  /** Log settings for configurations in which no component sets them. Default: INFO and above. */
   readonly defaultLogging?: DefaultLogging | undefined;
 }
 
 /**
- * Builds everything that serves a runtime. The service's components are the middleware of one Koa app, whose innermost
- * middleware is the exchange with the pipes.
- * @param before what serves: what leads to the same routes is taken from it. Null for nothing.
+ * Builds everything needed to serve a runtime. Service-level components are the middleware of one Koa app, whose
+ * innermost middleware is the exchange with the pipes.
+ * @param before the current context, whose routers are reused for the same routes; null for none.
  */
 export async function createServingContext(
   runtime: Runtime,
@@ -82,7 +82,7 @@ export async function createServingContext(
     log,
   };
   runtime.dispatcher.dispatch = componentDispatch(destinations, context.fallbacks);
-  // Around nothing Koa would only cost.
+  // Without middleware, Koa would only add overhead.
   const throughApp = middleware.length > 0 || context.throughKoa;
   const handle = throughApp
     ? createApp(middleware, rendering.names, !config.router.disable_gzip, log).callback()
@@ -107,7 +107,7 @@ export async function createServingContext(
       const exchange = new Exchange(own, message, response);
       message[exchangeKey] = exchange;
       runtime.enter(exchange);
-      // It closes once: `once` would only cost.
+      // It closes only once; `once` would only add overhead.
       response.on('close', () => {
         exchange.closed();
         finished?.(exchange.record());
@@ -122,7 +122,7 @@ export async function createServingContext(
   return { runtime, router, destinations, logging, serve, serveHttp2 };
 }
 
-/** Those who measure see a finished request before the access log does: what they leave on it can be logged. */
+/** Metrics hooks see a finished request before the access log does, so that data they attach to it can be logged. */
 function recordWriter(measuring: readonly RecordWriter[], access: RecordWriter | null, log: Log): RecordWriter | null {
   const measure = together(measuring, 'a component failed at the end of a request', log);
   if (!measure || !access) return measure ?? access;
@@ -132,7 +132,7 @@ function recordWriter(measuring: readonly RecordWriter[], access: RecordWriter |
   };
 }
 
-/** What stands around everything; null for nothing. */
+/** Folds the service-level wraps around all requests; null for none. */
 function foldService({ around, routes }: Compiled): Step<ClientRequest> | null {
   if (around.length === 0) return null;
   const dispatch: Step<ClientRequest> = (request, call) => (call.host as Exchange).dispatch(request, call);
@@ -155,7 +155,10 @@ function createApp(middleware: readonly Koa.Middleware[], names: ProductNames, g
   return app;
 }
 
-/** What service-level middleware finds on the context: the version header is set, and `state.match()` tells the endpoint. */
+/**
+ * Sets up the context for service-level middleware: sets the version header, and `state.match()` to look up the
+ * endpoint.
+ */
 function prepare({ header, version }: ProductNames): Koa.Middleware {
   return (context, next) => {
     context.set(header, version);
@@ -166,21 +169,24 @@ function prepare({ header, version }: ProductNames): Koa.Middleware {
   };
 }
 
-/** Holds what serves now. The swap is one assignment: a request takes `current` once and keeps it to its end. */
+/**
+ * Holds the current serving context. Swapping is one assignment: a request reads `current` once and keeps it until it
+ * ends.
+ */
 export class ServingCell {
   /** Null before the first configuration. */
   current: ServingContext | null = null;
-  /** Requests taken so far. */
+  /** Number of requests so far. */
   requests = 0;
 
-  /** Answers one request by what serves now. */
+  /** Handles one request with the current context. */
   readonly serve: Serve = (message, response) => {
     this.requests++;
     dropNamed(message);
     this.current!.serve(message, response);
   };
 
-  /** Answers one over HTTP/2. */
+  /** Handles one HTTP/2 request with the current context. */
   readonly serveHttp2: Serve = (message, response) => {
     this.requests++;
     this.current!.serveHttp2(message, response);

@@ -1,13 +1,13 @@
-/** A request target taken apart: nothing is decoded. */
+/** A parsed request target; nothing is decoded. */
 export interface Target {
   readonly path: string;
   /** Without `?`. */
   readonly search: string;
-  /** The authority of an absolute target; undefined for the usual kind. */
+  /** Authority of an absolute-form target; undefined for origin form. */
   readonly host: string | undefined;
 }
 
-/** Splits origin-form and absolute-form targets; null for anything a gateway has no answer to. */
+/** Parses origin-form and absolute-form targets; null for any other. */
 export function parseTarget(target: string): Target | null {
   let rest = target;
   let host: string | undefined;
@@ -25,10 +25,10 @@ export function parseTarget(target: string): Target | null {
 }
 
 /**
- * A path without empty, `.` and `..` segments; a final slash stays. What stands behind a `;` in a segment does not count:
- * many servers read `..;x` as `..`.
+ * Removes empty, `.` and `..` segments from a path; a trailing slash is kept. Text after a `;` in a segment is ignored,
+ * as many servers read `..;x` as `..`.
  *
- * @param isEncoded the path is as on the wire, where an encoded slash separates like a plain one.
+ * @param isEncoded whether the path is as sent, where an encoded slash is a separator like a plain one.
  */
 export function cleanPath(path: string, isEncoded = false): string {
   const kept: string[] = [];

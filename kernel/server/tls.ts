@@ -7,21 +7,21 @@ import { readFirst } from './first-bytes.ts';
 import { handConnection, useContext } from './internals.ts';
 import { endPolitely, refusal } from './refusal.ts';
 
-/** Shakes hands with clients. */
+/** TLS handshakes with clients. */
 export interface Handshakes {
   readonly fingerprint: string;
   /** Starts TLS on an accepted connection. */
   take(socket: Socket): void;
-  /** Ends every connection whose handshake is not done. */
+  /** Closes every connection whose handshake is not complete. */
   abort(): void;
 }
 
-/** Longest handshake where no timeout is configured, in milliseconds. */
+/** Default handshake timeout, in milliseconds. */
 const HANDSHAKE_MS = 30_000;
 
 /**
- * @param waitMs longest handshake; 0 for the default.
- * @param established gets each connection once it is encrypted; by then its protocol is agreed on.
+ * @param waitMs handshake timeout; 0 for the default.
+ * @param established called with each connection once it is encrypted and its protocol negotiated.
  */
 export function createHandshakes(
   tls: ServerTls,
@@ -29,7 +29,7 @@ export function createHandshakes(
   established: (socket: TLSSocket) => void,
   log: Log,
 ): Handshakes {
-  /** By both ends of the connection: TLS tells nothing else of the socket it runs on. */
+  /** Connections by their two endpoints, as TLS does not expose the underlying socket. */
   const pending = new Map<string, Socket>();
   const server = createServer({
     ...tls.options,
@@ -75,7 +75,7 @@ export function createHandshakes(
   };
 }
 
-/** True for bytes that begin a request in clear text, which a handshake never does; undefined when more are needed. */
+/** Whether bytes begin a plain-text request, which a handshake never does; undefined when more are needed. */
 function beginsRequest(bytes: Buffer): boolean | undefined {
   const start = bytes.toString('latin1', 0, LONGEST_METHOD + 1);
   if (/^[A-Z]+ /.test(start)) return true;
@@ -88,5 +88,5 @@ function endsOf({ remoteAddress, remotePort, localAddress }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress}`;
 }
 
-/** The connection closes; there is nobody to tell. */
+/** Ignores the error: the connection closes anyway. */
 function ignored(): void {}

@@ -2,13 +2,15 @@ import type { ServerResponse } from 'node:http';
 import type { Log, Reply } from '#contract';
 import type { RenderedReply } from '../pipeline/render.ts';
 
-/** Fields that mean nothing, or something else, behind a body: they say how it travels, what it is or what to do with it. */
+/** Fields that are invalid or have a different meaning as trailers: framing, content metadata and control fields. */
 const misplaced =
   /^(?:connection|content-.*|date|host|keep-alive|location|set-cookie|te|trailer|transfer-encoding|upgrade)$/i;
-/** The gateway's own: in a protocol of its own they stand behind the body, where no backend has a say. */
+/**
+ * The gateway's own fields: only protocols with a status in the trailers send them there, and backends cannot set them.
+ */
 const ofGateway = /^x-(?:gateway|krakend)(?:-completed)?$/i;
 
-/** Whether what an answer has to say behind its body is written: over HTTP/1.1 only to clients that ask for it. */
+/** Whether a response's trailers are written: over HTTP/1.1, only to clients that request them with `TE`. */
 export function takesTrailers({ req }: ServerResponse, { status, trailers }: RenderedReply): boolean {
   if (!trailers || req.method === 'HEAD' || status === 204 || status === 304) return false;
   if (req.httpVersionMajor >= 2) return true;
@@ -16,12 +18,12 @@ export function takesTrailers({ req }: ServerResponse, { status, trailers }: Ren
   return req.httpVersion === '1.1' && te !== undefined && /(?:^|[\s,])trailers(?:[\s,;]|$)/i.test(String(te));
 }
 
-/** What is written behind a body, by name. */
+/** Trailers to write, by name. */
 export type TrailerFields = ReadonlyMap<string, readonly string[]>;
 
 /**
- * The fields that may stand behind a body; none where they cannot be had, which is logged.
- * @param outcome as of `Reply.outcome`.
+ * Returns the fields that are allowed as trailers; an empty map when the trailers cannot be obtained, which is logged.
+ * @param outcome see `Reply.outcome`.
  */
 export function trailerFields(
   trailers: NonNullable<Reply['trailers']>,
@@ -41,7 +43,10 @@ export function trailerFields(
   return fields;
 }
 
-/** Headers for a body with trailers behind it: over HTTP/1.1 it comes in chunks, and known names are announced. */
+/**
+ * Prepares headers for a body with trailers: over HTTP/1.1 it is sent in chunks, and known names are announced in
+ * `Trailer`.
+ */
 export function announce({ req }: ServerResponse, headers: string[], names: Iterable<string>): void {
   for (let at = headers.length - 2; at >= 0; at -= 2) {
     if (req.httpVersionMajor < 2 && headers[at]!.toLowerCase() === 'content-length') headers.splice(at, 2);
@@ -50,7 +55,7 @@ export function announce({ req }: ServerResponse, headers: string[], names: Iter
   if (list !== '') headers.push('Trailer', list);
 }
 
-/** Ends a response with its trailers; without those that cannot be written. */
+/** Ends a response with its trailers; without them when they cannot be written, which is logged. */
 export function endWithTrailers(response: ServerResponse, fields: TrailerFields, log?: Log): void {
   try {
     if (fields.size > 0) response.addTrailers(Object.fromEntries(fields) as unknown as Record<string, string>);

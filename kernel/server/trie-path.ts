@@ -1,10 +1,10 @@
 import { parseSegment } from '../config/index.ts';
 
 /**
- * A declared path as find-my-way has it, which reads its variables as `readSegment` does, in a time that grows with the
- * length of the segment only.
+ * Converts a declared path to find-my-way syntax. Variables match as in `readSegment`, in time linear in the length of
+ * the segment.
  *
- * @param nameOf the name the tree has for a variable.
+ * @param nameOf maps a variable to its name in the tree.
  */
 export function triePath(pattern: string, nameOf: (name: string) => string): string {
   return pattern
@@ -19,7 +19,10 @@ export function triePath(pattern: string, nameOf: (name: string) => string): str
     .join('/');
 }
 
-/** The tree's own variables also match nothing at all, and those inside a word more than this. */
+/**
+ * Pattern of a variable's value. Without it, the tree's variables also match empty values, and those inside a segment
+ * match too much.
+ */
 function valuePattern(behind: string, isLast: boolean): string {
   return isLast ? '([^]+)' : `((?:(?!${escaped(behind)})[^])+)`;
 }
@@ -31,8 +34,8 @@ function escaped(text: string): string {
 }
 
 /**
- * Sorts paths so that the tree, which tries what was declared first, tries what fixes more of a segment first:
- * `/{name}.tar.gz`, `/{name}.gz`, `/{name}`.
+ * Sort order of paths for the tree, which tries them in insertion order: paths with more fixed text in a segment come
+ * first: `/{name}.tar.gz`, `/{name}.gz`, `/{name}`.
  */
 export function moreFixedFirst(one: string, other: string): number {
   const [these, those] = [one, other].map((path) => path.split('/').map(fixedLength)) as [number[], number[]];
@@ -42,7 +45,7 @@ export function moreFixedFirst(one: string, other: string): number {
   return 0;
 }
 
-/** How much of a segment is no variable. */
+/** Number of characters of a segment outside variables. */
 export function fixedLength(segment: string): number {
   return parseSegment(segment).texts.join('').length;
 }

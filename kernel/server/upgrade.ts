@@ -5,27 +5,30 @@ import type { RenderedReply, Rendering } from '../pipeline/render.ts';
 import type { Route } from '../pipeline/route.ts';
 import { endPolitely } from './refusal.ts';
 
-/** True for a request without a body that asks to go on in another protocol, which nothing sent behind it can disturb. */
+/**
+ * Whether a request without a body asks to switch to another protocol. Without a body, bytes sent after the request
+ * cannot be misread.
+ */
 export function asksToSwitch({ headers, httpVersion }: IncomingMessage): boolean {
   if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return false;
   const named = headers.connection?.toLowerCase().split(/\s*,\s*/) ?? [];
   return httpVersion === '1.1' && headers.upgrade !== undefined && named.includes('upgrade');
 }
 
-/** The first protocol that a client asks for and that is among these, in lower case; null for none. */
+/** Returns the first requested protocol that is accepted, in lowercase; null for none. */
 export function protocolOf(message: IncomingMessage, accepted: ReadonlySet<string>): string | null {
   if (accepted.size === 0 || message.method === 'HEAD' || !asksToSwitch(message)) return null;
   const asked = message.headers.upgrade!.toLowerCase().split(/\s*,\s*/);
   return asked.find((protocol) => accepted.has(protocol)) ?? null;
 }
 
-/** Headers that say what the connection does next, or describe a body. */
+/** Headers that control the connection, or describe a body. */
 const own = /^(?:connection|upgrade|transfer-encoding|x-(?:gateway|krakend)|content-.*)$/;
 
 /**
- * The answer that switches a connection to another protocol.
- * @param protocol that the client asks for; null when it asks for none.
- * @throws CallError UPGRADE_REFUSED when the endpoint does not declare that it goes on in it, or nobody asks.
+ * Renders the response that switches a connection to another protocol.
+ * @param protocol requested by the client; null when none is.
+ * @throws CallError UPGRADE_REFUSED when the endpoint does not declare the protocol, or the client did not request one.
  */
 export function renderUpgrade(
   { headers }: Reply,
@@ -42,20 +45,20 @@ export function renderUpgrade(
   return { status: 101, headers: headers.list, body: null, raw: true, upgrade };
 }
 
-/** Longest time that a connection or a stream may take to end in order, in milliseconds. */
+/** Maximum time for a connection or a stream to end gracefully, in milliseconds. */
 export const END_MS = 5000;
 
 /**
- * The response to a request whose client wants to go on in another protocol. Node's HTTP has let go of the connection: it is
- * handed to the other protocol, or ends with an ordinary answer.
+ * The response to a request that asks to switch protocols. Node's HTTP server has detached the connection: it is handed
+ * to the other protocol, or ends with an ordinary response.
  */
 export class SwitchingResponse extends ServerResponse {
-  /** What the client asks for, in lower case. */
+  /** The requested protocol, in lowercase. */
   readonly protocol: string;
   readonly #connection: Socket;
   readonly #head: Buffer;
 
-  /** @param head bytes that came behind the request. */
+  /** @param head bytes received after the request. */
   constructor(message: IncomingMessage, connection: Socket, head: Buffer, protocol: string) {
     super(message);
     this.protocol = protocol;
@@ -79,8 +82,8 @@ export class SwitchingResponse extends ServerResponse {
   }
 
   /**
-   * Answers 101 and hands the connection over. The response goes on until the connection has closed.
-   * @returns ends the connection in order.
+   * Sends 101 and hands the connection over. The response lasts until the connection has closed.
+   * @returns a function that ends the connection gracefully.
    */
   switchTo(upgrade: Upgrade, headers: string[], log: Log): () => void {
     const connection = this.#connection;
@@ -107,7 +110,7 @@ export class SwitchingResponse extends ServerResponse {
       }
     };
     guarded(() => upgrade.take(connection, this.#head));
-    // The client ended its side while it waited: that event has passed, and no other one follows it.
+    // The client ended its side while waiting: `end` was already emitted, and is not emitted again.
     if (connection.readableEnded) connection.destroy();
     return () => {
       if (cut || connection.destroyed) return;

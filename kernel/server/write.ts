@@ -5,20 +5,20 @@ import type { RenderedReply } from '../pipeline/render.ts';
 import { announce, endWithTrailers, takesTrailers, trailerFields } from './trailers.ts';
 import { END_MS } from './upgrade.ts';
 
-/** How much of an answer's body is written. */
+/** Receives the progress of writing a response's body. */
 export interface Written {
-  /** Nobody who stands around looks at what has become of the answer: its write may wait for the end of the turn. */
+  /** Whether the response is not awaited by middleware: its write can be deferred to the end of the turn. */
   readonly isAlone: boolean;
-  /** Undefined before anything is. */
+  /** Number of body bytes written; undefined until any are. */
   bytesOut: number | undefined;
-  /** What was held back cannot be written. */
+  /** Called when deferred data cannot be written. */
   failed(error: unknown): void;
 }
 
 /**
- * Writes an answer. A stream is written as it comes, no faster than the client takes it; a broken one breaks the
- * connection.
- * @returns for a stream a function that ends it in order; null for an answer that is written.
+ * Writes a response. A stream is written as it arrives, no faster than the client reads it; if it fails, the connection
+ * is closed.
+ * @returns a function that ends a stream gracefully; null when the response is already complete.
  */
 export function writeReply(
   response: ServerResponse,
@@ -28,7 +28,7 @@ export function writeReply(
 ): (() => void) | null {
   const { status, headers, body, outcome } = rendered;
   if (response.req.method === 'HEAD' && isStreamed(rendered)) {
-    // The client gets no body: what the backend would still send is not read.
+    // The client gets no body, so the rest of the backend's is not read.
     (body as ByteStream).cancel(new CancelledError());
     written.bytesOut = 0;
     response.writeHead(status, headers).end();
@@ -45,7 +45,7 @@ export function writeReply(
   written.bytesOut = whole === null || response.req.method === 'HEAD' ? 0 : Buffer.byteLength(whole);
   const fields = trailers && trailerFields(trailers, outcome, call?.log);
   if (fields !== null && fields.size > 0) {
-    // Who speaks a protocol with a status behind the body expects it.
+    // Clients of a protocol with a status in the trailers expect them without an announcement.
     if (outcome === undefined) announce(response, headers, fields.keys());
     response.writeHead(status, headers);
     if (whole !== null && whole.length > 0) response.write(whole);
@@ -57,7 +57,7 @@ export function writeReply(
   return null;
 }
 
-/** The answer is written as it comes: not all of it is there, or it is to be a stream. */
+/** Whether the body is written as it arrives: it is incomplete, or declared as a stream. */
 export function isStreamed({ body, streams }: RenderedReply): boolean {
   return body instanceof ByteStream && (streams === true || !body.arrived);
 }
@@ -70,7 +70,7 @@ function writeWhole(
   isAlone: boolean,
 ): void {
   const length = body === null ? 0 : Buffer.byteLength(body);
-  // The length a HEAD or a 304 tells is that of the body it does not have.
+  // For HEAD and 304, the length refers to the body that is not sent.
   if (status !== 204 && status !== 304 && (length > 0 || response.req.method !== 'HEAD')) setLength(headers, length);
   response.writeHead(status, headers);
   if (isAlone) atEndOfTurn(() => endWhole(response, body));
@@ -88,10 +88,13 @@ function asLatin1(bytes: Uint8Array): string {
   return buffer.toString('latin1');
 }
 
-/** Up to this size a body travels as text, byte for byte, so that Node sends it and the headers in one write. */
+/**
+ * Maximum size of a body that is written as Latin-1 text, byte for byte, so that Node sends it and the headers in one
+ * write.
+ */
 const ONE_WRITE_BYTES = 16 * 1024;
 
-/** The one length that is true, whatever the headers said. */
+/** Sets the actual length, overriding other values. */
 function setLength(headers: string[], length: number): void {
   const text = String(length);
   let isSet = false;
@@ -103,10 +106,10 @@ function setLength(headers: string[], length: number): void {
   if (!isSet) headers.push('Content-Length', text);
 }
 
-/** How long the head of an answer waits for a short body that the backend sends behind it, in milliseconds. */
+/** Maximum time that a response's head waits for a short body, in milliseconds. */
 const HOLD_MS = 5;
 
-/** The length is known, and little: head and body leave in one write where the body comes soon. */
+/** Whether the body's length is known and small: head and body are sent in one write if the body arrives soon. */
 function isShort({ headers, status }: RenderedReply): boolean {
   if (status === 204 || status === 304) return false;
   for (let at = 0; at < headers.length; at += 2) {
@@ -116,7 +119,10 @@ function isShort({ headers, status }: RenderedReply): boolean {
   return false;
 }
 
-/** The call goes on until the response has ended: its deadline holds for the whole stream, also for a client that stops reading. */
+/**
+ * Writes a stream. The call lasts until the response has ended: its deadline applies to the whole stream, even if the
+ * client stops reading.
+ */
 function streamReply(
   response: ServerResponse,
   rendered: RenderedReply,
@@ -140,7 +146,7 @@ function streamReply(
       if (!response.destroyed) open();
       response.destroy();
     });
-  /** What is held back; null once the head is written. */
+  /** Chunks held back; null once the head is written. */
   let held: Uint8Array[] | null = [];
   const open = (): void => {
     if (held === null) return;
@@ -151,7 +157,7 @@ function streamReply(
     response.flushHeaders();
     for (const chunk of chunks) response.write(chunk);
   };
-  /** Nobody else would see what fails later than the call of this function. */
+  /** Reports errors that occur after this function has returned; otherwise they would be lost. */
   const attempt = (write: () => void): void => {
     try {
       write();
@@ -188,13 +194,13 @@ function streamReply(
     stop(new CancelledError(), () => {
       open();
       response.end();
-      // Pending data waits for a client that may never read it.
+      // The client may never read the pending data.
       const late = setTimeout(() => response.destroy(), END_MS);
       response.once('close', () => clearTimeout(late));
     });
 }
 
-/** What an operator should know of a stream that did not come to its end. */
+/** Logs why a stream ended early. */
 function logCut({ log }: Call, reason: Error): void {
   if (reason instanceof DeadlineError) log.warning('stream cut by timeout');
   else if (reason instanceof CancelledError) log.debug('client left before the end of the stream');
