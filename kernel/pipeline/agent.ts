@@ -27,7 +27,7 @@ import { settledReply } from './settle.ts';
 import type { Build } from './site.ts';
 import type { PipeStages } from './stages.ts';
 
-/** An agent whose driver is attached. */
+/** An agent with its driver attached. */
 export interface CompiledAgent {
   readonly agent: AgentConfig;
   readonly pointer: string;
@@ -35,7 +35,9 @@ export interface CompiledAgent {
   readonly nested: readonly NestedPipe[];
 }
 
-/** Compiles one agent; undefined when it has mistakes, which are in `build.errors`. Codes: AGENT_DRIVER, PIPE_COMPONENT. */
+/**
+ * Compiles one agent; undefined when it has errors, which are in `build.errors`. Codes: AGENT_DRIVER, PIPE_COMPONENT.
+ */
 export function compileAgent(service: EndpointContext, agent: AgentConfig, index: number): CompiledAgent | undefined {
   const { build } = service.build.forEndpoint();
   const { registry } = service;
@@ -56,7 +58,7 @@ export function compileAgent(service: EndpointContext, agent: AgentConfig, index
   const around = Object.fromEntries(entries.filter(([namespace]) => !isDriver(namespace)));
   const pipe = compilePipe(context, { ...agent, extra_config: around }, pointer, log);
   for (const { plugin, pointer: at } of pipe?.endpointPhase ?? []) {
-    // Components at the root serve the endpoints.
+    // Components at the root are meant for the endpoints.
     if (!at.startsWith(`${pointer}/`)) continue;
     const message = `"${plugin.name}" has no effect: it requires a client request, which agents do not have`;
     build.warnings.push(new ConfigError('PIPE_COMPONENT', at, message, { hint: 'remove it from the agent' }));
@@ -90,7 +92,10 @@ function notOneDriver(pointer: string, drivers: readonly { readonly pointer: str
   );
 }
 
-/** Runs the pipe for one message, which is a call of the configuration like those of clients. */
+/**
+ * Returns a function that runs the pipe for one message, which counts as a call of the configuration like a client's
+ * request.
+ */
 function runner(
   agent: AgentConfig,
   step: Step<PipeRequest>,

@@ -27,20 +27,20 @@ import { HOLDERS } from './namespaces.ts';
 import type { Reads } from './reads.ts';
 import { type Build, createSite } from './site.ts';
 
-/** A plugin and what it handed over at one place. */
+/** A plugin with its attachment at one place. */
 export interface Attached<A> {
   readonly plugin: Plugin;
   readonly at: A;
-  /** Where its configuration stands. */
+  /** Pointer to the plugin's configuration. */
   readonly pointer: string;
   readonly reads: Reads;
-  /** The service attaches it to each of its endpoints or backends. */
+  /** Set when a service-level component attaches to each endpoint or backend. */
   readonly ofService?: true;
 }
 
 /**
- * Attaches a plugin at one place: validates its configuration, hands it its site and collects what is wrong.
- * @returns what `attach` handed over, or undefined when the configuration was refused.
+ * Attaches a plugin at one place: validates its configuration, passes it its site and collects errors.
+ * @returns the result of `attach`, or undefined when the configuration was rejected.
  */
 export function attach<A>(build: Build, plugin: Plugin, place: Place, raw: Data, stance: Location): A | undefined {
   const { value, errors } = compileSchema(place.schema)(copyData(raw), stance.pointer);
@@ -61,7 +61,7 @@ export function attach<A>(build: Build, plugin: Plugin, place: Place, raw: Data,
   return made;
 }
 
-/** Fills in what the pipes of a component leave open. @returns false when one of them has mistakes. */
+/** Fills in defaults in a component's pipes. @returns false when one of them has errors. */
 function completePipes(build: Build, { schema }: Place, value: unknown, { pointer, endpoint }: Location): boolean {
   const { config: service, known } = build;
   const around = { service, known, timeout: endpoint?.timeout ?? build.config.timeout };
@@ -76,7 +76,7 @@ function completePipes(build: Build, { schema }: Place, value: unknown, { pointe
   return isSound;
 }
 
-/** Code: PIPE_COMPONENT. */
+/** Reports components that are not allowed in a pipe. Code: PIPE_COMPONENT. */
 function refusedComponents(
   { extra_config: extra }: PipeConfig,
   allowed: readonly string[] | undefined,
@@ -91,7 +91,7 @@ function refusedComponents(
   });
 }
 
-/** What a plugin hands over at a place, or undefined when it refused the configuration: its mistake is collected. */
+/** Returns what `make` returns, or undefined when it rejects the configuration: the error is collected. */
 export function collecting<A>(build: Build, pointer: string, make: () => A): A | undefined {
   try {
     return make();
@@ -101,7 +101,10 @@ export function collecting<A>(build: Build, pointer: string, make: () => A): A |
   }
 }
 
-/** What an attachment threw, as a mistake: of its own, or of a file that could not be read. @throws what is neither. */
+/**
+ * Converts an attachment's exception to a configuration error: its own, or one for an unreadable file. @throws the
+ * exception itself when it is neither.
+ */
 function faultOf(error: unknown, pointer: string): ConfigError {
   if (error instanceof ConfigError) return error;
   const { path } = error as Partial<NodeJS.ErrnoException>;
@@ -109,7 +112,10 @@ function faultOf(error: unknown, pointer: string): ConfigError {
   return new ConfigError('FILE_UNREADABLE', pointer, unreadableFile(path, error), { cause: error });
 }
 
-/** Says of a setting which the plugin has at another level, or in another form, only where it belongs. */
+/**
+ * Replaces the error for a setting that the plugin has at another level, or in another form, by one that says where it
+ * belongs.
+ */
 export function ofOtherPlace(error: ConfigError, plugin: Plugin, { at, schema }: Place, pointer: string): ConfigError {
   if (error.code !== 'SCHEMA_UNKNOWN_KEY' || parentPointer(error.pointer) !== pointer) return error;
   const key = fieldName(error.pointer);
@@ -130,10 +136,11 @@ function hasField(schema: Schema, key: string): boolean {
 }
 
 /**
- * What one component alone may bring to a place. Two that bring it are a mistake that names both.
+ * Returns the value that only one component may provide at a place. A second component that provides it is an error
+ * naming both.
  *
  * Code: PLUGINS_CONFLICT.
- * @param does what they both do, as in "decide how the backends are called".
+ * @param does what both do, for example "decide how the backends are called".
  */
 export function onlyClaim<A, K extends keyof A>(
   build: Build,
@@ -149,7 +156,7 @@ export function onlyClaim<A, K extends keyof A>(
   return first?.at[key];
 }
 
-/** A wrap that may answer by itself hides what stands inside it: the operator is told what. */
+/** Warns of wraps hidden by an outer wrap that may respond itself. */
 export function reportHidden(build: Build, outermostFirst: readonly Attached<AttachmentTraits>[]): void {
   for (const [at, { plugin, at: stand, pointer }] of outermostFirst.entries()) {
     const hidden = outermostFirst.slice(at + 1).filter((inner) => inner.plugin !== plugin);
@@ -163,7 +170,7 @@ export function reportHidden(build: Build, outermostFirst: readonly Attached<Att
   }
 }
 
-/** Stands in the place of a file's content where a configuration is examined without reading the files it names. */
+/** Stands in for a file's content when a configuration is examined without reading the files it refers to. */
 export class UnreadFile extends Error {
   readonly path: string;
 
@@ -174,7 +181,7 @@ export class UnreadFile extends Error {
   }
 }
 
-/** True for a mistake that was only found because a file was not read: nothing can be said about its place. */
+/** Whether an error occurred only because a file was not read, so that its place cannot be checked. */
 export function isUnread(error: unknown): boolean {
   return error instanceof Error && (error instanceof UnreadFile || isUnread(error.cause));
 }

@@ -38,25 +38,25 @@ import { type Build, createSite } from './site.ts';
 import { type BackendStages, stagesOfBackend } from './stages.ts';
 import { nameHosts } from './upstreams.ts';
 
-/** What every endpoint of one build shares. */
+/** Context shared by all endpoints of one build. */
 export interface EndpointContext {
   readonly build: Build;
   readonly registry: Registry;
   readonly service: readonly Attached<AtService>[];
-  /** What stands around an endpoint offers. */
+  /** Offers from outside the endpoint. */
   readonly offers: Offers;
   /** The gateway's own `User-Agent`. */
   readonly agent: string;
-  /** Header of request ids, which every backend gets; empty for none. */
+  /** Name of the request ID header, which is sent to every backend; empty for none. */
   readonly requestId: string;
   readonly log: Log;
-  /** Compiles the pipes that components hold. */
+  /** Compiles pipes nested in components. */
   readonly compilePipe: CompilePipe;
-  /** Counts what the backend at an index answers. Default: nobody does. */
+  /** Counts the responses of the backend at an index. Default: not counted. */
   readonly counting?: CountBackend | undefined;
 }
 
-/** Attaches what an endpoint declares, and what the service attaches to every endpoint. */
+/** Attaches an endpoint's components, and those that the service attaches to every endpoint. */
 export function attachEndpoint(
   context: EndpointContext,
   endpoint: EndpointConfig,
@@ -86,19 +86,19 @@ export function attachEndpoint(
   return attached;
 }
 
-/** A backend whose plugins are attached; its pipe is made once it is known what the whole endpoint reads. */
+/** A backend with its plugins attached. Its pipe is built once it is known what the whole endpoint reads. */
 export interface AttachedBackend {
   readonly attached: readonly Attached<AtBackend>[];
   readonly shadow: AtBackend['shadow'];
   readonly condition: AtBackend['condition'];
-  /** Other backends without components may have the same attachment, if they say the same of what it depends on. */
+  /** Whether other backends without components can share this attachment, if the settings it depends on are equal. */
   readonly isShareable: boolean;
-  /** Its answers are bytes, though the client is written data. */
+  /** Whether responses are undecoded bytes although the client gets encoded data. */
   readonly unreadable: boolean;
   readonly stages: BackendStages;
-  /** Nothing in its pipe but a protocol that heeds its call. */
+  /** Whether its pipe consists only of a protocol that responds when its call is over. */
   readonly heedsCall: boolean;
-  /** @param outerHooks what sees the messages of a stream after the backend's own hooks. */
+  /** @param outerHooks message hooks that run after the backend's own hooks. */
   compile(
     place: BackendPlace,
     output: Encoding,
@@ -108,7 +108,7 @@ export interface AttachedBackend {
   ): Step<PipeRequest>;
 }
 
-/** Attaches what a backend declares, finds its protocol and its encoding. */
+/** Attaches a backend's components, and finds its protocol and encoding. */
 export function attachBackend(
   context: EndpointContext,
   endpoint: EndpointConfig,
@@ -125,9 +125,9 @@ export function attachBackend(
   const { compilePipe } = context;
   const stance = { log, endpoint, backend, index, offers, compilePipe, ...(build.upstreams && { hosts: named }) };
   const attached: Attached<AtBackend>[] = [];
-  /** A component that waits for its files may be the one that reaches the backend. */
+  /** A component that waits for its files may provide the backend's protocol. */
   let mayBeReached = false;
-  /** So may one that is refused: whoever is told why need not be told of the addresses of another protocol. */
+  /** So may a rejected one: after its error, address errors for another protocol would be noise. */
   let isRefused = false;
   const results = findPlugins(build, registry, backend.extra_config, 'backend', pointer);
   for (const { plugin, place, config, pointer: at } of byDependency(results)) {
@@ -162,7 +162,7 @@ export function attachBackend(
   const hosts = openHosts(context, backend, isRefused ? undefined : protocol, { ...stance, pointer });
   const picked = hosts && protocol?.addresses ? balance(hosts) : null;
   if (picked) protocol!.addresses!(picked);
-  // Bytes pass undecoded, whatever is named: but not by a name that nothing has.
+  // Bytes pass undecoded whatever the encoding, but its name must exist.
   const passes = output?.raw && registry.encoding(backend.encoding) !== undefined;
   const encoding = passes
     ? output
@@ -210,7 +210,7 @@ export function attachBackend(
         backendWraps: backendPhase.map(({ at }) => at.backend!),
         transportWraps: transportPhase.map(({ at }) => at.transport!),
         protocol: protocol!,
-        // Each backend goes round its hosts by itself.
+        // Each backend cycles through its hosts independently.
         pickHost: picked ?? (hosts && balance(hosts)),
         messageHooks: [...messageHooks(attached, registry, 'backend'), ...outerHooks],
         customShape,
@@ -219,13 +219,13 @@ export function attachBackend(
         unread,
         alone,
       };
-      // What components bring is folded now, while the configuration is built that they belong to.
+      // Parts from components are folded now, during the build that they belong to.
       return attached.length === 0 ? compileAtFirstCall(options) : compileBackend(options);
     },
   };
 }
 
-/** What sees the messages of a stream, in the order in which wraps of a phase see a reply: innermost first. */
+/** Returns the message hooks of a stream, in the order in which wraps of a phase see a reply: innermost first. */
 export function messageHooks(
   attached: readonly Attached<AtEndpoint | AtBackend>[],
   registry: Registry,
@@ -237,7 +237,7 @@ export function messageHooks(
     .map(({ at }) => at.message!);
 }
 
-/** An encoding by name, able to be used so; an unknown one is a mistake with the nearest name as hint. */
+/** Finds an encoding by name that supports the given use; an unknown name is an error that suggests the nearest one. */
 export function findEncoding(
   { build, registry }: EndpointContext,
   name: string,
@@ -270,7 +270,7 @@ function unknownEncoding(name: string, pointer: string, use: 'read' | 'write', a
   });
 }
 
-/** What is wrong with the output encoding of a service: one mistake for all endpoints that inherit it. */
+/** Errors for the output encoding of a service: one for all endpoints that inherit it. */
 const unknownDefaults = new WeakMap<ServiceConfig, ConfigError>();
 
 function unknownDefault(config: ServiceConfig, able: readonly string[]): ConfigError {
@@ -282,7 +282,7 @@ function unknownDefault(config: ServiceConfig, able: readonly string[]): ConfigE
   return error;
 }
 
-/** A backend inside of a component, as a step of a workflow, takes nothing from the backend that the component stands in. */
+/** A backend inside a component, such as a step of a workflow, inherits nothing from the surrounding backend. */
 function hostHint(pointer: string): string {
   const hint = 'add "host" here or at the root';
   return /\/backend\/\d+\/extra_config\//.test(pointer)

@@ -1,14 +1,17 @@
 import type { BackendConfig, PipeRequest, Reply, Step } from '#contract';
 import { mapReply } from './map-reply.ts';
 
-/** What the backends of an endpoint answered, by their names. Those that no configuration has any more are forgotten. */
+/**
+ * Response counts of an endpoint's backends, by name. Counts of backends that are no longer in any configuration are
+ * removed.
+ */
 export class BackendResponses {
   #byName: Map<string, StatusCounts> | null = null;
   #configured: readonly (readonly NamedBackend[])[] = none;
 
-  /** Knows the backends of a configuration, until they are let go. */
+  /** Registers the backends of a configuration until `letGo`. */
   hold(backends: readonly NamedBackend[]): void {
-    // A list of one is made as such: one that has grown has room for many.
+    // The first list is a literal: an array that has grown reserves space for more elements.
     this.#configured = this.#configured.length === 0 ? [backends] : [...this.#configured, backends];
   }
 
@@ -30,7 +33,7 @@ export class BackendResponses {
     return counts;
   }
 
-  /** Those that have answered. */
+  /** The backends that have responded. */
   [Symbol.iterator](): Iterator<readonly [name: string, counts: StatusCounts]> {
     return (this.#byName ?? noResponses).entries();
   }
@@ -41,7 +44,7 @@ const noResponses: ReadonlyMap<string, StatusCounts> = new Map();
 
 type NamedBackend = Pick<BackendConfig, 'method' | 'url_pattern'>;
 
-/** What each backend is called among those of its endpoint, as in `GET /users/{id}`; a second of that name gets `#2`. */
+/** Names of backends within their endpoint, for example `GET /users/{id}`; a repeated name gets `#2` and so on. */
 export function backendNames(backends: readonly NamedBackend[]): string[] {
   const taken = new Map<string, number>();
   return backends.map(({ method, url_pattern }) => {
@@ -52,7 +55,7 @@ export function backendNames(backends: readonly NamedBackend[]): string[] {
   });
 }
 
-/** Counts every answer of a backend, also that there was none. */
+/** Counts every response of a backend, and calls without a response. */
 export function countResponses(responses: BackendResponses, name: string, next: Step<PipeRequest>): Step<PipeRequest> {
   let counts: StatusCounts | null = null;
   const count = (reply: Reply): Reply => {
@@ -63,17 +66,17 @@ export function countResponses(responses: BackendResponses, name: string, next: 
   return mapReply(next, count);
 }
 
-/** Classes in which answers are counted: `none` is no answer at all, 499 a client that left before it was answered. */
+/** Response classes: `none` for no response, 499 for a client that disconnected before the response. */
 export const statusClasses = ['none', '1xx', '2xx', '3xx', '4xx', '5xx', '499'] as const;
 
 const CLIENT_LEFT = 499;
 
-/** How many answers there were of each of `statusClasses`. */
+/** Number of responses in each of `statusClasses`. */
 export class StatusCounts {
   #counts: number[] | null = null;
   #told: readonly number[] = noCounts;
 
-  /** @param status 0 for no answer, as is what is no status: a plugin can answer with any number. */
+  /** @param status 0 for no response; an invalid status counts as 0, as plugins can return any number. */
   record(status: number): void {
     this.#counts ??= [...noCounts];
     const hundreds = Math.trunc(status / 100);
@@ -81,12 +84,12 @@ export class StatusCounts {
     this.#counts[at]!++;
   }
 
-  /** Up to now, in the order of `statusClasses`. */
+  /** Counts so far, in the order of `statusClasses`. */
   snapshot(): readonly number[] {
     return this.#counts ? [...this.#counts] : noCounts;
   }
 
-  /** Those since the last time it was asked. For one asker only. */
+  /** Counts since the previous call. For a single consumer only. */
   takeDelta(): readonly number[] {
     const now = this.snapshot();
     const delta = now.map((count, at) => count - this.#told[at]!);
@@ -94,7 +97,7 @@ export class StatusCounts {
     return delta;
   }
 
-  /** Adds what another process has counted. */
+  /** Adds the counts of another process. */
   merge(delta: readonly number[]): void {
     this.#counts ??= [...noCounts];
     for (const [at, count] of delta.entries()) this.#counts[at]! += count;

@@ -24,19 +24,19 @@ import { compileBackendFilter } from './request.ts';
 import { compileShape } from './shape.ts';
 import { withTimeout } from './with-timeout.ts';
 
-/** Counts what the backend at an index answers. */
+/** Counts the responses of the backend at an index. */
 export type CountBackend = (index: number, next: Step<PipeRequest>) => Step<PipeRequest>;
 
-/** Whose pipe is folded. */
+/** The backend of an endpoint whose pipe is folded. */
 export interface BackendPlace {
   readonly endpoint: EndpointConfig;
   readonly backend: BackendConfig;
   readonly log: Log;
-  /** Stands between the transport wraps and the protocol. */
+  /** Wrap between the transport wraps and the protocol. */
   readonly counting?: Wrap<PipeRequest> | undefined;
 }
 
-/** Where a pipe is folded for one backend of an endpoint. */
+/** Returns the place of one backend of an endpoint. */
 export function placeOf(
   { log, counting }: { readonly log: Log; readonly counting?: CountBackend | undefined },
   endpoint: EndpointConfig,
@@ -51,33 +51,39 @@ export function placeOf(
   };
 }
 
-/** Joined: a template would be kept as the tree of its parts, of several times that size. */
+/** Uses `join`, as V8 keeps the result of a template as a tree of its parts, several times as large. */
 export function logPrefix({ method, endpoint: path }: EndpointConfig, backend: BackendConfig): string {
   return ['[BACKEND: ', method, ' ', path, ' -> ', backend.method, ' ', backend.url_pattern, '][Client]'].join('');
 }
 
-/** Everything one backend's pipe is made of. */
+/** All parts of one backend's pipe. */
 export interface BackendOptions extends BackendPlace {
-  /** Attachments in order, outermost first, for each phase. */
+  /** Wraps of the backend phase, and below of the transport phase, outermost first. */
   readonly backendWraps: readonly Wrap<PipeRequest>[];
   readonly transportWraps: readonly Wrap<PipeRequest>[];
   readonly protocol: NonNullable<AtBackend['protocol']>;
-  /** Gives the backend's addresses one after another; null for a protocol that carries its own. */
+  /** Returns the backend's addresses in turn; null for a protocol that has its own address. */
   readonly pickHost: (() => string | undefined) | null;
   readonly customShape: AtBackend['shape'];
-  /** What sees the messages of a stream, in order. */
+  /** Message hooks of a stream, in order. */
   readonly messageHooks: readonly MessageHook[];
-  /** How the body is read; a raw encoding leaves it alone. */
+  /** Encoding of the response body; a raw encoding leaves it unchanged. */
   readonly encoding: Encoding;
-  /** How the client is written. */
+  /** Encoding of the response to the client. */
   readonly output: Encoding;
-  /** Nobody looks at the data of this endpoint's replies: bytes may pass, by themselves or as parts of others'. */
+  /**
+   * Whether no component reads the data of this endpoint's replies, so that bytes can pass, alone or merged with those
+   * of other backends.
+   */
   readonly unread: boolean;
-  /** The endpoint has no other backend: the request need not be copied. */
+  /** Whether this is the endpoint's only backend, so that the request need not be copied. */
   readonly alone: boolean;
 }
 
-/** A backend's pipe that is folded when it is called first: of thousands of endpoints few are, and a pipe takes kilobytes. */
+/**
+ * Folds a backend's pipe on its first call: of thousands of endpoints only a few are called, and a pipe takes
+ * kilobytes.
+ */
 export function compileAtFirstCall(options: BackendOptions): Step<PipeRequest> {
   let step: Step<PipeRequest> | null = null;
   return (request, call) => {
@@ -138,20 +144,22 @@ function compileReading(
   );
 }
 
-/** What proves bytes that need not be decoded, and shapes them; null where they must be. */
+/** Returns a function that validates and shapes bytes without decoding them; null when they must be decoded. */
 function passing({ backend, encoding, customShape }: BackendOptions, shape: unknown): Decoding['pass'] {
   if (shape === null) return encoding.passes?.bind(encoding) ?? null;
   return (customShape ? null : encoding.shapes?.(backend)) ?? null;
 }
 
-/** Shapes the data of a protocol that answers with data. */
+/** Shapes the data of a protocol that returns decoded data. */
 function shaped(shape: (data: DataObject) => DataObject, call: Step<PipeRequest>): Step<PipeRequest> {
   return after<PipeRequest>((reply) => {
     if (reply.data) reply.data = shape(reply.data);
   })(call);
 }
 
-/** A `no-op` backend on a decoded endpoint: its body is kept for those who want the bytes, its data is empty. */
+/**
+ * Handles a `no-op` backend on a decoded endpoint: its body is kept for components that read bytes; its data is empty.
+ */
 function unreadable(transport: Step<PipeRequest>): Step<PipeRequest> {
   const empty = (reply: Reply): Reply => {
     if (!reply.failed) reply.data ??= {};
@@ -183,7 +191,7 @@ function withPath(
   };
 }
 
-/** What a request is told that lacks what a backend's address is made of, or has nothing usable there. */
+/** Error for a request that lacks a value used in a backend's address, or has an invalid one. */
 export function missingValue(): CallError {
   return new CallError('REQUEST_VALUE_MISSING', 'the request lacks a value that the backend requires', {
     view: { status: 400 },

@@ -1,9 +1,8 @@
 import type { HostList } from '#contract';
 
 /**
- * Picks the next host: each entry in turn from a random start, so a repeated entry has a larger share. A changed list
- * is begun anew.
- * @returns a function that answers undefined while there is no host.
+ * Picks hosts in turn from a random start; an entry that is repeated has a larger share. A changed list starts over.
+ * @returns a function that returns undefined while there are no hosts.
  */
 export function balance(list: HostList): () => string | undefined {
   let hosts = list.current;

@@ -1,10 +1,10 @@
 import { CancelledError, type PipeRequest, Reply, type Step, toCallError } from '#contract';
 
 /**
- * Reads a request body into memory once, so that every call inside can send all of it.
+ * Reads a request body into memory once, so that every inner call can send all of it.
  *
- * @param unlessMeasured leave bodies alone whose length is known: against one that is not known the payload limit must be
- * held before a backend hears of the request.
+ * @param unlessMeasured leaves bodies with a known length alone; for an unknown length, the payload limit must be
+ * enforced before a backend is called.
  */
 export function buffered(next: Step<PipeRequest>, unlessMeasured = false): Step<PipeRequest> {
   return (request, call) => {
@@ -19,7 +19,7 @@ export function buffered(next: Step<PipeRequest>, unlessMeasured = false): Step<
   };
 }
 
-/** A body that breaks off: its client has left. */
+/** Whether the body was interrupted because the client disconnected. */
 function hasLeft(error: NodeJS.ErrnoException): boolean {
   return error.code === 'ECONNRESET' || error.code === 'ERR_STREAM_PREMATURE_CLOSE';
 }

@@ -1,22 +1,23 @@
 import { type BackendCondition, type Call, defineSlot, HeaderBag, type PipeRequest, Reply, type Step } from '#contract';
 
-/** What was decided for each backend; undefined before it is its turn. */
+/** Decision for each backend; undefined until it is made. */
 type Decisions = (boolean | undefined)[];
 
 type Conditions = readonly (BackendCondition | undefined)[];
 
-/** Backends that are called only where their conditions hold. */
+/** Backends that are called only if their conditions hold. */
 export interface Choice {
-  /** Each with its condition. */
+  /** The steps, each with its condition. */
   readonly steps: readonly Step<PipeRequest>[];
-  /** Stands around whatever calls them. */
+  /** Wraps the step that calls them. */
   around(gathered: Step<PipeRequest>): Step<PipeRequest>;
 }
 
 /**
- * @param conditions of the backends, by position.
- * @param inTurn backends are called one after another, and each is decided when its turn comes; else all are before any call.
- * @param name tells this pipe from every other one.
+ * @param conditions of the backends, by index.
+ * @param inTurn whether backends are called one after another and each decision is made when its turn comes; otherwise
+ * all are made before any call.
+ * @param name unique name of this pipe.
  */
 export function choiceOf(
   conditions: Conditions,
@@ -41,7 +42,7 @@ export function choiceOf(
   };
 }
 
-/** Of backends whose answers pass as bytes the first that is chosen is called, alone. */
+/** Calls only the first chosen backend, for backends whose responses pass as bytes. */
 export function firstChosen(conditions: Conditions, steps: readonly Step<PipeRequest>[]): Step<PipeRequest> {
   return (request, call) => {
     const decisions: Decisions = [];
@@ -51,13 +52,13 @@ export function firstChosen(conditions: Conditions, steps: readonly Step<PipeReq
   };
 }
 
-/** A shadow, which is no part of the list: it is called where its own condition holds. */
+/** Calls a shadow backend, which is not part of the list, if its own condition holds. */
 export function onCondition(condition: BackendCondition | undefined, step: Step<PipeRequest>): Step<PipeRequest> {
   const holds = condition?.holds;
   return holds ? (request, call) => (holds(request, call) ? step(request, call) : skipped()) : step;
 }
 
-/** The fallback comes last, wherever it stands. */
+/** Makes all decisions; the fallback's last, wherever it is in the list. */
 function decideAll(conditions: Conditions, decisions: Decisions, request: PipeRequest, call: Call): void {
   for (const isFallback of [false, true]) {
     for (const [at, condition] of conditions.entries()) {
@@ -82,7 +83,7 @@ function skipped(): Reply {
   return reply;
 }
 
-/** Nobody was to be called: that is no failure. */
+/** Reply when no backend was chosen, which is not a failure. */
 function nothing(): Reply {
   const reply = Reply.data({});
   reply.skipped = true;

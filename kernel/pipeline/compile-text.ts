@@ -2,10 +2,10 @@ import type { ConfigError, ConfigErrorOptions, Pattern, Patterns, Template } fro
 import { PatternError, TemplateError } from '../contract/internal.ts';
 import { compileTemplate } from '../templates/index.ts';
 
-/** Makes the error of the place that a text stands at. */
+/** Creates an error at the location of a text. */
 type Fault = (code: string, message: string, options: ConfigErrorOptions) => ConfigError;
 
-/** A regular expression of a configuration. @throws what `fault` makes. */
+/** Compiles a regular expression from a configuration. @throws the error that `fault` creates. */
 export function compilePattern(patterns: Patterns, source: string, fault: Fault): Pattern {
   try {
     return patterns.compile(source);
@@ -16,7 +16,7 @@ export function compilePattern(patterns: Patterns, source: string, fault: Fault)
   }
 }
 
-/** A template of a configuration. @param name for messages. @throws what `fault` makes. */
+/** Compiles a template from a configuration. @param name for messages. @throws the error that `fault` creates. */
 export function compileText(text: string, name: string | undefined, fault: Fault): Template {
   try {
     return compileTemplate(text, name === undefined ? {} : { name });

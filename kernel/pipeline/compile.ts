@@ -25,37 +25,37 @@ import type { Route } from './route.ts';
 import { attachService, compileRest, type Earlier, type ServiceFrame } from './service-frame.ts';
 import type { Build } from './site.ts';
 
-/** A configuration turned into functions. */
+/** A compiled configuration. */
 export interface Compiled {
   readonly routes: readonly Route[];
   readonly agents: readonly CompiledAgent[];
-  /** Protocols that connections of any endpoint can go on in, in lower case. */
+  /** Protocols that any endpoint can upgrade connections to, in lowercase. */
   readonly upgrades: ReadonlySet<string>;
-  /** What a component publishes over HTTP/2; null for nothing. */
+  /** Endpoints that a component publishes over HTTP/2; null for none. */
   readonly http2: Http2Routes | null;
-  /** All of these: the routes, and behind them those over HTTP/2. */
+  /** All routes, followed by those over HTTP/2. */
   readonly published: readonly Route[];
-  /** Paths that plugins answer themselves. */
+  /** Paths that plugins handle themselves. */
   readonly own: readonly { readonly plugin: Plugin; readonly route: OwnRoute }[];
-  /** What stands around everything that is answered, outermost first. */
+  /** Wraps around all requests, outermost first. */
   readonly around: readonly Wrap<ClientRequest>[];
-  /** Who sees the head of every answer, in order. */
+  /** Hooks for the head of every response, in order. */
   readonly heads: readonly NonNullable<AtService['head']>[];
-  /** The pipes that components of the service hold. */
+  /** Pipes nested in service-level components. */
   readonly nested: readonly NestedPipe[];
-  /** What the service's components attached, outermost first. */
+  /** Attachments of service-level components, outermost first. */
   readonly service: readonly Attached<AtService>[];
-  /** What all endpoints have around them. */
+  /** The parts around all endpoints. */
   readonly frame: ServiceFrame;
-  /** Handlers of plugins from files, where configurations of other plugins name them. */
+  /** Handlers of plugins from files, where configurations of other plugins refer to them. */
   readonly handlerUses: readonly HandlerUse[];
 }
 
 /**
- * Compiles every endpoint. The plugins that the configuration names are loaded. Mistakes are collected in `build.errors`,
- * all of them; with any, the result must not serve.
- * @param earlier what may be gone on with; null to compile everything.
- * @throws RebuildNeeded where that does not do.
+ * Compiles every endpoint. The plugins that the configuration refers to must be loaded. All errors are collected in
+ * `build.errors`; if there are any, the result must not be used.
+ * @param earlier parts of an earlier configuration to reuse; null to compile everything.
+ * @throws RebuildNeeded when these cannot be reused.
  */
 export async function compile(build: Build, registry: Registry, earlier: Earlier | null = null): Promise<Compiled> {
   const { config } = build;
@@ -85,7 +85,7 @@ export async function compile(build: Build, registry: Registry, earlier: Earlier
     upgrades: upgradesOf(routes),
     own,
     around: inOrder('request').flatMap(({ request }) => request ?? []),
-    // As a reply passes: the outermost sees it last.
+    // In reply order: the outermost hook runs last.
     heads: inOrder('request')
       .toReversed()
       .flatMap(({ head }) => head ?? []),
@@ -107,7 +107,7 @@ async function compileEndpoints(
       const known = earlier?.take(index, endpoint);
       const route = known ?? compileEndpoint(context, endpoint, `/endpoints/${index}`, null, plain);
       if (route) routes.push(route);
-      // To look at the clock costs as much as to go on with one.
+      // Checking the time costs as much as reusing a route.
       if ((!known || index % 32 === 0) && scheduler.due) await scheduler.yield();
     }
   } finally {
@@ -123,7 +123,7 @@ function upgradesOf(routes: readonly Route[]): ReadonlySet<string> {
   return all;
 }
 
-/** No host leads to an endpoint. Code: a warning, ROUTE_UNREACHABLE. */
+/** Warns of endpoints whose virtual host does not exist. Code: a warning, ROUTE_UNREACHABLE. */
 function warnOfUnreachable({ config, noticed }: Build, service: readonly Attached<AtService>[]): void {
   const names = service.flatMap(({ at }) => at.virtualHosts?.names ?? []);
   for (let index = 0; index < config.endpoints.length; index++) {
@@ -136,7 +136,7 @@ function warnOfUnreachable({ config, noticed }: Build, service: readonly Attache
   }
 }
 
-/** A path that a plugin answers is no endpoint's. Code: ROUTE_COLLISION. */
+/** Rejects endpoints with a path that a plugin handles itself. Code: ROUTE_COLLISION. */
 function refuseTaken(build: Build, own: Compiled['own'], routes: readonly Route[]): void {
   if (own.length === 0) return;
   const exact = new Map(own.map(({ plugin, route }) => [route.path, { plugin, route }]));
@@ -149,12 +149,15 @@ function refuseTaken(build: Build, own: Compiled['own'], routes: readonly Route[
   }
 }
 
-/** @param own of a path that a plugin answers; undefined for every method. */
+/** Whether the methods of two routes overlap. @param own method of a plugin's own route; undefined for every method. */
 function overlap(own: string | undefined, declared: string): boolean {
   return own === undefined || declared === ANY || own === declared;
 }
 
-/** What is counted by method and path is of one endpoint, whatever asks for it. Code: ROUTE_COLLISION. */
+/**
+ * Rejects endpoints with the same method and path as one published over HTTP/2: metrics are keyed by method and path.
+ * Code: ROUTE_COLLISION.
+ */
 function refusePublished(build: Build, { contentType, ...http2 }: Http2Routes, routes: readonly Route[]): void {
   for (const { endpoint } of routes) {
     const published = http2.routes.get(endpoint.endpoint);

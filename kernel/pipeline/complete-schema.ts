@@ -19,7 +19,7 @@ type Schemas = Readonly<Record<string, JsonSchema>>;
 /** The JSON Schema of a whole configuration. */
 export interface CompleteSchema extends JsonSchema {
   readonly $id: string;
-  /** Every component at every level it may stand, by `definitionKey`. */
+  /** Schemas of every component at every level it supports, by `definitionKey`. */
   readonly definitions: Schemas;
 }
 
@@ -27,8 +27,8 @@ const levels: readonly Level[] = ['service', 'endpoint', 'backend', 'agent'];
 const DRAFT = 'http://json-schema.org/draft-07/schema#';
 
 /**
- * The JSON Schema of the whole configuration: the core's own schemas with every plugin's at each `extra_config` it may
- * stand in, and the names of encodings and discoveries. It refers to nothing outside itself.
+ * Returns the JSON Schema of a whole configuration: the core's own schemas, with those of every plugin at each
+ * `extra_config` where it is allowed, and the names of encodings and discoveries. It has no external references.
  */
 export async function completeSchema(registry: Registry): Promise<CompleteSchema> {
   await registry.load(registry.namespaces);
@@ -60,7 +60,7 @@ export async function completeSchema(registry: Registry): Promise<CompleteSchema
 }
 
 /**
- * The JSON Schema of one component, wherever it may stand.
+ * Returns the JSON Schema of one component at any level.
  * @returns undefined when no component of that name has a configuration.
  */
 export async function componentSchema(registry: Registry, namespace: Namespace): Promise<JsonSchema | undefined> {
@@ -76,7 +76,7 @@ export async function componentSchema(registry: Registry, namespace: Namespace):
   return different.length === 1 ? { ...head, ...different[0] } : { ...head, title: namespace, anyOf: different };
 }
 
-/** What schemas that hold themselves refer to. */
+/** Definitions that recursive schemas refer to. */
 function recursiveDefinitions(registry: Registry, namespaces: readonly Namespace[] = registry.namespaces): Schemas {
   const results = new Map<string, Schema>();
   for (const namespace of namespaces) {
@@ -85,17 +85,17 @@ function recursiveDefinitions(registry: Registry, namespaces: readonly Namespace
   return Object.fromEntries([...results].map(([name, schema]) => [name, toPublicSchema(schema)]));
 }
 
-/** What may stand in the `extra_config` of a level. */
+/** A component allowed in the `extra_config` of a level. */
 interface Component {
   readonly level: Level;
   readonly namespace: Namespace;
   readonly oldNames: readonly string[];
-  /** Among the definitions. */
+  /** Key in the definitions. */
   readonly key: string;
   readonly schema: JsonSchema;
 }
 
-/** Every component at every level, aliases included. */
+/** All components at all levels, including aliases. */
 function componentsOf(registry: Registry): Component[] {
   const router = withOldFields('router', toPublicSchema(routerSchema));
   const results: Component[] = [
@@ -119,12 +119,14 @@ function componentsOf(registry: Registry): Component[] {
   return results;
 }
 
-/** The key of a component among the definitions. */
+/** Key of a component in the definitions. */
 export function definitionKey(level: Level, namespace: Namespace): string {
   return `${level}.${namespace.replaceAll('/', '.')}`;
 }
 
-/** An endpoint needs a backend, or a component that answers alone. @param alone the names of such components. */
+/**
+ * Requires an endpoint to have a backend, or a component that responds alone. @param alone names of such components.
+ */
 function withOptionalBackend(endpoint: JsonSchema, alone: readonly Namespace[]): JsonSchema {
   if (alone.length === 0) return endpoint;
   const required = (endpoint['required'] as readonly string[]).filter((field) => field !== 'backend');
@@ -136,7 +138,7 @@ function withOptionalBackend(endpoint: JsonSchema, alone: readonly Namespace[]):
   return { ...endpoint, required, allOf: [...((endpoint['allOf'] as object[]) ?? []), { anyOf: choices }] };
 }
 
-/** Fills in what only the registry knows of an object of the core, and what files made for others may say in it. */
+/** Adds to a core object's schema what only the registry knows, and the old field names accepted in existing files. */
 function complete(
   level: Exclude<Level, 'agent'>,
   schema: JsonSchema,
@@ -154,7 +156,7 @@ function agentOf(service: JsonSchema): JsonSchema {
   return ((service['properties'] as Schemas)['async_agent'] as { readonly items: JsonSchema }).items;
 }
 
-/** An agent may hold drivers, and what stands around backends. */
+/** Allows drivers in an agent, and the components that wrap backends. */
 function completeAgent(agent: JsonSchema, backend: JsonSchema, components: readonly Component[]): JsonSchema {
   const properties = agent['properties'] as Schemas;
   const extra = { ...properties['extra_config'], ...extraAt(['agent', 'endpoint'], components) };
@@ -164,7 +166,9 @@ function completeAgent(agent: JsonSchema, backend: JsonSchema, components: reado
   };
 }
 
-/** The keys of `extra_config` at a level: present names as fields, old ones as patterns, which editors do not offer. */
+/**
+ * Schema of `extra_config` at a level: current names as properties, old ones as patterns, which editors do not suggest.
+ */
 function extraAt(levels: readonly Level[], components: readonly Component[]): JsonSchema {
   const here = components
     .filter(({ level }) => levels.includes(level))

@@ -1,14 +1,15 @@
 import { type Call, CancelledError, discard, type PipeRequest, Reply, type Step, toCallError } from '#contract';
 import { finishAfter } from './with-timeout.ts';
 
-/** Share of a backend's time that its concurrent calls get. */
+/** Share of a backend's timeout that its concurrent calls get. */
 const SHARE = 0.75;
 
 /**
  * Sends the same request several times at once and keeps the first complete reply; the others are aborted. A raw reply
- * is complete as soon as it is there. With none, the last incomplete reply, else the last failure.
+ * is complete as soon as it arrives. Without a complete reply, the last incomplete one is kept, or else the last
+ * failure.
  *
- * @param timeoutMs the time the backend has.
+ * @param timeoutMs timeout of the backend.
  */
 export function concurrently(times: number, step: Step<PipeRequest>, timeoutMs: number): Step<PipeRequest> {
   return (request, call) => {
@@ -36,10 +37,10 @@ export function concurrently(times: number, step: Step<PipeRequest>, timeoutMs: 
         if (open === 0) settle(fallback, null, new CancelledError());
       };
       group.onCancel((reason) => {
-        // What is late is late for all who watch the single calls, a circuit breaker among them.
+        // A timeout is reported to everything that observes the individual calls, such as a circuit breaker.
         if (open > 0) settle(fallback ?? Reply.failed(toCallError(reason)), null, reason);
       });
-      // Not forks of the group: the winner's body may go on when the group is over.
+      // Not forks of the group, as the winner's body may outlive the group.
       for (let index = 0; index < times; index++) calls.push(call.fork());
       for (const own of calls) start(step, request.copy(), own, receive);
     });

@@ -17,27 +17,31 @@ import {
 import { PluginFailure } from '../containment/plugin-fault.ts';
 import { mapReply } from './map-reply.ts';
 
-/** Longest decoded body of one backend, in bytes. */
+/** Largest decoded body of one backend, in bytes. */
 const BODY_LIMIT_BYTES = 64 * 1024 * 1024;
 
-/** What the decoder of one backend needs to know. */
+/** Settings of one backend's decoder. */
 export interface Decoding {
   readonly encoding: Encoding;
   readonly asCollection: boolean;
   readonly shape: ((data: DataObject) => DataObject) | null;
-  /** Nobody looks at the data and the client is written the same encoding: proves the bytes, which pass; null for data. */
+  /**
+   * Validates bytes that pass undecoded, as their data is not read and the client gets the same encoding; null to
+   * decode.
+   */
   readonly pass: NonNullable<Encoding['passes']> | null;
-  /** The bytes become a part of others'. */
+  /** Whether the bytes are merged with those of other backends. */
   readonly isPart: boolean;
-  /** The backend call as it is named in the log and in error texts: `GET /pattern`. */
+  /** Name of the backend call in logs and errors: `GET /pattern`. */
   readonly name: string;
-  /** Told the real status of a backend that failed by it, at WARNING. */
+  /** Logs the actual status of a failed backend, at WARNING. */
   readonly log: Log;
 }
 
 /**
- * The stage between raw and decoded replies. Only 200 and 201 are successes; everything else, and a body that does not
- * parse, is a failed reply (error rule E1). A reply that a transport wrap has decoded already goes through as it is.
+ * Turns raw replies into decoded ones. Only 200 and 201 are successes; any other status, or a body that cannot be
+ * parsed, gives a failed reply (error rule E1). A reply that a transport wrap has already decoded is returned
+ * unchanged.
  */
 export function decoded(decoding: Decoding, transport: Step<PipeRequest>): Step<PipeRequest> {
   const ofWhole = decoding.pass ? { ...decoding, pass: provingOnce(decoding.pass) } : decoding;
@@ -46,7 +50,7 @@ export function decoded(decoding: Decoding, transport: Step<PipeRequest>): Step<
   );
 }
 
-/** Proves bytes once that come again: a body of a cache is the same object each time, and nobody changes it. */
+/** Validates repeated bytes only once: a cached body is the same, unmodified object each time. */
 function provingOnce(pass: NonNullable<Decoding['pass']>): NonNullable<Decoding['pass']> {
   let proved: WeakMap<Uint8Array, Passed> | null = null;
   return (bytes, asCollection) => {
@@ -82,13 +86,13 @@ function badStatus(raw: Reply, { name, log }: Decoding, request: PipeRequest): R
   return logStatus(Reply.failed(new BackendError('BACKEND_STATUS', text, { upstreamStatus: raw.status })), log);
 }
 
-/** An address without user name and password, which are nobody's business in logs and answers. */
+/** Removes user name and password from an address, as they must not appear in logs and responses. */
 function withoutUser(origin: string): string {
   const at = origin.lastIndexOf('@');
   return at < 0 ? origin : origin.slice(0, origin.indexOf('://') + 3) + origin.slice(at + 1);
 }
 
-/** The backend's real status goes to the log, since the client is not told it (error rule E1). */
+/** Logs the backend's actual status, which the client does not see (error rule E1). */
 function logStatus(reply: Reply, log: Log): Reply {
   for (const error of reply.errors) {
     if (error instanceof BackendError && error.upstreamStatus !== undefined)
@@ -111,7 +115,7 @@ function parse(bytes: Uint8Array, { encoding, asCollection, shape, pass, isPart 
     const passed = pass?.(bytes, asCollection);
     if (passed) {
       const reply = Reply.raw(200, new HeaderBag(['Content-Type', passed.contentType]), passed.body);
-      // Of a part it counts that it is there.
+      // A part is complete even if it is empty.
       reply.complete = isPart || !passed.empty;
       return reply;
     }

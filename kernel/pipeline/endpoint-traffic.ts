@@ -1,17 +1,20 @@
 import { BackendResponses, StatusCounts } from './backend-responses.ts';
 import { addBuckets, BUCKETS, between, bucketOf, noTraffic, sparse, type TrafficWindow } from './traffic-window.ts';
 
-/** What a process tells another of an endpoint: what it served since it last told, as plain data. */
+/** An endpoint's traffic since the previous report, as plain data to send to another process. */
 export interface EndpointDelta extends TrafficWindow {
-  /** What clients were answered, in the order of `statusClasses`. */
+  /** Responses to clients, in the order of `statusClasses`. */
   readonly statuses: readonly number[];
-  /** What each backend answered, likewise. */
+  /** Responses of each backend, in the same order. */
   readonly backends: readonly (readonly [name: string, statuses: readonly number[]])[];
 }
 
-/** What one endpoint has served. Cheap enough for every request; an endpoint never called holds no counts. */
+/**
+ * Traffic counters of one endpoint. Cheap enough for every request; an endpoint that is never called allocates no
+ * counters.
+ */
 export class EndpointTraffic {
-  /** What clients were answered. */
+  /** Responses to clients. */
   readonly statuses = new StatusCounts();
   readonly backends = new BackendResponses();
   #calls = 0;
@@ -21,8 +24,9 @@ export class EndpointTraffic {
   #told: TrafficWindow = noTraffic;
 
   /**
-   * @param status the one the client was given.
-   * @param refused on purpose, before the pipe, as by a limit: never an error.
+   * @param status sent to the client.
+   * @param refused whether the request was rejected on purpose before the pipe, for example by a rate limit; this is
+   * never an error.
    */
   record(latencyMs: number, status: number, refused = false): void {
     this.#calls++;
@@ -37,12 +41,12 @@ export class EndpointTraffic {
     return this.#calls;
   }
 
-  /** Calls answered with a status of 500 or above, other than on purpose. */
+  /** Number of calls with a status of 500 or above, except intended rejections. */
   get errors(): number {
     return this.#errors;
   }
 
-  /** Everything up to now; later calls do not change it. */
+  /** Traffic so far; later calls do not change the result. */
   snapshot(): TrafficWindow {
     if (!this.#counts) return noTraffic;
     return {
@@ -53,7 +57,7 @@ export class EndpointTraffic {
     };
   }
 
-  /** What was served since the last time it was asked; null when that is nothing. For one asker only. */
+  /** Traffic since the previous call; null when there was none. For a single consumer only. */
   takeDelta(): EndpointDelta | null {
     if (this.#calls === this.#told.calls) return null;
     const now = this.snapshot();
@@ -63,7 +67,7 @@ export class EndpointTraffic {
     return { ...delta, statuses: this.statuses.takeDelta(), backends };
   }
 
-  /** Adds what another process has served. */
+  /** Adds the traffic of another process. */
   merge(delta: EndpointDelta): void {
     this.#calls += delta.calls;
     this.#errors += delta.errors;

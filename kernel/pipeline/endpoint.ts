@@ -9,16 +9,16 @@ import { compileRequest } from './request.ts';
 import { enterPipe, type Route } from './route.ts';
 import { foldAround } from './settle.ts';
 
-/** What a component puts around an endpoint that it publishes. */
+/** Wraps that a component puts around an endpoint it publishes. */
 export interface EndpointShell {
   readonly outer: (traits: PipeTraits) => Wrap<ClientRequest>;
   readonly inner: (traits: PipeTraits) => Wrap<ClientRequest>;
 }
 
 /**
- * Compiles one endpoint; undefined when it has mistakes, which are in `build.errors`.
- * @param pointer where it stands. @param shell around it; null for nothing.
- * @param plain what endpoints without components share; null for nothing.
+ * Compiles one endpoint; undefined when it has errors, which are in `build.errors`.
+ * @param pointer location of the endpoint. @param shell wraps around it; null for none.
+ * @param plain shared parts of endpoints without components; null for none.
  */
 export function compileEndpoint(
   service: EndpointContext,

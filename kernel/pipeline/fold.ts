@@ -1,19 +1,19 @@
 import type { AfterHook, Call, Reply, Step, Wrap } from '#contract';
 import { afterHook } from '../contract/internal.ts';
 
-/** Folds wraps, outermost first, around the innermost step. Nothing to wrap costs nothing. */
+/** Folds wraps, outermost first, around the innermost step. Without wraps there is no overhead. */
 export function fold<R>(wraps: readonly Wrap<R>[], innermost: Step<R>): Step<R> {
   return stagesOf(wraps).reduceRight((next, stage) => stage.wrap(next), innermost);
 }
 
-/** One stage of a pipe: a wrap, or hooks next to each other that all see the same reply. */
+/** One stage of a pipe: a wrap, or adjacent hooks that see the same reply. */
 export interface FoldedStage<R> {
   readonly wrap: Wrap<R>;
-  /** In the order in which they see the reply; null for a wrap of another kind. */
+  /** In the order in which they see the reply; null for any other wrap. */
   readonly hooks: readonly AfterHook<R>[] | null;
 }
 
-/** The stages that wraps are folded into, outermost first: hooks that look at the reply share one. */
+/** Returns the stages that wraps are folded into, outermost first; adjacent hooks on the reply share one. */
 export function stagesOf<R>(wraps: readonly Wrap<R>[]): FoldedStage<R>[] {
   const stages: { wrap: Wrap<R>; hooks: AfterHook<R>[] | null }[] = [];
   for (const wrap of wraps) {
@@ -22,7 +22,7 @@ export function stagesOf<R>(wraps: readonly Wrap<R>[]): FoldedStage<R>[] {
     if (!hook) stages.push({ wrap, hooks: null });
     else if (!last?.hooks) stages.push({ wrap, hooks: [hook] });
     else {
-      // What stands further in sees the reply first.
+      // Inner hooks see the reply first.
       last.hooks.unshift(hook);
       last.wrap = together(last.hooks);
     }

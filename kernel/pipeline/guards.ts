@@ -16,13 +16,16 @@ import { policyOf } from '../contract/internal.ts';
 import { runBounded } from '../registry/loading/run-bounded.ts';
 import type { FilePlugin } from '../registry/registry.ts';
 
-/** Longest time for a plugin to attach at one place, in milliseconds. */
+/** Maximum time for a plugin to attach at one place, in milliseconds. */
 const ATTACH_MS = 5_000;
 
-/** A bound costs a thread, some 0.3 ms: a content that came back so often is attached without one. */
+/**
+ * Number of attachments after which a plugin's content is trusted to return: enforcing the time limit takes a thread,
+ * about 0.3 ms.
+ */
 const PROVEN_AFTER = 50;
 
-/** How often each content was attached. */
+/** Number of attachments of each content. */
 const attachments = new WeakMap<PluginSource, number>();
 
 function isProven(source: PluginSource): boolean {
@@ -31,30 +34,30 @@ function isProven(source: PluginSource): boolean {
   return times >= PROVEN_AFTER;
 }
 
-/** A place where the configuration of another plugin names a handler. */
+/** A place where another plugin's configuration refers to a handler. */
 export interface HandlerUse {
   readonly name: string;
   readonly source: PluginSource;
   readonly pointer: string;
-  /** Undefined for the service. */
+  /** Undefined at service level. */
   readonly endpoint: EndpointConfig | undefined;
 }
 
-/** What a build says of the containment of plugins from files. */
+/** The part of a build that concerns the containment of plugins from files. */
 export interface Contains {
   readonly config: ServiceConfig;
-  /** Handlers of plugins from files that stand somewhere. */
+  /** Uses of handlers from plugin files. */
   readonly handlerUses: HandlerUse[];
-  /** Those of the whole configuration. */
+  /** Handler uses in the whole configuration. */
   readonly everyHandlerUse: readonly HandlerUse[];
-  /** What plugins from files were handed; they may hold it for longer than they should. */
+  /** Sites passed to plugins from files, to detect those retained for too long. */
   readonly sites: { readonly plugin: FilePlugin; readonly ref: WeakRef<object> }[];
-  /** Null where nothing serves, in a dry run and in a test of one plugin: failures are then seen as they are. */
+  /** Null when no traffic is served, in a dry run or a test of one plugin: failures then surface directly. */
   readonly containment: Containment | null;
   readonly faultMeter: FaultMeter;
 }
 
-/** The guards of a plugin's hooks at one place; null for plugins of the release, which are not contained. */
+/** Returns the guards for a plugin's hooks at one place; null for bundled plugins, which are not contained. */
 export function guardsAt(
   { config, containment, faultMeter }: Contains,
   plugin: Blamed,
@@ -66,19 +69,19 @@ export function guardsAt(
   return new PlaceGuards(containment, blamed, endpoint, policy, faultMeter, plugin.kind);
 }
 
-/** Whose hooks are contained: a plugin, or a handler that it brings. */
+/** A plugin, or a handler that it provides, whose hooks are contained. */
 export type Blamed = Pick<Plugin, 'name' | 'handlers'> & {
   readonly source?: PluginSource | undefined;
   readonly kind?: string;
 };
 
-/** By which name faults are reported: one that brings handlers is known by theirs. */
+/** Returns the name under which faults are reported: a plugin with handlers is reported by the name of its handler. */
 function blamedFor({ name, source, handlers }: BlamedPlugin & Blamed): BlamedPlugin {
   return { name: handlers?.[0] ?? name, source };
 }
 
 /**
- * What a plugin attaches at a place, contained where it came from a file.
+ * Returns a plugin's attachment at a place, contained if the plugin comes from a file.
  * Code: PLUGIN_ATTACH.
  */
 export function attachContained<A>(
@@ -93,7 +96,7 @@ export function attachContained<A>(
   const { name } = blamedFor({ ...plugin, source });
   const guards = guardsAt(build, plugin, endpoint);
   try {
-    // From now on it is watched: where it does not come back, the watchdog tells the line.
+    // From here on the call is watched: if it does not return, the watchdog reports the line.
     const bounded = () => (isProven(source) ? make() : runBounded(make, ATTACH_MS));
     const attached = guards ? watched(bounded, guards.of('attach')) : bounded();
     return guards && attached !== undefined ? (containedAttachment(attached as A & object, guards) as A) : attached;
@@ -107,13 +110,13 @@ export function attachContained<A>(
   }
 }
 
-/** A plugin from a file may hold its site for longer than it should. */
+/** Records a site passed to a plugin from a file, as it may retain it for too long. */
 export function noteSite<S extends object>(build: Contains, plugin: Plugin, site: S): S {
   if (plugin.source) build.sites.push({ plugin: plugin as FilePlugin, ref: new WeakRef(site) });
   return site;
 }
 
-/** What a handler attaches in the name of the plugin that brings it. Code: PLUGIN_ATTACH. */
+/** Returns a handler's attachment, contained like the plugin that provides it. Code: PLUGIN_ATTACH. */
 export function attachHandler<A>(
   build: Contains,
   { source }: Blamed,
@@ -124,7 +127,7 @@ export function attachHandler<A>(
   return attachContained(build, { name, source, kind }, pointer, endpoint, attach);
 }
 
-/** Whoever watches the event loop sees that it is attached. */
+/** Marks the attachment for the event loop watchdog. */
 function watched<A>(make: () => A, { number }: HookGuard): A {
   const outer = beginHook(number);
   try {

@@ -8,8 +8,8 @@ import type { Location } from './location.ts';
 import { type Build, createSite } from './site.ts';
 
 /**
- * Opens the discovery that a backend's `sd` names.
- * @returns null for a protocol that carries its own address, and after a mistake, which is then in `build.errors`.
+ * Opens the discovery that a backend's `sd` refers to.
+ * @returns null for a protocol with its own address, and after an error, which is then in `build.errors`.
  */
 export function openHosts(
   { build, registry }: { readonly build: Build; readonly registry: Registry },
@@ -35,7 +35,7 @@ export function openHosts(
   return hosts;
 }
 
-/** Hosts taken as they are written, and schemes put before discovered ones, that the protocol cannot call. */
+/** Returns errors for unsanitized hosts, and for the scheme of discovered ones, that the protocol cannot call. */
 function otherSchemes(
   { host, sd_scheme: scheme, disable_host_sanitize: isRaw }: BackendConfig,
   hosts: HostList,
@@ -51,7 +51,7 @@ function otherSchemes(
   }
   return host.flatMap((text, index) => {
     const [, written] = /^([a-z][a-z\d+.-]*):\/\//i.exec(text) ?? [];
-    // A placeholder may bring the scheme with it.
+    // A placeholder's value may include the scheme.
     if (!isRaw || isCalled(written) || /^[^:/]*\{/.test(text)) return [];
     return new ConfigError(
       'BACKEND_SCHEME',

@@ -4,18 +4,18 @@ import type { EndpointContext } from './attachments.ts';
 import { compileEndpoint } from './endpoint.ts';
 import type { Route } from './route.ts';
 
-/** What answers requests over HTTP/2 of one content type. */
+/** Routes for HTTP/2 requests of one content type. */
 export interface Http2Routes {
-  /** What their content types begin with, in lower case. */
+  /** Prefix of the content types, in lowercase. */
   readonly contentType: string;
-  /** By their paths. */
+  /** Routes by path. */
   readonly routes: ReadonlyMap<string, Route>;
-  /** Where each of them stands, by their paths. */
+  /** Configuration pointers by path. */
   readonly pointers: ReadonlyMap<string, string>;
   readonly otherwise: Step<ClientRequest>;
 }
 
-/** Compiles the endpoints that a component of the service publishes over HTTP/2; null for none. */
+/** Compiles the endpoints that a service-level component publishes over HTTP/2; null for none. */
 export function compileHttp2(context: EndpointContext): Http2Routes | null {
   const { build, service } = context;
   const publishing: readonly Attached<AtService>[] = service.filter(({ at }) => at.http2);

@@ -1,18 +1,19 @@
-/** A request and its response, or a message of an agent, while a configuration serves them. */
+/** A request with its response, or an agent's message, while a configuration processes it. */
 export interface InFlight {
-  /** Where the runtime keeps it; nobody else's business. */
+  /** Index in the runtime's list, for its use only. */
   slot: number;
   /**
-   * Gives it up: its backends are let go, and a client gets a failure, or a broken connection when it has a part.
-   * @returns what it asked for, as an operator knows it.
+   * Aborts it: backend calls are cancelled, and the client gets an error, or a closed connection if the response has
+   * begun.
+   * @returns a description of the request for operators.
    */
   abort(): string;
 }
 
-/** Knows the calls of a configuration, which is not released before the last of them has left. */
+/** Tracks the calls of a configuration, which is not released until the last one has ended. */
 export interface CallCounter {
   enter(call: InFlight): void;
   leave(call: InFlight): void;
-  /** @param of what the work belongs to. */
+  /** @param of description of the owner of the work. */
   background(work: Promise<unknown>, of: string): void;
 }

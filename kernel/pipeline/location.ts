@@ -13,38 +13,38 @@ import type {
 import type { Offers } from './offers.ts';
 import type { Reads } from './reads.ts';
 
-/** A host of a backend, by its position, as a plugin that may call it names it. */
+/** A host of a backend, by its index, as named by a plugin that may call it. */
 export interface NamedHost {
   readonly plugin: Plugin;
   readonly index: number;
   readonly upstream: Upstream;
 }
 
-/** Where in the configuration a namespace stands. */
+/** Location of a namespace in the configuration. */
 export interface Location {
   readonly pointer: string;
-  /** Nothing names the component. */
+  /** Set when the component is not in the configuration. */
   readonly isUnnamed?: true;
   readonly log: Log;
   readonly endpoint?: EndpointConfig;
   readonly backend?: BackendConfig;
   readonly index?: number;
-  /** Hosts of the backend that are named at the place. */
+  /** Hosts of the backend that are named at this location. */
   readonly hosts?: NamedHost[];
-  /** Of an agent: its configuration, and what runs its pipe. */
+  /** For an agent: its configuration, and below the function that runs its pipe. */
   readonly agent?: AgentConfig;
   readonly run?: AgentSite<unknown>['run'];
   readonly offers: Offers;
-  /** Notes what the attachment asks for. Default: only the build does. */
+  /** Records what the attachment reads. Default: recorded only by the build. */
   readonly reads?: Reads;
-  /** Compiles the pipe that stands at a pointer. */
+  /** Compiles the pipe at a pointer. */
   readonly compilePipe: CompilePipe;
 }
 
-/** @param pipe completed with what it inherits. @param pointer where it stands. */
+/** @param pipe with inherited settings filled in. @param pointer its location. */
 export type CompilePipe = (pipe: PipeConfig, pointer: string) => Step<PipeRequest>;
 
-/** As if a place were the service's. */
+/** Converts a location to that of the service. */
 export function atRoot({
   endpoint: _endpoint,
   backend: _backend,

@@ -4,8 +4,8 @@ import type { Route } from './route.ts';
 import type { Build } from './site.ts';
 
 /**
- * Warns of parameters of a `url_pattern` that requests with forwarded query parameters replace. A parameter that is forwarded
- * itself is a default value. Code: a warning, PATTERN_QUERY.
+ * Warns of parameters in a `url_pattern` that are lost when query parameters are forwarded. A parameter that is itself
+ * forwarded is a default value. Code: a warning, PATTERN_QUERY.
  */
 export function warnOfLostQuery({ config, noticed }: Build, routes: readonly Route[]): void {
   for (const { endpoint, stages } of routes) {

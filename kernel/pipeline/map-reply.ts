@@ -1,9 +1,9 @@
 import type { Call, Reply, Step } from '#contract';
 
-/** Makes a reply of a reply. */
+/** Maps a reply to another reply. */
 export type ReplyMap<R> = (reply: Reply, request: R, call: Call) => Reply | Promise<Reply>;
 
-/** What a step was made of that changes replies only. */
+/** The parts of a step made by `mapReply`. */
 interface Mapped<R> {
   readonly inner: Step<R>;
   readonly map: ReplyMap<R>;
@@ -11,10 +11,7 @@ interface Mapped<R> {
 
 const mappedKey = Symbol('mapped');
 
-/**
- * A step whose replies are those of another one, changed. Steps made so that stand next to each other wait for one promise
- * together.
- */
+/** Returns a step that changes the replies of another one. Adjacent steps made this way share one promise. */
 export function mapReply<R>(next: Step<R>, map: ReplyMap<R>): Step<R> {
   const within = (next as { [mappedKey]?: Mapped<R> })[mappedKey];
   const inner = within?.inner ?? next;

@@ -12,17 +12,17 @@ import {
   toCallError,
 } from '#contract';
 
-/** Share of the endpoint's time that the merge of several backends gets; the rest is for the stages after it. */
+/** Share of the endpoint's timeout for merging several backends; the rest is for the stages after it. */
 const SHARE = 0.85;
 
 type Combine = (objects: readonly DataObject[]) => DataObject;
 
 /**
- * Calls every backend at once and merges what they answer in declaration order. The merge waits for all of them, at
- * most for its share of the endpoint's time; a part that is late then counts as failed. Errors stand in the order in
- * which they came up.
+ * Calls all backends at once and merges their replies in declaration order. The merge waits for all of them, but no
+ * longer than its share of the endpoint's timeout; a late part then counts as failed. Errors are listed in the order in
+ * which they occurred.
  *
- * @param timeoutMs the endpoint's timeout. @param joined of parts that may be bytes; null where all are data.
+ * @param timeoutMs timeout of the endpoint. @param joined encoding of parts that may be bytes; null when all are data.
  */
 export function parallel(
   backends: readonly Step<PipeRequest>[],
@@ -64,7 +64,7 @@ export function parallel(
   };
 }
 
-/** What combines them may be a component's, and fail. */
+/** Merges replies; a component's `combine` may throw. */
 function merged(
   replies: readonly Reply[],
   combine: Combine,
@@ -98,10 +98,10 @@ function start(
 }
 
 /**
- * One reply of several: their data, complete when all are; failed when all failed. A refusal is a failure, also when it
- * names no error.
+ * Merges replies into one with their data: complete when all are; failed when all failed. A rejection counts as a
+ * failure, even without an error.
  *
- * @param errors everything that failed on the way, in order.
+ * @param errors all errors so far, in order.
  */
 export function mergeReplies(
   replies: readonly Reply[],
@@ -131,7 +131,7 @@ export function mergeReplies(
   return merged;
 }
 
-/** Parts that are all bytes become one without being decoded, where their encoding can do so. */
+/** Merges parts without decoding them if all are bytes and the encoding supports it. */
 function join(parts: readonly (DataObject | Uint8Array)[], encoding: Encoding, complete: boolean): Reply {
   const passed = parts.length > 0 && parts.every(isBytes) ? encoding.merges!(parts) : null;
   if (!passed) {

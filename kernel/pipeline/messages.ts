@@ -14,16 +14,16 @@ import {
 } from '#contract';
 import { unpacked } from './unpack.ts';
 
-/** Who looks into the messages of one backend's streams. */
+/** Readers of the messages in one backend's streams. */
 export interface Looking {
   readonly messages: Messages;
-  /** The backend's own shaping; null for none. */
+  /** The backend's own data shaping; null for none. */
   readonly shape: ((data: DataObject) => DataObject) | null;
-  /** After the shaping, in order. */
+  /** Hooks that run after the shaping, in order. */
   readonly hooks: readonly MessageHook[];
 }
 
-/** Headers that speak of the backend's bytes, which are not the client's. */
+/** Headers that describe the backend's bytes, which are not sent to the client. */
 const ofTheBytes = new Set([
   'content-length',
   'content-encoding',
@@ -36,8 +36,8 @@ const ofTheBytes = new Set([
 ]);
 
 /**
- * The stage that takes a stream apart and puts it together again, in the place of the decoder. Only 200 is a stream of
- * messages; every other answer passes as it is. The backend is asked for plain bytes; compressed ones are unpacked.
+ * Splits a stream into messages and reassembles it, instead of the decoder. Only a 200 is a stream of messages; any
+ * other response passes unchanged. The backend is asked for uncompressed bytes; compressed ones are decompressed.
  */
 export function withMessages(looking: Looking, transport: Step<PipeRequest>): Step<PipeRequest> {
   return (request, call) => {
@@ -76,7 +76,7 @@ function streamOf(bytes: Uint8Array): ByteStream {
   return stream;
 }
 
-/** What becomes of a message: shaped, then seen by every hook; null when nobody looks. */
+/** Returns a function that shapes a message and passes it to every hook; null when there is nothing to do. */
 function eachMessage({ shape, hooks }: Looking, request: PipeRequest, call: Call): EachMessage | null {
   if (shape === null && hooks.length === 0) return null;
   let warned = false;
@@ -97,8 +97,8 @@ function eachMessage({ shape, hooks }: Looking, request: PipeRequest, call: Call
 }
 
 /**
- * The stream the client gets: every message as soon as it is complete, and no faster than the client takes them.
- * @param onNone called at the end of an answer that had bytes and not one message.
+ * Returns the stream for the client: each message as soon as it is complete, no faster than the client reads.
+ * @param onNone called at the end of a response that had bytes but no messages.
  */
 function rewritten(body: ByteStream, messages: Messages, each: EachMessage | null, onNone: () => void): ByteStream {
   const output = new ByteStream({ resume: () => body.resume(), cancel: (reason) => body.cancel(reason) });

@@ -3,7 +3,7 @@ import { joinPointer, notSupportedYet, supportedBeside } from '../config/index.t
 import type { Registry } from '../registry/registry.ts';
 import type { Build } from './site.ts';
 
-/** One namespace found in an `extra_config`, with its plugin. */
+/** A namespace found in an `extra_config`, with its plugin. */
 export interface ConfiguredPlugin {
   readonly plugin: Plugin;
   readonly place: Place;
@@ -12,7 +12,7 @@ export interface ConfiguredPlugin {
 }
 
 /**
- * The plugins of one `extra_config`. A namespace that nobody registered, or that does nothing at this level, is a
+ * Finds the plugins of one `extra_config`. A namespace that is unknown, or has no effect at this level, is a
  * configuration error.
  *
  * Codes: NAMESPACE_LEVEL, NAMESPACE_UNKNOWN, CONFIG_NOT_SUPPORTED.
@@ -35,7 +35,7 @@ export function findPlugins(
   return results;
 }
 
-/** A plugin that stands in no `extra_config` at all. Code: NAMESPACE_LEVEL. */
+/** Error for a plugin that cannot be used in any `extra_config`. Code: NAMESPACE_LEVEL. */
 function placeless({ name, encodings, discoveries, always }: Plugin, pointer: string): ConfigError {
   const hints = [
     ...(encodings ?? []).map((encoding) => `"encoding": "${encoding.name}"`),
@@ -46,7 +46,7 @@ function placeless({ name, encodings, discoveries, always }: Plugin, pointer: st
   return new ConfigError('NAMESPACE_LEVEL', pointer, `"${name}" has no configuration: ${why}`, { hint });
 }
 
-/** What a level is called in messages. */
+/** Names of levels in messages. */
 export const HOLDERS: Readonly<Record<Level, string>> = {
   service: 'the service',
   endpoint: 'an endpoint',
@@ -61,7 +61,7 @@ function unknownNamespace(
   pointer: string,
   siblings: Readonly<Record<string, Data>>,
 ): ConfigError {
-  // The options of the router are the kernel's own.
+  // The router's options belong to the kernel, not to a plugin.
   const levels: readonly Level[] | undefined =
     namespace === 'router' ? ['service'] : registry.plugin(namespace)?.places?.map((place) => place.at);
   if (levels?.length) {

@@ -13,15 +13,17 @@ import { compilePipe } from './pipe.ts';
 import type { PipeStages } from './stages.ts';
 import { withTimeout } from './with-timeout.ts';
 
-/** A pipe that a component holds. */
+/** A pipe nested in a component. */
 export interface NestedPipe {
-  /** Where it stands in the configuration. */
+  /** Its location in the configuration. */
   readonly pointer: string;
   readonly config: EndpointConfig;
   readonly stages: PipeStages;
 }
 
-/** The same context, in which components may have their pipes compiled; each once, and noted in `nested`. */
+/**
+ * Returns a context in which components can compile their pipes; each pipe is compiled once, and recorded in `nested`.
+ */
 export function nesting(context: Omit<EndpointContext, 'compilePipe'>, nested: NestedPipe[]): EndpointContext {
   const steps = new Map<string, Step<PipeRequest>>();
   const own: EndpointContext = {
@@ -48,7 +50,7 @@ function compileNested(
   const service = context.service.map(withoutEndpoints);
   const inner = { ...context, service, offers: context.offers.within(), counting: undefined };
   const pipe = compilePipe(inner, config, pointer, log);
-  // Its mistakes are among those of the build: nothing of it will be called.
+  // Its errors are among those of the build, so no part of it will be called.
   if (!pipe) return unusable;
   for (const { plugin, pointer: at } of pipe.endpointPhase) {
     const message = `"${plugin.name}" requires a client request, which pipelines inside a component do not have`;
@@ -58,7 +60,7 @@ function compileNested(
   return withTimeout(config.timeout, pipe.step);
 }
 
-/** What the service attaches to every endpoint stands around the one that this pipe is a part of. */
+/** Removes attachments to every endpoint: these wrap the endpoint that this pipe is part of. */
 function withoutEndpoints(attached: Attached<AtService>): Attached<AtService> {
   const { eachEndpoint: _none, ...at } = attached.at;
   return { ...attached, at };

@@ -1,18 +1,18 @@
 import type { Namespace, Offer, Plugin, Port } from '#contract';
 import { offerAt, offeredAt, openScope, type PlaceScope } from '../registry/container.ts';
 
-/** Attaches a component that nothing names to the root, with its defaults, for what it offers. */
+/** Attaches a component that is not in the configuration to the root, with its defaults, to get its offers. */
 export type AttachDefault = (namespace: Namespace) => void;
 
-/** What plugins offer one another at one place and around it. */
+/** Offers between plugins at one place and around it. */
 export class Offers {
   #scope: PlaceScope;
-  /** Whether the scope is of this place; it is opened with the first offer. */
+  /** Whether the scope belongs to this place; it is opened with the first offer. */
   #isOwn: boolean;
   readonly #attachDefault: AttachDefault | undefined;
-  /** Of ports at which something may be offered that nobody knows yet: why not. */
+  /** Ports whose offers are not yet known, with the reason. */
   readonly #unknown = new Map<string, Error>();
-  /** What is offered at the root of the configuration, and to everybody. */
+  /** Offers at the root of the configuration, available to all plugins. */
   readonly root: Offers;
 
   private constructor(scope: PlaceScope, isOwn: boolean, attachDefault: AttachDefault | undefined, root?: Offers) {
@@ -22,17 +22,20 @@ export class Offers {
     this.root = root ?? this;
   }
 
-  /** At the root of a configuration. @param attachDefault for ports at which nobody offers anything. */
+  /** Creates the offers at the root of a configuration. @param attachDefault called for ports without offers. */
   static atRoot(scope: PlaceScope, attachDefault?: AttachDefault): Offers {
     return new Offers(scope, true, attachDefault);
   }
 
-  /** At a place within this one. */
+  /** Creates the offers at a place within this one. */
   within(): Offers {
     return new Offers(this.#scope, false, this.#attachDefault, this.root);
   }
 
-  /** @throws Error when the plugin does not name a port it offers something at: others could be attached too early. */
+  /**
+   * Adds a plugin's offers. @throws Error when the plugin does not declare a port it offers: consumers could be
+   * attached too early.
+   */
   add(plugin: Plugin, offers: readonly Offer[] | undefined): void {
     for (const { port, value } of offers ?? []) {
       if (!names(plugin.offers, port)) throw undeclared(plugin, 'offers', port);
@@ -42,7 +45,7 @@ export class Offers {
     }
   }
 
-  /** A plugin at the root waits for a file: nobody knows what it would offer. Who takes from it waits, too. */
+  /** Marks a root plugin's offers as unknown because it waits for a file. Plugins that take them wait, too. */
   postpone(plugin: Plugin, reason: Error): void {
     for (const { name } of plugin.offers ?? []) this.root.#unknown.set(name, reason);
   }
@@ -63,8 +66,8 @@ export class Offers {
 }
 
 /**
- * The plugins of one place in the order in which they are attached: who offers something before those who take it, and
- * otherwise as they are written.
+ * Sorts the plugins of one place in attachment order: providers before the plugins that take their offers, otherwise in
+ * configuration order.
  */
 export function byDependency<T extends { readonly plugin: Plugin }>(items: readonly T[]): readonly T[] {
   if (!items.some(({ plugin }) => plugin.takes)) return items;

@@ -12,20 +12,19 @@ import {
 } from '#contract';
 import { encodePathSegment, encodeQueryComponent } from '../contract/internal.ts';
 
-/** Makes the encoded path and query asked for on a backend; undefined when a value from the client is missing. */
+/** Builds the encoded path and query of a backend request; undefined when a value from the client is missing. */
 export type Pattern = (request: PipeRequest, call: Call) => string | undefined;
 
 type Segment = (request: PipeRequest, call: Call) => string | undefined;
 
-/** Makes a value safe for where it lands; undefined for one that cannot be. */
+/** Encodes a value for its position; undefined for a value that cannot be made safe. */
 type Encode = (value: string) => string | undefined;
 
 /**
- * Compiles `url_pattern`. The pattern's own query is sent only when no parameter is
- * forwarded.
+ * Compiles `url_pattern`. The pattern's own query is sent only when no parameters are forwarded.
  *
- * @param wildcard the endpoint ends in `/*`: what it matched is put behind the path.
- * @param keepsQuery the pattern's own query is always sent; parameters of the same name are not.
+ * @param wildcard whether the endpoint ends in `/*`; the matched text is appended to the path.
+ * @param keepsQuery whether the pattern's own query is always sent, replacing forwarded parameters of the same name.
  */
 export function compilePattern(urlPattern: string, wildcard: boolean, keepsQuery = false): Pattern {
   const rooted = urlPattern.startsWith('/') ? urlPattern : `/${urlPattern}`;
@@ -46,7 +45,7 @@ export function compilePattern(urlPattern: string, wildcard: boolean, keepsQuery
   };
 }
 
-/** The parameters whose names do not stand in a query that is sent anyway. */
+/** Returns the forwarded parameters that are not in the pattern's own query. */
 function othersThan(own: string, query: Query): string {
   const others = query.copy();
   for (const [name] of Query.parse(own)) others.delete(name);
@@ -55,7 +54,7 @@ function othersThan(own: string, query: Query): string {
 
 const dotSegment = /\/\.{1,2}(?:[/;]|$)/;
 
-/** A dot segment can also come of a value and the text beside it. */
+/** Compiles a path. A value and its adjacent text can also form a dot segment. */
 function compilePath(text: string): Segment {
   const path = compileText(text, encodeSegment);
   if (!/[^/]\{|\}[^/]/.test(text) || dotSegment.test(text)) return path;
@@ -66,10 +65,10 @@ function compilePath(text: string): Segment {
 }
 
 /**
- * What must be there in a client's request before any backend of an endpoint is called: the values that stand in the
- * path or the host of one, and in its query where that is sent.
+ * Compiles the check that a client's request has every value required by any backend of an endpoint, before any is
+ * called: the values in their paths and hosts, and in their queries if these are sent.
  *
- * @returns null when nothing must.
+ * @returns null when no values are required.
  */
 export function compileDemands(
   backends: readonly { readonly url_pattern: string; readonly host: readonly string[] }[],
@@ -90,7 +89,7 @@ export function compileDemands(
   };
 }
 
-/** The placeholders of a text whose values come from the client. */
+/** Compiles the placeholders of a text whose values come from the client. */
 function clientSegments(text: string, encode: Encode): Segment[] {
   return splitPlaceholders(text)
     .filter((_piece, at) => at % 2 === 1)
@@ -99,7 +98,7 @@ function clientSegments(text: string, encode: Encode): Segment[] {
     .map(({ piece, placeholder }) => compileValue(placeholder, piece, encode));
 }
 
-/** Compiles a text with placeholders; `encode` makes a value safe for where it lands. */
+/** Compiles a text with placeholders; `encode` makes a value safe for its position. */
 export function compileText(text: string, encode: Encode): Segment {
   const pieces = splitPlaceholders(text);
   if (pieces.length === 1) {
@@ -134,7 +133,7 @@ function compileValue(placeholder: Placeholder, written: string, encode: Encode)
         const data = request.earlier[placeholder.index]?.data;
         const value = data ? getPath(data, placeholder.path) : undefined;
         if (value !== undefined) return illegalToEscapes(textOf(value));
-        // A pipe inside a component may have been handed it.
+        // A pipe inside a component may have been given the value.
         const given = request.params[key];
         if (given !== undefined) return encode(given);
         call.log.warning(`{${written}} is missing in the response of backend ${placeholder.index}`);
@@ -159,24 +158,24 @@ function encodeMaybe(value: string | undefined, encode: Encode): string | undefi
   return value === undefined ? undefined : encode(value);
 }
 
-/** A dot segment would name another resource than the pattern does, also when it is escaped: it is refused. */
+/** Rejects dot segments, which would address a different resource than the pattern, even when escaped. */
 function encodeSegment(value: string): string | undefined {
   const isDots = value.startsWith('.') && /^\.{1,2}(?:;|$)/.test(value);
   return isDots || value === '' ? undefined : encodePathSegment(value);
 }
 
-/** The value of a placeholder in a host, which may go on with a path. */
+/** Encodes the value of a placeholder in a host, which may be followed by a path. */
 export function encodeHost(value: string): string | undefined {
   return /^\.{0,2}$/.test(value) ? undefined : encodeURIComponent(value);
 }
 
-/** A claim by its exact name, else by its dotted path. */
+/** Finds a claim by its exact name, otherwise by its dotted path. */
 function findClaim(claims: Readonly<Record<string, Data>> | undefined, name: string): Data | undefined {
   if (!claims || !isObject(claims)) return undefined;
   return getKey(claims, name) ?? getPath(claims, name.split('.'));
 }
 
-/** Exactly one slash between the path and what the wildcard matched. */
+/** Joins the path and the text matched by the wildcard with exactly one slash. */
 function append(path: string | undefined, rest: string | undefined): string | undefined {
   if (path === undefined || rest === undefined) return path;
   if (path.endsWith('/')) return path + rest.replace(/^\//, '');
@@ -185,13 +184,13 @@ function append(path: string | undefined, rest: string | undefined): string | un
 
 const illegal = /[^\w\-.~:/?[\]@!$&'()*+,;=%]/;
 
-/** Escapes only what may not stand in a URL at all; what is escaped already stays. */
+/** Escapes only characters that are not allowed in a URL; existing escapes are kept. */
 function illegalToEscapes(text: string): string {
   if (!illegal.test(text)) return text;
   return text.toWellFormed().replace(/[^\w\-.~:/?[\]@!$&'()*+,;=%]+/gu, encodeURIComponent);
 }
 
-/** A name in braces in `url_pattern` or `host`, and where its value comes from. */
+/** A name in braces in `url_pattern` or `host`, and the source of its value. */
 export type Placeholder =
   | { readonly from: 'path'; readonly name: string }
   | { readonly from: 'earlier'; readonly index: number; readonly path: readonly string[] }
@@ -199,7 +198,7 @@ export type Placeholder =
   | { readonly from: 'header'; readonly name: string; readonly position: number }
   | { readonly from: 'query'; readonly name: string; readonly position: number };
 
-/** Reads what stands between the braces. Anything unknown is a path variable's name. */
+/** Parses the text between braces. Anything unknown is the name of a path variable. */
 export function parsePlaceholder(text: string): Placeholder {
   const earlier = /^resp(\d+)_(.+)$/.exec(text);
   if (earlier) return { from: 'earlier', index: Number(earlier[1]), path: earlier[2]!.split('.') };
@@ -213,7 +212,10 @@ export function parsePlaceholder(text: string): Placeholder {
   return { from: 'path', name: text };
 }
 
-/** Splits a text at its placeholders: texts at even positions, placeholders at odd ones. Braces around quotes are text. */
+/**
+ * Splits a text at its placeholders: text at even positions, placeholders at odd ones. Braces that contain quotes are
+ * text.
+ */
 export function splitPlaceholders(text: string): string[] {
   return text.split(/\{([^{}"]+)\}/);
 }

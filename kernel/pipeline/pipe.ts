@@ -35,36 +35,36 @@ import type { Build } from './site.ts';
 import { type PipeStages, stagesAround } from './stages.ts';
 import { tellMerge } from './tell-merge.ts';
 
-/** The part of an endpoint that needs no client: backends, their merge, and what stands around them. */
+/** The part of an endpoint that is independent of the client: backends, their merge, and the wraps around them. */
 export interface CompiledPipe extends AttachedPipe {
   readonly step: Step<PipeRequest>;
 }
 
-/** A pipe whose components are attached, with everything found that may be wrong with it. */
+/** A pipe with its components attached and checked. */
 export interface AttachedPipe extends PayloadLimits {
   readonly output: Encoding;
-  /** What the endpoint's components attached. */
+  /** Attachments of the endpoint's components. */
   readonly attached: readonly Attached<AtEndpoint>[];
   readonly backends: readonly AttachedBackend[];
   readonly gathering: Pick<Gathering, 'gather' | 'combine'>;
-  /** Those that stand around the client's request, outermost first. */
+  /** Wraps around the client's request, outermost first. */
   readonly endpointPhase: readonly Attached<AtEndpoint>[];
-  /** Those that stand around the request to the backends, outermost first. */
+  /** Wraps around the request to the backends, outermost first. */
   readonly proxyPhase: readonly Attached<AtEndpoint>[];
   readonly stages: PipeStages;
-  /** Headers that components set on requests to backends, in lower case. */
+  /** Headers that components set on requests to backends, in lowercase. */
   readonly sets: ReadonlySet<string>;
-  /** A component looks at the data of replies. */
+  /** Whether a component reads the data of replies. */
   readonly readsData: boolean;
-  /** It answers by itself as soon as its call is over, unless the request has a body. */
+  /** Whether the pipe itself responds as soon as its call is over, unless the request has a body. */
   readonly heedsCall: boolean;
-  /** Tells it from every other one. */
+  /** Unique identification of the pipe. */
   readonly pointer: string;
 }
 
 /**
- * Compiles a pipe; undefined when it has mistakes, which are in `build.errors`.
- * @param isRead somebody around it takes the data of its replies.
+ * Compiles a pipe; undefined when it has errors, which are in `build.errors`.
+ * @param isRead whether code around it reads the data of its replies.
  */
 export function compilePipe(
   context: EndpointContext,
@@ -79,7 +79,7 @@ export function compilePipe(
   return { ...pipe, step: foldPipe(context, pipe, endpoint, isRead) };
 }
 
-/** Attaches what a pipe is folded of; undefined when it has mistakes, which are in `build.errors`. */
+/** Attaches the parts of a pipe; undefined when it has errors, which are in `build.errors`. */
 export function attachPipe(
   context: EndpointContext,
   endpoint: EndpointConfig,
@@ -139,8 +139,8 @@ export function attachPipe(
 }
 
 /**
- * Folds a pipe for an endpoint; others may have the same attachments.
- * @param isRead as for `compilePipe`.
+ * Folds a pipe for an endpoint; other endpoints may share its attachments.
+ * @param isRead see `compilePipe`.
  */
 export function foldPipe(
   context: Pick<EndpointContext, 'registry' | 'log' | 'counting'>,
@@ -187,7 +187,7 @@ export function foldPipe(
   );
 }
 
-/** A backend with its place in the endpoint whose pipe is folded. */
+/** A backend with its place in the endpoint being folded. */
 type PlacedBackend = AttachedBackend & { readonly place: BackendPlace };
 
 const noHeaders: ReadonlySet<string> = new Set();
@@ -207,7 +207,7 @@ function onlyShadows(backends: readonly AttachedBackend[], pointer: string): Con
   });
 }
 
-/** How the backends of a pipe are called and their answers made one. */
+/** How the backends of a pipe are called and their replies merged. */
 interface Gathering {
   readonly gather: AtEndpoint['gather'];
   readonly combine: AtEndpoint['combine'];
@@ -245,7 +245,7 @@ function gather(
   );
 }
 
-/** A `no-op` backend behind a decoded output: neither its status nor its headers are the client's. */
+/** Drops the status and headers of a `no-op` backend behind a decoded output, as they are not the client's. */
 function withoutBytes(step: Step<PipeRequest>): Step<PipeRequest> {
   return async (request, call) => {
     const reply = await step(request, call);
@@ -253,12 +253,12 @@ function withoutBytes(step: Step<PipeRequest>): Step<PipeRequest> {
   };
 }
 
-/** Refuses a request that lacks what any of several backends needs before one of them is called. */
+/** Rejects a request that lacks a value required by any of several backends, before any of them is called. */
 function demanding(backends: readonly BackendConfig[], next: Step<PipeRequest>): Step<PipeRequest> {
   if (!backends.some(({ url_pattern: pattern, host }) => [pattern, ...host].some((text) => text.includes('{')))) {
     return next;
   }
-  /** Compiled at the first request, as the pipes of backends are. */
+  /** Compiled on the first request, like the pipes of backends. */
   let meets: ReturnType<typeof compileDemands> | undefined;
   return (request, call) => {
     if (meets === undefined) meets = compileDemands(backends);
@@ -266,7 +266,7 @@ function demanding(backends: readonly BackendConfig[], next: Step<PipeRequest>):
   };
 }
 
-/** What reads data cannot work where bytes pass undecoded, unless message by message: refused by name. */
+/** Reports components that read data where bytes pass undecoded, unless they read message by message. */
 function refuseReaders(
   build: Build,
   attached: readonly Attached<AtEndpoint | AtBackend>[],

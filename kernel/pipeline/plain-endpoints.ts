@@ -13,11 +13,11 @@ interface Shared {
 }
 
 /**
- * Endpoints without components, in one build. Most of thousands differ in their paths and shapes alone: what is attached to
- * their backends is attached once for all that say the same of it, and their pipes are folded at their first calls.
+ * Endpoints without components, in one build. Most of thousands differ only in their paths and shapes: backends with
+ * equal settings share one attachment, and their pipes are folded on the first call.
  */
 export class PlainEndpoints {
-  /** By their forms; null where one endpoint was found good. */
+  /** Shared parts by form; null when one endpoint of the form was valid, but none is shared yet. */
   readonly #known = new Map<string, Shared | null>();
   readonly #acquired: SharedBuild[] = [];
   readonly #context: EndpointContext;
@@ -26,14 +26,14 @@ export class PlainEndpoints {
     this.#context = context;
   }
 
-  /** @returns null where the service attaches something to every endpoint, and where each server is to be named. */
+  /** @returns null when the service attaches to every endpoint or backend, or when upstreams are recorded. */
   static of(context: EndpointContext): PlainEndpoints | null {
     const { build, service } = context;
     const attachesEach = service.some(({ at }) => at.eachEndpoint || at.eachBackend);
     return attachesEach || build.upstreams ? null : new PlainEndpoints(context);
   }
 
-  /** Everything that decides what is attached to an endpoint and its backends; null for one with components. */
+  /** Returns all settings that affect the attachments of an endpoint and its backends; null for one with components. */
   formOf({ extra_config: components, output_encoding: output, backend: backends }: EndpointConfig): string | null {
     if (backends.length === 0 || hasMembers(components)) return null;
     const form: unknown[] = [output];
@@ -45,8 +45,8 @@ export class PlainEndpoints {
   }
 
   /**
-   * The route of an endpoint of a form of which another one was found good.
-   * @returns null where none was; undefined for mistakes, which are in `build.errors`.
+   * Creates the route of an endpoint whose form is known to be valid.
+   * @returns null when it is not; undefined after errors, which are in `build.errors`.
    */
   route(form: string, endpoint: EndpointConfig, pointer: string): Route | null | undefined {
     const known = this.#known.get(form);
@@ -74,7 +74,10 @@ export class PlainEndpoints {
     return shared;
   }
 
-  /** An endpoint was attached by itself: where nothing is wrong and nothing is its own, others may share such attachments. */
+  /**
+   * Called after an endpoint was attached on its own: if it is valid and all of its attachments can be shared, others
+   * of its form share one.
+   */
   learn(form: string, { output, backends }: AttachedPipe, { backend: configs }: EndpointConfig, build: Build): void {
     const { registry } = this.#context;
     const encodings = [output.name, ...configs.map(({ encoding }) => encoding)];
@@ -86,7 +89,7 @@ export class PlainEndpoints {
     if (!isOwn) this.#known.set(form, null);
   }
 
-  /** No other endpoint comes: what none has is let go. */
+  /** Called after the last endpoint: releases what no endpoint holds. */
   async close(): Promise<void> {
     for (const acquired of this.#acquired) await acquired.release();
   }
@@ -97,7 +100,7 @@ function hasMembers(record: object): boolean {
   return false;
 }
 
-/** It is contained, for each endpoint by itself. */
+/** Whether a plugin is from a file: it is contained, for each endpoint separately. */
 function isFromFile(registry: Registry, name: string): boolean {
   return registry.plugin(name)?.source !== undefined;
 }

@@ -13,17 +13,20 @@ import type { StreamLease } from './stream-lease.ts';
 const noUpgrades: ReadonlySet<string> = new Set();
 const noPipes: readonly NestedPipe[] = Object.freeze([]);
 
-/** What endpoints share that say the same. */
+/** Parts shared by endpoints with equal settings. */
 export interface SharedPipe {
   readonly pipe: AttachedPipe;
   readonly reads: Reads;
-  /** As of `Route`. */
+  /** See `Route`. */
   readonly inflate: boolean;
-  /** What their pipes are folded with. */
+  /** Context for folding their pipes. */
   readonly context: Pick<EndpointContext, 'registry' | 'log' | 'agent' | 'requestId'>;
 }
 
-/** An endpoint without components: its pipe is folded when it is called first. Of thousands few are, and a pipe takes kilobytes. */
+/**
+ * An endpoint without components. Its pipe is folded on the first call: of thousands only a few are called, and a pipe
+ * takes kilobytes.
+ */
 export class PlainRoute implements Route {
   readonly endpoint: EndpointConfig;
   readonly hold: StreamLease;

@@ -5,7 +5,10 @@ import { type Attached, attach } from './attach.ts';
 import type { Location } from './location.ts';
 import type { Build } from './site.ts';
 
-/** What reaches a backend: what one component attached there brings, else HTTP. Codes: BACKEND_PROTOCOLS, BACKEND_NO_STREAM. */
+/**
+ * Returns the protocol of a backend: that of an attached component, or HTTP. Codes: BACKEND_PROTOCOLS,
+ * BACKEND_NO_STREAM.
+ */
 export function findProtocol(
   { build, registry }: { readonly build: Build; readonly registry: Registry },
   attached: readonly Attached<AtBackend>[],
@@ -43,7 +46,10 @@ export function findProtocol(
   return attach<AtBackend>(build, plugin, place, {}, { ...stance, pointer })?.protocol;
 }
 
-/** Signers of HTTP requests, and what stands around them alone, beside a protocol that sends none. Code: a warning, BACKEND_NO_HTTP. */
+/**
+ * Warns of signers and wraps for HTTP requests on a backend with another protocol, where they have no effect. Code: a
+ * warning, BACKEND_NO_HTTP.
+ */
 export function warnOfIdle(
   build: Build,
   attached: readonly Attached<AtBackend>[],

@@ -1,38 +1,38 @@
 const none: readonly string[] = Object.freeze([]);
 
-/** What can be asked for by name. */
+/** Kinds of named inputs. */
 type Kind = 'settings' | 'services' | 'files' | 'ports' | 'encodings';
 
 /**
- * What an attachment asked its site for, by name, besides its own configuration and that of the endpoint and the backend it
- * stands in. Where nothing of that has changed, it may go on serving.
+ * The names of what an attachment read from its site, in addition to its own configuration and that of its endpoint and
+ * backend. If none of it has changed, the attachment can be reused.
  */
 export class Reads implements Readonly<Record<Kind, readonly string[]>> {
-  /** Fields of the service. */
+  /** Fields of the service configuration. */
   settings = none;
   services = none;
-  /** As they were written. */
+  /** Paths as written in the configuration. */
   files = none;
-  /** Ports it took from, whether anything was offered there or not. */
+  /** Ports it took from, whether they had offers or not. */
   ports = none;
   encodings = none;
-  /** It asks the gateway itself, all of it: `dispatch`. */
+  /** Whether it uses the gateway itself, through `dispatch`. */
   gateway = false;
   readonly #around: Reads | null;
 
-  /** @param around notes the same: of an endpoint, what all that stands there asked for. */
+  /** @param around enclosing reads, which record the same: for an endpoint, those of all its attachments. */
   constructor(around: Reads | null = null) {
     this.#around = around;
   }
 
   note(kind: Kind, name: string): void {
-    // What is known here is known around it.
+    // The enclosing reads already contain the name.
     if (this[kind].includes(name)) return;
     this[kind] = inConfiguration.has(kind) ? this[kind].concat(name) : withName(this[kind], name);
     this.#around?.note(kind, name);
   }
 
-  /** Notes what was asked for with its value. @returns that value. */
+  /** Records a name. @returns the given value. */
   noting<T>(kind: Kind, name: string, value: T): T {
     this.note(kind, name);
     return value;
@@ -44,13 +44,16 @@ export class Reads implements Readonly<Record<Kind, readonly string[]>> {
   }
 }
 
-/** Whose names may be any that a configuration says. */
+/** Kinds whose names are arbitrary, as they come from a configuration. */
 const inConfiguration: ReadonlySet<Kind> = new Set(['files', 'encodings']);
 
-/** Of each list the lists with one name more. Thousands of attachments ask for the same few names, which stand in the code. */
+/**
+ * Maps each list to the lists with one more name. Thousands of attachments read the same few names, which are fixed in
+ * the code.
+ */
 const longer = new WeakMap<readonly string[], Map<string, readonly string[]>>();
 
-/** One and the same list for the same names in the same order. */
+/** Returns the same list object for the same names in the same order. */
 function withName(names: readonly string[], name: string): readonly string[] {
   let known = longer.get(names);
   if (!known) {

@@ -19,22 +19,22 @@ export interface RenderedReply {
   /** Flat list of names and values. */
   readonly headers: string[];
   readonly body: string | Uint8Array | ByteStream | null;
-  /** The body is the backend's own, or a stream: it goes out as it is, never compressed. */
+  /** Whether the body is the backend's own, or a stream: it is sent unchanged and never compressed. */
   readonly raw?: true;
-  /** As of `Reply.trailers`. */
+  /** See `Reply.trailers`. */
   readonly trailers?: HeaderBag | (() => HeaderBag);
-  /** As of `Reply.outcome`; 0 for none. */
+  /** See `Reply.outcome`; 0 for none. */
   readonly outcome?: number;
-  /** The connection goes on in another protocol. */
+  /** Set when the connection switches to another protocol. */
   readonly upgrade?: Upgrade;
-  /** The body is written as a stream, without a length, also when all of it is there. */
+  /** Whether the body is written as a stream, without a length, even if it is complete. */
   readonly streams?: true;
 }
 
-/** What every answer of one configuration has in common. */
+/** Settings for all responses of one configuration. */
 export interface Rendering {
   readonly names: ProductNames;
-  /** Error texts become bodies. */
+  /** Whether error texts are sent as bodies. */
   readonly errorMessages: boolean;
 }
 
@@ -45,13 +45,13 @@ export function createRendering(router: RouterOptions, version: string): Renderi
   };
 }
 
-/** Turns the reply of an endpoint into what the client is written. */
+/** Renders the reply of an endpoint as a response. */
 export function render(reply: Reply, route: Route, request: ClientRequest, rendering: Rendering): RenderedReply {
   const bare = reply.data === null && reply.body === null;
   if (bare && reply.errors.length > 0) return renderError(reply, rendering);
   const { output } = route;
   if (output.raw) return renderRaw(reply, output, rendering);
-  // A refusal has no body, whatever the client is written otherwise; nothing decoded at all is written as empty data.
+  // A rejection has no body, whatever the output encoding; a reply without data is rendered as empty data.
   if (bare && (reply.status >= 300 || reply.complete === null)) return renderError(reply, rendering);
   const headers = reply.headers.list;
   if (reply.body !== null && reply.data === null) {
@@ -79,7 +79,7 @@ function renderRaw(reply: Reply, output: Encoding, rendering: Rendering): Render
   return streams ? { ...rendered, streams } : rendered;
 }
 
-/** Turns a reply that no endpoint gave into what the client is written. */
+/** Renders a reply that did not come from an endpoint. */
 export function renderPlain(reply: Reply, rendering: Rendering): RenderedReply {
   if (reply.data === null && reply.body === null && reply.errors.length > 0) return renderError(reply, rendering);
   const headers = reply.headers.list;
@@ -92,7 +92,7 @@ export function renderPlain(reply: Reply, rendering: Rendering): RenderedReply {
   return { status: reply.status, headers, body };
 }
 
-/** A failure or a refusal: its text where error messages are returned, else nothing. */
+/** Renders a failure or rejection: its text if error messages are returned, otherwise no body. */
 export function renderError(reply: Reply, rendering: Rendering): RenderedReply {
   const headers = reply.headers.list;
   const { errors } = reply;

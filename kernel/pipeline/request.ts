@@ -8,7 +8,7 @@ import {
   Query,
 } from '#contract';
 
-/** Headers the gateway writes itself: a client's own never gets through, whatever the lists say. */
+/** Headers that the gateway sets itself: those of a client are never forwarded, whatever the lists say. */
 export const ownHeaders: ReadonlySet<string> = new Set([
   'host',
   'content-length',
@@ -18,10 +18,10 @@ export const ownHeaders: ReadonlySet<string> = new Set([
   'x-forwarded-via',
 ]);
 
-/** Headers that describe the body and go with it. */
+/** Headers that describe the body and are forwarded with it. */
 export const bodyHeaders: ReadonlySet<string> = new Set(['content-type', 'content-encoding']);
 
-/** Headers of the gateway's that a look-alike (`_` or `.` for `-`) could shadow at a backend. */
+/** Headers of the gateway that a look-alike (`_` or `.` for `-`) could override at a backend. */
 const guardedTwins = new Set([
   ...ownHeaders,
   ...bodyHeaders,
@@ -31,19 +31,18 @@ const guardedTwins = new Set([
   'cookie',
 ]);
 
-/** What the gateway itself adds to requests. */
+/** Names that the gateway adds to requests. */
 interface OwnNames {
-  /** Its `User-Agent`. */
+  /** The gateway's `User-Agent`. */
   readonly agent: string;
-  /** Header of request ids; empty for none. */
+  /** Name of the request ID header; empty for none. */
   readonly requestId: string;
 }
 
 /**
- * Compiles what an endpoint lets through (forwarding rules F1 to F9) into the function that makes the pipe's request
- * from the client's.
+ * Compiles an endpoint's forwarding rules (F1 to F9) into a function that derives the pipe's request from the client's.
  *
- * @param sets headers that components set, in lower case.
+ * @param sets headers that components set, in lowercase.
  */
 export function compileRequest(
   endpoint: EndpointConfig,
@@ -70,7 +69,7 @@ export function compileRequest(
 
 type PickHeaders = (from: readonly string[], to: string[]) => boolean;
 
-/** Copies the listed headers; answers whether the client's `User-Agent` was among them. */
+/** Copies the listed headers; returns whether the client's `User-Agent` was among them. */
 function compileHeaders(names: readonly string[], sets: ReadonlySet<string>): PickHeaders {
   if (names.length === 0) return () => false;
   if (names.includes('*')) return (from, to) => copyAll(from, to, sets);
@@ -105,8 +104,8 @@ function copyAll(from: readonly string[], to: string[], sets: ReadonlySet<string
 }
 
 /**
- * True for a name that some backends take for that of a header the gateway or a component sets.
- * @param name in lower case. @param sets what components set, in lower case.
+ * Whether some backends would take a header name for one that the gateway or a component sets.
+ * @param name in lowercase. @param sets headers that components set, in lowercase.
  */
 export function isLookAlike(name: string, sets: ReadonlySet<string>): boolean {
   if (!/[_.]/.test(name)) return false;
@@ -115,9 +114,9 @@ export function isLookAlike(name: string, sets: ReadonlySet<string>): boolean {
 }
 
 /**
- * Takes the headers that `Connection` names off a request as it is received, before any component runs: those that components
- * set afterwards are theirs, whatever a client names. The gateway's own, the connection's and those of the body stay.
- * @returns lower-case names of what was taken off; null for nothing.
+ * Removes the headers listed in `Connection` from a received request, before any component runs: headers that
+ * components set later are kept, whatever the client lists. The gateway's own, hop-by-hop and body headers stay.
+ * @returns names of the removed headers, in lowercase; null for none.
  */
 export function dropConnectionHeaders(list: string[]): ReadonlySet<string> | null {
   const names = connectionNames(list);
@@ -127,7 +126,7 @@ export function dropConnectionHeaders(list: string[]): ReadonlySet<string> | nul
   return names;
 }
 
-/** The header names that `Connection` declares to be of this hop only; null for none. */
+/** Returns the header names that `Connection` declares as hop-by-hop; null for none. */
 export function connectionNames(list: readonly string[]): Set<string> | null {
   let names: Set<string> | null = null;
   for (let at = 0; at < list.length; at += 2) {
@@ -152,8 +151,8 @@ function compileQuery(names: readonly string[]): (client: ClientRequest) => Quer
 }
 
 /**
- * Compiles a backend's own lists, the second filter. `[]` filters nothing, `[""]` drops
- * everything; what describes the body stays with it.
+ * Compiles a backend's own lists, the second filter. `[]` does not filter, `[""]` drops everything; headers that
+ * describe the body stay with it.
  */
 export function compileBackendFilter(
   headerNames: readonly string[],

@@ -7,37 +7,39 @@ import { alwaysSettled } from './settle.ts';
 import type { PipeStages } from './stages.ts';
 import type { StreamLease } from './stream-lease.ts';
 
-/** One published endpoint, ready to be called. Everything about it was decided when the configuration was compiled. */
+/** A published endpoint, ready to be called. All decisions were made when the configuration was compiled. */
 export interface Route extends PayloadLimits {
   readonly endpoint: EndpointConfig;
-  /** The whole pipe: endpoint wraps, proxy wraps, gathering, backends. Never throws, and answers when the call is over. */
+  /**
+   * The whole pipe: endpoint wraps, proxy wraps, gathering, backends. Never throws, and replies when the call is over.
+   */
   readonly handle: Step<ClientRequest>;
-  /** Steps that have a turn each to answer when the call is over. */
+  /** Number of steps that each get a turn to reply when the call is over. */
   readonly depth: number;
   readonly output: Encoding;
   /** Decompresses gzip request bodies before any component reads them. */
   readonly inflate: boolean;
-  /** Protocols that connections can go on in, in lower case. */
+  /** Protocols that connections can be upgraded to, in lowercase. */
   readonly upgrades: ReadonlySet<string>;
   readonly log: Log;
-  /** What its streams hold on to. */
+  /** Lease held by its streams. */
   readonly hold: StreamLease;
-  /** What it has served, under every configuration that had it. */
+  /** Traffic counters, kept across the configurations that contain the endpoint. */
   readonly traffic: EndpointTraffic;
-  /** What everything attached to it and to its backends asked for; more may be asked for later. */
+  /** Everything read by its attachments and those of its backends; more may be added later. */
   readonly reads: Reads;
-  /** What the pipe was folded from. */
+  /** The stages of the pipe. */
   readonly stages: PipeStages;
-  /** Headers that components set on requests to its backends, in lower case. */
+  /** Headers that components set on requests to its backends, in lowercase. */
   readonly sets: ReadonlySet<string>;
-  /** The pipes that its components hold. */
+  /** Pipes nested in its components. */
   readonly nested: readonly NestedPipe[];
 }
 
 /**
- * The boundary between the endpoint phase and the pipe: makes the pipe's request, and the reply tells its completeness.
- * Always answers.
- * @param heedsCall the pipe answers by itself as soon as its call is over, unless the request has a body.
+ * Boundary between the endpoint phase and the pipe: derives the pipe's request, and sets the reply's completeness.
+ * Always returns a reply.
+ * @param heedsCall whether the pipe itself replies as soon as its call is over, unless the request has a body.
  */
 export function enterPipe(
   toPipe: (client: ClientRequest) => PipeRequest,

@@ -23,32 +23,32 @@ import { Reads } from './reads.ts';
 import type { Route } from './route.ts';
 import { type Build, createSite } from './site.ts';
 
-/** What all endpoints of a configuration have around them, and what does not depend on any of them. */
+/** The parts of a configuration around all endpoints, and those that are independent of them. */
 export interface ServiceFrame {
   readonly context: EndpointContext;
-  /** What the components of the service attached, in the order in which they did. */
+  /** Attachments of service-level components, in attachment order. */
   readonly service: readonly Attached<AtService>[];
-  /** The pipes that they hold. */
+  /** Pipes nested in these components. */
   readonly nested: readonly NestedPipe[];
-  /** Agents, and what a component publishes over HTTP/2: compiled after the endpoints. */
+  /** Agents, and endpoints that a component publishes over HTTP/2: compiled after the endpoints. */
   rest: { readonly http2: Http2Routes | null; readonly agents: readonly CompiledAgent[] } | null;
-  /** Everything is compiled: no other component may come to stand at the root. */
+  /** Whether everything is compiled, so that no other component can be added at the root. */
   isClosed: boolean;
 }
 
-/** What a later configuration goes on with. */
+/** The parts of an earlier configuration that a later one reuses. */
 export interface Earlier {
   readonly frame: ServiceFrame;
-  /** The route at a position; null where it has to be compiled. */
+  /** Returns the route at an index; null when it must be compiled. */
   take(index: number, endpoint: EndpointConfig): Route | null;
-  /** Goes on with what does not stand at an endpoint, too. */
+  /** Also reuses the parts outside the endpoints. */
   takeRest(): void;
 }
 
-/** What a configuration before has does not do for a later one: that is to be compiled from the ground up. */
+/** The parts of an earlier configuration cannot be reused: the new one must be compiled from scratch. */
 export class RebuildNeeded extends Error {}
 
-/** Attaches the components of the service. Mistakes are collected in `build.errors`. */
+/** Attaches the service-level components. Errors are collected in `build.errors`. */
 export function attachService(build: Build, registry: Registry): ServiceFrame {
   const { config, services } = build;
   const service: Attached<AtService>[] = [];
@@ -113,7 +113,7 @@ export function attachService(build: Build, registry: Registry): ServiceFrame {
   return frame;
 }
 
-/** Compiles what stands beside the endpoints. */
+/** Compiles the parts outside the endpoints. */
 export function compileRest(context: EndpointContext, config: ServiceConfig): NonNullable<ServiceFrame['rest']> {
   return {
     http2: compileHttp2(context),
@@ -121,7 +121,7 @@ export function compileRest(context: EndpointContext, config: ServiceConfig): No
   };
 }
 
-/** Counts the faults of plugins from files, where somebody exports measurements. */
+/** Counts the faults of plugins from files, if a component exports metrics. */
 function measureFaults(build: Build, offers: Offers): void {
   const asking = { name: 'faults', description: '', takes: [meters] };
   const meter = build.containment && meterOf({ takeAll: (port) => offers.takeAll(asking, port) });
@@ -130,7 +130,7 @@ function measureFaults(build: Build, offers: Offers): void {
   build.faultMeter.faults = meter.counter('plugin.faults', { description });
 }
 
-/** What one component of the service alone may decide. */
+/** Rejects decisions that more than one service-level component makes. */
 function refuseSecondClaims(build: Build, service: readonly Attached<AtService>[]): void {
   onlyClaim(build, service, 'reload', 'decide how configurations are replaced');
   onlyClaim(build, service, 'admin', 'set the admin port');

@@ -11,16 +11,16 @@ import {
 import { stagesOf } from './fold.ts';
 
 /**
- * Folds wraps, outermost first, around the innermost step so that each of them always gets a reply from inside: what is
- * thrown there is one, and so is the end of the call, whatever a step inside is still waiting for.
+ * Folds wraps, outermost first, around the innermost step so that each of them always gets a reply from inside: an
+ * exception becomes one, and so does the end of the call, even if an inner step is still waiting.
  */
 export function foldSettled<R>(wraps: readonly Wrap<R>[], innermost: Step<R>): Step<R> {
   return foldAround(wraps, alwaysSettled(innermost, 0), 1);
 }
 
 /**
- * Folds wraps around a step that always answers by itself.
- * @param depth of the steps inside, itself included.
+ * Folds wraps around a step that always returns a reply.
+ * @param depth number of steps inside, including that step.
  */
 export function foldAround<R>(wraps: readonly Wrap<R>[], innermost: Step<R>, depth: number): Step<R> {
   const stages = stagesOf(wraps);
@@ -31,7 +31,7 @@ export function foldAround<R>(wraps: readonly Wrap<R>[], innermost: Step<R>, dep
   );
 }
 
-/** Hooks around a step that always answers: each of them sees a reply, whatever becomes of the one before it. */
+/** Runs hooks after a step that always replies: each of them sees a reply, even if the previous hook fails. */
 function afterwards<R>(hooks: readonly AfterHook<R>[], next: Step<R>): Step<R> {
   return (request, call) => {
     const reply = next(request, call);
@@ -68,16 +68,17 @@ function runFrom<R>(
   return reply;
 }
 
-/** One answer of a step, as a reply whatever becomes of it. */
+/** Runs a step once and always returns a reply, even if it fails. */
 export function settledReply<R>(step: Step<R>, request: R, call: Call): Reply | Promise<Reply> {
   return alwaysSettled(step, 0)(request, call);
 }
 
 /**
- * @param depth of the steps inside: when the call is aborted each of them has a turn of the event loop to answer by
- * itself, innermost first, so that the steps around the one that does not are not passed over.
- * @param finish makes the reply that goes out of the one that came. @param heedsCall for this request the step answers by
- * itself as soon as its call is over; default: for none.
+ * Makes a step always return a reply, even if it fails or the call ends.
+ * @param depth number of steps inside: when the call is aborted, each of them gets a turn of the event loop to reply
+ * itself, innermost first, so that the steps around one that does not reply are not skipped.
+ * @param finish maps the reply before it is returned. @param heedsCall whether for a request the step itself replies as
+ * soon as its call is over. Default: never.
  */
 export function alwaysSettled<R>(
   step: Step<R>,
@@ -127,7 +128,7 @@ function failed(error: unknown): Reply {
   return Reply.failed(toCallError(error));
 }
 
-/** Nobody waits for a reply any more. */
+/** Releases a reply that is no longer awaited. */
 export function drop({ body }: { readonly body: Reply['body'] | string }): void {
   if (body instanceof ByteStream) body.cancel(new CancelledError());
 }

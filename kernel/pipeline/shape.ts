@@ -3,8 +3,8 @@ import { type BackendConfig, type DataObject, getKey, getPath, isObject, setKey 
 type Shape = (data: DataObject) => DataObject;
 
 /**
- * Compiles a backend's `target`, then `allow` or `deny` and `mapping` (or the shape a plugin puts in their place), then
- * `group`. Null when the data stays as it is. The result may share parts with the input.
+ * Compiles a backend's `target`, then `allow` or `deny` and `mapping` (or a plugin's shape instead of these), then
+ * `group`. Null when the data stays unchanged. The result may share parts with the input.
  */
 export function compileShape(backend: BackendConfig, custom: Shape | undefined): Shape | null {
   const stages: Shape[] = [];
@@ -28,7 +28,7 @@ function compileTarget(target: string): Shape {
   };
 }
 
-/** A tree of names: `true` stands for the node and everything below it. */
+/** A tree of names: `true` selects the node and everything below it. */
 type PathTrie = Map<string, PathTrie | true>;
 
 function addPath(paths: readonly string[], keepsShorter: boolean): PathTrie {
@@ -52,7 +52,7 @@ function addPath(paths: readonly string[], keepsShorter: boolean): PathTrie {
   return root;
 }
 
-/** Keeps the named nodes; of `a` and `a.b` the later entry decides; an object left with nothing goes. */
+/** Keeps the named nodes; of `a` and `a.b` the later entry wins; objects left empty are removed. */
 function compileAllow(paths: readonly string[]): Shape {
   const tree = addPath(paths, false);
   return (data) => keep(data, tree) ?? {};
@@ -76,7 +76,7 @@ function keep(data: DataObject, tree: PathTrie): DataObject | undefined {
   return any ? kept : undefined;
 }
 
-/** Removes the named leaves; parents stay, also when empty; a shorter path wins over a longer one under it. */
+/** Removes the named leaves; parents stay, even when empty; a shorter path wins over a longer one below it. */
 function compileDeny(paths: readonly string[]): Shape {
   const tree = addPath(paths, true);
   return (data) => remove(data, tree);
@@ -93,7 +93,7 @@ function remove(data: DataObject, tree: PathTrie): DataObject {
   return kept;
 }
 
-/** Renames top-level keys in declaration order; a new name ends at its first dot and overwrites an equal key. */
+/** Renames top-level keys in declaration order; a new name ends at its first dot and overwrites an existing key. */
 function compileMapping(mapping: Readonly<Record<string, string>>): Shape {
   const renames = Object.entries(mapping).map(([from, to]) => [from, to.split('.', 1)[0]!] as const);
   const sources = new Set(renames.map(([from]) => from));
@@ -113,7 +113,7 @@ function compileMapping(mapping: Readonly<Record<string, string>>): Shape {
   };
 }
 
-/** Renames that do not touch one another need one pass: a renamed key takes its place before an equal one is met. */
+/** Applies renames that do not affect one another in one pass; a renamed key replaces an existing one. */
 function renameAtOnce(names: ReadonlyMap<string, string>): Shape {
   const sourceOf = new Map(Array.from(names, ([from, to]) => [to, from]));
   return (data) => {

@@ -39,24 +39,24 @@ import type { Reads } from './reads.ts';
 import type { StreamLease } from './stream-lease.ts';
 import { type NamedUpstream, nameUpstream } from './upstreams.ts';
 
-/** What goes between the processes that share a value. */
+/** Messages between the processes that share a value. */
 type Asked = Data | Uint8Array;
 
-/** What one build of a configuration acquires and finds, gathered while plugins attach. */
+/** Resources and findings of one build of a configuration, collected while plugins attach. */
 export interface Build extends Contains {
   readonly config: ServiceConfig;
   readonly services: Services;
-  /** What the plugins of the gateway say of themselves. */
+  /** What the gateway's plugins declare about themselves. */
   readonly known: KnownPlugins;
   readonly role: Role;
   readonly errors: ConfigError[];
-  /** Of what is acquired here; `noticed` are those of the configuration as a whole. */
+  /** Warnings about parts attached here; `noticed` has those about the configuration as a whole. */
   readonly warnings: ConfigError[];
   readonly noticed: ConfigError[];
-  /** Servers that are named; null where nobody wants to know. */
+  /** Upstream servers in the configuration; null when they are not recorded. */
   readonly upstreams: NamedUpstream[] | null;
   readonly warmups: ((signal: AbortSignal) => Promise<void>)[];
-  /** As of `Site`, with the owner's name; so are those below. */
+  /** Like in `Site`, but with the owner's name; so are the following methods. */
   keep<T>(owner: string, key: Data, open: () => T, close?: (value: T) => void | Promise<void>): T;
   share<T>(
     owner: string,
@@ -72,38 +72,40 @@ export interface Build extends Contains {
   health(name: string, check: () => Data): void;
   cache(name: string, empty: () => void): void;
   readonly reports: () => DataObject;
-  /** As of `Site`; may be taken out of the build. Throws an `UnreadFile` where only the document is examined. */
+  /** See `Site`; may be used without the build. Throws an `UnreadFile` when only the document is examined. */
   readonly read: (path: string) => Uint8Array;
   readonly list: (path: string) => readonly string[];
   readonly isDirectory: (path: string) => boolean;
   readonly dispatch: Step<ClientRequest>;
-  /** What serves the configuration; null while it is being built. */
+  /** The runtime that serves the configuration; null during the build. */
   readonly calls: CallCounter | null;
-  /** The plugin that reaches backends over HTTP. */
+  /** The plugin that calls backends over HTTP. */
   readonly defaultProtocol: Plugin;
-  /** What all attachments of this scope asked for. */
+  /** Everything read by the attachments of this scope. */
   readonly reads: Reads;
   defer(dispose: () => void | Promise<void>): void;
-  /** The same build for one endpoint: what it acquires is held for as long as the endpoint has streams. */
+  /** Returns this build for one endpoint: its resources are held for as long as the endpoint has streams. */
   forEndpoint(): { readonly build: Build; readonly hold: StreamLease };
-  /** The same build for what several endpoints share. */
+  /** Returns this build for parts shared by several endpoints. */
   forShared(): SharedBuild;
-  /** What an endpoint has served, and its backends answered: counted for as long as some configuration has it. */
+  /**
+   * Returns the traffic counters of an endpoint and its backends, kept for as long as any configuration contains it.
+   */
   traffic(endpoint: EndpointConfig, hold: StreamLease): EndpointTraffic;
-  /** Something was registered here besides what is to be released, as a warning or a task. */
+  /** Whether anything other than resources was registered here, such as a warning or a task. */
   readonly hasRegistered: boolean;
 }
 
-/** What several endpoints share: held until the last of them is released. */
+/** Parts shared by several endpoints: held until the last of them is released. */
 export interface SharedBuild {
   readonly build: Build;
-  /** Of an endpoint that acquires nothing else. */
+  /** Returns the lease of an endpoint without other resources. */
   lease(): StreamLease;
-  /** No other endpoint comes. */
+  /** Called after the last endpoint has been added. */
   release(): Promise<void>;
 }
 
-/** The site of one namespace at one place; endpoint and backend are there when the place has them. */
+/** Creates the site of one namespace at one place, with the endpoint and backend of the place, if any. */
 export function createSite(build: Build, plugin: Plugin, config: unknown, stance: Location): BackendSite<unknown> {
   return noteSite(build, plugin, new PlaceSite(build, plugin, config, stance) as BackendSite<unknown>);
 }
@@ -149,7 +151,7 @@ class PlaceSite implements Site<unknown> {
     return (name) => {
       this.#reads.note('encodings', name);
       const encoding = this.#build.known.encoding(name);
-      // It is everybody's.
+      // The encoding object is shared by all plugins.
       return encoding && this.#plugin.source ? Object.freeze({ ...encoding }) : encoding;
     };
   }
@@ -183,7 +185,7 @@ class PlaceSite implements Site<unknown> {
     return (path) => this.#reads.noting('files', path, this.#build.list(path));
   }
 
-  // Functions that `attach` can take out of the site, made when it does.
+  // `attach` may detach these functions from the site; they are created on access.
   get setting(): Site<unknown>['setting'] {
     return (name) => this.#reads.noting('settings', name, this.#build.config[name]);
   }
@@ -280,7 +282,7 @@ class PlaceSite implements Site<unknown> {
     return (options = {}) => {
       const plugin = this.#build.defaultProtocol;
       if (!plugin.http) throw new Error(`plugin "${plugin.name}" provides no HTTP client`);
-      // Signers are attached before those who name them.
+      // Signers are attached before the components that refer to them.
       if (!options.ofService) this.take(httpSigners);
       const stance = options.ofService ? atRoot(this.#stance) : this.#stance;
       const config = configOfHttp(plugin, stance.backend);

@@ -5,34 +5,35 @@ interface Standing<A> {
   readonly at: A;
 }
 
-/** A component in a built pipe, and the part of its attachment that stands there. */
+/** A component in a built pipe, and the part of its attachment that is used there. */
 export interface Stage {
   readonly as: Exclude<keyof AtEndpoint | keyof AtBackend, 'readsData' | 'terminal'>;
   readonly namespace: Namespace;
 }
 
-/** What one backend's pipe was folded from. */
+/** The stages of one backend's pipe. */
 export interface BackendStages {
-  /** Outermost first; the last one reaches the backend. */
+  /** Outermost first; the last one is the protocol. */
   readonly stages: readonly Stage[];
-  /** The protocol carries its own address: the backend's hosts are not used. */
+  /** Whether the protocol has its own address, so that the backend's hosts are not used. */
   readonly hostless: boolean;
-  /** The protocol always sends the query of the `url_pattern`. */
+  /** Whether the protocol always sends the query of the `url_pattern`. */
   readonly keepsQuery: boolean;
 }
 
-/** What an endpoint's pipe was folded from. */
+/** The stages of an endpoint's pipe. */
 export interface PipeStages {
-  /** Around all backends, outermost first. */
+  /** Stages around all backends, outermost first. */
   readonly around: readonly Stage[];
-  /** One for each backend, in order of declaration. */
+  /** Stages of each backend, in declaration order. */
   readonly backends: readonly BackendStages[];
 }
 
 /**
- * The stages around all backends.
- * @param endpoint wraps in order. @param proxy wraps in order. @param merges the endpoint merges several answers.
- * @param looks the output is of messages that components look into.
+ * Returns the stages around all backends.
+ * @param endpoint wraps in order. @param proxy wraps in order. @param merges whether the endpoint merges several
+ * responses.
+ * @param looks whether the output consists of messages that components can read.
  */
 export function stagesAround(
   endpoint: readonly Standing<AtEndpoint>[],
@@ -61,8 +62,9 @@ export function stagesAround(
 }
 
 /**
- * The stages of one backend.
- * @param protocol the namespace that reaches it. @param reads its answers are decoded. @param looks as for `stagesAround`.
+ * Returns the stages of one backend.
+ * @param protocol namespace of its protocol. @param reads whether its responses are decoded. @param looks see
+ * `stagesAround`.
  */
 export function stagesOfBackend(
   backend: readonly Standing<AtBackend>[],
@@ -90,7 +92,9 @@ export function stagesOfBackend(
   ]);
 }
 
-/** A list that has grown has room for 17 entries; thousands of endpoints keep this one. */
+/**
+ * Copies a list to its exact size: a list that has grown reserves 17 entries, and thousands of endpoints keep this one.
+ */
 function fitted(stages: readonly Stage[]): Stage[] {
   return stages.slice();
 }
@@ -101,7 +105,7 @@ function all(as: Stage['as'], standing: readonly Standing<unknown>[]): Stage[] {
 
 const stages = new Map<string, Stage>();
 
-/** One object for equal stages: thousands of endpoints are made of a few. */
+/** Returns the same object for equal stages: thousands of endpoints consist of a few. */
 function stage(as: Stage['as'], namespace: Namespace): Stage {
   const key = `${as} ${namespace}`;
   let stage = stages.get(key);

@@ -1,29 +1,31 @@
 import { ByteStream } from '#contract';
 
-/** An answer that may go on long after its head was written. */
+/** A response that may last long after its head was written. */
 export interface Stream {
-  /** Ends it in order: what was written is flushed, and the client sees a complete response. */
+  /** Ends it gracefully: written data is flushed, and the client sees a complete response. */
   end(): void;
-  /** It goes on until somebody ends it, as a connection in another protocol: not waited for when the gateway closes. */
+  /**
+   * Whether it lasts until it is ended, like a connection upgraded to another protocol; shutdown does not wait for it.
+   */
   readonly isLasting: boolean;
 }
 
 /**
- * What keeps one endpoint of one configuration alive. A stream holds its endpoint, not the whole configuration, which may
- * retire around it.
+ * Keeps one endpoint of one configuration alive. A stream holds its endpoint, not the whole configuration, which may be
+ * retired meanwhile.
  */
 export interface StreamLease {
-  /** Streams under way. */
+  /** Number of active streams. */
   readonly streams: number;
   enter(stream: Stream): void;
   leave(stream: Stream): void;
-  /** Ends every stream in order. */
+  /** Ends all streams gracefully. */
   end(): void;
-  /** The gateway closes: ends in order what would go on, also what is still to come. */
+  /** Called at shutdown: gracefully ends lasting streams, including future ones. */
   endLasting(): void;
 }
 
-/** The same bytes; `over` is called once when they have ended, broken off, or are not wanted any more. */
+/** Returns a stream of the same bytes; `over` is called once when they have ended, failed or been cancelled. */
 export function onStreamEnd(body: ByteStream, over: () => void): ByteStream {
   const output = new ByteStream({
     resume: () => body.resume(),

@@ -1,17 +1,17 @@
 import type { AtEndpoint, Encoding, Log } from '#contract';
 import type { AttachedBackend } from './attachments.ts';
 
-/** What decides how the answers of the backends of a pipe become one. */
+/** The parts of a pipe that determine how the responses of its backends are merged. */
 interface Merging {
   readonly output: Encoding;
   readonly backends: readonly AttachedBackend[];
   readonly gathering: Pick<AtEndpoint, 'gather' | 'combine'>;
 }
 
-/** Tells the log of it, where there are several. */
+/** Logs how several backends are merged. */
 export function tellMerge({ output, backends, gathering: { gather, combine } }: Merging, log: Log): void {
   const regular = backends.filter(({ shadow }) => !shadow);
-  // Of those that pass undecoded and are chosen one alone answers.
+  // Only one of several conditional backends that pass bytes undecoded is called.
   const isOneOf = output.raw === true && regular.some(({ condition }) => condition);
   if (regular.length === 1 || isOneOf) return;
   const merger = gather?.sequential ? 'sequential' : 'parallel';

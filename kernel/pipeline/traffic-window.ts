@@ -1,32 +1,29 @@
-/** What was served in some range of time, as plain data that can be sent to another process. */
+/** Traffic within a time range, as plain data that can be sent to another process. */
 export interface TrafficWindow {
   readonly calls: number;
-  /** Calls answered with a status of 500 or above, other than on purpose. */
+  /** Number of calls with a status of 500 or above, except intended rejections. */
   readonly errors: number;
-  /** All latencies together, in nanoseconds: a whole number, so that sums of sums are exact. */
+  /** Sum of all latencies, in nanoseconds: an integer, so that sums are exact. */
   readonly latencyNs: number;
-  /**
-   * Latencies: the index of a bucket, then how many calls fell into it, and so on; indexes grow, empty buckets are left
-   * out.
-   */
+  /** Latency histogram: bucket index, number of calls, and so on; in ascending order, without empty buckets. */
   readonly buckets: readonly number[];
 }
 
 export const noTraffic: TrafficWindow = { calls: 0, errors: 0, latencyNs: 0, buckets: [] };
 
-/** Calls faster than this, in milliseconds, share the first bucket. */
+/** Upper limit of the first bucket, in milliseconds. */
 const FASTEST_MS = 0.05;
 
-/** Calls slower than this, in milliseconds, share the last bucket. */
+/** Lower limit of the last bucket, in milliseconds. */
 const SLOWEST_MS = 600_000;
 
-/** Where the bucket number stands in a 32-bit float: its exponent and the first two bits of its fraction. */
+/** Shift that leaves the bucket number of a 32-bit float: its exponent and the first two bits of its fraction. */
 const FRACTION_BITS_LEFT = 21;
 const float = new Float32Array([1]);
 const bits = new Uint32Array(float.buffer);
 const BITS_OF_ONE = bits[0]! >>> FRACTION_BITS_LEFT;
 
-/** The bucket of a latency: each power of two is cut in four, so that a bucket is at most a quarter wide. */
+/** Returns the bucket of a latency: each power of two is divided into four, so a bucket is at most 25% wide. */
 export function bucketOf(latencyMs: number): number {
   if (!(latencyMs >= FASTEST_MS)) return 0;
   float[0] = Math.min(latencyMs, SLOWEST_MS) / FASTEST_MS;
@@ -35,14 +32,14 @@ export function bucketOf(latencyMs: number): number {
 
 export const BUCKETS = bucketOf(SLOWEST_MS) + 1;
 
-/** The shortest latency that falls into a bucket, in milliseconds. */
+/** Returns the lowest latency of a bucket, in milliseconds. */
 function lowestOf(bucket: number): number {
   if (bucket === 0) return 0;
   const quarters = bucket - 1;
   return FASTEST_MS * 2 ** (quarters >>> 2) * (1 + (quarters & 3) / 4);
 }
 
-/** The buckets of a window, from one count for every bucket. */
+/** Converts one count per bucket to a window's sparse buckets. */
 export function sparse(counts: Float64Array): number[] {
   const buckets: number[] = [];
   for (let bucket = 0; bucket < counts.length; bucket++) {
@@ -51,12 +48,12 @@ export function sparse(counts: Float64Array): number[] {
   return buckets;
 }
 
-/** Adds the buckets of a window to one count for every bucket; what does not belong into one is left out. */
+/** Adds a window's buckets to one count per bucket; `sign` -1 subtracts them. Indexes beyond the counts are ignored. */
 export function addBuckets(counts: Float64Array, { buckets }: TrafficWindow, sign: 1 | -1 = 1): void {
   for (let at = 0; at < buckets.length; at += 2) counts[buckets[at]!]! += sign * buckets[at + 1]!;
 }
 
-/** The traffic of several windows together. */
+/** Returns the combined traffic of several windows. */
 export function joined(windows: Iterable<TrafficWindow>): TrafficWindow {
   const counts = new Float64Array(BUCKETS);
   let calls = 0;
@@ -71,7 +68,7 @@ export function joined(windows: Iterable<TrafficWindow>): TrafficWindow {
   return { calls, errors, latencyNs, buckets: sparse(counts) };
 }
 
-/** What was served between two snapshots of the same traffic. */
+/** Returns the traffic between two snapshots of the same endpoint. */
 export function between(earlier: TrafficWindow, later: TrafficWindow): TrafficWindow {
   const counts = new Float64Array(BUCKETS);
   addBuckets(counts, later);
@@ -84,14 +81,14 @@ export function between(earlier: TrafficWindow, later: TrafficWindow): TrafficWi
   };
 }
 
-/** Calls whose latency is from `fromMs` to below `toMs`. */
+/** Calls with a latency of at least `fromMs` and below `toMs`. */
 export interface LatencyBand {
   readonly fromMs: number;
   readonly toMs: number;
   readonly calls: number;
 }
 
-/** The latencies of a window, shortest first; the last band has no end. */
+/** Returns the latency bands of a window, lowest first; the last band has no upper limit. */
 export function latencyBands({ buckets }: TrafficWindow): LatencyBand[] {
   const bands: LatencyBand[] = [];
   for (let at = 0; at < buckets.length; at += 2) {
@@ -103,9 +100,9 @@ export function latencyBands({ buckets }: TrafficWindow): LatencyBand[] {
 }
 
 /**
- * The latency that a share of the calls did not exceed, in milliseconds; null when there were no calls. It is at most a
- * quarter off.
- * @param share from 0 to 1, as in 0.99 for p99.
+ * Returns the latency that a share of the calls did not exceed, in milliseconds; null without calls. The error is at
+ * most 25%.
+ * @param share from 0 to 1, for example 0.99 for p99.
  */
 export function quantile({ calls, buckets }: TrafficWindow, share: number): number | null {
   let rank = share * calls;

@@ -10,10 +10,10 @@ const unpackers: Readonly<Record<string, () => Transform>> = {
 };
 
 /**
- * The plain bytes of a stream as they come, with back-pressure. Fails with `BACKEND_ENCODING` on bytes that are not
- * what they were said to be.
+ * Decompresses a stream as it arrives, with back-pressure. Fails with `BACKEND_ENCODING` when the bytes do not match
+ * the encoding.
  * @param encoding the `Content-Encoding`.
- * @returns null for one that is not known.
+ * @returns null for an unknown encoding.
  */
 export function unpacked(body: ByteStream, encoding: string | undefined): ByteStream | null {
   const name = encoding?.trim().toLowerCase() ?? '';

@@ -2,18 +2,18 @@ import type { Plugin, Upstream } from '#contract';
 import { joinPointer } from '../config/index.ts';
 import type { Location, NamedHost } from './location.ts';
 
-/** A server that a configuration names, and where. */
+/** A server named in a configuration, and its location. */
 export interface NamedUpstream {
   readonly pointer: string;
   readonly upstream: Upstream;
 }
 
-/** Where upstreams are noted; null where nobody wants to know them. */
+/** List of recorded upstreams; null when they are not recorded. */
 interface Noting {
   readonly upstreams: NamedUpstream[] | null;
 }
 
-/** As of `Site.connectsTo`. Hosts of a backend wait until it is known who calls them. */
+/** See `Site.connectsTo`. Hosts of a backend are recorded once it is known which plugin calls them. */
 export function nameUpstream(
   { upstreams }: Noting,
   plugin: Plugin,
@@ -26,9 +26,9 @@ export function nameUpstream(
 }
 
 /**
- * Names the hosts of a backend.
- * @param protocol the plugin that reaches it in another way than HTTP; undefined for HTTP.
- * @param areCalled false where they are not what is called, as with discovery.
+ * Records the hosts of a backend.
+ * @param protocol plugin of a protocol other than HTTP; undefined for HTTP.
+ * @param areCalled false when the hosts are not what is called, as with discovery.
  */
 export function nameHosts(
   { upstreams }: Noting,
@@ -38,7 +38,7 @@ export function nameHosts(
   pointer: string,
 ): void {
   const own = named.filter(({ plugin }) => plugin === protocol);
-  // A client of HTTP that stands beside the protocol calls nothing.
+  // An HTTP client next to another protocol does not call these hosts.
   for (const { index, upstream } of own.length > 0 ? own : areCalled ? named : []) {
     upstreams?.push({ pointer: joinPointer(pointer, 'host', index), upstream });
   }

@@ -1,7 +1,9 @@
 import { ByteStream, type Call, type PipeRequest, type Reply, type Step } from '#contract';
 import { onStreamEnd } from './stream-lease.ts';
 
-/** Gives a step a deadline of its own, from the start of its call; bytes that are still coming stay under it. */
+/**
+ * Gives a step its own deadline, from the start of its call; it also applies to bytes still arriving after the reply.
+ */
 export function withTimeout(timeoutMs: number, next: Step<PipeRequest>): Step<PipeRequest> {
   return (request, call) => {
     const own = call.fork(timeoutMs);
@@ -9,7 +11,7 @@ export function withTimeout(timeoutMs: number, next: Step<PipeRequest>): Step<Pi
   };
 }
 
-/** The deadline of a part of a call is over with the reply, and for bytes that are still coming with their end. */
+/** Ends the deadline of a part of a call with its reply, or with the end of the reply's stream. */
 export function finishAfter(part: Call, reply: Reply | Promise<Reply>): Reply | Promise<Reply> {
   if (reply instanceof Promise) return reply.then((settled) => finishAfter(part, settled));
   if (reply.body instanceof ByteStream) reply.body = onStreamEnd(reply.body, () => part.finish());
