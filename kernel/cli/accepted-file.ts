@@ -10,7 +10,7 @@ import { defaultNames } from './config-file.ts';
 import { printErrors } from './report.ts';
 import { withTools } from './tools.ts';
 
-/** Of every command that reads a configuration file. */
+/** Flag of every command that reads a configuration file. */
 export const configFlag = {
   type: 'string',
   short: 'c',
@@ -19,7 +19,7 @@ export const configFlag = {
   about: 'Configuration file in JSON, YAML or TOML, by its extension. Can also be given as an argument.',
 } as const satisfies Flag;
 
-/** Of every command that looks at a configuration here. */
+/** Flag of every command that examines a configuration locally. */
 export const pluginsFlag = {
   type: 'string',
   value: 'DIRECTORY',
@@ -27,7 +27,7 @@ export const pluginsFlag = {
   about: 'Additional folder with custom plugins.',
 } as const satisfies Flag;
 
-/** Of every command that prints for people or for programs. */
+/** Flag of every command with output for people or programs. */
 export const formatFlag = {
   type: 'string',
   value: 'FORMAT',
@@ -35,21 +35,21 @@ export const formatFlag = {
   about: 'Output format: text or json.',
 } as const satisfies Flag;
 
-/** A configuration file without mistakes. */
+/** A valid configuration file. */
 interface Accepted {
   readonly document: Document;
   readonly config: ServiceConfig;
-  /** The plugins it may name. */
+  /** The plugins available to it. */
   readonly registry: Registry;
-  /** The pointer in the document of what stands at a pointer of `config`. */
+  /** Maps a pointer into `config` to the pointer into the document. */
   readonly origin: (pointer: string) => string;
-  /** Its routes are there when files were read; they are for looking at, not to be called. */
+  /** Contains routes only when files were read; for inspection, not to be called. */
   readonly compiled: Compiled;
 }
 
 /**
- * Reads a configuration file; its mistakes go to standard error.
- * @param reading also read the files that it names. @returns null for a file with mistakes.
+ * Reads a configuration file; errors are printed on standard error.
+ * @param reading whether to also read the files that it refers to. @returns null for an invalid file.
  */
 export async function acceptFile(file: string, context: CommandContext, reading: boolean): Promise<Accepted | null> {
   try {
@@ -64,7 +64,7 @@ export async function acceptFile(file: string, context: CommandContext, reading:
   }
 }
 
-/** What a configuration file would serve, and where its parts stand. @returns null for a file with mistakes. */
+/** Returns what a configuration file would serve, and the positions of its parts. @returns null for an invalid file. */
 export async function serveFile(
   file: string,
   context: CommandContext,
@@ -75,7 +75,7 @@ export async function serveFile(
   return { served: await servedBy(config, compiled), positionOf: positionsIn(document), registry };
 }
 
-/** The value of `--format` where it is text or JSON. @throws UsageError for another. */
+/** Parses the value of `--format`, text or JSON. @throws UsageError for any other value. */
 export function isJson(format: string): boolean {
   return oneOf('format', format, ['text', 'json']) === 'json';
 }

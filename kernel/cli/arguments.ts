@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util';
 import { type Flag, type Flags, nearest } from '#contract';
 
-/** What a command was called with. */
+/** Parsed arguments of a command. */
 export type Arguments<F extends Flags> = ReturnType<
   typeof parseArgs<{ args: string[]; options: F; allowPositionals: true }>
 >;
 
 /**
- * Reads what a command was called with.
- * @param positionals whether it takes anything besides flags. @throws UsageError.
+ * Parses the arguments of a command.
+ * @param positionals whether it accepts arguments other than flags. @throws UsageError.
  */
 export function readArguments<F extends Flags>(args: string[], flags: F, positionals = false): Arguments<F> {
   const config = { args, options: flags, allowNegative: true, allowPositionals: positionals } as const;
@@ -36,14 +36,14 @@ function demandKnown(args: string[], flags: Flags): void {
   }
 }
 
-/** The value of a flag that takes one of a few words. @throws UsageError for another. */
+/** Parses the value of a flag with a fixed set of values. @throws UsageError for any other value. */
 export function oneOf<Word extends string>(flag: string, text: string, words: readonly Word[]): Word {
   const word = words.find((candidate) => candidate === text);
   if (word !== undefined) return word;
   throw new UsageError(`unknown ${flag} "${text}" (one of ${words.join(', ')})`);
 }
 
-/** Flags as lines of a help: names, what they do, what holds without them. */
+/** Formats flags as rows of a help text: names, description, default. */
 export function rowsOfFlags(flags: Flags): string[][] {
   return Object.entries(flags).map(([name, flag]) => [namesOf(name, flag), aboutOf(flag)]);
 }
@@ -58,23 +58,23 @@ function aboutOf({ about, default: preset, otherwise }: Flag): string {
   return without === undefined ? about : `${about} Default: ${without}.`;
 }
 
-/** The command was called in a way it does not understand. */
+/** Invalid arguments of a command. */
 export class UsageError extends Error {}
 
-/** For a word that is none of those it could be, with the one it is most like. */
+/** Creates an error for an unknown word that suggests the most similar known one. */
 export function unknownWord(kind: string, word: string, known: Iterable<string>): UsageError {
   const near = nearest(word, known);
   return new UsageError(`unknown ${kind} "${word}"${near === undefined ? '' : `; did you mean "${near}"?`}`);
 }
 
-/** A whole number above 0, as an argument. @param name what it is, for the message. @throws UsageError. */
+/** Parses a positive integer argument. @param name description for the message. @throws UsageError. */
 export function parseCount(text: string, name: string): number {
   const count = Number(text);
   if (!/^\d+$/.test(text) || count === 0 || !Number.isSafeInteger(count)) throw new UsageError(`not ${name}: ${text}`);
   return count;
 }
 
-/** A number from 0 on, as an argument. @throws UsageError. */
+/** Parses a non-negative number argument. @throws UsageError. */
 export function parseAmount(text: string, name: string): number {
   if (!/^\d+(?:\.\d+)?$/.test(text)) throw new UsageError(`not ${name}: ${text}`);
   return Number(text);

@@ -4,7 +4,7 @@ import { printSarif, sarifLocation } from './formats/sarif.ts';
 
 const levels: Readonly<Record<Severity, string>> = { CRITICAL: 'error', HIGH: 'error', MEDIUM: 'warning', LOW: 'note' };
 
-/** An audit as a SARIF log: one result for each place. */
+/** Formats an audit as a SARIF log: one result per location. */
 export function auditAsSarif({ recommendations }: AuditReport): string {
   return printSarif({
     tool: 'sluice audit',

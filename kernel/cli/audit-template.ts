@@ -1,9 +1,9 @@
 import { isObject } from '#contract';
 
-/** A template that cannot be read, or asks for what is not there. */
+/** A template that is invalid, or refers to an unknown field. */
 export class TemplateError extends Error {}
 
-/** What a template may call, each with one value. */
+/** Functions available to a template, each with one argument. */
 export type TemplateFunctions = Readonly<Record<string, (value: unknown) => string>>;
 
 type Writer = (dot: unknown, root: unknown) => string;
@@ -14,11 +14,12 @@ interface Token {
 }
 
 /**
- * Compiles the part of Go's template language that reports need: text; `{{.Field.Inner}}`, `{{.}}` and `{{$.Field}}`;
- * `{{range .List}} … {{end}}`; `{{name .Field}}` and `{{.Field | name}}` for a function; `{{"text"}}`; comments; `{{-` and
- * `-}}`, which take the white space beside them away. Field names begin with a capital letter, those of the data do not.
+ * Compiles the subset of Go's template language that reports need: text; `{{.Field.Inner}}`, `{{.}}` and `{{$.Field}}`;
+ * `{{range .List}} … {{end}}`; `{{name .Field}}` and `{{.Field | name}}` for a function; `{{"text"}}`; comments; `{{-`
+ * and `-}}`, which trim adjacent white space. Field names begin with an uppercase letter, those of the data with a
+ * lowercase one.
  *
- * @throws TemplateError at once for what is none of these; when run, for a field that the data does not have.
+ * @throws TemplateError immediately for any other syntax; when run, for a field that the data does not have.
  */
 export function compileTemplate(source: string, functions: TemplateFunctions): (data: unknown) => string {
   const tokens = tokensOf(source);
@@ -45,7 +46,7 @@ function tokensOf(source: string): Token[] {
   return tokens;
 }
 
-/** @returns what was compiled, and the tokens from the first `end` that belongs to nobody inside. */
+/** Compiles tokens up to an unmatched `end`. @returns the compiled parts, and the tokens from that `end` on. */
 function compileUntilEnd(tokens: readonly Token[], functions: TemplateFunctions): [parts: Writer[], rest: Token[]] {
   const writers: Writer[] = [];
   let left = tokens.slice();
@@ -76,7 +77,7 @@ function compileUntilEnd(tokens: readonly Token[], functions: TemplateFunctions)
 
 type Value = (dot: unknown, root: unknown) => unknown;
 
-/** `value | name | name`, where the value may be `name value`. */
+/** Compiles `value | name | name`, where the value can be `name value`. */
 function compilePipeline(text: string, functions: TemplateFunctions): Value {
   const [first, ...names] = text.split(/\s*\|\s*(?=(?:[^"`]|"[^"]*"|`[^`]*`)*$)/) as [string, ...string[]];
   const call = /^(\w+)\s+(.+)$/s.exec(first);
@@ -107,7 +108,7 @@ function readLiteral(text: string): string {
   }
 }
 
-/** Places in a file are optional: a field that is known to be one prints nothing where it is absent. */
+/** Positions in a file are optional: these known fields print nothing when absent. */
 const optional: ReadonlySet<string> = new Set(['file', 'line', 'column']);
 
 function fieldOf(value: unknown, name: string): unknown {

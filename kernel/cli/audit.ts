@@ -18,7 +18,7 @@ import { cannotRead } from './file-errors.ts';
 import { showPlace } from './report.ts';
 import { isColoured, type Terminal } from './terminal.ts';
 
-/** Exit code for what was not audited: wrong flags, or a configuration with mistakes. */
+/** Exit code when the audit could not run: wrong flags, or an invalid configuration. */
 const REFUSED = 2;
 
 const flags = {
@@ -55,8 +55,8 @@ const flags = {
 } as const satisfies Flags;
 
 /**
- * Judges a configuration that is valid by what it uses and what it lacks. Exit 0 when there is nothing to tell or only
- * notes, 1 when there is more, 2 when nothing was judged.
+ * Audits a valid configuration for what it uses and what it lacks. Exit code 0 for no findings or only notes, 1 for
+ * findings, 2 when the audit could not run.
  */
 export const audit: Command = {
   usage: '[FILE]',
@@ -109,7 +109,7 @@ function listOf(text: string): string[] {
     .filter((id) => id !== '');
 }
 
-/** One id a line; `#` begins a comment. */
+/** Reads one ID per line; `#` starts a comment. */
 function readIds(path: string | undefined): string[] {
   if (path === undefined) return [];
   let text: string;
@@ -132,7 +132,7 @@ const formats: Readonly<Record<string, (report: AuditReport) => string>> = {
   sarif: auditAsSarif,
 };
 
-/** @throws UsageError for what is neither a format nor a template. */
+/** Returns the printer for a format or template. @throws UsageError for anything else. */
 function printerOf(format: string, terminal: Terminal): (report: AuditReport) => string {
   if (Object.hasOwn(formats, format)) return formats[format]!;
   if (format !== 'text' && !format.includes('{{'))
@@ -147,7 +147,7 @@ function printerOf(format: string, terminal: Terminal): (report: AuditReport) =>
 
 const colours: Readonly<Record<Severity, string>> = { LOW: '32', MEDIUM: '33', HIGH: '31', CRITICAL: '41' };
 
-/** Places that the text format shows of one rule. */
+/** Maximum number of locations per rule in the text format. */
 const SHOWN_PLACES = 3;
 
 function listPlaces(places: readonly FilePosition[]): string {

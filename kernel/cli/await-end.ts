@@ -1,9 +1,7 @@
 import type { Operations } from '../index.ts';
 import type { CommandContext } from './command.ts';
 
-/**
- * Waits for SIGTERM, SIGINT or `stop`; a second signal ends the process at once. SIGHUP reads the configuration again.
- */
+/** Waits for SIGTERM, SIGINT or `stop`; a second signal exits immediately. SIGHUP reloads the configuration. */
 export function awaitEnd(
   gateway: Operations,
   { stderr, signals, exit }: CommandContext,
@@ -22,7 +20,7 @@ export function awaitEnd(
     if (stopping) return exit(1);
     stop(signal);
   };
-  // A refusal is told in the log; the old configuration serves on.
+  // A rejected configuration is logged; the old one stays active.
   signals.on('SIGHUP', () => gateway.apply({ trigger: 'signal' }).catch(() => {}));
   signals.on('SIGTERM', onSignal);
   signals.on('SIGINT', onSignal);

@@ -84,12 +84,11 @@ const flags = {
 } as const satisfies Flags;
 
 /**
- * Validates a configuration and keeps nothing. Plain `check`, `-l` and `-n` look at everything that needs no other file
- * and no network; `-t` also reads the files that the document names; `--connect` also tries whether the servers can be
- * connected to that it names; `-s` also holds it to a schema of the caller's.
- * `--fix` first makes good what can be made good without a choice. With `--admin` a running gateway looks at the file.
- * Exit 0 when it is valid, 1 when not, 3 when that gateway does not answer. Results are on standard output; in the text
- * format, what is wrong is on standard error.
+ * Validates a configuration without keeping anything. Plain `check`, `-l` and `-n` check everything that needs no other
+ * files and no network; `-t` also reads the files that the document refers to; `--connect` also tests connections to
+ * its servers; `-s` also validates it against a given schema. `--fix` first fixes errors with a single possible
+ * correction. With `--admin`, a running gateway checks the file. Exit code 0 when it is valid, 1 when not, 3 when that
+ * gateway does not respond. Results go to standard output; in the text format, findings go to standard error.
  */
 export const check: Command = {
   usage: '[FILE] [-t] [--connect]',
@@ -133,7 +132,7 @@ export const check: Command = {
   },
 };
 
-/** @throws UsageError for flags that are for a running gateway where there is none, or the other way round. */
+/** Checks flag combinations. @throws UsageError for flags for a running gateway without `--admin`, or the reverse. */
 function demandFittingFlags(values: Readonly<Record<string, unknown>>): void {
   const isRemote = values['admin'] !== undefined;
   const others = isRemote ? ['fix', 'lint-schema', 'debug', 'connect'] : ['admin-token-file', 'state-dir', 'ca'];
@@ -145,17 +144,17 @@ function demandFittingFlags(values: Readonly<Record<string, unknown>>): void {
   if (/\S/.test(String(indent ?? ''))) throw new UsageError(`not white space: --indent ${indent}`);
 }
 
-/** Longest time for one address, in milliseconds. */
+/** Default timeout per address, in milliseconds. */
 const CONNECT_MS = 3000;
 
-/** @throws UsageError for what is no duration. */
+/** Parses the connection timeout. @throws UsageError for an invalid duration. */
 function connectTimeout(text: string | undefined): number {
   const ms = text === undefined ? CONNECT_MS : readDuration(text);
   if (!ms) throw new UsageError(`not a duration such as 3s: --connect-timeout ${text}`);
   return ms;
 }
 
-/** What `--connect` has tried. */
+/** Describes the result of `--connect`. */
 function connectedTo(addresses: number | undefined): string {
   if (addresses === undefined) return '';
   return addresses === 1 ? ' 1 address can be connected to.' : ` ${addresses} addresses can be connected to.`;
@@ -169,10 +168,10 @@ function count(mistakes: number): string {
   return mistakes === 1 ? '1 error' : `${mistakes} errors`;
 }
 
-/** How many files are named; the others are counted. */
+/** Maximum number of files listed; the rest are counted. */
 const MAX_NAMED = 5;
 
-/** What is left for `-t` to look at. */
+/** Describes the files that only `-t` reads. */
 function notLookedAt(files: readonly string[]): string {
   if (files.length === 0) return '';
   const more = files.length > MAX_NAMED ? ` and ${files.length - MAX_NAMED} more` : '';
@@ -182,26 +181,26 @@ function notLookedAt(files: readonly string[]): string {
 interface Inspection {
   readonly file: string;
   readonly context: CommandContext;
-  /** Also read the files that the document names. */
+  /** Whether to also read the files that the document refers to. */
   readonly isReading: boolean;
-  /** How long each server may take that is connected to; null for none. */
+  /** Timeout for connecting to each server, in milliseconds; null to not connect. */
   readonly connectMs: number | null;
-  /** Path or address of a schema of the caller's. */
+  /** Path or URL of an additional schema. */
   readonly schema: string | undefined;
 }
 
-/** What was found; the configuration is there when the file was read here. */
+/** Findings, with the configuration when the file was examined locally. */
 interface Inspected extends Pick<Checked, 'findings'>, Partial<Pick<Checked, 'untold'>> {
   readonly config?: ServiceConfig;
   /** Files that were not read. */
   readonly unread?: readonly string[];
-  /** How many were connected to, where that was asked for. */
+  /** Number of addresses connected to, if requested. */
   readonly addresses?: number | undefined;
 }
 
 /**
- * Everything that can be found in a file.
- * @param client of the gateway that is to look at it; null to look here. What cannot be read is not sent.
+ * Collects all findings in a file.
+ * @param client of the gateway that checks the file; null to check locally. A file that cannot be read is not sent.
  */
 async function inspect(
   { file, context, isReading, connectMs, schema }: Inspection,
@@ -209,12 +208,12 @@ async function inspect(
 ): Promise<Inspected> {
   try {
     return await withTools(context, async ({ examineFile, isSecret }) => {
-      // With a gateway that looks at it, this only finds what no excerpt may show.
+      // When a gateway checks the file, this only finds the secrets to mask in excerpts.
       const { document, config, errors, warnings, unread, upstreams } = await examineFile(file, isReading && !client);
       if (client) return checkWithRunning(client, document, isReading, isSecret);
       const violations = schema === undefined ? [] : await lintAgainst(schema, document.data);
       const mistakes = [...errors, ...violations];
-      // What is wrong may lead elsewhere.
+      // Invalid settings may lead to wrong servers.
       const isTried = connectMs !== null && mistakes.length === 0;
       const tried = isTried ? await tryUpstreams(upstreams, connectMs) : null;
       const all = [...document.warnings, ...warnings];

@@ -3,48 +3,51 @@ import type { Catalogue, Flags, LogSinks } from '#contract';
 import type { StartAdmin } from '../index.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What a command works with. It uses nothing else of the process but its files. */
+/** Environment of a command. Of the process, a command uses only this and the file system. */
 export interface CommandContext extends Terminal {
   readonly catalogue: Catalogue;
-  /** A folder with plugins, besides those of the release and of the configuration. */
+  /** Additional folder with plugins, besides those of the release and of the configuration. */
   readonly plugins?: string | undefined;
-  /** Where a gateway that a command runs writes its logs. Default: standard output and standard error of the process. */
+  /**
+   * Destination for the logs of a gateway started by a command. Default: standard output and standard error of the
+   * process.
+   */
   readonly sinks?: LogSinks | undefined;
-  /** Opens the admin port of a gateway; none is opened without it. */
+  /** Opens the admin port of a gateway; without it, none is opened. */
   readonly startAdmin?: StartAdmin | undefined;
-  /** Emits SIGINT, SIGTERM and SIGHUP by their names. */
+  /** Emits SIGINT, SIGTERM and SIGHUP by name. */
   readonly signals: Pick<EventEmitter, 'on' | 'once' | 'off'>;
-  /** Ends everything at once. */
+  /** Exits immediately. */
   exit(code: number): void;
-  /** Path of the program that takes these commands, to start it again. */
+  /** Path of this program, to start it again. */
   readonly program: string;
 }
 
-/** A command of the command line. */
+/** A command of the command line interface. */
 export interface Command {
-  /** What it needs to be given, as the usage shows it. */
+  /** Arguments, as shown in the usage line. */
   readonly usage: string;
   /** One sentence for the list of commands. */
   readonly summary: string;
-  /** What else its help says: exit codes beyond 0 for done and 2 for a wrong call, how the result is used. */
+  /** Additional help: exit codes other than 0 for success and 2 for a usage error, and how to use the result. */
   readonly details?: string;
   readonly flags: Flags;
-  /** What the word behind its name may be: a command of its own. */
+  /** Subcommands by name. */
   readonly commands?: Readonly<Record<string, Command>>;
-  /** Stands only for `commands`, of several plugins: lists show them in its place. */
+  /** Set for a command that exists only for `commands`, of several plugins: lists show these instead. */
   readonly isGroup?: true;
-  /** Another name of what lists show already. */
+  /** Set for an alias of a command that lists already show. */
   readonly isAlias?: true;
-  /** Those of the environment that it looks at. */
+  /** Environment variables that it reads. */
   readonly variables?: Variables;
-  /** @returns the exit code. @throws UsageError for flags it does not know. */
+  /** @returns the exit code. @throws UsageError for unknown flags. */
   run(args: string[], context: CommandContext): Promise<number>;
 }
 
-/** Variables of the environment that a command looks at: name, and what it says. */
+/** Environment variables that a command reads: name and description. */
 export type Variables = Readonly<Record<string, string>>;
 
-/** Of every command that reads a configuration. */
+/** Variables of every command that reads a configuration. */
 export const configVariables: Variables = {
   'GATEWAY_<FIELD>': 'Replaces a plain value at the root of the file, if it is there: GATEWAY_PORT, GATEWAY_TIMEOUT.',
   'KRAKEND_<FIELD>': 'Fallback for GATEWAY_<FIELD>.',
@@ -59,7 +62,7 @@ export const configVariables: Variables = {
   GATEWAY_ENV_INTERPOLATION: '1: ${NAME}, ${NAME:-default}, ${NAME:?message} and ${file:/path} are filled in.',
 };
 
-/** Of every command that may be let in by an admin port. */
+/** Variables of every command that authenticates to an admin port. */
 export const tokenVariables: Variables = {
   GATEWAY_ADMIN_TOKEN: 'Token of the admin port, unless --admin-token-file is given.',
   GATEWAY_STATE_DIR: 'State directory, unless --state-dir is given.',
@@ -67,14 +70,13 @@ export const tokenVariables: Variables = {
   XDG_STATE_HOME: 'Without any of them, the state directory is $XDG_STATE_HOME/sluice.',
 };
 
-/** Of every command that has an admin port, or talks to one. */
+/** Variables of every command that opens an admin port, or connects to one. */
 export const adminVariables: Variables = {
   GATEWAY_ADMIN_LISTEN: 'Address of the admin port, unless --admin is given.',
   ...tokenVariables,
 };
 
-/** Of every command that prints for people. */
+/** Variables of every command with output for people. */
 export const colourVariables: Variables = { NO_COLOR: 'No colours, also on a terminal.' };
 
-/** All of them. */
 export const allVariables: Variables = { ...configVariables, ...adminVariables, ...colourVariables };

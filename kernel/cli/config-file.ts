@@ -7,13 +7,13 @@ const extensions = ['json', 'yaml', 'yml', 'toml'];
 /** File names searched for in the working directory. */
 const names = ['gateway', 'krakend'].flatMap((name) => extensions.map((extension) => `${name}.${extension}`));
 
-/** These names, for people. */
+/** Description of these names in messages. */
 export const defaultNames = 'gateway.json, .yaml, .yml or .toml, or krakend.json, .yaml, .yml or .toml';
 
 /**
- * The configuration file that a command was given, by `-c` or as its only argument, or else the one that the working
- * directory has; standard error then names it.
- * @throws UsageError for two files, and where the working directory has none or several.
+ * Returns the configuration file given by `-c` or as the only argument; otherwise the one in the working directory,
+ * whose name is then printed on standard error.
+ * @throws UsageError for two files, and when the working directory has none or several.
  */
 export function requireFile(
   flag: string | undefined,

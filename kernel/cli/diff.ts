@@ -13,14 +13,14 @@ import { diffRevisions, diffWithRunning } from './remote/diff-running.ts';
 const { json: _, ...where } = remoteFlags;
 const flags = { format: formatFlag, plugins: pluginsFlag, ...where } as const satisfies Flags;
 
-/** Exit code for files that cannot be compared; the same as for a call that cannot be understood. */
+/** Exit code for files that cannot be compared; the same as for a usage error. */
 const TROUBLE = 2;
 
 /**
- * Compares two configuration files by what they mean: format, layout, comments, order of endpoints and defaults written
- * out are no difference. Environment variables that override fields are not looked at. Exit 0 when they are equal, 1
- * when they differ, 2 when one of them is not valid. A single file is compared with what a running gateway serves; two
- * numbers are revisions of it.
+ * Compares two configuration files by meaning: format, layout, comments, order of endpoints and explicit defaults make
+ * no difference. Environment variables that override fields are ignored. Exit code 0 when they are equal, 1 when they
+ * differ, 2 when one is invalid. A single file is compared with the configuration of a running gateway; two numbers are
+ * its revisions.
  */
 export const diff: Command = {
   usage: 'OLD NEW | FILE | REVISION REVISION',
@@ -47,7 +47,7 @@ export const diff: Command = {
   },
 };
 
-/** A file of such a name is written with its folder, `./3`. */
+/** Whether an argument is a revision. A file with such a name needs a folder: `./3`. */
 function isRevision(text: string): boolean {
   return /^\d+$/.test(text);
 }
@@ -55,18 +55,18 @@ function isRevision(text: string): boolean {
 interface Side {
   readonly document: Document;
   readonly config: ServiceConfig;
-  /** The plugins it may name. */
+  /** The plugins available to it. */
   readonly registry: Registry;
-  /** The pointer in the document of what stands at a pointer of `config`. */
+  /** Maps a pointer into `config` to the pointer into the document. */
   readonly origin: (pointer: string) => string;
 }
 
-/** @returns null, its mistakes printed, for a file that is not valid. */
+/** Reads one side. @returns null for an invalid file, after printing its errors. */
 async function readSide(file: string, context: CommandContext): Promise<Side | null> {
   return acceptFile(file, context, false);
 }
 
-/** What a component means is what the new side's plugin says, where there is one. */
+/** Compares two sides. Components are interpreted by the new side's plugins where available. */
 function compare(from: Side, to: Side): ConfigDiff {
   const sides = {
     from: { ...from, positionOf: positionsIn(from.document) },

@@ -16,7 +16,7 @@ const flags = {
   ...remoteFlags,
 } as const satisfies Flags;
 
-/** Prints what happens, a line an event, until it is interrupted. Exit 0 then; 3 when the gateway does not answer. */
+/** Prints events, one per line, until interrupted. Exit code 0 then; 3 when the gateway does not respond. */
 export const events: Command = {
   usage: '',
   flags,
@@ -34,7 +34,7 @@ export const events: Command = {
   },
 };
 
-/** Aborted by SIGINT and SIGTERM, and when nobody reads the output any more. */
+/** Returns a signal that aborts on SIGINT and SIGTERM, and when the reader of the output has closed it. */
 function interruption({ signals, stdout }: CommandContext): AbortSignal {
   const ending = new AbortController();
   const end = (): void => ending.abort();
@@ -44,12 +44,12 @@ function interruption({ signals, stdout }: CommandContext): AbortSignal {
   return ending.signal;
 }
 
-/** `{"id","type","data"}`, the data as it came. */
+/** Formats an event as `{"id","type","data"}`, with the data as received. */
 function asJson({ id, type, data }: ServerSentEvent): string {
   return `{"id":${Number(id)},"type":${JSON.stringify(type)},"data":${data}}`;
 }
 
-/** Number, type, and what its data says in a word. */
+/** Formats an event as number, type and its data as short text. */
 function asLine({ id, type, data }: ServerSentEvent): string {
   return printable(`${id.padStart(5)}  ${type.padEnd(16)}  ${wordsOf(JSON.parse(data)).join(' ')}`.trimEnd());
 }

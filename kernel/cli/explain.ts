@@ -21,12 +21,15 @@ const flags = {
   format: formatFlag,
 } as const satisfies Flags;
 
-/** Exit code where no endpoint serves the request. */
+/** Exit code when no endpoint matches the request. */
 const NONE = 1;
-/** Exit code for a configuration with mistakes: there is no answer. */
+/** Exit code for an invalid configuration. */
 const REFUSED = 2;
 
-/** Tells what a request would lead to, without making it. Exit 0 when an endpoint serves it, 1 when none does, else 2. */
+/**
+ * Shows how a request would be processed, without sending it. Exit code 0 when an endpoint matches, 1 when none does,
+ * otherwise 2.
+ */
 export const explain: Command = {
   usage: '[-c FILE] METHOD PATH[?QUERY]',
   flags,

@@ -15,10 +15,10 @@ import { describeChange, mendDocument } from './mend-document.ts';
 import { withTools } from './tools.ts';
 
 /**
- * Makes good what an examination knows how to make good, and writes the file once when all is done. What cannot be
- * changed without changing something else is left as it is.
- * @param examine finds the mistakes and warnings of a document.
- * @param report is handed one line for every change, once they are written.
+ * Applies all automatic fixes that an examination suggests, and writes the file once at the end. Anything that cannot
+ * be changed without affecting something else is left alone.
+ * @param examine finds the errors and warnings of a document.
+ * @param report receives one line per change, once the changes are written.
  * @throws ConfigErrors when the file cannot be read or parsed; the system's error when it cannot be written.
  */
 export async function fixFile(
@@ -41,8 +41,8 @@ export async function fixFile(
 }
 
 /**
- * Reads a file, with what keeps it from being read made good where that takes no choice; what is left of it is written.
- * @param lines takes one for every mistake made good.
+ * Reads a file, fixing syntax errors with a single possible correction. If errors remain, the fixes so far are written.
+ * @param lines receives one line per fixed error.
  * @throws ConfigErrors when it still cannot be read.
  */
 async function readMended(file: string, lines: string[], reportAll: () => void): Promise<Document> {
@@ -66,9 +66,9 @@ async function readMended(file: string, lines: string[], reportAll: () => void):
 }
 
 /**
- * Fixes a file by what the gateway itself finds in it, and tells it on standard error. A file that cannot be read is left
- * to the check that follows; so is one that cannot be written, with a line that says why.
- * @param reading also read the files that the configuration names.
+ * Fixes a file by the gateway's own findings, and reports the fixes on standard error. A file that cannot be read is
+ * left to the check that follows; so is one that cannot be written, with a line that gives the reason.
+ * @param reading whether to also read the files that the configuration refers to.
  */
 export async function fixByExamining(file: string, context: CommandContext, reading: boolean): Promise<void> {
   try {

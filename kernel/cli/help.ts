@@ -2,12 +2,12 @@ import { rowsOfFlags } from './arguments.ts';
 import { allVariables, type Command, type Variables } from './command.ts';
 import { alignColumns } from './terminal.ts';
 
-/** How a command is called, in a line. */
+/** Formats the usage line of a command. */
 export function usageLine(name: string, { usage }: Command): string {
   return `usage: ${['sluice', name, usage].filter((segment) => segment !== '').join(' ')} [FLAGS]\n`;
 }
 
-/** A command with all its flags. */
+/** Formats the help of a command, with all its flags. */
 export function commandHelp(name: string, command: Command): string {
   const rows = [...rowsOfFlags(command.flags), ['-h, --help', 'Print this.']];
   const { summary, details, variables } = command;
@@ -15,7 +15,7 @@ export function commandHelp(name: string, command: Command): string {
   return `${usageLine(name, command)}\n${text}\n${section('Flags', rows)}${variableSection(variables)}`;
 }
 
-/** Every command and every variable. */
+/** Formats the list of all commands and variables. */
 export function overview(commands: Readonly<Record<string, Command>>): string {
   const rows = Object.entries(commands).flatMap(([name, command]) => rowsOf(name, command));
   rows.push(['help', 'Explain a command and its flags: help COMMAND, or COMMAND --help.']);

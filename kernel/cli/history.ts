@@ -11,7 +11,7 @@ const flags = {
   ...remoteFlags,
 } as const satisfies Flags;
 
-/** Lists the configurations that served, newest first, or tells of one. */
+/** Lists the revisions of a gateway, newest first, or shows one. */
 export const history: Command = {
   usage: '[REVISION]',
   flags,

@@ -8,7 +8,9 @@ const flags = {
   format: { type: 'string', value: 'FORMAT', default: 'json', about: 'File format: json, yaml or toml.' },
 } as const satisfies Flags;
 
-/** Writes a starting configuration. Exit 0; 1 when the file exists or cannot be written. Never overwrites a file. */
+/**
+ * Writes a starter configuration. Exit code 0; 1 when the file exists or cannot be written. Never overwrites a file.
+ */
 export const init: Command = {
   usage: '',
   flags,

@@ -6,10 +6,10 @@ import { fileTrouble, PatternError } from '../contract/internal.ts';
 import { createPatterns } from '../patterns/patterns.ts';
 
 /**
- * Holds a document to a JSON Schema (drafts 06 and 07) of the caller's own.
+ * Validates a document against a given JSON Schema (drafts 06 and 07).
  *
  * Codes: LINT_SCHEMA when the schema cannot be read or compiled, LINT for each violation.
- * @param place path or address of the schema.
+ * @param place path or URL of the schema.
  */
 export async function lintAgainst(place: string, data: unknown): Promise<ConfigError[]> {
   let validate: ReturnType<Ajv['compile']>;
@@ -39,7 +39,7 @@ export async function lintAgainst(place: string, data: unknown): Promise<ConfigE
 const patterns = createPatterns();
 const regExp = Object.assign(compilePattern, { code: '' });
 
-/** As of the pattern service, with the pattern in the message: there is no place to be shown. */
+/** Like the pattern service, but with the pattern in the message, as its position cannot be shown. */
 function compilePattern(source: string): Pattern {
   try {
     return patterns.compile(source);
@@ -49,7 +49,7 @@ function compilePattern(source: string): Pattern {
   }
 }
 
-/** Longest schema that is fetched, in bytes. */
+/** Maximum size of a fetched schema, in bytes. */
 const SCHEMA_LIMIT_BYTES = 1024 * 1024;
 
 async function download(address: string): Promise<string> {
@@ -62,7 +62,7 @@ async function download(address: string): Promise<string> {
   return request.text();
 }
 
-/** What the caller's schema wants, with the key it speaks of. */
+/** Describes a violation, including the key it concerns. */
 function describe({ message, params, instancePath }: ErrorObject): string {
   const key = (params as { additionalProperty?: string }).additionalProperty;
   return key === undefined ? (message ?? 'does not match the schema') : `${message}: ${joinPointer(instancePath, key)}`;

@@ -3,7 +3,7 @@ import type { Command, CommandContext } from './command.ts';
 import { commandHelp, overview, usageLine } from './help.ts';
 import { guardOutput } from './terminal.ts';
 
-/** Loaded when it is asked for: what serves need not hold what checks and audits. */
+/** Loads a command on demand, so that a serving process does not hold the code for checks and audits. */
 type Load = () => Promise<Command>;
 
 const commands: Readonly<Record<string, Load>> = {
@@ -24,13 +24,13 @@ const commands: Readonly<Record<string, Load>> = {
   events: async () => (await import('./events.ts')).events,
   version: async () => (await import('./version.ts')).version,
 };
-/** Not for people: what the gateway starts itself. */
+/** Internal commands that the gateway starts itself. */
 const hidden: Readonly<Record<string, Load>> = { worker: async () => (await import('./worker.ts')).worker };
 const aliases: Readonly<Record<string, string>> = { validate: 'check', '-v': 'version', '--version': 'version' };
 
-/** Exit code for a call that cannot be understood. */
+/** Exit code for a usage error. */
 const USAGE = 2;
-/** Exit code where the output cannot be written. */
+/** Exit code when the output cannot be written. */
 const UNWRITTEN = 1;
 
 /** Runs one command. @returns the exit code. */
@@ -85,7 +85,7 @@ async function commandOf(name: string, brought: Readonly<Record<string, Command>
   return Object.hasOwn(brought, name) ? brought[name] : undefined;
 }
 
-/** What plugins bring, and with it the gateway that they may start. */
+/** Loads the commands of plugins, and with them the gateway that they may start. */
 async function loadBrought({ catalogue }: CommandContext): Promise<Record<string, Command>> {
   return (await import('./plugin-commands.ts')).pluginCommands(catalogue);
 }

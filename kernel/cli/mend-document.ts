@@ -12,19 +12,22 @@ import {
 } from '../config/index.ts';
 import { ConfigErrors } from '../contract/internal.ts';
 
-/** Changes may make other mistakes visible, which may be mended too; a mend that brings back another ends here. */
+/**
+ * Fixes can reveal further errors, which are fixed in the next round; the limit ends cycles of fixes that undo each
+ * other.
+ */
 const MAX_ROUNDS = 5;
 
-/** A document that was mended, and one line for every change. */
+/** A fixed document, with one line per change. */
 export interface MendedDocument {
   readonly document: Document;
   readonly lines: readonly string[];
 }
 
 /**
- * Makes the fixes of the mistakes found, looks again and goes on until there are none. What cannot be changed without
- * changing something else is left as it is.
- * @param describe one change of a document, as it is before, as a line.
+ * Fixes errors and examines the document again, until there is nothing left to fix. Anything that cannot be changed
+ * without affecting something else is left alone.
+ * @param describe formats one change as a line; it gets the document before the change.
  */
 export async function mendDocument(
   given: Document,
@@ -42,7 +45,7 @@ export async function mendDocument(
   return { document, lines };
 }
 
-/** A change as one line: `file:line:column: 'old' is now 'new'`. The place is the one before the change. */
+/** Formats a change as one line: `file:line:column: 'old' is now 'new'`, with the position before the change. */
 export function describeChange(document: Document, change: Change, lead = ''): string {
   const position = document.locate(change.pointer, 'key' in change ? 'key' : 'value');
   const where = position ? `${position.file ?? document.file}:${position.line}:${position.column}` : document.file;
@@ -57,7 +60,7 @@ function changed(change: Change): string {
   return 'add' in change ? `'${change.add}' is added: ${value}` : `'${fieldName(pointer)}' is now ${value}`;
 }
 
-/** One round: all at once where that can be, else each for itself. */
+/** Applies one round of fixes: all at once if possible, otherwise one at a time. */
 function applyFixes(document: Document, errors: readonly ConfigError[]): { edited: Document; made: readonly Change[] } {
   const changes = outermost(errors.flatMap(({ pointer, fix }) => (fix ? [{ pointer, ...fix }] : [])));
   const all = attempt(document, changes);
@@ -73,7 +76,7 @@ function applyFixes(document: Document, errors: readonly ConfigError[]): { edite
   return { edited, made };
 }
 
-/** One change a place, and none inside another's: those are for the next round. */
+/** Keeps one change per location, and none inside another; those are left for the next round. */
 function outermost(changes: readonly Change[]): Change[] {
   const places = new Map(changes.map((change) => [change.pointer, change]));
   return [...places.values()].filter(({ pointer }) => {

@@ -35,10 +35,10 @@ const flags = {
 } as const satisfies Flags;
 
 /**
- * Turns a configuration of version 2, or one of version 3 with old names, into one of version 3 with present names; what
- * has no effect in the compatible product becomes a comment, unless its loss may weaken protection. Format, comments and
- * layout stay. Exit 1, with nothing written, when not everything can be migrated; exit 1 with the result written when
- * mistakes are left in it, which are listed.
+ * Converts a configuration of version 2, or one of version 3 with old names, to version 3 with current names. Settings
+ * without effect in the compatible product become comments, unless removing them could weaken protection. Format,
+ * comments and layout are kept. Exit code 1, with nothing written, when it cannot be migrated completely; also 1, with
+ * the result written, when errors are left in it, which are listed.
  */
 export const migrate: Command = {
   usage: '[FILE] [-o FILE | --write]',
@@ -77,11 +77,11 @@ const MAX_LISTED = 100;
 
 interface Migrated {
   readonly document: Document;
-  /** False when mistakes are left. */
+  /** Whether no errors are left. */
   readonly isRight: boolean;
 }
 
-/** @returns null, with its mistakes printed, for a file that cannot be read or wholly migrated. */
+/** Migrates a file. @returns null, after printing its errors, for one that cannot be read or completely migrated. */
 async function migrateFile(file: string, context: CommandContext): Promise<Migrated | null> {
   try {
     demandPlain(file);
@@ -93,7 +93,7 @@ async function migrateFile(file: string, context: CommandContext): Promise<Migra
   }
 }
 
-/** Asks the plugins that a document names how their fields were called. */
+/** Plans a migration with the old field names of the plugins that a document refers to. */
 async function planned({ data }: Document, tools: Tools): Promise<Migration> {
   return planMigration(data as DataObject, await tools.registryOf(data, false));
 }
@@ -117,13 +117,13 @@ async function migrateDocument(given: Document, context: CommandContext): Promis
 }
 
 interface Silenced extends MendedDocument {
-  /** A line for each mistake that is left. */
+  /** One line per remaining error. */
   readonly left: readonly string[];
-  /** A line for each built-in plugin of KrakenD that only its author can replace. */
+  /** One line per built-in plugin of KrakenD that only its author can replace. */
   readonly old: readonly string[];
 }
 
-/** What has no effect in the compatible product becomes a comment. */
+/** Turns settings without effect in the compatible product into comments. */
 async function silenced(given: Document, tools: Tools): Promise<Silenced> {
   const reasons = new Map<string, string>();
   let mistakes: readonly ConfigError[] = [];

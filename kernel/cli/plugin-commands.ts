@@ -6,7 +6,7 @@ import { readArguments, UsageError } from './arguments.ts';
 import { awaitEnd } from './await-end.ts';
 import type { Command, CommandContext } from './command.ts';
 
-/** The commands that plugins bring, by name. Loads those that may bring some. */
+/** Returns the commands of plugins, by name. Loads the plugins that may have some. */
 export async function pluginCommands({ plugins, commands }: Catalogue): Promise<Record<string, Command>> {
   const namespaces = commands ?? Object.keys(plugins);
   const loaded = await Promise.all(namespaces.map(async (name) => (await plugins[name]!()).plugin));
@@ -18,7 +18,7 @@ export async function pluginCommands({ plugins, commands }: Catalogue): Promise<
   return grouped([...named, ...aliases]);
 }
 
-/** Commands of two words under the first of them. */
+/** Groups two-word commands under their first word. */
 function grouped(commands: readonly (readonly [name: string, command: Command])[]): Record<string, Command> {
   const table = new Map<string, Command>();
   const groups = Map.groupBy(commands, ([name]) => name.split(' ', 1)[0]!);

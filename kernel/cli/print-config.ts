@@ -2,9 +2,9 @@ import type { BackendConfig, Data, EndpointConfig, ServiceConfig } from '#contra
 import { type IsSecret, maskSecrets } from '../config/index.ts';
 
 /**
- * Prints a configuration as it is understood. Level 1: what is served by what; level 2: also how; level 3: also every
- * setting of the service. What components are configured with is shown from level 2 on.
- * @param isSecret which values are masked. Default: by names and texts.
+ * Prints a configuration as interpreted. Level 1: routing; level 2: also its settings; level 3: also all service
+ * settings. Component configurations are shown from level 2.
+ * @param isSecret decides which values are masked. Default: by names and texts.
  */
 export function printConfig(
   stream: NodeJS.WritableStream,

@@ -7,10 +7,10 @@ import { isColoured, type Terminal } from './terminal.ts';
 const COLOURS = { '+': 32, '-': 31, '~': 33 } as const;
 type Mark = keyof typeof COLOURS;
 
-/** Longest value shown whole, in characters. */
+/** Maximum length of a value shown in full, in characters. */
 const MAX_VALUE = 200;
 
-/** Prints a comparison for people: the service first, then by endpoint, with places. Coloured on a terminal only. */
+/** Prints a comparison for people: the service first, then by endpoint, with positions. Colored only on a terminal. */
 export function printDiff(terminal: Terminal, diff: ConfigDiff): void {
   const { stdout: stream } = terminal;
   const coloured = isColoured(stream, terminal);
@@ -34,7 +34,7 @@ function positionText(change: ConfigChange): string {
   return change.line === undefined ? '' : `  ${showPlace(change)}`;
 }
 
-/** Which endpoint, or the service, a change belongs to, and the rest of the way. */
+/** Splits a change's pointer into its endpoint, or the service, and the remaining path. */
 function placeOf({ pointer, route }: ConfigChange): { name: string; path: string[] } {
   const steps = parsePointer(pointer);
   return route

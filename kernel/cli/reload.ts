@@ -35,9 +35,9 @@ const flags = {
 } as const satisfies Flags;
 
 /**
- * Lets the gateway read its configuration again. With `--guard` it stays until the guard has decided on the change, also one
- * that began to serve shortly before. Exit 0 when it serves; 1 when it was refused or taken back; 4 when `--if-match` is
- * stale.
+ * Makes the gateway reload its configuration. With `--guard`, waits until the guard has decided on the change,
+ * including one applied shortly before. Exit code 0 when it is active; 1 when it was rejected or rolled back; 4 when
+ * `--if-match` is stale.
  */
 export const reload: Command = {
   usage: '',
@@ -68,7 +68,7 @@ interface GuardFlags {
   readonly 'guard-p99'?: string | undefined;
 }
 
-/** What the flags say of the guard, as parameters; its time in milliseconds, null without one. */
+/** Converts the guard flags to query parameters; its duration is in milliseconds, null without a guard. */
 function guardOf({ guard, 'guard-errors': errors, 'guard-p99': p99 }: GuardFlags) {
   if (guard === undefined) {
     if (errors !== undefined || p99 !== undefined)

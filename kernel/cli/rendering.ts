@@ -1,10 +1,10 @@
 import { maskSecrets, type Rendering } from '../config/index.ts';
 import { printable } from './formats/excerpt.ts';
 
-/** How many files are named; the others are counted. */
+/** Maximum number of files listed; the rest are counted. */
 const MAX_NAMED = 10;
 
-/** What a template made a configuration of, as lines; nothing for a file that is none. */
+/** Describes how a configuration was rendered from a template, as lines; empty without a template. */
 export function showRendering(rendering: Rendering | undefined): string {
   if (!rendering) return '';
   const { files, out, variables } = rendering;
@@ -16,7 +16,7 @@ export function showRendering(rendering: Rendering | undefined): string {
   return `${made}${written}\n${debug}`;
 }
 
-/** Integers of settings are of a type of their own. */
+/** Integers in settings are of type bigint. */
 function plain(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? Number(value) : value;
 }

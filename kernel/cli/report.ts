@@ -5,12 +5,12 @@ import type { Findings } from './formats/format.ts';
 import { text } from './formats/text.ts';
 import { isColoured, type Terminal } from './terminal.ts';
 
-/** What a file was read as; null when it could not be read. */
+/** Result of reading a file; null when it could not be read. */
 export type Source = Document | UnreadableError | null;
 
 /**
- * The findings about a file with their places, from its beginning to its end.
- * @param isSecret which values are masked. Default: by names and texts.
+ * Returns the findings in a file with their positions, in file order.
+ * @param isSecret decides which values are masked. Default: by names and texts.
  */
 export function findingsOf(
   file: string,
@@ -34,7 +34,7 @@ export function findingsOf(
   };
 }
 
-/** Sorts findings by their places; what has none comes first. */
+/** Sort order of findings by position; those without a position come first. */
 export function byPosition(one: Issue, other: Issue): number {
   return (one.line ?? 0) - (other.line ?? 0) || (one.column ?? 0) - (other.column ?? 0);
 }
@@ -45,13 +45,13 @@ export function printFindings(terminal: Terminal, findings: Findings): void {
   stderr.write(text.print(findings, isColoured(stderr, terminal)));
 }
 
-/** Prints the mistakes of a configuration file with their places on standard error. */
+/** Prints the errors of a configuration file, with positions, on standard error. */
 export async function printErrors(terminal: Terminal, file: string, errors: readonly ConfigError[]): Promise<void> {
   const source = await readDocument(file).catch((error: unknown) => (error instanceof UnreadableError ? error : null));
   printFindings(terminal, findingsOf(file, source, errors));
 }
 
-/** `file:line:column`, as editors and terminals make links of. */
+/** Formats a position as `file:line:column`, which editors and terminals turn into links. */
 export function showPlace({ file, line, column, pointer }: FilePosition): string {
   return line === undefined ? (file ?? pointer) : `${file}:${line}:${column}`;
 }

@@ -7,7 +7,10 @@ import { showResponse } from './remote/show.ts';
 
 const flags = { ...changeFlags, ...remoteFlags } as const satisfies Flags;
 
-/** Builds an old revision as a new one. Exit 0 when it serves, 1 when it was refused, 4 when `--if-match` is stale. */
+/**
+ * Applies an old revision as a new one. Exit code 0 when it is active, 1 when it was rejected, 4 when `--if-match` is
+ * stale.
+ */
 export const rollback: Command = {
   usage: 'REVISION',
   flags,

@@ -24,7 +24,7 @@ const flags = {
 
 const methods = endpointSchema.properties.method.enum;
 
-/** Lists what a configuration publishes. Exit 0, also when nothing is listed; 1 for a configuration with mistakes. */
+/** Lists the endpoints of a configuration. Exit code 0, even for an empty list; 1 for an invalid configuration. */
 export const routes: Command = {
   usage: '[FILE]',
   flags,
@@ -49,7 +49,7 @@ export const routes: Command = {
 
 const heading = ['METHOD', 'ENDPOINT', 'OUTPUT', 'TIMEOUT', 'BACKEND', 'COMPONENTS', 'PLACE'];
 
-/** The endpoint, then a row for each backend. */
+/** Rows of an endpoint, followed by one per backend. */
 function rowsOf(route: RouteView): string[][] {
   const { method, pattern, outputEncoding, timeoutMs, namespaces, backends } = route;
   return [

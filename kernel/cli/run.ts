@@ -126,7 +126,8 @@ export const run: Command = {
       }
       return 1;
     } finally {
-      // What they hold must not keep the process alive. While requests end, the admin port tells that it is so.
+      // Open resources must not keep the process alive. The admin port reports the draining state while requests
+      // finish.
       await gateway?.close();
       await admin?.close();
       endLoading();
@@ -136,7 +137,7 @@ export const run: Command = {
   },
 };
 
-/** Once, not at every reload. @param component that configures the log. */
+/** Logs the defaults once, not at every reload. @param component that configures the log. */
 function logDefaults({ serving, log }: Operations, component: string): void {
   if (serving.logging.configured) return;
   log.info(
@@ -151,7 +152,7 @@ function parsePort(text: string | undefined): number | undefined {
   return port;
 }
 
-/** Workers run this same program. */
+/** Parses the number of workers, which run this same program. */
 function parseWorkers(text: string, { program }: CommandContext): WorkerOptions {
   const count = text === 'auto' ? availableParallelism() : parseCount(text, 'a number of workers');
   return { count, program, args: ['worker'] };

@@ -15,7 +15,7 @@ const flags = {
   pretty: { type: 'boolean', default: false, about: 'Pretty-print the schema.' },
 } as const satisfies Flags;
 
-/** Prints JSON Schema, draft 07, that refers to nothing outside itself. */
+/** Prints a self-contained JSON Schema, draft 07. */
 export const schema: Command = {
   usage: '[NAMESPACE]',
   flags,

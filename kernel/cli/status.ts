@@ -6,7 +6,7 @@ import { guardWords } from './remote/guard.ts';
 import { type Described, sentenceOf, showResponse } from './remote/show.ts';
 import { alignColumns } from './terminal.ts';
 
-/** Tells what serves. Exit 0 when the gateway answers, whatever its state. */
+/** Shows the active configuration. Exit code 0 when the gateway responds, whatever its state. */
 export const status: Command = {
   usage: '',
   flags: remoteFlags,

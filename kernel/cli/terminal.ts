@@ -1,16 +1,16 @@
-/** What a command prints on, and the variables it is called with. A process is one. */
+/** Output streams and environment variables of a command. A process is one. */
 export interface Terminal {
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream;
   readonly env: Readonly<NodeJS.ProcessEnv>;
 }
 
-/** Colours are for people who look: on a terminal, unless NO_COLOR is set. */
+/** Whether to use colors: on a terminal, unless NO_COLOR is set. */
 export function isColoured(stream: NodeJS.WritableStream, { env }: Terminal): boolean {
   return (stream as { isTTY?: boolean }).isTTY === true && !env.NO_COLOR;
 }
 
-/** Rows of cells as lines: columns aligned, two spaces between them, nothing behind the last one. */
+/** Formats rows of cells as lines: aligned columns, separated by two spaces, without trailing spaces. */
 export function alignColumns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows) {
@@ -25,8 +25,9 @@ export function alignColumns(rows: readonly (readonly string[])[]): string[] {
 }
 
 /**
- * Keeps a stream that takes no more from ending the process: whoever reads it may leave when they have seen enough.
- * @returns waits until what was written has been taken, or cannot be; null when the reader has left or taken it all.
+ * Prevents a failing output stream from ending the process: a reader may close it after reading enough.
+ * @returns a function that waits until the output has been written or has failed; it returns the error, or null when
+ * the reader closed the stream or read everything.
  */
 export function guardOutput({ stdout, stderr }: Terminal): () => Promise<Error | null> {
   let failure: Error | null = null;

@@ -10,29 +10,29 @@ import { ReadFiles } from '../runtime/read-files.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './command.ts';
 
-/** What commands look at configurations with. */
+/** Tools for examining configurations. */
 export interface Tools {
-  /** That of the document that was looked at last; before one, that of the release. */
+  /** Registry of the document examined last; before that, the one of the release. */
   readonly registry: Registry;
   /**
-   * With those that a document names too.
-   * @param demanding false to go on without those that cannot be loaded. @throws ConfigErrors for these otherwise.
+   * Returns a registry that includes the plugins a document refers to.
+   * @param demanding false to ignore plugins that cannot be loaded. @throws ConfigErrors for them otherwise.
    */
   registryOf(data: unknown, demanding?: boolean): Promise<Registry>;
-  /** Knows the schemas of the components that were met so far. */
+  /** Knows the schemas of the components seen so far. */
   readonly isSecret: IsSecret;
-  /** As of `examine`, without overrides. @param reading also read the files that the configuration names. */
+  /**
+   * See `examine`, without overrides. @param reading whether to also read the files that the configuration refers to.
+   */
   examine(data: unknown, reading: boolean): Promise<Examined>;
   /**
-   * Reads a file and looks for every mistake of its configuration.
+   * Reads a file and finds all errors of its configuration.
    * @throws ConfigErrors when it cannot be read or parsed.
    */
   examineFile(file: string, reading: boolean): Promise<Examined & { readonly document: Document }>;
 }
 
-/**
- * Does something with the components of a catalogue, which are released at the end.
- */
+/** Runs a function with the components of a catalogue, which are released at the end. */
 export async function withTools<T>(
   { catalogue, plugins }: Pick<CommandContext, 'catalogue' | 'plugins'>,
   use: (tools: Tools) => Promise<T>,
@@ -69,7 +69,9 @@ export async function withTools<T>(
   }
 }
 
-/** The kernel's services for a command that serves nothing: its output is the result alone, so nothing is logged. */
+/**
+ * Returns kernel services for a command that does not serve: nothing is logged, so that its output is only the result.
+ */
 export function toolServices(): Services {
   return {
     clock: { now: () => performance.now() },

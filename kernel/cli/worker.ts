@@ -1,7 +1,7 @@
 import type { WorkerSettings } from '../workers/messages.ts';
 import type { Command } from './command.ts';
 
-/** One of the processes of `run --workers`: it serves what the process that started it says. */
+/** A worker process of `run --workers`: it serves the configurations that the process that started it sends. */
 export const worker: Command = {
   usage: 'SETTINGS',
   summary: 'Serve as a worker process.',

@@ -2,21 +2,21 @@ import { type Data, type DataObject, getKey, isObject } from '../values/data.ts'
 import { parseExact } from '../values/json.ts';
 import { isTooDeep, MAX_LEVELS } from './nesting.ts';
 
-/** Codes of JSON-RPC, and of the Model Context Protocol. */
+/** Error codes of JSON-RPC and the Model Context Protocol. */
 export const mcpErrors = {
   parse: -32700,
   invalidRequest: -32600,
   methodNotFound: -32601,
   invalidParams: -32602,
   internal: -32603,
-  /** The request cannot be served as it is: no session, no form of answer. */
+  /** The request cannot be processed as sent: no session, or no acceptable response format. */
   refused: -32000,
   sessionNotFound: -32001,
   headerMismatch: -32020,
   unsupportedVersion: -32022,
 } as const;
 
-/** What a request is answered when it cannot be done, as JSON-RPC has it. */
+/** A JSON-RPC error, returned for a request that cannot be processed. */
 export class McpError extends Error {
   readonly code: number;
   readonly data: DataObject | undefined;
@@ -29,26 +29,26 @@ export class McpError extends Error {
   }
 }
 
-/** What a request is known by: a text or a number. */
+/** Identifies a request: a string or a number. */
 export type RequestId = Exclude<Data, null | boolean | Data[] | DataObject>;
 
 export interface McpRequestMessage {
   readonly kind: 'request';
   readonly id: RequestId;
   readonly method: string;
-  /** Undefined where it is there and no object. */
+  /** Undefined when `params` is present but not an object. */
   readonly params: DataObject | undefined;
 }
 
-/** One message of a client. */
+/** One message from a client. */
 export type McpMessage =
   | McpRequestMessage
   | { readonly kind: 'notification'; readonly method: string; readonly params: DataObject | undefined }
   | { readonly kind: 'response'; readonly id: RequestId };
 
 /**
- * Reads the one message of a body.
- * @throws McpError for what is no JSON, no message, or several.
+ * Parses a body with a single message.
+ * @throws McpError for invalid JSON, an invalid message, or a batch.
  */
 export function readMessage(text: string): McpMessage {
   const value = parsed(text);
@@ -84,7 +84,10 @@ function invalid(message: string): McpError {
   return new McpError(mcpErrors.invalidRequest, message);
 }
 
-/** @param id null where it could not be read; undefined for an answer to none in particular. */
+/**
+ * Builds an error response. @param id null when it could not be read; undefined when the error is not about a
+ * particular request.
+ */
 export function errorMessage(id: RequestId | null | undefined, { code, message, data }: McpError): DataObject {
   return {
     jsonrpc: '2.0',

@@ -4,19 +4,19 @@ import { checkMirrored } from './mirrored-parameters.ts';
 import type { McpRequest, McpServer, McpTool } from './server.ts';
 import { handshakeVersions } from './versions.ts';
 
-/** What this side can do: tools, of whose changes nobody is told. */
+/** Capabilities of the server: tools, without notifications of changes. */
 export const capabilities = { tools: { listChanged: false } } as const;
 
 export function infoOf({ name, title, version }: McpServer<never>): DataObject {
   return { name, title, version };
 }
 
-/** What a client is told of how to use the server; nothing where there is nothing to say. */
+/** Returns the usage instructions for clients; an empty object for none. */
 export function instructionsOf({ instructions }: McpServer<never>): DataObject {
   return instructions === '' ? {} : { instructions };
 }
 
-/** @throws McpError when the parameters are no object. */
+/** Returns the parameters of a message. @throws McpError when they are not an object. */
 export function paramsOf({ params }: McpRequestMessage): DataObject {
   if (!params) throw new McpError(mcpErrors.invalidParams, 'params must be an object');
   return params;
@@ -26,7 +26,7 @@ export function unknownMethod(method: string): McpError {
   return new McpError(mcpErrors.methodNotFound, `unknown method ${JSON.stringify(method.slice(0, 100))}`);
 }
 
-/** The answer to `initialize`, and the version that holds from then on. */
+/** Returns the response to `initialize`, with the negotiated version. */
 export function introduce(
   server: McpServer<never>,
   message: McpRequestMessage,
@@ -38,7 +38,7 @@ export function introduce(
   return { protocolVersion, capabilities: { ...capabilities }, serverInfo: infoOf(server), ...instructionsOf(server) };
 }
 
-/** @throws McpError for a cursor: all tools are listed at once. */
+/** Lists the tools, all on one page. @throws McpError for a cursor. */
 export function listTools<C>(server: McpServer<C>, message: McpRequestMessage, context: C): DataObject {
   if (getKey(paramsOf(message), 'cursor') !== undefined) {
     throw new McpError(mcpErrors.invalidParams, 'unknown cursor: all tools are listed on one page');
@@ -46,13 +46,13 @@ export function listTools<C>(server: McpServer<C>, message: McpRequestMessage, c
   return { tools: Array.from(server.tools(context).values(), ({ description }) => description) };
 }
 
-/** A call of a tool that is there. */
+/** A call of an existing tool. */
 export interface ToolCall<C> {
   readonly tool: McpTool<C>;
   readonly args: DataObject;
 }
 
-/** @throws McpError for a tool that there is not, and for arguments that are no object. */
+/** Reads a tool call. @throws McpError for an unknown tool, and for arguments that are not an object. */
 export function toolCall<C>(server: McpServer<C>, message: McpRequestMessage, context: C): ToolCall<C> {
   const params = paramsOf(message);
   const [name, args = {}] = [getKey(params, 'name'), getKey(params, 'arguments')];
@@ -65,7 +65,7 @@ export function toolCall<C>(server: McpServer<C>, message: McpRequestMessage, co
   return { tool, args };
 }
 
-/** @throws McpError when an argument that is also a header differs from it. */
+/** Compares arguments with the headers that mirror them. @throws McpError when one differs. */
 export function checkHeaders<C>({ tool, args }: ToolCall<C>, request: McpRequest): void {
   checkMirrored(tool.mirrored, args, (name) => request.header(name));
 }

@@ -2,25 +2,25 @@ import { type Data, type DataObject, getKey, isObject } from '../values/data.ts'
 import { textOf } from '../values/text.ts';
 import { McpError, mcpErrors } from './message.ts';
 
-/** An argument that clients also send as a header, so that what stands before the server need not read bodies. */
+/** An argument that clients also send as a header, so that proxies need not read bodies. */
 export interface MirroredParameter {
-  /** `Mcp-Param-` and its name. */
+  /** Header name: `Mcp-Param-` and its own name. */
   readonly header: string;
-  /** Where it stands in the arguments. */
+  /** Path in the arguments. */
   readonly path: readonly string[];
-  /** Compared as a number. */
+  /** Whether it is compared as a number. */
   readonly isNumber: boolean;
 }
 
 const KEY = 'x-mcp-header';
 const types = ['string', 'integer', 'boolean'];
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** Keywords whose value is data. */
+/** Keywords whose value is data, not a schema. */
 const ofData = ['const', 'enum', 'default', 'examples'];
 
 /**
- * The arguments that a schema marks by `x-mcp-header`.
- * @throws Error that says which mark cannot be one: clients would ignore the tool.
+ * Returns the arguments that a schema marks with `x-mcp-header`.
+ * @throws Error naming an invalid mark: clients would ignore the tool.
  */
 export function mirroredParameters(schema: DataObject): readonly MirroredParameter[] {
   const results: MirroredParameter[] = [];
@@ -53,7 +53,10 @@ function marked(node: DataObject, path: readonly string[], isReachable: boolean)
   return { header: `Mcp-Param-${name}`, path, isNumber: type === 'integer' };
 }
 
-/** @throws McpError when an argument is not what its header says. @param header in lower case or not. */
+/**
+ * Compares arguments with their headers. @throws McpError when one differs. @param header returns a header; the name is
+ * in any case.
+ */
 export function checkMirrored(
   parameters: readonly MirroredParameter[],
   args: DataObject,
@@ -73,8 +76,8 @@ const coded = /^=\?base64\?(.*)\?=$/;
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
- * What a header says, decoded where it is written as `=?base64?...?=`.
- * @throws McpError when it is missing, or cannot be decoded.
+ * Returns the text of a header, decoded if it is written as `=?base64?...?=`.
+ * @throws McpError when it is missing or cannot be decoded.
  */
 export function headerText(value: string | undefined, name: string): string {
   if (value === undefined) throw mismatch(name, 'is missing');

@@ -1,17 +1,17 @@
 import type { DataObject } from '../values/data.ts';
 import { printJson } from '../values/json.ts';
 
-/** How an answer is written: as JSON, or as a stream of events. */
+/** Response format: JSON, or a stream of events. */
 export type ReplyForm = 'json' | 'events';
 
 const mediaTypes: Readonly<Record<ReplyForm, string>> = { json: 'application/json', events: 'text/event-stream' };
 
-/** Reading an `Accept` longer than this is not worth it. */
+/** Maximum length of an `Accept` header that is read; the rest is ignored. */
 const MAX_ACCEPT = 4096;
 
 /**
- * The form that is preferred where the client takes it, else the other one; null where it takes neither.
- * @param accept the header; undefined for a client that takes anything.
+ * Returns the preferred format if the client accepts it, otherwise the other one; null when it accepts neither.
+ * @param accept the header; undefined when the client accepts anything.
  */
 export function replyForm(accept: string | undefined, preferred: ReplyForm): ReplyForm | null {
   const choices: readonly ReplyForm[] = [preferred, preferred === 'json' ? 'events' : 'json'];
@@ -30,14 +30,14 @@ export function replyForm(accept: string | undefined, preferred: ReplyForm): Rep
   return choices.find(takes) ?? null;
 }
 
-/** Headers of an answer in a form, as a flat list. */
+/** Returns the headers of a response in a format, as a flat list. */
 export function replyHeaders(form: ReplyForm): string[] {
   return form === 'json'
     ? ['Content-Type', mediaTypes.json]
     : ['Content-Type', mediaTypes.events, 'Cache-Control', 'no-cache, no-transform', 'X-Accel-Buffering', 'no'];
 }
 
-/** A message in a form; of events it is the only one. */
+/** Formats a message; in a stream of events it is the only event. */
 export function writtenMessage(message: DataObject, form: ReplyForm): string {
   return form === 'json' ? printJson(message) : `event: message\ndata: ${printJson(message)}\n\n`;
 }

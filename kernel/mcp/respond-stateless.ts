@@ -6,10 +6,13 @@ import { unsupportedVersion } from './respond-with-handshake.ts';
 import type { McpReply, McpRequest, McpServer } from './server.ts';
 import { mcpVersions, metaKeys, statelessVersions } from './versions.ts';
 
-/** How long a client may keep what it was told, in milliseconds. */
+/** Time for which a client may cache a response, in milliseconds. */
 const TTL_MS = 60_000;
 
-/** Revisions in which every request stands alone. @throws McpError: 400. */
+/**
+ * Responds to a message in protocol revisions without sessions, where each request is independent. @throws McpError to
+ * be sent with status 400.
+ */
 export async function respondStateless<C>(
   server: McpServer<C>,
   request: McpRequest,
@@ -36,7 +39,7 @@ const statuses: Readonly<Record<number, number>> = {
   [mcpErrors.headerMismatch]: 400,
 };
 
-/** What stands before the server reads headers: they must say what the message says. */
+/** Checks that headers match the message, as proxies rely on them. */
 function checkEnvelope(request: McpRequest, { method, params }: McpRequestMessage, version: string): void {
   const demand = (name: string, value: string) => {
     if (headerText(request.header(name), name) !== value) throw mismatch(name, 'differs from the message');

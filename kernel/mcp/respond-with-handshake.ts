@@ -12,10 +12,13 @@ import { mismatch } from './mirrored-parameters.ts';
 import type { McpReply, McpRequest, McpServer } from './server.ts';
 import { handshakeVersions, mcpVersions, metaKeys, statelessVersions } from './versions.ts';
 
-/** Nothing is said but that it has come. */
+/** Acknowledges a message without content. */
 const accepted: McpReply = { status: 202, message: null };
 
-/** Revisions that begin with `initialize`; with sessions, everything after it belongs to one. @throws McpError: 400. */
+/**
+ * Responds to a message in protocol revisions that begin with `initialize`; with sessions, all later messages belong to
+ * one. @throws McpError to be sent with status 400.
+ */
 export async function respondWithHandshake<C>(
   server: McpServer<C>,
   request: McpRequest,
@@ -54,7 +57,7 @@ async function initialize<C>(server: McpServer<C>, message: McpRequestMessage): 
   return session === undefined ? reply : { ...reply, session };
 }
 
-/** What a request is answered that belongs to no session; null for one that does. */
+/** Returns the error response for a request without a valid session; null for one with a session. */
 export async function refuseSession<C>(
   { sessions }: McpServer<C>,
   request: Pick<McpRequest, 'header'>,
@@ -69,7 +72,7 @@ export async function refuseSession<C>(
   return { status: 404, message: errorMessage(undefined, error) };
 }
 
-/** @throws McpError for a version that is not one of a handshake. */
+/** Checks the protocol version. @throws McpError for a version without a handshake. */
 function checkVersion({ olderVersions }: McpServer<never>, version: string | undefined): void {
   if (version === undefined || handshakeVersions.includes(version) || olderVersions?.includes(version)) return;
   if (statelessVersions.includes(version)) throw mismatch('MCP-Protocol-Version', `needs _meta["${metaKeys.version}"]`);

@@ -6,8 +6,8 @@ import type { McpReply, McpRequest, McpServer } from './server.ts';
 import { handshakeVersions, metaKeys } from './versions.ts';
 
 /**
- * Answers one message of a client of the Model Context Protocol. A request that says its version is served by itself; any
- * other is one of the revisions with a handshake. Never throws.
+ * Responds to one message from a client of the Model Context Protocol. A request that states its version, other than
+ * one with a handshake, is independent; any other belongs to a revision with a handshake. Never throws.
  */
 export async function respondToMcp<C>(server: McpServer<C>, request: McpRequest, context: C): Promise<McpReply> {
   let id: RequestId | null = null;
@@ -25,7 +25,10 @@ export async function respondToMcp<C>(server: McpServer<C>, request: McpRequest,
   }
 }
 
-/** What somebody is answered who has sent no message; null for a message. For transports that answer elsewhere. */
+/**
+ * Returns the error response for text that is not a message; null for a message. For transports that send responses
+ * elsewhere.
+ */
 export function refuseText(text: string): McpReply | null {
   try {
     readMessage(text);
@@ -36,7 +39,7 @@ export function refuseText(text: string): McpReply | null {
   }
 }
 
-/** The version that a message itself says it is of. */
+/** Returns the protocol version stated in the message itself. */
 function versionOf(message: McpMessage): string | undefined {
   const meta = message.kind === 'response' ? undefined : message.params && getKey(message.params, '_meta');
   const version = isObject(meta) ? getKey(meta, metaKeys.version) : undefined;

@@ -2,70 +2,70 @@ import type { DataObject } from '../values/data.ts';
 import type { RequestId } from './message.ts';
 import type { MirroredParameter } from './mirrored-parameters.ts';
 
-/** Who a tool is called by. */
+/** The caller of a tool. */
 export interface McpCaller {
-  /** Null where there are no sessions. */
+  /** Null without sessions. */
   readonly session: string | null;
   readonly request: RequestId;
 }
 
-/** One tool of a server. `Context` is whatever comes with a request. */
+/** A tool of a server. `Context` is arbitrary data that accompanies a request. */
 export interface McpTool<Context> {
-  /** As `tools/list` shows it: `name`, `title`, `description`, `inputSchema`, ... */
+  /** Entry in `tools/list`: `name`, `title`, `description`, `inputSchema`, ... */
   readonly description: DataObject;
   readonly mirrored: readonly MirroredParameter[];
   /**
-   * What it results in: `content`, `isError`, `structuredContent`. A failure of the tool is a result.
-   * @throws McpError when it cannot be called so.
+   * Calls the tool. The result has `content`, `isError`, `structuredContent`; a failure of the tool is a result, too.
+   * @throws McpError when it cannot be called this way.
    */
   call(args: DataObject, context: Context, caller: McpCaller): Promise<DataObject>;
 }
 
-/** Who has introduced itself, and may go on. */
+/** Sessions of initialized clients. */
 export interface McpSessions {
-  /** @param version that both sides have agreed on. @returns its name, which cannot be guessed. */
+  /** Opens a session. @param version negotiated protocol version. @returns an unguessable session ID. */
   open(version: string): string | Promise<string>;
-  /** The version of a session, which lives longer for it; null for one that there is not. */
+  /** Returns the version of a session and extends its lifetime; null for an unknown session. */
   version(session: string): string | null | Promise<string | null>;
   end(session: string): void | Promise<void>;
-  /** The client has answered what it was asked. */
+  /** Called when the client has responded to a request of the server. */
   responded(session: string, id: RequestId): void | Promise<void>;
-  /** The client does not wait for the answer to a request any more. */
+  /** Called when the client no longer waits for the response to a request. */
   cancelled(session: string, request: RequestId): void;
 }
 
-/** A server of the Model Context Protocol, without the transport. */
+/** A server of the Model Context Protocol, independent of the transport. */
 export interface McpServer<Context> {
   readonly name: string;
   readonly title: string;
   readonly version: string;
-  /** Empty for none. */
+  /** Usage instructions for clients; empty for none. */
   readonly instructions: string;
-  /** Whether everybody is told the same. */
+  /** Whether responses are the same for all clients. */
   readonly cacheScope: 'public' | 'private';
-  /** By name, in the order in which they are listed. */
+  /** Tools by name, in listing order. */
   tools(context: Context): ReadonlyMap<string, McpTool<Context>>;
-  /** Revisions with a handshake beside those of streamable HTTP; default none. */
+  /** Additional revisions with a handshake, other than those of streamable HTTP. Default: none. */
   readonly olderVersions?: readonly string[];
-  /** Null where every request stands alone. */
+  /** Null when each request is independent. */
   readonly sessions: McpSessions | null;
-  /** Told of what nobody expected; the client is told no more than that. */
+  /** Reports an unexpected error; the client sees only that an internal error occurred. */
   failed(error: unknown, context: Context): void;
 }
 
-/** What came, without the transport. */
+/** A received request, independent of the transport. */
 export interface McpRequest {
   readonly text: string;
-  /** @param name in any case. */
+  /** Returns a header. @param name in any case. */
   header(name: string): string | undefined;
 }
 
-/** What is answered. */
+/** A response to send. */
 export interface McpReply {
-  /** Of HTTP. */
+  /** HTTP status. */
   readonly status: number;
   /** Null for an empty body. */
   readonly message: DataObject | null;
-  /** One that was opened. */
+  /** A newly opened session. */
   readonly session?: string;
 }

@@ -1,16 +1,16 @@
-/** Revisions of the protocol in which a client introduces itself with `initialize`, oldest first. */
+/** Protocol revisions in which a client begins with `initialize`, oldest first. */
 export const handshakeVersions: readonly string[] = ['2025-03-26', '2025-06-18', '2025-11-25'];
 
-/** What was before them: clients introduce themselves so, too, but over a transport of its own. */
+/** The revision before these: it also begins with `initialize`, but has its own transport. */
 export const oldestVersion = '2024-11-05';
 
-/** Revisions in which every request says all that is to be known of its client, oldest first. */
+/** Protocol revisions in which every request describes its client completely, oldest first. */
 export const statelessVersions: readonly string[] = ['2026-07-28'];
 
-/** Every revision of the Model Context Protocol that is spoken here, newest first. */
+/** All supported revisions of the Model Context Protocol, newest first. */
 export const mcpVersions: readonly string[] = [...handshakeVersions, ...statelessVersions].reverse();
 
-/** Keys of `_meta` that the protocol keeps for itself. */
+/** Keys of `_meta` reserved by the protocol. */
 export const metaKeys = {
   version: 'io.modelcontextprotocol/protocolVersion',
   capabilities: 'io.modelcontextprotocol/clientCapabilities',

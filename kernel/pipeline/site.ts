@@ -56,7 +56,7 @@ export interface Build extends Contains {
   /** Upstream servers in the configuration; null when they are not recorded. */
   readonly upstreams: NamedUpstream[] | null;
   readonly warmups: ((signal: AbortSignal) => Promise<void>)[];
-  /** Like in `Site`, but with the owner's name; so are the following methods. */
+  /** As in `Site`, but with the owner's name; the same applies to the following methods. */
   keep<T>(owner: string, key: Data, open: () => T, close?: (value: T) => void | Promise<void>): T;
   share<T>(
     owner: string,
@@ -72,7 +72,7 @@ export interface Build extends Contains {
   health(name: string, check: () => Data): void;
   cache(name: string, empty: () => void): void;
   readonly reports: () => DataObject;
-  /** See `Site`; may be used without the build. Throws an `UnreadFile` when only the document is examined. */
+  /** See `Site`; may be detached from the build. Throws an `UnreadFile` when only the document is examined. */
   readonly read: (path: string) => Uint8Array;
   readonly list: (path: string) => readonly string[];
   readonly isDirectory: (path: string) => boolean;
@@ -88,9 +88,7 @@ export interface Build extends Contains {
   forEndpoint(): { readonly build: Build; readonly hold: StreamLease };
   /** Returns this build for parts shared by several endpoints. */
   forShared(): SharedBuild;
-  /**
-   * Returns the traffic counters of an endpoint and its backends, kept for as long as any configuration contains it.
-   */
+  /** Returns the traffic counters of an endpoint and its backends, kept while any configuration contains it. */
   traffic(endpoint: EndpointConfig, hold: StreamLease): EndpointTraffic;
   /** Whether anything other than resources was registered here, such as a warning or a task. */
   readonly hasRegistered: boolean;

@@ -1,13 +1,13 @@
 import type { Span } from './masks.ts';
 
-/** One line of a file and the range of it that is meant, ready to be printed one above the other. */
+/** A line of a file and its marked range, to be printed one above the other. */
 export interface Excerpt {
   readonly source: string;
   /** Carets below the range. */
   readonly underline: string;
 }
 
-/** A text and a range of it, in UTF-16 units from 0. */
+/** A text and a range in it, in UTF-16 code units from 0. */
 interface Marked {
   readonly text: string;
   readonly from: number;
@@ -16,13 +16,13 @@ interface Marked {
 
 const MASK = '***';
 
-/** Longest part of a line that is shown, in UTF-16 units, and how much of it stands before the range. */
+/** Maximum length of the shown part of a line, in UTF-16 code units, and how much of it precedes the range. */
 const WINDOW = 100;
 const LEAD = 40;
 
 /**
- * Shows a line without its secrets and with nothing in it that a terminal would obey; of a long line the part around
- * the range.
+ * Shows a line with its secrets masked and without terminal control characters; of a long line, the part around the
+ * range.
  * @param mark columns from 0; at least one caret is drawn.
  */
 export function excerpt(line: string, mark: Span, secrets: readonly Span[]): Excerpt {
@@ -43,15 +43,15 @@ export function excerpt(line: string, mark: Span, secrets: readonly Span[]): Exc
   return { source: source.trimEnd(), underline: ' '.repeat(before) + '^'.repeat(Math.max(below, 1)) };
 }
 
-/** A part of a line, large enough to cut what is shown out of it when its secrets are gone. */
+/** A part of a line, large enough to cut the excerpt from it after its secrets are masked. */
 interface Surroundings extends Marked {
-  /** Left to right, apart from each other. */
+  /** Left to right, without overlaps. */
   readonly secrets: readonly Span[];
   readonly hasMoreBefore: boolean;
   readonly hasMoreBehind: boolean;
 }
 
-/** How much is looked at on each side of where the range begins; lines may be as long as the file. */
+/** Number of code units examined on each side of the range's start, as a line can be as long as the file. */
 const NEARBY = 1000;
 
 function nearby(line: string, mark: Span, secrets: readonly Span[]): Surroundings {
@@ -107,7 +107,7 @@ const TAB = '    ';
 const control = /[\x00-\x1f\x7f]/g;
 const invisible = /[\x80-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Text with nothing in it that a terminal would obey: tabs as spaces, control characters as their pictures. */
+/** Makes text safe for a terminal: tabs become spaces, control characters their symbols. */
 export function printable(text: string): string {
   return text
     .replaceAll('\t', TAB)
@@ -119,7 +119,7 @@ const wide =
   /^(?:\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}])/u;
 const narrowest = /^[\p{Mn}\p{Me}\u200b-\u200d\ufeff]/u;
 
-/** Columns that a character takes on a terminal. */
+/** Number of terminal columns of a character. */
 function widthOf(shown: string): number {
   if (shown === TAB) return TAB.length;
   return narrowest.test(shown) ? 0 : wide.test(shown) ? 2 : 1;

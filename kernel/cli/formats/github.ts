@@ -1,7 +1,7 @@
 import type { Issue } from '../../config/index.ts';
 import { type Format, pathFromHere } from './format.ts';
 
-/** Annotations of GitHub's workflows, one a line. */
+/** Annotations of GitHub workflows, one per line. */
 export const github: Format = {
   isForPeople: false,
   print: ({ file, errors, warnings }) =>

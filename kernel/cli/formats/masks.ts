@@ -1,13 +1,13 @@
 import { addressesIn, beginsPrivateKey, endsPrivateKey, mayHoldSecret, secretPointers } from '../../config/index.ts';
 import type { Findings } from './format.ts';
 
-/** Columns of a line from 0, the end exclusive. */
+/** Range of columns in a line, from 0, end exclusive. */
 export type Span = readonly [from: number, to: number];
 
-/** Where secrets stand on a line (from 1), left to right; they may touch and overlap. */
+/** Returns the secrets on a line (from 1), left to right; they can touch and overlap. */
 export type Masks = (line: number, text: string) => readonly Span[];
 
-/** Finds the secrets of a file: by its fields where it could be read, else by what the lines look like. */
+/** Finds the secrets of a file: by its fields if it could be parsed, otherwise by the look of its lines. */
 export function createMasks({
   document,
   text = '',
@@ -40,7 +40,7 @@ function masksOfDocument(document: NonNullable<Findings['document']>, isSecret: 
 }
 
 const nameAndSign = /([\w-]+)["']?\s*[:=]\s*/g;
-/** A value: a string, or all of the line. */
+/** A value: a string, or the rest of the line. */
 const value = /"(?:\\.|[^"\\])*"?|'[^']*'?|.*/y;
 
 function masksOfText(text: string): Masks {

@@ -46,21 +46,21 @@ function resultOf(issue: Issue, file: string, ruleIndex: number, seen: Map<strin
   };
 }
 
-/** The same for the same mistake wherever its line has moved to; counted where it is found more than once. */
+/** Identifies an error independently of its line; repeated errors are numbered. */
 function fingerprint(subject: string, seen: Map<string, number>): string {
   const count = (seen.get(subject) ?? 0) + 1;
   seen.set(subject, count);
   return `${createHash('sha256').update(subject).digest('hex').slice(0, 16)}:${count}`;
 }
 
-/** A SARIF 2.1.0 log of one run, for code reviews. */
+/** A SARIF 2.1.0 log of one run, for code scanning. */
 export interface SarifRun {
   readonly tool: string;
   readonly rules: readonly object[];
   readonly results: readonly object[];
 }
 
-/** The text of a log. */
+/** Formats a log as text. */
 export function printSarif({ tool, rules, results }: SarifRun): string {
   const driver = { name: tool, version, rules };
   const log = {
@@ -71,7 +71,7 @@ export function printSarif({ tool, rules, results }: SarifRun): string {
   return `${JSON.stringify(log, null, 2)}\n`;
 }
 
-/** A place in a file, and in what it says. */
+/** A position in a file, and in its content. */
 export interface SarifPosition {
   readonly file?: string | undefined;
   readonly line?: number | undefined;

@@ -7,13 +7,13 @@ import { createMasks, type Masks } from './masks.ts';
 type Style = Parameters<typeof styleText>[0];
 type Paint = (style: Style, text: string) => string;
 
-/** What stands at a place of a file, as lines; none where the place is not known. */
+/** Returns the lines of an excerpt; none for an unknown position. */
 type Show = (place: RelatedIssue | Issue, style: Style) => string[];
 
 /** Maximum number of errors, and of warnings, that are printed in full. */
 const MAX_PARAGRAPHS = 100;
 
-/** Paragraphs for people, as compilers print them: place, message, the line with its range underlined, hint, notes. */
+/** Paragraphs for people, like a compiler's: position, message, the line with its range underlined, hint, notes. */
 export const text: Format = {
   isForPeople: true,
   print(findings, isColoured) {
@@ -53,12 +53,12 @@ function where({ file, line, column }: RelatedIssue | Issue, fallback: string): 
   return line === undefined ? path : `${path}:${line}:${column}`;
 }
 
-/** Lines are cut apart once for all findings. */
+/** Splits the text into lines once for all findings. */
 function createShow({ text: source, file: own }: Findings, masks: Masks, paint: Paint): Show {
   if (source === undefined) return () => [];
   const lines = source.split(/\r?\n/);
   return ({ file = own, line, column, endLine, endColumn }, style) => {
-    // The text is that of the configuration: a plugin's source is another file.
+    // The text is that of the configuration; a plugin's source is another file.
     const content = line === undefined || file !== own ? undefined : lines[line - 1];
     if (line === undefined || content === undefined) return [];
     const end = endLine === line ? endColumn! - 1 : content.trimEnd().length;

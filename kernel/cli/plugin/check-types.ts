@@ -5,9 +5,9 @@ import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * Compiles a folder by the settings in its `tsconfig.json`, without writing anything.
- * @returns errors as `FILE:LINE:COLUMN: MESSAGE [CODE]`, none for a folder without settings; null where no compiler is installed
- * for the folder.
+ * Type-checks a folder with the settings in its `tsconfig.json`, without writing anything.
+ * @returns errors as `FILE:LINE:COLUMN: MESSAGE [CODE]`, an empty list for a folder without settings; null when no
+ * compiler is installed for the folder.
  */
 export async function typeErrorsOf(folder: string): Promise<readonly string[] | null> {
   const settings = join(folder, 'tsconfig.json');
@@ -34,7 +34,7 @@ export async function typeErrorsOf(folder: string): Promise<readonly string[] | 
   return errors.length > 0 ? errors : [`the compiler of ${folder} failed with exit code ${code}`];
 }
 
-/** The compiler that is installed for a folder; null for none. */
+/** Returns the compiler installed for a folder; null for none. */
 function compilerOf(folder: string): string | null {
   try {
     const manifest = createRequire(pathToFileURL(join(folder, 'index.js'))).resolve('typescript/package.json');

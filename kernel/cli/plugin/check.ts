@@ -10,8 +10,8 @@ import type { Command, CommandContext } from '../command.ts';
 import { typeErrorsOf } from './check-types.ts';
 
 /**
- * Loads plugins as a gateway would, and attaches every example of their schemas: what fails, and what an attachment does not
- * release, is reported. Nothing runs: an agent takes no messages.
+ * Loads plugins as a gateway would, and attaches every example of their schemas; reports failures, and resources that
+ * an attachment does not release. Nothing is started: an agent consumes no messages.
  */
 export const checkPlugins: Command = {
   usage: '[FILE | DIRECTORY]...',

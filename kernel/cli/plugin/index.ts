@@ -5,7 +5,7 @@ import { listPlugins } from './list.ts';
 import { newPlugin } from './new.ts';
 import { testPlugins } from './test.ts';
 
-/** Plugins of one's own: written, tested, checked and listed. */
+/** Command group for custom plugins: create, test, check and list. */
 export const plugin: Command = {
   usage: 'new | test | check | list',
   flags: {},

@@ -16,7 +16,7 @@ const flags = {
   format: formatFlag,
 } as const satisfies Flags;
 
-/** Lists plugins from files. Exit 1 when one cannot be loaded. */
+/** Lists plugins from files. Exit code 1 when one cannot be loaded. */
 export const listPlugins: Command = {
   usage: '[-c FILE] [--plugins DIRECTORY]',
   flags,
@@ -57,13 +57,13 @@ const heading = ['NAME', 'STANDS AT', 'FILE', 'HASH'];
 
 interface View {
   readonly name: string;
-  /** Levels at which it may stand, and what else it brings. */
+  /** Levels at which it can be used, and what else it provides. */
   readonly kinds: readonly string[];
   readonly file: string | null;
   readonly hash: string | null;
 }
 
-/** A plugin, or each of the handlers that it brings. */
+/** Returns a view of a plugin, or of each of its handlers. */
 function viewsOf({ name, places = [], encodings, discoveries, handlers, source }: Plugin): View[] {
   const kinds = [
     ...places.map(({ at }) => at),

@@ -24,7 +24,9 @@ const flags = {
   folder: { type: 'string', value: 'DIRECTORY', default: './plugins', about: 'Destination folder.' },
 } as const satisfies Flags;
 
-/** Writes a plugin that works, its test, and what a compiler and an editor need. Nothing that is there is replaced. */
+/**
+ * Writes a working plugin, its test, and the settings for a compiler and an editor. Existing files are not replaced.
+ */
 export const newPlugin: Command = {
   usage: 'NAME',
   flags,
@@ -85,7 +87,9 @@ Use it:    "plugin": { "folder": "./${shown}/" } at the root of the configuratio
   },
 };
 
-/** Where the package is not installed for the folder, the compiler is told where its types are. */
+/**
+ * Returns the compiler settings; if the package is not installed for the folder, they include the path of its types.
+ */
 function compilerSettings(folder: string): string {
   const compilerOptions = {
     target: 'es2024',

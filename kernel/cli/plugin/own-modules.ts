@@ -1,13 +1,13 @@
 import { registerHooks } from 'node:module';
 
-/** The modules that authors of plugins import, as files of this gateway: of the source, or of the package. */
+/** Modules that plugin authors import, as files of this gateway, from its source or package. */
 export const ownModules: Readonly<Record<string, string>> = {
   sluice: new URL(`../../sluice${import.meta.url.slice(-3)}`, import.meta.url).href,
   'sluice/plugin': import.meta.resolve('#contract'),
   'sluice/testing': new URL(`../../testing/index${import.meta.url.slice(-3)}`, import.meta.url).href,
 };
 
-/** From now on, whatever imports them in this process gets those of this gateway: a loose folder needs no installation. */
+/** Resolves imports of these modules in this process to this gateway, so that a plain folder needs no installation. */
 export function resolveOwnModules(): void {
   registerHooks({
     resolve: (name, context, next) => {

@@ -1,4 +1,4 @@
 import { resolveOwnModules } from './own-modules.ts';
 
-// Imported by the processes in which the tests of plugins run.
+// Imported by the processes that run plugin tests.
 resolveOwnModules();

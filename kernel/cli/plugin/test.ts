@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { readArguments } from '../arguments.ts';
 import type { Command } from '../command.ts';
 
-/** Runs the tests of plugins, in processes of their own, with the gateway's modules in the place of an installed package. */
+/** Runs plugin tests in separate processes, with the gateway's own modules instead of an installed package. */
 export const testPlugins: Command = {
   usage: '[FILE | DIRECTORY]...',
   flags: {},
@@ -21,10 +21,10 @@ export const testPlugins: Command = {
       return 1;
     }
     const hook = new URL(`./test-hook${import.meta.url.slice(-3)}`, import.meta.url).href;
-    // A test runner that runs inside another one would report to that one.
+    // A test runner started inside another one would report to the outer one.
     const { NODE_TEST_CONTEXT: _, NODE_OPTIONS: options = '', ...environment } = env;
     const child = spawn(process.execPath, ['--import', hook, '--test', ...files], {
-      // A folder needs no package.json to say that its files are modules.
+      // A folder needs no package.json to declare its files as modules.
       env: { ...environment, NODE_OPTIONS: `${options} --disable-warning=MODULE_TYPELESS_PACKAGE_JSON`.trim() },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -1,18 +1,18 @@
 import { type AdminAddress, parseAdminAddress } from '#contract';
 import { UsageError } from '../arguments.ts';
 
-/** How an admin port is reached. */
+/** Address of an admin port. */
 export interface Destination {
-  /** What the path of a request is put behind. */
+  /** URL prefix for request paths. */
   readonly base: string;
-  /** Where the gateway says that it listens: its token file is named so. */
+  /** The gateway's listen address, from which its token file is named. */
   readonly listen: string;
 }
 
-/** Where it is when nobody says otherwise. */
+/** Default address of the admin port. */
 export const DEFAULT_ADDRESS = '127.0.0.1:9180';
 
-/** Reads what a gateway is told to listen at, or `http(s)://host:port`. @throws UsageError for anything else. */
+/** Parses a listen address of a gateway, or `http(s)://host:port`. @throws UsageError for anything else. */
 export function parseAddress(text: string): Destination {
   const address = parseAdminAddress(text);
   const destination = address ? destinationOf(address) : ofUrl(text);
@@ -20,11 +20,11 @@ export function parseAddress(text: string): Destination {
   throw new UsageError(`not a valid admin address (host:port, https://host:port or unix:/path): ${text}`);
 }
 
-/** @returns null for one that is off. */
+/** @returns null when the admin port is off. */
 function destinationOf(address: AdminAddress): Destination | null {
   if (address.kind === 'off') return null;
   if (address.kind === 'unix') {
-    // The client separates the socket from the path of the request by a colon.
+    // The client separates the socket from the request path with a colon.
     const socket = address.path.split('/').map(encodeURIComponent).join('/');
     return { base: `http://unix:${socket}:`, listen: `unix:${address.path}` };
   }
@@ -33,7 +33,7 @@ function destinationOf(address: AdminAddress): Destination | null {
   return { base: `http://${listen}`, listen };
 }
 
-/** @returns null for what is no address, or holds more than one, such as a password. */
+/** @returns null for an invalid URL, or one with additional parts, such as a password. */
 function ofUrl(text: string): Destination | null {
   if (!/^https?:\/\/[^/?#@]+(?:\/[^?#]*)?$/i.test(text) || !URL.canParse(text)) return null;
   const { protocol, hostname, port, href } = new URL(text);

@@ -1,24 +1,24 @@
 import { formatNameOf, type Issue } from '../../config/index.ts';
 import type { AdminRequest } from './client.ts';
 
-/** What went wrong, as the admin API tells it (RFC 9457). */
+/** A problem reported by the admin API (RFC 9457). */
 export interface Problem {
   readonly title: string;
   readonly detail?: string;
   /** The revision that stays active. */
   readonly revision?: number;
   readonly errors?: readonly Issue[];
-  /** How many more there are than are told. */
+  /** Number of errors that are omitted. */
   readonly errorsTruncated?: number;
 }
 
-/** What was found in a configuration without mistakes. */
+/** Result of checking a valid configuration. */
 export interface CheckedBody {
   readonly valid: boolean;
   readonly warnings: readonly Issue[];
 }
 
-/** How the guard over a change stands. */
+/** State of the guard over a change. */
 export interface GuardBody {
   readonly state: 'watching' | 'passed' | 'undecided' | 'superseded' | 'rolled-back' | 'failed';
   readonly revision: number;
@@ -28,7 +28,7 @@ export interface GuardBody {
   readonly rolledBackTo: number | null;
 }
 
-/** What a change did. */
+/** Result of a change. */
 export interface AppliedBody {
   readonly result: 'applied' | 'unchanged' | 'dry_run';
   readonly revision: number;
@@ -75,14 +75,14 @@ export interface RevisionBody {
   readonly actor: string | null;
   readonly message: string | null;
   readonly result: string;
-  /** Why it was rolled back. */
+  /** Reason for its rollback. */
   readonly reason: string | null;
   readonly pinned: boolean;
   readonly active?: boolean;
   readonly files?: readonly string[];
 }
 
-/** The text of a configuration file as the body of a call. */
+/** Builds the request body and headers that contain a configuration file. */
 export function configBody(file: string, text: string): Required<Pick<AdminRequest, 'headers' | 'body'>> {
   return { headers: { 'content-type': `application/${formatNameOf(file) ?? 'json'}` }, body: text };
 }

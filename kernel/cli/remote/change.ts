@@ -2,7 +2,7 @@ import type { Flags } from '#contract';
 import type { AppliedBody } from './bodies.ts';
 import type { Described } from './show.ts';
 
-/** Flags of every command that changes what serves. */
+/** Flags of every command that changes the active configuration. */
 export const changeFlags = {
   message: { type: 'string', value: 'TEXT', about: 'Message recorded in the history.' },
   'if-match': {
@@ -12,7 +12,7 @@ export const changeFlags = {
   },
 } as const satisfies Flags;
 
-/** Headers of a change. @param flags with the revision it is based on, as `status` prints it. */
+/** Returns the headers of a change. @param flags include the revision it is based on, as printed by `status`. */
 export function changeHeaders(flags: { readonly 'if-match'?: string | undefined }): Record<string, string | undefined> {
   const tag = flags['if-match'];
   return { 'if-match': tag === undefined || /^(?:\*|".*")$/.test(tag) ? tag : `"${tag}"` };
@@ -28,7 +28,7 @@ const outcomes: Readonly<Record<AppliedBody['result'], (body: AppliedBody) => st
 
 const marks = { added: '+', changed: '~', removed: '-' } as const;
 
-/** What a change did: what serves, then an endpoint a line. */
+/** Describes the result of a change: the active revision, then one line per endpoint. */
 export function describeChange(body: AppliedBody): Described {
   const { changes, rebound, requiresRestart = [], warnings } = body;
   const kinds = Object.entries(marks) as [keyof typeof marks, string][];

@@ -5,18 +5,18 @@ import { type CheckedBody, configBody, type Problem } from './bodies.ts';
 import { type AdminClient, type AdminResponse, isRefusal, Refused } from './client.ts';
 import { readBody } from './show.ts';
 
-/** What a running gateway finds in a file. */
+/** Findings of a running gateway in a file. */
 export interface Checked {
   readonly findings: Findings;
-  /** Mistakes that it found and did not tell. */
+  /** Number of errors that it omitted. */
   readonly untold: number;
 }
 
 /**
- * Lets a running gateway look at a configuration file; the places of what it finds are those in the file here.
- * @param isReading also read the files that the configuration names.
- * @param isSecret which values are not shown.
- * @throws Unreachable; Refused for an answer that says nothing about the file.
+ * Makes a running gateway check a configuration file; positions refer to the local file.
+ * @param isReading whether to also read the files that the configuration refers to.
+ * @param isSecret decides which values are masked.
+ * @throws Unreachable; Refused for a response that is not about the file.
  */
 export async function checkWithRunning(
   client: AdminClient,
@@ -42,7 +42,7 @@ function match(response: AdminResponse): Partial<CheckedBody & Problem> {
   return body;
 }
 
-/** An issue of a gateway, which does not know what the file that it was sent is called. */
+/** Adds the file name to an issue from a gateway, which does not know the name of the file that it was sent. */
 export function placedIn(file: string, issue: Issue): Issue {
   const { related } = issue;
   return {

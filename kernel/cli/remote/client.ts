@@ -2,24 +2,24 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Destination } from './address.ts';
 
-/** A call of the admin API. */
+/** A request to the admin API. */
 export interface AdminRequest {
   readonly method?: 'GET' | 'POST';
-  /** From the root, `/v1/status`. */
+  /** Absolute path, such as `/v1/status`. */
   readonly path: string;
-  /** Those that are undefined or false are left out. */
+  /** Parameters that are undefined or false are omitted. */
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string;
 }
 
-/** Talks to one admin port. */
+/** Client of one admin port. */
 export interface AdminClient {
   /** @throws Unreachable. */
   ask(request: AdminRequest): Promise<AdminResponse>;
   /**
-   * Opens an answer without end. To be read; leaving it, or the signal, ends it.
-   * @throws Unreachable, also while it is read, when it breaks off; Refused.
+   * Opens an endless response stream. The caller must read it; stopping, or the signal, ends it.
+   * @throws Unreachable, also while reading, when the connection breaks; Refused.
    */
   open(request: AdminRequest, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
 }
@@ -27,19 +27,19 @@ export interface AdminClient {
 export interface AdminClientOptions {
   readonly address: Destination;
   readonly token: string | null;
-  /** Authority that signed the port's certificate, as PEM. */
+  /** CA certificate that signed the port's certificate, as PEM. */
   readonly ca: string | undefined;
 }
 
-/** Longest wait for a connection, in milliseconds. */
+/** Connection timeout, in milliseconds. */
 const CONNECT_MS = 5_000;
-/** Longest wait for an answer, in milliseconds: a change waits its turn, and for all workers to get ready. */
+/** Response timeout, in milliseconds: a change waits in a queue, and for all workers to become ready. */
 const ANSWER_MS = 180_000;
-/** Longest silence of a stream, in milliseconds: the gateway says something every 15 s. */
+/** Idle timeout of a stream, in milliseconds: the gateway sends something every 15 s. */
 const SILENCE_MS = 50_000;
 
 export function createAdminClient({ address, token, ca }: AdminClientOptions): AdminClient {
-  // Loaded by the commands that need it only.
+  // Loaded only by commands that need it.
   const loading = import('got').then(({ default: got }) => got);
   const urlOf = ({ path, query = {} }: AdminRequest): string => `${address.base}${path}${queryOf(query)}`;
   const optionsOf = ({ method = 'GET', headers, body }: AdminRequest) => ({
@@ -48,7 +48,7 @@ export function createAdminClient({ address, token, ca }: AdminClientOptions): A
     ...(body !== undefined && { body }),
     ...(ca !== undefined && { https: { certificateAuthority: ca } }),
     enableUnixSockets: true,
-    // The token is for this address alone.
+    // The token is valid only for this address.
     followRedirect: false,
     throwHttpErrors: false,
     retry: { limit: 0 },
@@ -84,7 +84,7 @@ async function* piecesOf(stream: Readable): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** @throws Unreachable for what went wrong on the way. */
+/** @throws Unreachable for any failure of the connection. */
 async function translated<T>(action: () => Promise<T>): Promise<T> {
   try {
     return await action();
@@ -101,21 +101,21 @@ function queryOf(query: NonNullable<AdminRequest['query']>): string {
   return given.size === 0 ? '' : `?${given}`;
 }
 
-/** What an admin port answered. */
+/** A response from an admin port. */
 export interface AdminResponse {
   readonly status: number;
-  /** The body as it came. */
+  /** The body as received. */
   readonly text: string;
 }
 
-/** The admin port did not answer; says why. */
+/** The admin port did not respond; the message gives the reason. */
 export class Unreachable extends Error {
   constructor(cause: Error) {
     super(cause.message || (cause as NodeJS.ErrnoException).code || cause.name, { cause });
   }
 }
 
-/** The admin port answered with a problem, or with something else than it was asked for. */
+/** The admin port returned a problem, or an unexpected response. */
 export class Refused extends Error {
   readonly response: AdminResponse;
 
@@ -125,10 +125,10 @@ export class Refused extends Error {
   }
 }
 
-/** What a command ends with. Code 2, for a call that cannot be understood, is the command line's own. */
+/** Exit codes of a command. Code 2, for a usage error, belongs to the command line itself. */
 export const exitCodes = { ok: 0, refused: 1, unreachable: 3, stale: 4 } as const;
 
-/** The exit code that an answer leads to. */
+/** Returns the exit code for a response. */
 export function exitCodeOf({ status }: AdminResponse): number {
   if (status === 412) return exitCodes.stale;
   return isRefusal(status) ? exitCodes.refused : exitCodes.ok;

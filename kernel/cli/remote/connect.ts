@@ -10,7 +10,7 @@ import { DEFAULT_ADDRESS, type Destination, parseAddress } from './address.ts';
 import { type AdminClient, createAdminClient, exitCodeOf, exitCodes, Refused, Unreachable } from './client.ts';
 import { printRefusal } from './show.ts';
 
-/** Flags of every command that talks to an admin port. */
+/** Flags of every command that connects to an admin port. */
 export const remoteFlags = {
   json: { type: 'boolean', default: false, about: 'Print the response as JSON.' },
   admin: {
@@ -48,8 +48,9 @@ export interface RemoteFlags {
 }
 
 /**
- * Talks to the admin port that the flags, GATEWAY_ADMIN_LISTEN and GATEWAY_ADMIN_TOKEN name.
- * @returns the exit code: that of the talk, or of what ended it early, which is told on standard error.
+ * Connects to the admin port given by the flags, GATEWAY_ADMIN_LISTEN and GATEWAY_ADMIN_TOKEN.
+ * @returns the exit code: that of the conversation, or of the failure that ended it early, which is printed on standard
+ * error.
  * @throws UsageError for an address or a file that cannot be used.
  */
 export async function converse(
@@ -74,7 +75,9 @@ export async function converse(
   }
 }
 
-/** The token of `--admin-token-file`, of GATEWAY_ADMIN_TOKEN, or the one that a gateway here has made for itself. */
+/**
+ * Returns the token from `--admin-token-file` or GATEWAY_ADMIN_TOKEN, or the one that a local gateway has generated.
+ */
 async function findToken(flags: RemoteFlags, env: Terminal['env'], { listen }: Destination): Promise<string | null> {
   const file = flags['admin-token-file'];
   if (file !== undefined) return (await readNamed(file)).trim();

@@ -9,10 +9,12 @@ import { type AdminResponse, isRefusal } from './client.ts';
 import { converse, type RemoteFlags } from './connect.ts';
 import { printRefusal, readBody } from './show.ts';
 
-/** Exit code where there is nothing to compare; 1 is for a difference. */
+/** Exit code when there is nothing to compare; 1 means a difference. */
 const TROUBLE = 2;
 
-/** Compares a file with what a running gateway serves. @returns as `diff`; 3 when the gateway does not answer. */
+/**
+ * Compares a file with the configuration of a running gateway. @returns as `diff`; 3 when the gateway does not respond.
+ */
 export async function diffWithRunning(file: string, flags: RemoteFlags, terminal: Terminal): Promise<number> {
   const document = await readOrReport(file, terminal);
   if (!document) return TROUBLE;
@@ -23,7 +25,7 @@ export async function diffWithRunning(file: string, flags: RemoteFlags, terminal
   });
 }
 
-/** @returns null, its mistakes printed, for a file that cannot be read as data. */
+/** Reads a file. @returns null, after printing its errors, for one that cannot be parsed. */
 async function readOrReport(file: string, terminal: Terminal): Promise<Document | null> {
   try {
     return await readDocument(file);
@@ -35,7 +37,7 @@ async function readOrReport(file: string, terminal: Terminal): Promise<Document 
   }
 }
 
-/** Compares two revisions in the history of a running gateway. @returns as `diff`; 3 when the gateway does not answer. */
+/** Compares two revisions of a running gateway. @returns as `diff`; 3 when the gateway does not respond. */
 export function diffRevisions(from: number, to: number, flags: RemoteFlags, terminal: Terminal): Promise<number> {
   return converse(flags, terminal, async (client) => {
     return show(await client.ask({ path: `/v1/revisions/${from}/diff/${to}` }), flags.json, terminal);
@@ -51,7 +53,7 @@ function show(response: AdminResponse, json: boolean, terminal: Terminal): numbe
   return diff.equal ? 0 : 1;
 }
 
-/** The gateway does not know what the file that it was sent is called; what is removed stood in a file of its own. */
+/** Adds the file name, which the gateway does not know; removed parts were in a different file. */
 function namedAs(file: string, response: AdminResponse): AdminResponse {
   const body = readBody<Partial<ConfigDiff & Problem>>(response);
   if (!body) return response;

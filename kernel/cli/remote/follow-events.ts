@@ -3,19 +3,19 @@ import { createParser } from 'eventsource-parser';
 import { type AdminClient, Unreachable } from './client.ts';
 
 export interface FollowOptions {
-  /** Event types, `reload.*` for all of a kind; all when undefined. */
+  /** Event types, `reload.*` for all of a kind; undefined for all. */
   readonly types: string | undefined;
-  /** Begins with the remembered events behind this one; with those to come when undefined. */
+  /** Event ID after which to start with stored events; undefined for future events only. */
   readonly after?: string;
-  /** Ends it, without an error. */
+  /** Ends the stream, without an error. */
   readonly signal: AbortSignal;
 }
 
-/** Pause before a stream that broke off is taken up again, in milliseconds, unless the gateway says another. */
+/** Pause before reconnecting a broken stream, in milliseconds, unless the gateway specifies another. */
 const PAUSE_MS = 1_000;
 
 /**
- * The events of a gateway. A stream that breaks off is taken up where it ended, as often as it takes.
+ * Returns the events of a gateway. A broken stream is resumed where it ended, as often as necessary.
  * @throws Unreachable when the first connection fails; Refused.
  */
 export async function* followEvents(client: AdminClient, options: FollowOptions): AsyncGenerator<ServerSentEvent> {
@@ -41,15 +41,15 @@ export async function* followEvents(client: AdminClient, options: FollowOptions)
 
 /** An event of a `text/event-stream`. */
 export interface ServerSentEvent {
-  /** Of this event, or the last one before it that had one; empty before the first. */
+  /** ID of this event, or of the last one before it that had one; empty before the first. */
   readonly id: string;
   readonly type: string;
   readonly data: string;
 }
 
 /**
- * Reads a `text/event-stream`. An event that its end cuts off is none.
- * @param onRetry told how long to wait before the next connection, in milliseconds.
+ * Parses a `text/event-stream`. An incomplete event at its end is discarded.
+ * @param onRetry receives the time to wait before the next connection, in milliseconds.
  */
 export async function* readServerSentEvents(
   bytes: AsyncIterable<Uint8Array>,

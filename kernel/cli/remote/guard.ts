@@ -5,16 +5,16 @@ import type { GuardBody } from './bodies.ts';
 import { type AdminClient, exitCodes } from './client.ts';
 import { followEvents } from './follow-events.ts';
 
-/** How much longer than the guard watches its decision is waited for, in milliseconds. */
+/** Additional time to wait for a guard's decision after it has ended, in milliseconds. */
 const GRACE_MS = 30_000;
 
-/** States in which the change serves on, and nothing is known against it. */
+/** States in which the change stays active, and no problem is known. */
 const good: ReadonlySet<GuardBody['state']> = new Set(['passed', 'undecided']);
 
 /**
- * Waits until a guard has ended; how goes to standard error.
- * @param durationMs how long it watches at most.
- * @returns the exit code: 0 when the change has passed, or too few calls came to decide. @throws Unreachable.
+ * Waits until a guard has ended; its outcome is printed on standard error.
+ * @param durationMs maximum duration of the guard.
+ * @returns the exit code: 0 when the change has passed, or there were too few calls to decide. @throws Unreachable.
  */
 export async function awaitDecision(
   client: AdminClient,
@@ -31,7 +31,7 @@ export async function awaitDecision(
 }
 
 async function decisionOf(client: AdminClient, { attempt }: GuardBody, signal: AbortSignal): Promise<GuardBody | null> {
-  // The decision may have come already: what is remembered is told first.
+  // The decision may already have been made: stored events come first.
   for await (const { data } of followEvents(client, { types: 'guard.*', after: '0', signal })) {
     const reported = JSON.parse(data) as GuardBody;
     if (reported.attempt === attempt && reported.state !== 'watching') return reported;
@@ -49,7 +49,7 @@ const words: Readonly<Record<GuardBody['state'], (guard: GuardBody) => string>> 
   failed: ({ revision, reason }) => `revision ${revision} got worse: ${reason}`,
 };
 
-/** How a guard stands, in a sentence. */
+/** Describes the state of a guard in a sentence. */
 export function guardWords(guard: GuardBody): string {
   return words[guard.state](guard);
 }

@@ -5,15 +5,16 @@ import type { Terminal } from '../terminal.ts';
 import type { Problem } from './bodies.ts';
 import { type AdminResponse, exitCodeOf, exitCodes, isRefusal } from './client.ts';
 
-/** An answer for people. */
+/** A response formatted for people. */
 export interface Described {
   readonly lines: readonly string[];
-  /** Mistakes it tells of; they go to standard error. */
+  /** Issues in the response; they go to standard error. */
   readonly issues?: readonly Issue[];
 }
 
 /**
- * Prints an answer: as JSON unchanged, else what it says on standard output, or why it is a refusal on standard error.
+ * Prints a response: as JSON unchanged, otherwise its content on standard output, or the reason for a rejection on
+ * standard error.
  * @returns the exit code.
  */
 export function showResponse<Body>(
@@ -37,7 +38,7 @@ export function showResponse<Body>(
   return exitCodes.ok;
 }
 
-/** What an answer holds; null for what cannot be from an admin port. */
+/** Parses the body of a response; null when it cannot be from an admin port. */
 export function readBody<Body>({ text }: AdminResponse): Body | null {
   try {
     return JSON.parse(text) as Body;
@@ -46,7 +47,7 @@ export function readBody<Body>({ text }: AdminResponse): Body | null {
   }
 }
 
-/** Prints on standard error why an admin port refused, every mistake as `check` prints it. */
+/** Prints the reason for a rejection on standard error, with every error as `check` prints it. */
 export function printRefusal(terminal: Terminal, response: AdminResponse): void {
   const { status } = response;
   const problem: Problem = { title: `the response has status ${status}`, ...readBody<Problem>(response) };
@@ -58,13 +59,13 @@ export function printRefusal(terminal: Terminal, response: AdminResponse): void 
   if (errorsTruncated > 0) terminal.stderr.write(`and ${errorsTruncated} more\n`);
 }
 
-/** What kind of problem it is where its mistakes follow, else the problem itself. */
+/** Returns the kind of problem when its errors follow, otherwise the problem itself. */
 export function sentenceOf({ title, detail, errors = [], revision }: Problem): string {
   if (errors.length === 0) return detail ?? title;
   return revision === undefined ? title : `${title}; revision ${revision} stays active`;
 }
 
-/** Prints mistakes on standard error, as `check` does. */
+/** Prints issues on standard error, like `check`. */
 function printIssues(terminal: Terminal, issues: readonly Issue[]): void {
   const [errors, warnings] = [issues.filter(isError), issues.filter((issue) => !isError(issue))];
   printFindings(terminal, { file: 'configuration', text: undefined, document: null, errors, warnings });

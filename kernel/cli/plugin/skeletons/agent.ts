@@ -1,6 +1,6 @@
 import type { Skeletons } from '#contract';
 
-/** Skeleton of a driver of agents. */
+/** Skeleton of an agent driver. */
 export const agentSkeletons = {
   agent: {
     plugin: ({ name }) => `import { atAgent, definePlugin } from 'sluice/plugin';

@@ -1,7 +1,7 @@
 import type { Skeletons } from '#contract';
 import { inExtraConfig } from './naming.ts';
 
-/** Skeletons of plugins that reach backends, and read and write what passes. */
+/** Skeletons of encoding, protocol and service discovery plugins. */
 export const upstreamSkeletons = {
   encoding: {
     plugin: ({ word }) => `import { definePlugin, isObject } from 'sluice/plugin';
