@@ -55,7 +55,7 @@ const flags = {
 } as const satisfies Flags;
 
 /**
- * Audits a valid configuration for what it uses and what it lacks. Exit code 0 for no findings or only notes, 1 for
+ * Audits the features that a valid configuration uses and lacks. Exit code 0 for no findings or only notes, 1 for
  * findings, 2 when the audit could not run.
  */
 export const audit: Command = {

@@ -6,7 +6,7 @@ import type { Terminal } from './terminal.ts';
 /** Environment of a command. Of the process, a command uses only this and the file system. */
 export interface CommandContext extends Terminal {
   readonly catalogue: Catalogue;
-  /** Additional folder with plugins, besides those of the release and of the configuration. */
+  /** Folder with plugins, in addition to those of the release and of the configuration. */
   readonly plugins?: string | undefined;
   /**
    * Destination for the logs of a gateway started by a command. Default: standard output and standard error of the

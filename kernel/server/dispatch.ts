@@ -10,7 +10,7 @@ const MAX_ENDPOINTS = 8;
 const passedSlot = defineSlot<number>('endpoints passed');
 
 /**
- * Routes requests that components make: to the endpoint that a client's request would match, with all its middleware,
+ * Routes requests that components make: to the endpoint that a client's request would match, with all wraps around it,
  * under its own deadline but never beyond that of the call.
  */
 export function componentDispatch(destinations: Destinations, fallbacks: FallbackReplies): Step<ClientRequest> {

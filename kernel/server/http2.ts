@@ -195,7 +195,7 @@ function endWhenReset({ stream }: Http2ServerResponse): void {
   const end = (): void => {
     if (stream.closed) stream.destroy();
   };
-  // 'aborted' while the answer is incomplete; 'end' while all of it waits for the client's window.
+  // 'aborted' while the response is incomplete; 'end' while all of it waits for the client's window.
   stream.once('aborted', () => setImmediate(end));
   stream.once('end', end);
 }

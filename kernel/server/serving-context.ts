@@ -122,7 +122,7 @@ export async function createServingContext(
   return { runtime, router, destinations, logging, serve, serveHttp2 };
 }
 
-/** Metrics hooks see a finished request before the access log does, so that data they attach to it can be logged. */
+/** Combines hooks on finished requests and the access log. Hooks run first, so that data they attach can be logged. */
 function recordWriter(measuring: readonly RecordWriter[], access: RecordWriter | null, log: Log): RecordWriter | null {
   const measure = together(measuring, 'a component failed at the end of a request', log);
   if (!measure || !access) return measure ?? access;
