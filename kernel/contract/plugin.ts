@@ -184,98 +184,97 @@ export interface Plugin {
   readonly name: Namespace;
   /** Version of this contract. Required for plugins that are loaded from files. */
   readonly contract?: 1;
-  /** Set by the loader, for plugins that are loaded from files. */
+  /** Set by the loader for plugins that are loaded from files. */
   readonly source?: PluginSource;
-  /** Handlers that configurations of other plugins name: each is listed, counted and suspended by itself (`Site.contain`). */
+  /** Handlers that configurations of other plugins name. Each is listed, counted and suspended individually (`Site.contain`). */
   readonly handlers?: readonly string[];
   /**
-   * The form of what it keeps by `site.keep` and `site.share`, by a number of its own. Kept values pass on to another
-   * content of its file that has the same number. Default: they belong to one content.
+   * Version of the state kept by `site.keep` and `site.share`. State passes on to a changed file with the same version.
+   * Default: state belongs to one content of the file.
    */
   readonly keeps?: number;
   /** One sentence for the reference. */
   readonly description: string;
   readonly places?: readonly Place[];
   /**
-   * What it attaches at the root learns nothing from endpoints that it does not `learnsFrom`: what it notes down of one is
-   * known by that alone, or released with it. Only then are unchanged endpoints gone on with over a reload; plugins at the root
-   * that hand nothing to endpoints need not say so.
+   * Attachments at the root depend on no endpoint that `learnsFrom` does not select, and release what they register for
+   * an endpoint with it. Required for endpoints to be reused across reloads; not needed if the plugin hands nothing to
+   * endpoints.
    */
   readonly independent?: true;
   /** Endpoints with this component can omit `backend`, which is then filled in and must never be called. */
   readonly answersAlone?: true;
   /** Rejects requests at an endpoint whose credentials, or rights, are not sufficient. */
   readonly guards?: true;
-  /** Components without which it can do nothing: those that must stand at the root where it stands there. */
+  /** Components that must be configured at the root together with this one. */
   readonly requires?: readonly Namespace[];
-  /** Components without which it has no effect: a warning where it stands at the root and they do not. */
+  /** Components without which this one has no effect: a warning if they are missing at the root. */
   readonly expects?: readonly Namespace[];
-  /** What some endpoint must have for it to have an effect at the root: a warning where none does. */
+  /** Component that some endpoint must have for this one to have an effect at the root: a warning if none has. */
   readonly expectsBelow?: ExpectedBelow;
-  /** Names that fields of its configuration had in version 2, each with the present one. */
+  /** Current field names by version 2 name. */
   readonly oldFields?: { readonly [name: string]: string };
-  /** Names that handlers listed in the field `name` of its configuration had in version 2, each with the present one. */
+  /** Current names of handlers, listed in the field `name`, by version 2 name. */
   readonly oldHandlers?: { readonly [name: string]: string };
   /**
-   * Brings forms that another product has for its configuration into present ones, wherever they stand in a document of
-   * version 3 that names it, before anything is checked. Changes the document, which may have mistakes of any kind.
+   * Converts forms of the compatible product into current ones in a version 3 document, before validation. Modifies the
+   * document, which can contain any errors.
    */
   readonly convert?: (document: DataObject, report: Conversion) => void;
-  /** Components that `convert` writes, or the defaults of its pipes: they are loaded with it. */
+  /** Components that `convert` writes, and defaults of its pipes. They are loaded together with it. */
   readonly becomes?: readonly Namespace[];
   /**
-   * Schemes that addresses of the backends it reaches may be written with, each with the one of HTTP that it stands for, as
-   * in `{ grpc: 'http' }`.
+   * URL schemes of the backends it reaches, with the HTTP scheme each one stands for, for example `{ grpc: 'http' }`.
    */
   readonly schemes?: { readonly [scheme: string]: 'http' | 'https' };
-  /** Fields at the root by which it opens a port, as in `/listen`: to change one opens another. */
+  /** Root fields that open a port, for example `/listen`: a change opens another one. */
   readonly opens?: readonly string[];
-  /** Keys of its configuration are data: they say nothing about what they hold, such as whether it is a secret. */
+  /** Keys of its configuration are data, and say nothing about their values, such as whether they are secrets. */
   readonly freeKeys?: true;
   /**
-   * What it never changes: `requests`, the headers and parameters that backends get, or `data`, what they answer. Default:
-   * nothing is known, so that nothing is told of what looks unused.
+   * Parts that it never changes: `requests` (headers and parameters of backend requests) or `data` (backend responses).
+   * Default: unknown, so nothing is reported as unused.
    */
   readonly leaves?: readonly ('requests' | 'data')[];
-  /** What the audit looks for besides: where the component is missing, or is configured badly. */
+  /** Audit rules, for a missing or badly configured component. */
   readonly audit?: readonly AuditRule[];
-  /** Commands of the command line, by their names of one word or two. */
+  /** Commands of the command line, named by one or two words. */
   readonly commands?: { readonly [name: string]: PluginCommand };
-  /** What its configuration means for what stands beside it. It may have mistakes: it is not validated yet. */
+  /** Effects of its configuration on other components. The configuration is not validated yet. */
   readonly meaning?: (config: Readonly<DataObject>, level: Level) => Meaning;
   /**
-   * Attaches to every service, without a namespace in its configuration: what `Catalogue.always` names, and plugins that are
-   * given or loaded.
+   * Attaches to every service without a namespace in its configuration: for `Catalogue.always`, and for plugins in code
+   * or from files.
    */
   readonly always?: (site: Site<undefined>) => AtService;
   readonly encodings?: readonly Encoding[];
   readonly discoveries?: readonly Discovery[];
   /**
-   * For `Catalogue.defaultProtocol`: makes the client that `Site.http` gives. Endpoint and backend are there where the place
-   * has them; `config` is what its own namespace says there.
+   * For `Catalogue.defaultProtocol`: creates the client returned by `Site.http`. Endpoint and backend are set if the
+   * place has them; `config` is the plugin's own configuration there.
    */
   readonly http?: (site: HttpSite, options: HttpOptions) => Step<PipeRequest>;
-  /** Ports at which its attachments may offer something: those who take from them are attached later. */
+  /** Ports at which its attachments can offer values. Plugins that take them are attached later. */
   readonly offers?: readonly Port<unknown>[];
-  /** Ports its attachments take from. */
+  /** Ports from which its attachments take values. */
   readonly takes?: readonly Port<unknown>[];
-  /** For plugins the order table does not name: stand just outside this one. Default: innermost. */
+  /** For plugins that the order table does not name: placed directly outside this one. Default: innermost. */
   readonly outside?: Namespace;
-  /** For plugins the order table does not name: stand just inside this one. */
+  /** For plugins that the order table does not name: placed directly inside this one. */
   readonly inside?: Namespace;
 }
 
-/** Declares a plugin; every plugin file exports one as `plugin`. */
+/** Declares a plugin. Every plugin file exports one as `plugin`. */
 export function definePlugin(plugin: Plugin): Plugin {
   return Object.freeze(plugin);
 }
 
-/** `attach` is called once for every configuration in which the namespace stands at the root. */
+/** `attach` is called once for every configuration with the namespace at the root. */
 export function atService<const S extends Schema>(schema: S, attach: (site: Site<Infer<S>>) => AtService): Place {
   return { at: 'service', schema, attach: attach as unknown as (site: Site<never>) => AtService };
 }
 
-/** `attach` is called for every endpoint the namespace stands in. */
+/** `attach` is called for every endpoint with the namespace. */
 export function atEndpoint<const S extends Schema>(
   schema: S,
   attach: (site: EndpointSite<Infer<S>>) => AtEndpoint,
@@ -283,7 +282,7 @@ export function atEndpoint<const S extends Schema>(
   return { at: 'endpoint', schema, attach: attach as unknown as (site: EndpointSite<never>) => AtEndpoint };
 }
 
-/** `attach` is called for every backend the namespace stands in. */
+/** `attach` is called for every backend with the namespace. */
 export function atBackend<const S extends Schema>(
   schema: S,
   attach: (site: BackendSite<Infer<S>>) => AtBackend,
@@ -291,7 +290,7 @@ export function atBackend<const S extends Schema>(
   return { at: 'backend', schema, attach: attach as unknown as (site: BackendSite<never>) => AtBackend };
 }
 
-/** `attach` is called for every agent whose driver the namespace is. */
+/** `attach` is called for every agent whose driver has the namespace. */
 export function atAgent<const S extends Schema>(
   schema: S,
   attach: (site: AgentSite<Infer<S>>) => AtAgent | void,

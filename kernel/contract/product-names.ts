@@ -1,10 +1,10 @@
 import type { RouterOptions } from './router-config.ts';
 
-/** The names by which clients and backends know the gateway. */
+/** Names of the gateway in requests and responses. */
 export interface ProductNames {
   /** Header of every response. */
   readonly header: string;
-  /** Header that tells whether a response is complete. */
+  /** Header that reports whether a response is complete. */
   readonly completed: string;
   /** Value of `header`. */
   readonly version: string;
@@ -12,7 +12,7 @@ export interface ProductNames {
   readonly agent: string;
 }
 
-/** @param version of the release, as in `1.2.3`. */
+/** @param version release, for example `1.2.3`. */
 export function productNames(
   { compatible_headers: isCompatible, hide_version_header: isHidden }: RouterOptions,
   version: string,

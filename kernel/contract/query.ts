@@ -1,9 +1,9 @@
-/** Query parameters: names in order of first appearance, values in order, both decoded. */
+/** Decoded query parameters, in order of first appearance. */
 export class Query {
-  /** Null until the first parameter comes: most requests have none. */
+  /** Null until a parameter is added: most requests have none. */
   #values: Map<string, string[]> | null = null;
 
-  /** Parses the text after `?`. What is not valid percent-encoding is taken as it stands. */
+  /** Parses the text after `?`. Invalid percent-encoding is kept unchanged. */
   static parse(search: string): Query {
     const query = new Query();
     if (search === '') return query;
@@ -24,7 +24,7 @@ export class Query {
     return this.#values?.has(name) ?? false;
   }
 
-  /** The first value of a parameter. */
+  /** First value of a parameter. */
   get(name: string): string | undefined {
     return this.#values?.get(name)?.[0];
   }
@@ -52,7 +52,7 @@ export class Query {
     this.#values?.delete(name);
   }
 
-  /** A copy that holds only the named parameters. */
+  /** A copy with the named parameters only. */
   pick(names: Iterable<string>): Query {
     const query = new Query();
     if (this.#values === null) return query;
@@ -71,7 +71,7 @@ export class Query {
     return (this.#values ?? noValues).entries();
   }
 
-  /** The encoded text without `?`: names sorted, values in order, a space as `+`. Empty for no parameters. */
+  /** Encoded text without `?`: names sorted, values in order, spaces as `+`. Empty without parameters. */
   toString(): string {
     if (this.#values === null) return '';
     const pairs: string[] = [];
@@ -86,7 +86,7 @@ export class Query {
 /** Parsing 100,000 parameters takes 0.3 s. */
 const PARAMETER_LIMIT = 1000;
 
-/** True for more than 1,000 parameters, or fields of a form. One comparison for texts shorter than 2,000 characters. */
+/** True for more than 1,000 query parameters or form fields. A single comparison for texts shorter than 2,000 characters. */
 export function hasTooManyParameters(text: string): boolean {
   if (text.length < 2 * PARAMETER_LIMIT) return false;
   let count = 1;
@@ -108,12 +108,12 @@ function decode(text: string): string {
   }
 }
 
-/** Percent-encodes everything but letters, digits and `-_.~`; a space becomes `+`. Lone surrogates become U+FFFD. */
+/** Percent-encodes everything except letters, digits and `-_.~`; a space becomes `+`, a lone surrogate U+FFFD. */
 export function encodeQueryComponent(text: string): string {
   return encodeComponent(text).replaceAll('%20', '+');
 }
 
-/** Percent-encodes a value for one path segment: everything but letters, digits and `-_.~!$&'()*+,;=:@`. */
+/** Percent-encodes a value for one path segment, except letters, digits and `-_.~!$&'()*+,;=:@`. */
 export function encodePathSegment(text: string): string {
   if (/^[\w\-.~]*$/.test(text)) return text;
   return encodeURIComponent(text.toWellFormed()).replace(/%(?:24|26|2B|2C|3B|3D|3A|40)/g, decodeURIComponent);

@@ -1,5 +1,5 @@
-/** Whether this process should be sent requests. */
+/** Whether this process should receive requests. */
 export interface Readiness {
-  /** True while it finishes its requests and wants no others: an operator drains it, or it is ending. */
+  /** True while the process finishes its requests and accepts no others, because it is being drained or stopped. */
   readonly isDraining: boolean;
 }

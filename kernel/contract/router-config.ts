@@ -5,7 +5,7 @@ import type { Infer, Schema } from './schema.ts';
 const body = (description: string) =>
   ({ type: 'object', description, examples: [{ message: 'no such resource' }] }) as const;
 
-/** `extra_config.router`: how requests are matched and what the gateway answers by itself. */
+/** Schema of `extra_config.router`: request matching, and responses of the gateway itself. */
 export const routerSchema = {
   type: 'object',
   title: 'Router',

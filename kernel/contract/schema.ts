@@ -2,27 +2,27 @@ import type { Data, DataObject } from '../values/data.ts';
 
 interface Described {
   readonly title?: string;
-  /** One sentence for the operator: what the field does, with its unit. */
+  /** Description for operators, with the unit. */
   readonly description?: string;
   readonly examples?: readonly unknown[];
-  /** The value is a secret: it is masked wherever configuration is printed. */
+  /** The value is a secret: masked wherever the configuration is printed. */
   readonly secret?: true;
   /**
-   * Keywords that the published schema has besides, for what the component itself refuses in words of its own. Patterns
-   * are read by RE2 and ECMAScript alike.
+   * Additional keywords of the published schema, for rules that the component checks itself. Patterns have the same
+   * meaning in RE2 and ECMAScript.
    */
   readonly published?: PublishedRules;
-  /** An old form: still read, and struck out by editors. */
+  /** Deprecated: still accepted, and struck through by editors. */
   readonly deprecated?: true;
-  /** The field is accepted and changes nothing: a warning where it is written. */
+  /** The field has no effect: a warning if it is set. */
   readonly unused?: Unused;
 }
 
-/** Why a field has no effect. */
+/** Reason why a field has no effect. */
 export interface Unused {
-  /** As it follows "has no effect: ". */
+  /** Continues the sentence "has no effect: ". */
   readonly because: string;
-  /** Values that ask for what is done anyway. */
+  /** Values that match the fixed behavior. */
   readonly unless?: readonly (string | number | boolean)[];
 }
 
@@ -77,7 +77,7 @@ export type Schema =
       readonly type: 'object';
       readonly properties?: { readonly [key: string]: Schema };
       readonly required?: readonly string[];
-      /** The value of every key of a map; beside `properties`, of every other key. */
+      /** Schema of all values of a map, or next to `properties` of all other keys. */
       readonly values?: Schema;
       readonly exactlyOneOf?: readonly (readonly string[])[];
       /** The object is a pipe. */
@@ -95,28 +95,28 @@ export type Schema =
     })
   | (Described & { readonly anyOf: readonly Schema[]; readonly default?: unknown });
 
-/** What an object that is a pipe may hold. */
+/** Rules for an object that is a pipe. */
 export interface PipeRules {
-  /** The components its `extra_config` may hold. Default: every one that stands around backends. */
+  /** Components allowed in its `extra_config`. Default: all that can be placed around backends. */
   readonly components?: readonly string[];
-  /** Its field of which each value is the name of a parameter: backends may use them as `{name}`. Default: those of its path. */
+  /** Field whose values are parameter names, which backends use as `{name}`. Default: the placeholders of its path. */
   readonly params?: string;
-  /** Its backends get the query parameters that they list, and without a list none: they are data, which not all are to see. */
+  /** Backends receive only the query parameters that they list, because the parameters are data. */
   readonly listedQueries?: true;
-  /** What its components say where nothing is written, as `{ proxy: { sequential: true } }`: of several decoded backends. */
+  /** Default configuration of its components, for example `{ proxy: { sequential: true } }`, for several decoded backends. */
   readonly defaults?: { readonly [component: string]: DataObject };
 }
 
 type Properties = { readonly [key: string]: Schema };
 
-/** The keys of an object that are surely there: required, or with a default. */
+/** Keys of an object that are always present: required, or with a default. */
 type SureKey<P extends Properties, R> =
   | Extract<keyof P, R extends readonly string[] ? R[number] : never>
   | { [K in keyof P]: P[K] extends { readonly default: unknown } ? K : never }[keyof P];
 
 type Flat<T> = { [K in keyof T]: T[K] };
 
-/** The type of a value that a schema accepts, after defaults; durations are milliseconds. */
+/** Type of a value that a schema accepts, after applying defaults; durations are in milliseconds. */
 export type Infer<S> = S extends { readonly anyOf: readonly (infer Choice)[] }
   ? Infer<Choice>
   : S extends { readonly enum: readonly (infer Value)[] }
@@ -144,10 +144,10 @@ export type Infer<S> = S extends { readonly anyOf: readonly (infer Choice)[] }
                   ? Readonly<DataObject>
                   : Data;
 
-/** Keys that are comments wherever a field may stand. */
+/** Keys that are treated as comments. */
 export type Comments = { readonly [comment: `${'@' | '$' | '_' | '#'}${string}`]: unknown };
 
-/** The type of a value as it is written: before defaults, durations as text. */
+/** Type of a value as written: before defaults, durations as text. */
 export type Written<S> = S extends { readonly anyOf: readonly (infer Choice)[] }
   ? Written<Choice>
   : S extends { readonly enum: readonly (infer Value)[] }

@@ -18,150 +18,144 @@ import type { Template } from './template.ts';
 import type { TakeToken, TokenPool } from './token-pool.ts';
 import type { Upstream } from './upstream.ts';
 
-/** Time, so that tests can hold it. */
+/** Clock that tests can control. */
 export interface Clock {
-  /** Milliseconds, never going back. */
+  /** Monotonic milliseconds. */
   now(): number;
 }
 
-/** Tells whoever follows the gateway, as over the admin API, what has happened. Never blocks and never throws. */
+/** Reports events to subscribers, for example of the admin API. Never blocks and never throws. */
 export interface Events {
-  /** @param type as in `breaker.changed`. @param data plain data, never changed once told. */
+  /** @param type for example `breaker.changed`. @param data plain data that must not change afterwards. */
   emit(type: string, data: object): void;
 }
 
-/** Events that nobody follows. */
+/** An event sink that discards everything. */
 export const silentEvents: Events = { emit() {} };
 
-/** What the gateway itself has for the whole process, asked for by name. What plugins have for one another is at ports. */
+/** Process-wide services of the gateway, requested by name. Values exchanged between plugins use ports. */
 export interface Services {
   readonly clock: Clock;
   readonly log: Log;
-  /** Where lines of logs go. */
+  /** Destinations of log lines. */
   readonly sinks: LogSinks;
   readonly events: Events;
-  /** Regular expressions; those of a configuration are compiled by `Site.pattern`. */
+  /** Regular expressions. Those of a configuration are compiled by `Site.pattern`. */
   readonly patterns: Patterns;
-  /** What no connection that a plugin makes may lead to. */
+  /** Addresses that no connection of a plugin may lead to. */
   readonly denied: DeniedAddresses;
   readonly readiness: Readiness;
-  /** The running release, as in `1.2.3`. */
+  /** The running release, for example `1.2.3`. */
   readonly version: string;
 }
 
 /**
- * A field of the service that a plugin may ask for. `endpoints` and `extra_config` are for what describes the whole: who asks
- * for them depends on all that is served.
+ * Service fields that a plugin can request. `endpoints` and `extra_config` are for plugins that describe the whole
+ * service, because these then depend on all of it.
  */
 export type Setting = Exclude<keyof ServiceConfig, '$schema' | 'version'>;
 
-/**
- * What the process that a plugin is attached in does: `alone` it decides and serves, the `owner` decides for `worker`s
- * that serve.
- */
+/** Role of the process: `alone` decides and serves; an `owner` decides for `worker`s that serve. */
 export type Role = 'alone' | 'owner' | 'worker';
 
-/** Work that goes on while a configuration serves. @param signal aborted when the configuration is aborted. */
+/** Work that runs while a configuration serves. @param signal aborted together with the configuration. */
 export type Run = (signal: AbortSignal) => void | Promise<void>;
 
-/** Answers what comes to a port of a plugin's own. */
+/** Handles requests to a plugin's own port. */
 export type PortHandler = (message: IncomingMessage, response: ServerResponse) => void;
 
-/** Where a port of a plugin's own is. */
+/** Address of a plugin's own port. */
 export interface PortAddress {
-  /** Default: every address of the machine. */
+  /** Default: all addresses. */
   readonly host?: string;
   readonly port: number;
-  /** Longest time for the head of a request, in milliseconds. Default: 30 seconds. */
+  /** Time limit for request headers, in milliseconds. Default: 30 seconds. */
   readonly headerTimeoutMs?: number;
 }
 
-/** Where a handler stands that a plugin has offered to another one. */
+/** Place of a handler that a plugin has offered to another one. */
 export interface HandlerPlace {
   /** One of `Plugin.handlers`. */
   readonly name: string;
-  /** What it is, as in `middleware`: what its faults are reported as those of. */
+  /** Kind of handler, for example `middleware`, used in reports of its faults. */
   readonly kind: string;
-  /** JSON pointer of what names it. */
+  /** JSON pointer of the value that names it. */
   readonly pointer: string;
-  /** Around or in which it stands; undefined for the service. */
+  /** The endpoint it belongs to; undefined at the service. */
   readonly endpoint?: EndpointConfig | undefined;
 }
 
-/** A port of a plugin's own. */
+/** An open port of a plugin. */
 export interface OpenPort {
-  /** The port clients connect to; 0 before it is open and in a process that does not open it. */
+  /** Listening port; 0 before it is open, and in processes that do not open it. */
   readonly port: number;
 }
 
-/** How a value that every process has a copy of is kept the same everywhere. */
+/** Synchronization of a value that every process has a copy of. */
 export interface MirrorOptions<T, Change extends Data | Uint8Array> {
   open(): T;
-  /** Changes a copy; called in every process, in the same order for changes of one process. */
+  /** Applies a change to a copy. Called in every process, in the same order for changes of one process. */
   apply(value: T, change: Change): void;
-  /** A change that makes a fresh value what this one is: sent to a process that starts. */
+  /** Creates a change that turns a fresh value into this one, for a process that starts. */
   snapshot(value: T): Change;
 }
 
-/** A value of which every process has a copy. */
+/** A value that every process has a copy of. */
 export interface Mirror<T, Change> {
-  /** The copy of this process. */
+  /** Copy of this process. */
   readonly value: T;
-  /** Changes every copy; those of other processes a moment later. */
+  /** Changes all copies; those of other processes shortly afterwards. */
   change(change: Change): void;
 }
 
 /**
- * What the kernel hands a plugin for one place its namespace stands in, once for every configuration. A site hands out
- * only what it is asked for: an attachment may go on serving under a later configuration in which nothing of that has
- * changed.
+ * Interface of a plugin to the kernel, for one place of its namespace in one configuration. Use only what is needed: an
+ * attachment can serve under later configurations in which nothing it used has changed.
  */
 export interface Site<Config> {
-  /** The plugin's own configuration: validated, defaults filled in, frozen. */
+  /** The plugin's validated configuration, with defaults, frozen. */
   readonly config: Config;
   /** JSON pointer of that configuration. */
   readonly pointer: string;
-  /** False where no configuration names the component: it stands at the root for what it offers, see `definePort`. */
+  /** False if no configuration names the component: it is attached at the root for what it offers, see `definePort`. */
   readonly isNamed: boolean;
-  /** A log with the prefix of this place. */
+  /** Log with the prefix of this place. */
   readonly log: Log;
   readonly role: Role;
-  /** A field of the service, with its default. */
+  /** A service field, with its default. */
   setting<K extends Setting>(name: K): ServiceConfig[K];
   /**
-   * The configuration that it is attached for; once another one serves that goes on with the attachment, that one: for what
-   * tells a client what is served. It is not noted that it was asked for: who learns something from it while it attaches says
-   * so by `learnsFrom`.
+   * The active configuration that uses the attachment, for describing the served API to clients. Reads are not tracked:
+   * a plugin that depends on it when it attaches declares that with `learnsFrom`.
    */
   serving(): ServiceConfig;
   /**
-   * What there is of an encoding that the configuration names, as in `endpoint.output_encoding` or `backend.encoding`: with
-   * a `raw` one nothing is decoded. Undefined for one that there is not.
+   * The encoding with this name, for example `endpoint.output_encoding` or `backend.encoding`. `raw` encodings decode
+   * nothing. Undefined for an unknown name.
    */
   encoding(name: string): Encoding | undefined;
-  /** A service of the gateway's. */
+  /** A service of the gateway. */
   use<K extends keyof Services>(name: K): Services[K];
   /**
-   * What was offered nearest: at this place, else at the endpoint around it, else at the service. Its plugin names the
-   * port in `takes`.
+   * The nearest offer: at this place, otherwise at the surrounding endpoint, otherwise at the service. The port must be
+   * listed in `takes` of the plugin.
    */
   take<T>(port: Port<T>): T | undefined;
-  /** Everything that was offered at this place and around it, outermost first. */
+  /** All offers at this place and around it, outermost first. */
   takeAll<T>(port: Port<T>): readonly T[];
   /**
-   * A value that outlives this configuration for as long as the next one keeps the same key: a counter, a connection.
-   * It must never hold a limit or any other setting that is not part of its key.
-   * @param key whose state it is, all of it and no more; the plugin's name is added.
-   * @param close called when no configuration keeps the value any more.
+   * A value that outlives this configuration as long as the next one keeps the same key, such as a counter or
+   * connection. It must not contain settings that are not part of its key.
+   * @param key complete identity of the state; the plugin's name is added.
+   * @param close called when no configuration keeps the value anymore.
    */
   keep<T>(key: Data, open: () => T, close?: (value: T) => void | Promise<void>): T;
   /**
-   * A kept value of which there is one for all workers of the gateway, and what may be done with it: the way to hold a
-   * limit for the gateway as a whole. Alone, or in the process that owns the value, `use` is simply called; a worker asks
-   * that process and gets a promise.
-   * @param key as of `keep`.
-   * @param use must not wait; runs with the settings of the configuration that serves where the value lives.
-   * @param close as of `keep`, where the value lives.
+   * A kept value that all workers share, with an operation on it: for limits of the gateway as a whole. In the process
+   * that owns the value, `use` is called directly; a worker sends a request to that process and receives a promise.
+   * @param key as in `keep`.
+   * @param use must be synchronous; runs with the settings of the active configuration of the owning process.
+   * @param close as in `keep`, in the owning process.
    */
   share<T, Asked extends Data | Uint8Array, Response extends Data | Uint8Array>(
     key: Data,
@@ -170,105 +164,105 @@ export interface Site<Config> {
     close?: (value: T) => void | Promise<void>,
   ): (asked: Asked) => Response | Promise<Response>;
   /**
-   * Tokens of which there is one supply for all workers: the way to hold a limit that every request asks for. A worker takes
-   * them in batches, and releases after a tenth of a second, or at the end of its configuration, what it has not used. There
-   * are never more given out than the pool gives; one batch a worker may lie unused for that moment.
-   * @param key as of `keep`.
+   * Tokens from a supply that all workers share: for limits that every request needs. A worker takes tokens in batches
+   * and returns unused ones after 100 ms, or at the end of its configuration. The pool's limit is never exceeded; one
+   * batch per worker can be unused for that time.
+   * @param key as in `keep`.
    */
   lease<T>(key: Data, pool: TokenPool<T>): TakeToken;
-  /** A kept value of which every process has a copy: for what every request looks at and few change. */
+  /** A kept value that every process has a copy of: for values that every request reads and few change. */
   mirror<T, Change extends Data | Uint8Array>(key: Data, options: MirrorOptions<T, Change>): Mirror<T, Change>;
   /**
-   * The bytes of a file that the configuration names. It is read once for a configuration, by all who ask and for all
-   * workers, and watched from then on: another content is another configuration.
+   * Content of a file that the configuration names. Read once per configuration for all callers and workers, and
+   * watched: a change creates a new configuration.
    * @param path relative to the working directory.
-   * @throws the error of the file system.
+   * @throws file system errors.
    */
   read(path: string): Uint8Array;
   /**
-   * The names of what is in a directory that the configuration names, in no order; watched as a file is: other names are
-   * another configuration.
+   * Names of the entries of a directory that the configuration names, unordered. Watched like a file.
    * @param path relative to the working directory.
-   * @throws the error of the file system, ENOTDIR for a file.
+   * @throws file system errors, ENOTDIR for a file.
    */
   list(path: string): readonly string[];
-  /** True for a directory, false for anything else that is there; not watched. @throws the error of the file system. */
+  /** True for a directory, false for any other existing path. Not watched. @throws file system errors. */
   isDirectory(path: string): boolean;
   /**
    * Compiles a regular expression of this plugin's configuration.
-   * @param pointer of the expression, relative to the configuration; of its value when the expression is a key.
-   * @throws ConfigError PATTERN_INVALID with the place and what to write instead.
+   * @param pointer relative pointer of the expression, or of its value if the expression is a key.
+   * @throws ConfigError PATTERN_INVALID with position and correction.
    */
   pattern(source: string, pointer: string): Pattern;
   /**
-   * Compiles a template in the language of Go's `text/template`, with the functions of Sprig but for those that read the
-   * environment or the network. What a rendering may take is bounded.
-   * @param pointer of the template, or of what names it, relative to the configuration.
-   * @param name that messages give it, such as the path of its file. Default: `template`.
+   * Compiles a Go `text/template` template with the Sprig functions, except those that read the environment or the
+   * network. Rendering is limited in time and size.
+   * @param pointer relative pointer of the template, or of the value that names it.
+   * @param name for messages, such as the path of its file. Default: `template`.
    * @throws ConfigError TEMPLATE_INVALID with line and column.
    */
   template(text: string, pointer: string, name?: string): Template;
-  /** Work to be done before the configuration goes live, such as loading keys; a failure refuses the configuration. */
+  /** Work before the configuration is activated, such as loading keys. A failure rejects the configuration. */
   warm(task: (signal: AbortSignal) => Promise<void>): void;
   /**
-   * Work that begins when the configuration serves, never in a dry run: a consumer, a schedule. What it throws is logged.
-   * @param options.in `owner`, the default, for one process of the gateway; `each` for every one that serves.
-   * @param options.holdsPort the gateway, when it starts, opens its port once what `run` returns has settled; for one in the
-   * owner. Default: false.
+   * Work that starts when the configuration is activated, never in a dry run: a consumer or a schedule. Exceptions are
+   * logged.
+   * @param options.in `owner` (default) runs in one process of the gateway, `each` in every serving process.
+   * @param options.holdsPort at startup, the gateway opens its port only after the promise returned by `run` has
+   * settled; for the owner. Default: false.
    */
   start(run: Run, options?: { readonly in?: 'owner' | 'each'; readonly holdsPort?: boolean }): void;
   /**
-   * Opens a port of the plugin's own, once for the gateway, before the configuration goes live; from then on the handler
-   * answers. It stays open over reloads; without a handler that serves it answers 503.
-   * @throws ConfigError LISTENER_TAKEN when another plugin listens there.
+   * Opens a port of the plugin, once per gateway, before the configuration is activated; afterwards the handler
+   * answers. The port stays open across reloads and returns 503 without an active handler.
+   * @throws ConfigError LISTENER_TAKEN if another plugin uses the address.
    */
   listen(address: PortAddress, handler: PortHandler): OpenPort;
   /**
-   * Attaches a handler that this plugin has offered and another one has taken. Where this one is from a file, `attach` must
-   * come back, and faults in the hooks are the handler's: counted, reported and passed over or refused by its policy. A hook
-   * throws a `HandlerError` to say what the client is told of a fault.
-   * @throws what `attach` throws; ConfigError PLUGIN_ATTACH.
+   * Attaches a handler that this plugin has offered and another one has taken. If this plugin is from a file, `attach`
+   * must return in time, and faults of the hooks are attributed to the handler: counted, reported, and skipped or
+   * rejected by its policy. A hook throws a `HandlerError` to define the response to the client.
+   * @throws exceptions of `attach`; ConfigError PLUGIN_ATTACH.
    */
   contain<Attachment extends object>(place: HandlerPlace, attach: () => Attachment): Attachment;
-  /** Something that the health endpoint tells under `agents`. @param check plain data, made when somebody asks. */
+  /** Adds an entry under `agents` of the health endpoint. @param check returns plain data; called on request. */
   health(name: string, check: () => Data): void;
   /**
-   * A cache that can be emptied by its name, as over the admin API: `DELETE /v1/caches/NAME`. Those of one name are emptied
-   * together. @param empty called in the process that owns the configuration; must not wait.
+   * Registers a cache that can be emptied by name, with `DELETE /v1/caches/NAME` of the admin API. Caches with equal
+   * names are emptied together. @param empty called in the process that owns the configuration; must be synchronous.
    */
   cache(name: string, empty: () => void): void;
-  /** What all components tell the health endpoint, made now. */
+  /** Current health entries of all components. */
   reports(): DataObject;
-  /** Called once when the last call of this configuration has left; in reverse order of registration. */
+  /** Called once, after the last call of this configuration has finished, in reverse order of registration. */
   defer(dispose: () => void | Promise<void>): void;
   /**
-   * The pipe at a pointer of this configuration, an object made by `pipeSchema`, as a step. Compiled once.
-   * @param at relative to the configuration, as in `/tools/0/workflow`.
+   * The pipe at a pointer of this configuration, whose schema is made by `pipeSchema`, as a step. Compiled once.
+   * @param at relative pointer, for example `/tools/0/workflow`.
    */
   pipe(at: string): Step<PipeRequest>;
   /**
-   * The gateway's HTTP client, as a step that sends a request to its `origin` and `target` and answers with the raw reply:
-   * with the connections, TLS, proxy and redirects that the backend and the service say, and signed by what `httpSigners`
-   * offer here, a port that its plugin names in `takes`.
+   * The gateway's HTTP client as a step: sends a request to its `origin` and `target` and returns the raw reply. Uses
+   * the connections, TLS, proxy and redirect settings of the backend and service, and the signers offered at
+   * `httpSigners`, a port that the plugin lists in `takes`.
    */
   http(options?: HttpOptions): Step<PipeRequest>;
   /**
-   * Names a server that the component connects to while it serves, for `sluice check --connect`, which tries whether it can be
-   * connected to. Nothing connects to it otherwise. What `http` calls by the hosts of its backend is named already.
-   * @param at pointer of what names it, relative to the configuration; of a host of the backend, its position.
+   * Declares a server that the component connects to, for `sluice check --connect`. Not used otherwise. Hosts of the
+   * backend that `http` calls are declared already.
+   * @param at relative pointer of the value that names it, or the position of a host of the backend.
    */
   connectsTo(upstream: Upstream, at: string | number): void;
   /**
-   * Answers a request as the gateway does for a client, by the endpoint it matches, with everything that stands around
-   * that endpoint. One call may go through eight endpoints so; the next is refused with 508.
+   * Handles a request like one of a client, at the endpoint it matches and with all surrounding components. A call can
+   * pass through at most eight endpoints this way; the next is rejected with 508.
    */
   readonly dispatch: Step<ClientRequest>;
   /**
-   * A mistake in this plugin's configuration, to be thrown.
-   * @param pointer relative to the configuration, as in `/0/check_expr`; empty for the whole.
+   * Creates an error in this plugin's configuration, to be thrown.
+   * @param pointer relative pointer, for example `/0/check_expr`; empty for the whole configuration.
    */
   fault(code: string, pointer: string, message: string, options?: ConfigErrorOptions): ConfigError;
-  /** Something the operator should know that does not refuse the configuration. */
+  /** Reports a warning, which does not reject the configuration. */
   warn(code: string, pointer: string, message: string, options?: ConfigErrorOptions): void;
 }
 
@@ -282,19 +276,19 @@ export interface BackendSite<Config> extends EndpointSite<Config> {
   readonly index: number;
 }
 
-/** What an agent's pipe is run for. */
+/** A message for an agent's pipe. */
 export interface AgentMessage {
   readonly body: Uint8Array;
-  /** Headers of the request that the pipe sees; default none. */
+  /** Request headers that the pipe sees. Default: none. */
   readonly headers?: HeaderBag;
 }
 
 export interface AgentSite<Config> extends Site<Config> {
   readonly agent: AgentConfig;
   /**
-   * Runs the agent's pipe for one message, under the consumer's timeout. Never throws: whatever fails is among the
-   * `errors` of the reply. A message is done when there are none and the reply is complete, or raw.
-   * @param signal gives the run up.
+   * Runs the agent's pipe for one message, with the consumer's timeout. Never throws: failures are in the `errors` of
+   * the reply. A message is done if there are none and the reply is complete or raw.
+   * @param signal aborts the run.
    */
   run(message: AgentMessage, signal?: AbortSignal): Promise<Reply>;
 }

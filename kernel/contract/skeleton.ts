@@ -1,12 +1,12 @@
 /** Names in a new plugin. */
 export interface Naming {
-  /** Namespace of a plugin, or name of a module, as in `acme/team`. */
+  /** Namespace of a plugin or name of a module, for example `acme/team`. */
   readonly name: string;
-  /** Last segment of the name, by which its files are named. */
+  /** Last segment of the name; its files are named after it. */
   readonly word: string;
-  /** Header that no plugin of another name sets. */
+  /** Header that is specific to the plugin's name. */
   readonly header: string;
-  /** It runs in a thread of its own. */
+  /** True for a module in its own thread. */
   readonly isolated: boolean;
 }
 
@@ -14,9 +14,9 @@ export interface Naming {
 export interface Skeleton {
   readonly plugin: (naming: Naming) => string;
   readonly test: (naming: Naming) => string;
-  /** How a configuration uses it. */
+  /** Configuration that uses it. */
   readonly usage: (naming: Naming) => string;
-  /** It can run in a thread of its own. */
+  /** The kind can run in its own thread. */
   readonly canBeIsolated?: true;
 }
 

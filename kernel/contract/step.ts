@@ -3,18 +3,18 @@ import type { CallError } from './errors.ts';
 import type { HeaderBag } from './headers.ts';
 import { Reply } from './message.ts';
 
-/** One stage of a pipe. `R` is a `ClientRequest` in the endpoint phase, a `PipeRequest` after it. */
+/** One stage of a pipe. `R` is a `ClientRequest` in the endpoint phase and a `PipeRequest` afterwards. */
 export type Step<R> = (request: R, call: Call) => Reply | Promise<Reply>;
 
-/** Puts a stage around the rest of the pipe: code before `next` sees the request, code after it the reply. */
+/** Places a stage around the rest of the pipe: code before `next` sees the request, code after it the reply. */
 export type Wrap<R> = (next: Step<R>) => Step<R>;
 
-/** Looks at the request; a reply ends the pipe there. */
+/** Reads the request; a reply ends the pipe. */
 export type BeforeHook<R> = (request: R, call: Call) => Reply | undefined | void | Promise<Reply | undefined | void>;
 
 /**
- * A wrap that only looks at the request. A reply from the hook ends the pipe there. Stays synchronous until the hook
- * itself answers with a promise.
+ * A wrap that only reads the request. A reply from the hook ends the pipe. Synchronous unless the hook returns a
+ * promise.
  *
  * @example before((request) => (request.headers.has('x-key') ? undefined : refuse(401)))
  */
@@ -29,18 +29,15 @@ export function before<R>(hook: BeforeHook<R>): Wrap<R> {
 
 const hookOfBefore = Symbol('hook');
 
-/** The hook of a wrap made by `before`; undefined for any other. */
+/** The hook of a wrap created by `before`; undefined for other wraps. */
 export function beforeHook<R>(wrap: Wrap<R>): BeforeHook<R> | undefined {
   return (wrap as { [hookOfBefore]?: BeforeHook<R> })[hookOfBefore];
 }
 
-/** Looks at the reply, and may change it. */
+/** Reads or changes the reply. */
 export type AfterHook<R> = (reply: Reply, request: R, call: Call) => void | Promise<void>;
 
-/**
- * A wrap that only looks at the reply, failed ones included; it may change the reply. Those that stand next to each other
- * are folded into one stage.
- */
+/** A wrap that only reads or changes the reply, including failed ones. Adjacent ones are folded into one stage. */
 export function after<R>(hook: AfterHook<R>): Wrap<R> {
   const wrap: Wrap<R> = (next) => (request, call) => {
     const reply = next(request, call);
@@ -52,7 +49,7 @@ export function after<R>(hook: AfterHook<R>): Wrap<R> {
 
 const hookOfAfter = Symbol('hook');
 
-/** The hook of a wrap made by `after`; undefined for any other. */
+/** The hook of a wrap created by `after`; undefined for other wraps. */
 export function afterHook<R>(wrap: Wrap<R>): AfterHook<R> | undefined {
   return (wrap as { [hookOfAfter]?: AfterHook<R> })[hookOfAfter];
 }
@@ -62,8 +59,8 @@ function finish(reply: Reply, pending: void | Promise<void>): Reply | Promise<Re
 }
 
 /**
- * A refusal: the pipe ends with this status and an empty body.
- * @param error when given, its text is the body where the gateway is to return error messages, and it is logged.
+ * A rejection: ends the pipe with this status and an empty body.
+ * @param error its message becomes the body if the gateway returns error messages, and is logged.
  */
 export function refuse(status: number, options: { headers?: HeaderBag; error?: CallError } = {}): Reply {
   const reply = new Reply(status, options.headers);

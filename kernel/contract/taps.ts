@@ -1,18 +1,18 @@
 /**
- * Sees the bytes of a stream beside its reader, each as the reader gets it, and how the stream ends. It cannot slow or
- * break the stream: a tap that throws is told its own error by `fail` and sees no more.
+ * Observes the bytes of a stream as its reader receives them, and its end. Cannot slow or break the stream: a tap that
+ * throws receives its own error by `fail` and no further calls.
  */
 export interface ByteTap {
   write(chunk: Uint8Array): void;
-  /** The reader has every byte. */
+  /** The reader has received all bytes. */
   end(): void;
-  /** The bytes broke off. */
+  /** The stream was aborted. */
   fail(error: Error): void;
-  /** The reader wanted no more. Default: `fail`. */
+  /** The reader discarded the rest. Default: `fail`. */
   cancel?(reason: Error): void;
 }
 
-/** The taps of one stream. Each of them is told the end once. */
+/** The taps of one stream. Each one is notified of the end once. */
 export class Taps {
   #taps: ByteTap[] = [];
 
@@ -24,7 +24,7 @@ export class Taps {
     this.#each((tap) => tap.write(chunk));
   }
 
-  /** @param error what the bytes broke off with; null when they came to their end. */
+  /** @param error reason of the abort; null for a complete stream. */
   conclude(error: Error | null): void {
     this.#each((tap) => (error ? tap.fail(error) : tap.end()));
     this.#taps = [];
@@ -47,7 +47,7 @@ export class Taps {
   }
 }
 
-/** A tap that fails at being told so has nobody left to tell. */
+/** Ignores a tap that fails while its error is reported to it. */
 function dismiss(tap: ByteTap, error: unknown): void {
   try {
     tap.fail(error instanceof Error ? error : new Error(String(error)));

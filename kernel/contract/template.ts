@@ -1,6 +1,6 @@
 import { CallError } from './errors.ts';
 
-/** A template in the language of Go's `text/template` with the functions of Sprig, compiled. */
+/** A compiled Go `text/template` template with the Sprig functions. */
 export interface Template {
   /**
    * Fills the template in.
@@ -13,11 +13,11 @@ export interface Template {
 
 /** A position in the text of a template; lines and columns count from 1, columns in UTF-16 units. */
 export interface TemplatePosition {
-  /** Of the template that the text belongs to. */
+  /** Name of the template that contains the text. */
   readonly template: string;
   readonly line: number;
   readonly column: number;
-  /** In UTF-16 units of the text. */
+  /** UTF-16 units from the start of the text. */
   readonly offset: number;
 }
 
