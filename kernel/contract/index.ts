@@ -4,6 +4,7 @@ export { addressFamily, addressMatcher, isAddressRange } from '../net/address-ra
 export type { DeniedAddresses, ListenAddress } from '../net/denied-addresses.ts';
 export { pemTrouble } from '../net/pem-trouble.ts';
 export * from '../values/data.ts';
+export { readDescriptors } from '../values/descriptors.ts';
 export { type HoldNumber, parseHolding } from '../values/exact-json.ts';
 export { mayLoseDigits, parseExact, printJson } from '../values/json.ts';
 export { mergeShallow } from '../values/merge.ts';

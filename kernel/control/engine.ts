@@ -9,6 +9,7 @@ import type { Ask } from '../runtime/config-build.ts';
 import { Mirrors } from '../runtime/mirrors.ts';
 import { RefCountedCache } from '../runtime/ref-counted-cache.ts';
 import { version } from '../version.ts';
+import { DescriptorWatch } from './descriptor-watch.ts';
 import { Generations } from './generations.ts';
 
 /** What a process that builds configurations consists of. */
@@ -21,8 +22,8 @@ export interface Engine {
   readonly internalErrors: InternalErrors;
   /** What no connection of this process may lead to. */
   readonly denied: DeniedAddresses;
-  /** Writes the lines that wait and lets go of the process, unless it was told where logs go. */
-  closeLog(): void;
+  /** Stops watching descriptors, writes pending log lines, and releases standard output unless `sinks` were given. */
+  close(): void;
 }
 
 export interface EngineOptions {
@@ -71,6 +72,7 @@ export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine
   const mirrors = new Mirrors();
   const containment = new Containment({ log, events, reports });
   const internalErrors = new InternalErrors({ log, events, now: () => performance.now() });
+  const descriptors = new DescriptorWatch({ log, now: () => performance.now() });
   const own = { log, sinks, version, defaultLogging, ask, readiness };
   const generations = new Generations({ registry, cache, mirrors, role, containment, ...own });
   return {
@@ -81,6 +83,9 @@ export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine
     denied,
     containment,
     internalErrors,
-    closeLog: () => ownSinks?.close(),
+    close() {
+      descriptors.close();
+      ownSinks?.close();
+    },
   };
 }

@@ -79,7 +79,7 @@ export class RunningGateway implements Operations {
   readonly #mirrors: Mirrors;
   readonly #denied: DeniedAddresses;
   readonly #own: OwnProcess;
-  readonly #closeLog: () => void;
+  readonly #closeEngine: () => void;
   #pool: WorkerPool | null = null;
   #watcher: Watcher | null = null;
   /** The watcher on its way: there is one, however often it is asked for. */
@@ -95,7 +95,7 @@ export class RunningGateway implements Operations {
     options: GatewayOptions,
   ) {
     const { log, registry, generations, mirrors, denied, containment, internalErrors, events } = engine;
-    this.#closeLog = engine.closeLog;
+    this.#closeEngine = engine.close;
     this.events = events;
     this.log = log;
     this.revisions = revisions;
@@ -287,6 +287,6 @@ export class RunningGateway implements Operations {
     await this.containment.close();
     await Promise.race([this.#historyKept(), delay(HISTORY_MS, undefined, { ref: false })]);
     await this.#registry.close();
-    this.#closeLog();
+    this.#closeEngine();
   }
 }

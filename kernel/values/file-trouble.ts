@@ -9,7 +9,8 @@ const reasons: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the path is too long',
   ERR_INVALID_ARG_VALUE: 'the path contains a null byte',
   ELOOP: 'too many symbolic links',
-  EMFILE: 'too many open files',
+  EMFILE: 'the process has run out of file descriptors (EMFILE)',
+  ENFILE: 'the system has run out of file descriptors (ENFILE)',
 };
 
 /** Why a file could not be read, in an operator's words. @param cause what the file system threw. */

@@ -202,6 +202,6 @@ export class Worker {
     this.#engine.internalErrors.close();
     await this.#engine.containment.close();
     await this.#engine.registry.close();
-    this.#engine.closeLog();
+    this.#engine.close();
   }
 }

@@ -1,5 +1,5 @@
-import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
+import { readDescriptors } from '#contract';
 import { MetricStore } from './metric-store.ts';
 
 /** CPU time, memory, open files and start of the gateway's processes, under the names that Prometheus' clients use. */
@@ -15,22 +15,23 @@ export function processStore(): MetricStore {
   store.gauge('process_resident_memory_bytes', { description: 'Resident memory of all processes, in bytes.' }, () =>
     process.memoryUsage.rss(),
   );
-  store.gauge('process_open_fds', { description: 'Open file descriptors of all processes.' }, openFiles);
+  // Zero on systems that do not report them.
+  store.gauge(
+    'process_open_fds',
+    { description: 'Open file descriptors of all processes.' },
+    () => readDescriptors()?.open ?? 0,
+  );
+  store.gauge(
+    'process_max_fds',
+    { description: 'Most file descriptors that all processes can open.' },
+    () => readDescriptors()?.limit ?? 0,
+  );
   store.gauge(
     'process_start_time_seconds',
     { description: 'Start of the gateway, in seconds since 1970.', combination: 'min' },
     () => performance.timeOrigin / 1000,
   );
   return store;
-}
-
-/** Where the system does not tell, there are none. */
-function openFiles(): number {
-  try {
-    return readdirSync('/proc/self/fd').length;
-  } catch {
-    return 0;
-  }
 }
 
 const gcKinds: Readonly<Record<number, string>> = { 1: 'minor', 4: 'major', 8: 'incremental', 16: 'weakcb' };

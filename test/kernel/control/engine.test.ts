@@ -55,7 +55,7 @@ describe('what a process is made of', () => {
     const before = process.listenerCount('exit');
     engine = openEngine(catalogue, { events });
     equal(process.listenerCount('exit'), before + 1);
-    engine.closeLog();
+    engine.close();
     equal(process.listenerCount('exit'), before);
   });
 

@@ -1,4 +1,4 @@
-import { equal } from 'node:assert/strict';
+import { equal, match } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileTrouble, unreadableFile } from '../../../kernel/contract/internal.ts';
@@ -18,6 +18,11 @@ describe('why a file cannot be read', () => {
     equal(fileTrouble(failure(`${import.meta.filename}/a.pem`)), 'a part of the path is not a directory'));
   it('is told for want of permission', () =>
     equal(fileTrouble(Object.assign(new Error('x'), { code: 'EACCES' })), 'permission denied'));
+  it('names the want of file descriptors', () => {
+    for (const code of ['EMFILE', 'ENFILE']) {
+      match(fileTrouble(Object.assign(new Error('x'), { code })), new RegExp(`out of file descriptors \\(${code}\\)`));
+    }
+  });
   it('is told in the words of the file system where there are no better ones', () => {
     equal(fileTrouble(Object.assign(new Error('EIO: i/o error'), { code: 'EIO' })), 'EIO: i/o error');
     equal(fileTrouble(Object.assign(new Error('odd'), { code: 'constructor' })), 'odd');

@@ -29,6 +29,9 @@ export function failureOf(error: Error, origin: string, proxied = false): CallEr
     case 'EADDRNOTAVAIL':
     case 'EACCES':
       return make('UNREACHABLE', 'no route to host');
+    case 'EMFILE':
+    case 'ENFILE':
+      return make('FAILED', `out of file descriptors (${code})`);
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
     case 'EAI_FAIL':

@@ -204,6 +204,7 @@ describe('telemetry/opentelemetry exporters', () => {
       'process_cpu_seconds_total',
       'process_resident_memory_bytes',
       'process_open_fds',
+      'process_max_fds',
       'process_start_time_seconds',
       'nodejs_heap_size_used_bytes',
       'nodejs_active_resources',
