@@ -1,10 +1,9 @@
-import { HEADER_NAME_PATTERN, type Infer, type Schema } from '#contract';
+import type { Infer, Schema } from '#contract';
 import { TIME_BOUNDS } from '../../services/metrics/metric-store.ts';
+import { backendLayer, flag, globalLayer, proxyLayer, staticAttributes } from './layer-schema.ts';
 
 /** Seconds between pushes of metrics where the configuration does not say, or says 0. */
 export const REPORTING_SECONDS = 30;
-
-const flag = (description: string) => ({ type: 'boolean', description, default: false }) as const;
 
 const text = (description: string, example: string) =>
   ({ type: 'string', description, default: '', examples: [example] }) as const;
@@ -24,74 +23,6 @@ const bounds = (description: string, initial: readonly number[]) =>
     description,
     default: initial,
   }) as const;
-
-const attributes = (of: string) =>
-  ({
-    type: 'array',
-    maxItems: 64,
-    items: {
-      type: 'object',
-      required: ['key', 'value'],
-      properties: {
-        key: { type: 'string', description: 'Attribute name. Attributes with an empty name are ignored.' },
-        value: { type: 'string', description: 'Attribute value. Attributes with an empty value are ignored.' },
-      },
-    },
-    description: `Attributes that all ${of} of this layer have.`,
-    default: [],
-    examples: [[{ key: 'team', value: 'checkout' }]],
-  }) as const;
-
-const headerReport = {
-  report_headers: flag('Adds request and response headers to spans, except those with credentials.'),
-  skip_headers: {
-    type: 'array',
-    items: { type: 'string', pattern: HEADER_NAME_PATTERN },
-    description: 'Headers to exclude from spans.',
-    default: [],
-    examples: [['X-Internal-Id']],
-  },
-} as const;
-
-const staticAttributes = {
-  metrics_static_attributes: attributes('metrics'),
-  traces_static_attributes: attributes('spans'),
-} as const;
-
-const layerSwitches = {
-  disable_metrics: flag('Disables metrics of this layer.'),
-  disable_traces: flag('Disables spans of this layer.'),
-} as const;
-
-const proxyLayer = {
-  type: 'object',
-  description: 'Endpoint pipeline: from the accepted request to the merged response. Default: everything.',
-  properties: { ...layerSwitches, ...headerReport, ...staticAttributes },
-} as const;
-
-const clientSwitches = {
-  disable_stage: flag('Omits the backend pipeline; round_trip and read_payload remain.'),
-  round_trip: flag('Reports the backend request, up to the response headers.'),
-  read_payload: flag('Reports reading of the response body.'),
-  detailed_connection: flag('Reports how the connection was obtained or opened.'),
-} as const;
-
-const backendLayer = {
-  type: 'object',
-  description: 'Backend calls. Default: everything.',
-  properties: {
-    metrics: {
-      type: 'object',
-      description: 'Metrics of the layer. Default: all. If set, only the enabled ones.',
-      properties: { ...clientSwitches, static_attributes: attributes('metrics') },
-    },
-    traces: {
-      type: 'object',
-      description: 'Spans of the layer. Default: all. If set, only the enabled ones.',
-      properties: { ...clientSwitches, static_attributes: attributes('spans'), ...headerReport },
-    },
-  },
-} as const;
 
 const sampleRate = {
   type: 'number',
@@ -219,24 +150,7 @@ export const serviceSchema = {
       type: 'object',
       description: 'Reported layers. Default: all.',
       properties: {
-        global: {
-          type: 'object',
-          description: 'Client requests, from their headers to the end of the response. Default: everything.',
-          properties: {
-            ...layerSwitches,
-            disable_propagation: flag(
-              'Starts a new trace for every request, regardless of trace headers from the client.',
-            ),
-            ...headerReport,
-            ...staticAttributes,
-            semantic_convention: {
-              type: 'string',
-              enum: ['', '1.27'],
-              description: 'Semantic conventions of metric names, by version. Empty uses the older names.',
-              default: '',
-            },
-          },
-        },
+        global: globalLayer,
         proxy: proxyLayer,
         backend: backendLayer,
       },
@@ -293,7 +207,7 @@ export const backendSchema = {
 export type OpenTelemetryConfig = Infer<typeof serviceSchema>;
 export type EndpointOverride = Infer<typeof endpointSchema>;
 export type BackendOverride = Infer<typeof backendSchema>;
-export type GlobalLayerConfig = Infer<typeof serviceSchema.properties.layers.properties.global>;
+export type GlobalLayerConfig = Infer<typeof globalLayer>;
 export type ProxyLayerConfig = Infer<typeof proxyLayer>;
 export type BackendLayerConfig = Infer<typeof backendLayer>;
 export type OtlpExporterConfig = Infer<typeof otlpExporter>;

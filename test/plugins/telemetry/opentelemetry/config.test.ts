@@ -57,6 +57,12 @@ describe('the configuration of telemetry/opentelemetry', () => {
       'OPTION_UNUSED',
       '/exporters/prometheus/0/custom_metric_reporting_period',
     ],
+    [
+      'headers to report with the metrics of backends',
+      { exporters: otlp('a'), layers: { backend: { metrics: { report_headers: true } } } },
+      'OPTION_UNUSED',
+      '/layers/backend/metrics/report_headers',
+    ],
   ] as const) {
     it(`is taken with a warning with ${what}`, async () => {
       const gate = await openHarness(plugin, 'service', config);

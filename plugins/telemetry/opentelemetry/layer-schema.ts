@@ -1,0 +1,106 @@
+import { HEADER_NAME_PATTERN } from '#contract';
+
+export const flag = (description: string) => ({ type: 'boolean', description, default: false }) as const;
+
+const attributes = (of: string) =>
+  ({
+    type: 'array',
+    maxItems: 64,
+    items: {
+      type: 'object',
+      required: ['key', 'value'],
+      properties: {
+        key: { type: 'string', description: 'Attribute name. Attributes with an empty name are ignored.' },
+        value: { type: 'string', description: 'Attribute value. Attributes with an empty value are ignored.' },
+      },
+    },
+    description: `Attributes that all ${of} of this layer have.`,
+    default: [],
+    examples: [[{ key: 'team', value: 'checkout' }]],
+  }) as const;
+
+const headerReport = {
+  report_headers: flag('Adds request and response headers to spans, except those with credentials.'),
+  skip_headers: {
+    type: 'array',
+    items: { type: 'string', pattern: HEADER_NAME_PATTERN },
+    description: 'Headers to exclude from spans.',
+    default: [],
+    examples: [['X-Internal-Id']],
+  },
+} as const;
+
+export const staticAttributes = {
+  metrics_static_attributes: attributes('metrics'),
+  traces_static_attributes: attributes('spans'),
+} as const;
+
+const layerSwitches = {
+  disable_metrics: flag('Disables metrics of this layer.'),
+  disable_traces: flag('Disables spans of this layer.'),
+} as const;
+
+export const globalLayer = {
+  type: 'object',
+  description: 'Client requests, from their headers to the end of the response. Default: everything.',
+  properties: {
+    ...layerSwitches,
+    disable_propagation: flag('Starts a new trace for every request, regardless of trace headers from the client.'),
+    ...headerReport,
+    ...staticAttributes,
+    semantic_convention: {
+      type: 'string',
+      enum: ['', '1.27'],
+      description: 'Semantic conventions of metric names, by version. Empty uses the older names.',
+      default: '',
+    },
+  },
+} as const;
+
+export const proxyLayer = {
+  type: 'object',
+  description: 'Endpoint pipeline: from the accepted request to the merged response. Default: everything.',
+  properties: { ...layerSwitches, ...headerReport, ...staticAttributes },
+} as const;
+
+const inSpansOnly = (name: keyof typeof headerReport) =>
+  `metrics have no attributes from headers; set ${name} in "traces" to add headers to spans`;
+
+/** Written in `metrics` by files of the compatible product, which ignores them there. */
+const unreportedHeaders = {
+  report_headers: {
+    type: 'boolean',
+    description: 'Setting of "traces".',
+    unused: { because: inSpansOnly('report_headers'), unless: [false] },
+  },
+  skip_headers: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'Setting of "traces".',
+    unused: { because: inSpansOnly('skip_headers') },
+  },
+} as const;
+
+const clientSwitches = {
+  disable_stage: flag('Omits the backend pipeline; round_trip and read_payload remain.'),
+  round_trip: flag('Reports the backend request, up to the response headers.'),
+  read_payload: flag('Reports reading of the response body.'),
+  detailed_connection: flag('Reports how the connection was obtained or opened.'),
+} as const;
+
+export const backendLayer = {
+  type: 'object',
+  description: 'Backend calls. Default: everything.',
+  properties: {
+    metrics: {
+      type: 'object',
+      description: 'Metrics of the layer. Default: all. If set, only the enabled ones.',
+      properties: { ...clientSwitches, static_attributes: attributes('metrics'), ...unreportedHeaders },
+    },
+    traces: {
+      type: 'object',
+      description: 'Spans of the layer. Default: all. If set, only the enabled ones.',
+      properties: { ...clientSwitches, static_attributes: attributes('spans'), ...headerReport },
+    },
+  },
+} as const;
