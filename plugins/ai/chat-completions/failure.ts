@@ -1,19 +1,19 @@
 import { CallError, type HeaderBag, type Reply, refuse } from '#contract';
 import { errorBody } from '../lib/chat.ts';
 
-/** The error of a failed request, in the format of OpenAI's API. */
+/** Error of a failed request, in the format of OpenAI's API. */
 export interface Failure {
   readonly status: number;
   readonly message: string;
   readonly type: 'invalid_request_error' | 'rate_limit_error' | 'api_error' | 'timeout_error';
   readonly code?: string | null;
-  /** The field of the request that is wrong. */
+  /** Name of the invalid request field. */
   readonly param?: string | null;
   readonly headers?: HeaderBag;
   readonly cause?: unknown;
 }
 
-/** A mistake in the request of a client: always 4xx. */
+/** An error in the client's request. Always maps to a 4xx status. */
 export class RequestError extends Error {
   readonly failure: Failure;
 
@@ -23,7 +23,7 @@ export class RequestError extends Error {
   }
 }
 
-/** The reply, whose body is written whether or not the gateway returns error messages. */
+/** Builds the error reply. Its body is sent even if the gateway is configured not to return error messages. */
 export function refusal({ status, message, type, code = null, param = null, headers, cause }: Failure): Reply {
   const body = JSON.stringify(errorBody(message, type, code, param));
   const view = { status, body, contentType: 'application/json', always: true } as const;

@@ -9,10 +9,10 @@ import { serveCompletions } from './serve.ts';
 const name = 'ai/chat-completions';
 
 /**
- * OpenAI's Chat Completions API in front of every vendor that `ai/llm` supports: models declared at the root are served by
- * endpoints, each request choosing its model and whether its response is streamed.
+ * Serves OpenAI's Chat Completions API for every vendor that `ai/llm` supports. Models are declared at the root and
+ * served by endpoints; each request chooses its model and whether its response is streamed.
  *
- * Faults of the configuration: `CHAT_MODEL`, `CHAT_BACKEND`, `CHAT_METHOD`. Error of a call: `CHAT_COMPLETION`.
+ * Configuration faults: `CHAT_MODEL`, `CHAT_BACKEND`, `CHAT_METHOD`. Call error: `CHAT_COMPLETION`.
  */
 export const plugin = definePlugin({
   name,
@@ -27,7 +27,7 @@ export const plugin = definePlugin({
     atService(serviceSchema, (site) => ({ offers: [offer(declaredModels, declareModels(site))] })),
     atEndpoint(endpointSchema, (site): AtEndpoint => {
       const models = modelsOf(site);
-      // The mistakes of the models are reported where they are.
+      // Errors in the model declarations are reported at the root.
       if (models === null) return ownAnswer;
       const { method } = site.endpoint;
       if (method === 'POST')
@@ -42,7 +42,10 @@ export const plugin = definePlugin({
 
 const answers: AtEndpoint = { ...ownAnswer, terminal: true };
 
-/** The models of an endpoint. @throws ConfigError CHAT_MODEL. @returns null where those of the root have mistakes. */
+/**
+ * Returns the models of an endpoint. @throws ConfigError CHAT_MODEL. @returns null if the models declared at the root
+ * are invalid.
+ */
 function modelsOf(site: EndpointSite<EndpointSettings>): Models | null {
   const declared = site.take(declaredModels);
   if (!declared) {

@@ -2,7 +2,7 @@ import { type ClientRequest, type DataObject, HeaderBag, Reply, type Step } from
 import { refusal } from './failure.ts';
 import type { Model, Models } from './models.ts';
 
-/** Lists the models, or describes the one that the path names. */
+/** Lists all models, or describes the one named in the path. */
 export function listModels(models: Models): Step<ClientRequest> {
   const list = { object: 'list', data: Array.from(models, ([id, model]) => described(id, model)) };
   return ({ params }) => {
@@ -23,7 +23,7 @@ export function unknownModel(id: string) {
   } as const;
 }
 
-/** No vendor tells when a model was created: 0. */
+/** `created` is always 0: vendors do not report when a model was created. */
 function described(id: string, { vendor }: Model): DataObject {
   return { id, object: 'model', created: 0, owned_by: vendor };
 }

@@ -10,7 +10,7 @@ const roles: ReadonlyMap<unknown, Role> = new Map([
   ['developer', 'system'],
 ]);
 
-/** The messages of a chat completion as a prompt. @throws RequestError. */
+/** Converts the messages of a chat completion to a prompt. @throws RequestError. */
 export function promptOf(messages: Data | undefined): Prompt {
   if (!Array.isArray(messages) || messages.length === 0) {
     throw new RequestError('"messages" must be an array of at least one message', {
@@ -31,7 +31,7 @@ export function promptOf(messages: Data | undefined): Prompt {
   return { text, turns, instructions: system.join('\n') || undefined };
 }
 
-/** @param names of the functions that were called, by the ids of the calls. */
+/** @param names function names of earlier tool calls, by call ID. */
 function saidIn(message: Data, index: number, names: Map<string, string>): Said[] {
   const at = `messages[${index}]`;
   const { role: name, content } = isObject(message) ? message : ({} as DataObject);

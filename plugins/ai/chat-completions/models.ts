@@ -3,12 +3,12 @@ import type { ModelsConfig } from './schema.ts';
 
 /** A model that clients can use. */
 export interface Model {
-  /** Vendor of the backend that serves it, as in `anthropic`. */
+  /** Vendor of the model's first backend, such as `anthropic`. */
   readonly vendor: string;
   readonly call: Step<PipeRequest>;
 }
 
-/** By the name that clients send. */
+/** Models by the name that clients send. */
 export type Models = ReadonlyMap<string, Model>;
 
 export const declaredModels = definePort<Models>('models of the OpenAI-compatible API');

@@ -4,13 +4,13 @@ import { RequestError } from './failure.ts';
 import { promptOf } from './messages.ts';
 import { toolsOf } from './tools.ts';
 
-/** A parsed request, and its bytes. */
+/** A parsed request and its raw bytes. */
 export interface Asked {
   readonly chat: ChatCompletion;
   readonly bytes: Uint8Array;
 }
 
-/** Fields that only identify or route a request at OpenAI: they do not change what a model answers. */
+/** Fields that only identify or route a request at OpenAI. They do not affect the model's response and are ignored. */
 const withoutEffect: ReadonlySet<string> = new Set([
   'metadata',
   'prompt_cache_key',
@@ -21,7 +21,7 @@ const withoutEffect: ReadonlySet<string> = new Set([
   'user',
 ]);
 
-/** Fields that no vendor is sent, with the values that ask for nothing. */
+/** Fields that are not sent to any vendor, with the values that have no effect and are therefore accepted. */
 const neutral: ReadonlyMap<string, readonly Data[]> = new Map<string, readonly Data[]>([
   ['frequency_penalty', [0]],
   ['presence_penalty', [0]],
@@ -83,7 +83,7 @@ function missing(param: string): RequestError {
   return new RequestError(`"${param}" is required`, { param, code: 'missing_required_parameter' });
 }
 
-/** The fields of a request, each read once; null is as good as absent. */
+/** Fields of a request. Each field is read once; null is treated as absent. */
 class Fields {
   readonly #left: Map<string, Data>;
 
@@ -116,7 +116,7 @@ class Fields {
     throw wrong(name, `must be a number of at least ${minimum}`);
   }
 
-  /** One choice is what every vendor gives. */
+  /** Reads the number of choices. `n: 1` is dropped because it is every vendor's default. */
   choices(): { readonly n?: number } {
     const { n } = this.number('n', 1) as { n?: number };
     return n === undefined || n === 1 ? {} : { n };

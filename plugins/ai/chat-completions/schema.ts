@@ -1,6 +1,6 @@
 import { type Infer, pipeSchema, type Schema } from '#contract';
 
-/** Longer than any endpoint lasts: the endpoint bounds a completion. */
+/** Longer than any endpoint timeout, so that the endpoint's timeout bounds a completion. */
 const UNBOUNDED = '24h';
 
 const model = {

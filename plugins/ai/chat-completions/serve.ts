@@ -19,10 +19,10 @@ import { unknownModel } from './listing.ts';
 import type { Models } from './models.ts';
 import { type Asked, readRequest } from './request.ts';
 
-/** Longest error of a vendor that is read, in bytes. */
+/** Maximum size of a vendor's error body, in bytes. */
 const MAX_ERROR_BYTES = 1024 * 1024;
 
-/** Answers chat completions by the models that they name. */
+/** Routes chat completions to the models that they name. */
 export function serveCompletions(models: Models): Step<ClientRequest> {
   return async (request, call) => {
     try {
@@ -54,7 +54,7 @@ function pipeRequest(client: ClientRequest, { bytes }: Asked): PipeRequest {
   return request;
 }
 
-/** Of an error of the gateway's own: those of the client are named, all others are not. */
+/** Maps an error raised by the gateway. Client errors keep their message; all others get a generic one. */
 function failureOf(error: CallError): Failure {
   const { status = 500 } = error.view;
   if (error.code === 'CALL_DEADLINE') {
@@ -65,8 +65,8 @@ function failureOf(error: CallError): Failure {
 }
 
 /**
- * Maps an error response of the provider. Errors in the request are passed to the client; errors between gateway and provider, such
- * as invalid credentials, are not, since a 401 would look like the client's own.
+ * Maps an error response of the vendor. Errors in the request are passed to the client. Errors between the gateway and
+ * the vendor, such as invalid credentials, are not: a 401 would look like the client's own.
  */
 async function vendorFailure(reply: Reply): Promise<Failure> {
   const { status } = reply;

@@ -5,7 +5,10 @@ import { RequestError } from './failure.ts';
 
 const choices: ReadonlySet<Data> = new Set(['auto', 'none', 'required']);
 
-/** The tools of a request and whether they are called; nothing where it has none. @throws RequestError. */
+/**
+ * Reads the tools of a request and its tool choice. Returns an empty object if the request has no tools. @throws
+ * RequestError.
+ */
 export function toolsOf(tools: Data | undefined, choice: Data | undefined): Pick<Prompt, 'tools' | 'choice'> {
   if (tools === undefined || (Array.isArray(tools) && tools.length === 0)) return {};
   if (!Array.isArray(tools)) throw invalid('tools', 'must be an array');

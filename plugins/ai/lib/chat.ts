@@ -1,27 +1,27 @@
 import { type Data, type DataObject, defineSlot } from '#contract';
 import type { Prompt } from './prompt.ts';
 
-/** Sampling parameters of a chat completion that vendors know by names of their own. */
+/** Sampling parameters of a chat completion. Each vendor has its own names for them. */
 export type ChatParameter = 'max_tokens' | 'temperature' | 'top_p' | 'stop' | 'n' | 'seed';
 
-/** A requested chat completion. `ai/llm` answers a call that carries one in the format of OpenAI's API. */
+/** A requested chat completion. `ai/llm` responds in the format of OpenAI's API to a call that carries one. */
 export interface ChatCompletion {
-  /** The model's name as the client knows it. */
+  /** Model name sent by the client. */
   readonly model: string;
   readonly prompt: Prompt;
   /** Parameters set by the client. They take precedence over `variables` of the model. */
   readonly parameters: { readonly [name in ChatParameter]?: Data };
-  /** Stop sequences; empty for none. */
+  /** Stop sequences; empty if the client sent none. */
   readonly stops: readonly string[];
-  /** The client wants chunks instead of one object. */
+  /** Whether the client requested a stream of chunks instead of a single object. */
   readonly streams: boolean;
-  /** The last chunk of a stream tells the usage. */
+  /** Whether the last chunk of a stream contains the token usage. */
   readonly tellsUsage: boolean;
 }
 
 export const chatSlot = defineSlot<ChatCompletion>('chat completion');
 
-/** The body of an error in the format of OpenAI's API. */
+/** Error body in the format of OpenAI's API. */
 export function errorBody(
   message: string,
   type: string,

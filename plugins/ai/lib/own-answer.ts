@@ -1,6 +1,9 @@
 import { type AtEndpoint, BackendError, Reply } from '#contract';
 
-/** For endpoints that a component answers by itself: the backends that are written there are never called and need no host. */
+/**
+ * Settings for endpoints whose component produces the response itself: backends configured there are never called and
+ * need no host.
+ */
 export const ownAnswer: AtEndpoint = {
   endpoint: (next) => next,
   eachBackend: () => ({

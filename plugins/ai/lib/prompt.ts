@@ -1,31 +1,31 @@
 import { CallError, type Data, type DataObject, isObject } from '#contract';
 import type { Tool, ToolCall, ToolChoice, ToolResult } from './tools.ts';
 
-/** A turn of a conversation, in one or more texts. */
+/** A turn of a conversation, consisting of one or more texts. */
 export interface Turn {
   readonly role: 'user' | 'assistant';
   readonly texts: readonly string[];
-  /** Tool calls requested by the assistant, after its texts. */
+  /** Tool calls requested by the assistant, following its texts. */
   readonly calls: readonly ToolCall[];
-  /** Results of tool calls, before the user's texts. */
+  /** Tool results, preceding the user's texts. */
   readonly results: readonly ToolResult[];
 }
 
 /** A prompt for a model. */
 export interface Prompt {
-  /** The only text of a prompt that is no conversation; null for any other. */
+  /** The text of a prompt that consists of a single text; null if the prompt is a conversation. */
   readonly text: string | null;
-  /** Never two of one role after another. */
+  /** Turns of the conversation. Consecutive turns always have different roles. */
   readonly turns: readonly Turn[];
   readonly instructions: string | undefined;
   readonly tools?: readonly Tool[] | undefined;
   readonly choice?: ToolChoice | undefined;
 }
 
-/** `system` gives instructions. */
+/** Role of a message. `system` messages contain instructions. */
 export type Role = Turn['role'] | 'system';
 
-/** A text, a call or a result, and whose it is. */
+/** A text, tool call or tool result, with the role that it belongs to. */
 export interface Said {
   readonly role: Role;
   readonly text?: string;
@@ -41,7 +41,8 @@ const roles: ReadonlyMap<unknown, Role> = new Map([
 ]);
 
 /**
- * Reads a request of a client: `contents` is a text, texts, or turns `{ role, text }`; turns of the system join `instructions`.
+ * Parses a client request. `contents` is a text, or a list of texts and turns `{ role, text }`; turns with the role
+ * `system` are appended to `instructions`.
  *
  * @throws CallError LLM_PROMPT, status 400.
  */
@@ -73,7 +74,7 @@ function conversation(contents: readonly Data[], instructions: readonly string[]
   return { text: null, turns, instructions: [...instructions, ...system].join('\n') || undefined };
 }
 
-/** Joins what one role has said in a row to one turn, and takes the instructions of the system out. */
+/** Merges consecutive messages of one role into one turn, and separates the system instructions. */
 export function turnsOf(said: readonly Said[]): {
   readonly turns: readonly Turn[];
   readonly system: readonly string[];

@@ -1,6 +1,6 @@
 import { type Data, type DataObject, isObject } from '#contract';
 
-/** A function that a model may ask its client to call. */
+/** A function that the model may ask the client to call. */
 export interface Tool {
   readonly name: string;
   readonly description: string | undefined;
@@ -9,25 +9,25 @@ export interface Tool {
   readonly strict: boolean;
 }
 
-/** Whether the model calls functions, or the one that it must call. */
+/** Tool choice: whether the model may or must call functions, or the name of the function that it must call. */
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };
 
 /** A tool call requested by a model. */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
-  /** JSON text. */
+  /** Arguments as JSON text. */
   readonly arguments: string;
 }
 
-/** The result of a tool call. */
+/** Result of a tool call. */
 export interface ToolResult {
   readonly id: string;
   readonly name: string;
   readonly text: string;
 }
 
-/** The arguments as data, for vendors that take an object; empty where the text is not that of one. */
+/** Parses the arguments, for vendors that take an object. Returns an empty object if the text is not a JSON object. */
 export function argumentsOf(call: ToolCall): DataObject {
   try {
     const data: Data = JSON.parse(call.arguments);

@@ -23,7 +23,7 @@ interface Answered {
   readonly reply: Reply;
 }
 
-/** What a template reads of data: the status and the headers of its answer are no more there. */
+/** Template fields. The status and headers of the response are no longer available once its body is decoded. */
 const fields: Fields<Answered> = {
   ...requestFields,
   resp_body: ({ reply }) => reply.data,
@@ -34,11 +34,14 @@ const fields: Fields<Answered> = {
 };
 
 export interface AnswerOptions extends Pick<PayloadOptions, 'vendor' | 'settings' | 'pointer' | 'show'> {
-  /** Counts tokens; null where nobody measures. */
+  /** Counts tokens; null if no metrics are collected. */
   readonly tokens: ((count: number) => void) | null;
 }
 
-/** Makes the vendor's answer the unified one, or what the template says. What the backend's `group` has wrapped stays so. */
+/**
+ * Converts the vendor's response to the unified format, or renders the output template. Keeps the data under the
+ * backend's `group`, if one is set.
+ */
 export function unifyingAnswers(site: BackendSite<DataObject>, options: AnswerOptions): Wrap<PipeRequest> {
   const { vendor, settings, tokens, show } = options;
   const group = site.backend.group || null;
@@ -70,7 +73,7 @@ export function unifyingAnswers(site: BackendSite<DataObject>, options: AnswerOp
     })(next);
 }
 
-/** What a client gets, whoever the vendor is. */
+/** Response format for clients, the same for all vendors. */
 function unified({ candidates, usage }: ReturnType<Vendor['read']>): DataObject {
   return { ai_gateway_response: candidates.map(({ texts }) => ({ contents: [...texts] })), usage: usage.total };
 }
@@ -97,13 +100,13 @@ function byTemplate(
   };
 }
 
-/** Data is an object: a list stands under `collection`, anything else under `content`. */
+/** Wraps a value that is not an object: a list under `collection`, any other value under `content`. */
 function asObject(value: Data): DataObject {
   if (isObject(value)) return value;
   return Array.isArray(value) ? { collection: value } : { content: value };
 }
 
-/** Adds tokens under the name of the vendor and the path of the endpoint. */
+/** Returns a function that adds to the token counter, labeled with the vendor's name and the endpoint's path. */
 export function countingTokens(counter: Counter, vendor: string, endpoint: string): (count: number) => void {
   const attributes = { vendor, endpoint };
   return (count) => counter.add(count, attributes);

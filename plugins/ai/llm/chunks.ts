@@ -2,20 +2,20 @@ import { errorBody } from '../lib/chat.ts';
 import { finishReason, identity, usageObject } from './completion.ts';
 import type { Delta, Progress, Usage } from './vendor.ts';
 
-/** Writes one stream as chat-completion chunks in server-sent events. */
+/** Writes a stream as chat-completion chunks in server-sent events. */
 export class ChunkWriter {
   readonly #write: (bytes: Uint8Array) => void;
   readonly #head: string;
   readonly #tellsUsage: boolean;
-  /** Candidates that have begun, by position. */
+  /** Indexes of the candidates that have started. */
   readonly #begun = new Set<number>();
-  /** Positions of the calls of each candidate, by the vendor's key. */
+  /** Indexes of each candidate's tool calls, by the vendor's key. */
   readonly #calls = new Map<number, Map<string | number, number>>();
   #usage: Usage | null = null;
   #stopped = false;
   #failed = false;
 
-  /** @param tellsUsage the last chunk tells the usage. */
+  /** @param tellsUsage whether the last chunk contains the token usage. */
   constructor(model: string, write: (bytes: Uint8Array) => void, tellsUsage = true) {
     const { id, created } = identity();
     this.#head = `data: {"id":"${id}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"choices":[`;
@@ -23,7 +23,7 @@ export class ChunkWriter {
     this.#tellsUsage = tellsUsage;
   }
 
-  /** True when what has come is a whole answer. */
+  /** Whether a complete response has been received. */
   get isWhole(): boolean {
     return this.#stopped && !this.#failed;
   }
@@ -31,7 +31,7 @@ export class ChunkWriter {
   add({ deltas, usage, failure }: Progress): void {
     if (this.#failed) return;
     if (usage) this.#usage = usage;
-    // A chunk of its own for the reason: of several choices with one index, many clients read the first only.
+    // The finish reason gets its own chunk: if several choices have the same index, many clients read only the first.
     const texts = deltas.filter(({ text }) => text !== '');
     this.#putChoices(texts.map(({ index, text }) => this.#choice(index, text, null)));
     for (const { index, call } of deltas) if (call) this.#putChoices([this.#callChoice(index, call)]);
@@ -45,7 +45,7 @@ export class ChunkWriter {
     }
   }
 
-  /** Ends the stream with the usage and `[DONE]`; with an error where the vendor has not ended it. */
+  /** Ends the stream with the usage and `[DONE]`, or with an error if the vendor did not finish its stream. */
   end(): void {
     if (this.#failed) return;
     if (!this.#stopped) {
@@ -71,7 +71,7 @@ export class ChunkWriter {
     return this.#withDelta(index, text === null ? '' : `"content":${JSON.stringify(text)}`, reason);
   }
 
-  /** The first part of a call has its id and its name. */
+  /** Builds the delta of a tool call. Only the first delta of a call contains its ID and name. */
   #callChoice(index: number, { key, id, name, arguments: text }: NonNullable<Delta['call']>): string {
     const calls = this.#calls.get(index) ?? new Map<string | number, number>();
     this.#calls.set(index, calls);

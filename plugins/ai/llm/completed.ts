@@ -4,18 +4,17 @@ import { completionOf } from './completion.ts';
 import { bodyOf } from './failure.ts';
 import type { Vendor } from './vendor.ts';
 
-/** Longest answer that is not streamed, in bytes. */
+/** Maximum size of a response that is not streamed, in bytes. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 export interface Completing {
   readonly vendor: Vendor;
-  /** Stop sequences at which texts are cut. */
+  /** Stop sequences at which the texts are cut off. */
   readonly stops: readonly string[];
-  /** Counts tokens. */
   readonly report: (tokens: number) => void;
 }
 
-/** The vendor's whole answer as one `chat.completion` object. */
+/** Converts the vendor's complete response to a `chat.completion` object. */
 export async function completed(
   { body }: Reply,
   chat: ChatCompletion,

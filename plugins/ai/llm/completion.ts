@@ -5,7 +5,7 @@ import type { ToolCall } from '../lib/tools.ts';
 import { cutAtStop } from './stop-sequences.ts';
 import type { Answer, Usage } from './vendor.ts';
 
-/** Finish reasons of chat completions, by those of vendors; any other is `stop`. */
+/** Finish reasons of chat completions, by the vendors' stop reasons. Any other maps to `stop`. */
 const reasons: ReadonlyMap<string, string> = new Map([
   ['length', 'length'],
   ['max_tokens', 'length'],
@@ -24,7 +24,10 @@ const reasons: ReadonlyMap<string, string> = new Map([
   ['spii', 'content_filter'],
 ]);
 
-/** @param stop the vendor's word; undefined where it has none. @param hasCalls tools are to be called. */
+/**
+ * @param stop the vendor's stop reason; undefined if it sent none. @param hasCalls whether the response contains tool
+ * calls.
+ */
 export function finishReason(stop: string | undefined, hasCalls: boolean): string {
   return reasons.get(stop?.toLowerCase() ?? '') ?? (hasCalls ? 'tool_calls' : 'stop');
 }
@@ -35,7 +38,7 @@ function toolCalls(calls: readonly ToolCall[]): DataObject {
   return { tool_calls: shown };
 }
 
-/** Identity of a completion: its id, and the time in seconds. */
+/** Generates the identity of a completion: its ID, and its creation time in seconds since the epoch. */
 export function identity(): { readonly id: string; readonly created: number } {
   return { id: `chatcmpl-${randomUUID()}`, created: Math.floor(Date.now() / 1000) };
 }
@@ -44,7 +47,10 @@ export function usageObject({ prompt, completion, total }: Usage): DataObject {
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total };
 }
 
-/** A whole answer as a `chat.completion` object. @param stops sequences that the vendor does not know, at which texts are cut. */
+/**
+ * Converts a complete response to a `chat.completion` object. @param stops stop sequences that the vendor does not
+ * support, at which the texts are cut off.
+ */
 export function completionOf(
   { candidates, usage }: Answer,
   { model }: ChatCompletion,

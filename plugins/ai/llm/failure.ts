@@ -12,10 +12,10 @@ import {
 } from '#contract';
 import type { Vendor } from './vendor.ts';
 
-/** Longest body of a failure that is read, in bytes. */
+/** Maximum size of an error body that is read, in bytes. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** What the vendor has refused for coming too often. */
+/** Rate limiting by the vendor: whether it responded with 429, and its `Retry-After`. */
 interface Refusal {
   retryAfter: string | undefined;
   isRefused: boolean;
@@ -23,12 +23,12 @@ interface Refusal {
 
 const refusalSlot = defineSlot<Refusal>('model refusal');
 
-/** Shorter credentials are no secret, and may be a part of any word. */
+/** Minimum length of credentials that are masked. Shorter ones are not secret, and could occur in any word. */
 const MIN_SECRET = 8;
 
 /**
- * Logs status and code of what a vendor answers that is no success, never a word of the prompt or of the vendor. Some vendors
- * say which credentials they refuse: clients do not get to see them.
+ * Logs the status and code of the vendor's error responses, but never text of the prompt or the vendor. Masks the
+ * credentials in the body, because some vendors repeat rejected credentials in their errors.
  */
 export function reportingFailures(
   site: BackendSite<DataObject>,
@@ -57,7 +57,7 @@ export function reportingFailures(
   };
 }
 
-/** Tells the client of a vendor that wants fewer requests, and when to come back. Stands around the decoder. */
+/** Passes the vendor's 429 and its `Retry-After` to the client. Must wrap the decoder. */
 export function passingRefusals(): Wrap<PipeRequest> {
   return (next) => async (request, call) => {
     const refusal: Refusal = { isRefused: false, retryAfter: undefined };
@@ -71,7 +71,7 @@ export function passingRefusals(): Wrap<PipeRequest> {
   };
 }
 
-/** A body of up to `maxBytes`, or why it could not be read. */
+/** Reads a body of up to `maxBytes`. Returns the error if that fails. */
 export async function bodyOf(body: Reply['body'], maxBytes = MAX_BODY_BYTES): Promise<Uint8Array | CallError> {
   if (!(body instanceof ByteStream)) return body ?? new Uint8Array();
   try {
@@ -83,7 +83,7 @@ export async function bodyOf(body: Reply['body'], maxBytes = MAX_BODY_BYTES): Pr
   }
 }
 
-/** The same bytes where the credentials are not among them. */
+/** Masks the credentials. Returns the same bytes if they do not contain the credentials. */
 function withoutSecret(bytes: Uint8Array, credentials: string): Uint8Array {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const forms = [credentials, JSON.stringify(credentials).slice(1, -1)].filter((form) => text.includes(form));
@@ -103,7 +103,10 @@ function objectOf(bytes: Uint8Array): DataObject {
   }
 }
 
-/** A code, as far as it looks like one; else empty: whatever else a vendor says is for no log. */
+/**
+ * Returns the error code if it looks like one, and an empty string otherwise: other text of the vendor must not be
+ * logged.
+ */
 export function printable(code: unknown): string {
   return (typeof code === 'string' || typeof code === 'number') && /^[\w.:-]{1,100}$/.test(String(code))
     ? String(code)

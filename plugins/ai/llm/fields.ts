@@ -1,31 +1,31 @@
 import { type DataObject, getPath, isObject, type Schema } from '#contract';
 import type { Candidate } from './vendor.ts';
 
-/** The objects in a list at a path; none where there is no list. */
+/** Returns the objects in the list at a path; empty if the path does not hold a list. */
 export function objectsAt(data: DataObject, ...path: string[]): readonly DataObject[] {
   const list = getPath(data, path);
   return Array.isArray(list) ? list.filter(isObject) : [];
 }
 
-/** The object at a path; an empty one where there is none. */
+/** Returns the object at a path; empty if the path does not hold an object. */
 export function objectAt(data: DataObject, ...path: string[]): DataObject {
   const value = getPath(data, path);
   return isObject(value) ? value : {};
 }
 
-/** The text at a path; undefined where there is none. */
+/** Returns the text at a path; undefined if the path does not hold a text. */
 export function textAt(data: DataObject, ...path: string[]): string | undefined {
   const value = getPath(data, path);
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The number of tokens at a path; 0 where there is none. */
+/** Returns the number of tokens at a path; 0 if the path does not hold a number. */
 export function tokensAt(data: DataObject, ...path: string[]): number {
   const value = getPath(data, path);
   return typeof value === 'number' && value >= 0 && value < Number.MAX_SAFE_INTEGER ? value : 0;
 }
 
-/** The texts of those objects of a list that have one under a key, in order. */
+/** Returns the texts under a key of the objects, in order. Objects without such a text are omitted. */
 export function textsIn(objects: readonly DataObject[], key: string): string[] {
   const texts: string[] = [];
   for (const object of objects) {
@@ -35,10 +35,10 @@ export function textsIn(objects: readonly DataObject[], key: string): string[] {
   return texts;
 }
 
-/** The candidate of an answer that has none. */
+/** Candidate of a response that contains none. */
 export const noCandidate: Candidate = { texts: [], stop: undefined };
 
-/** Fields of `variables` that several vendors have. */
+/** Fields of `variables` that several vendors share. */
 export const variableFields = {
   model: { type: 'string', minLength: 1, description: 'Name of the model.', examples: ['model-1'] },
   maxTokens: { type: 'integer', minimum: 1, description: 'Maximum number of tokens in a response.' },
@@ -63,7 +63,7 @@ export const variableFields = {
   extra: { type: 'object', description: 'Custom values for templates, available as `.variables.extra_payload`.' },
 } as const satisfies Record<string, Schema>;
 
-/** Variables of your own. */
+/** User-defined variables. */
 export const otherVariables = {
   type: 'any',
   description: 'Custom value for templates.',

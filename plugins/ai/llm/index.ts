@@ -25,11 +25,12 @@ import { streamingAnswers } from './stream.ts';
 import type { Vendor } from './vendor.ts';
 
 /**
- * Asks a language model: one form of request and answer for clients, whoever the vendor is. The credentials are the gateway's
- * own; those of clients go to no vendor. With an output that streams, the vendor streams.
+ * Calls a language model through one request and response format for all vendors. The gateway uses its own credentials;
+ * credentials of clients are never sent to a vendor. If the output encoding streams, the vendor is asked to stream.
  *
- * Faults of the configuration: `LLM_OUTPUT`, `LLM_TEMPLATE`, `LLM_PATH`, `LLM_ENCODING`, `TEMPLATE_INVALID`; warnings
- * `LLM_METHOD`, `LLM_VARIABLE`, `LLM_FORMAT`, `LLM_SHAPE`. Errors of a call: `LLM_PROMPT`, `LLM_FAILURE`, `LLM_COMPRESSED` and those of templates.
+ * Configuration faults: `LLM_OUTPUT`, `LLM_TEMPLATE`, `LLM_PATH`, `LLM_ENCODING`, `TEMPLATE_INVALID`; warnings
+ * `LLM_METHOD`, `LLM_VARIABLE`, `LLM_FORMAT`, `LLM_SHAPE`. Call errors: `LLM_PROMPT`, `LLM_PARAMETER`, `LLM_FAILURE`,
+ * `LLM_ANSWER`, `LLM_COMPRESSED` and those of templates.
  */
 export const plugin = definePlugin({
   name: 'ai/llm',
@@ -87,7 +88,7 @@ function attach(site: BackendSite<DataObject>): AtBackend {
   return { ...attached, backend: send, transport: (next) => stream(failures(unnamed(next))) };
 }
 
-/** A variable that is nearly one of the vendor's goes to nobody where no template asks for it. */
+/** Warns of variables whose name is close to one of the vendor's: without an input template, they have no effect. */
 function warnOfSlips(site: BackendSite<DataObject>): void {
   const { vendor, settings, pointer } = chosenVendor(site.config);
   if (settings.input_template !== undefined) return;
@@ -104,22 +105,22 @@ function warnOfSlips(site: BackendSite<DataObject>): void {
 
 const same: Wrap<PipeRequest> = (next) => next;
 
-/** Vendors are third parties: they never learn who the client is. */
+/** Removes headers that identify the client: vendors are third parties. */
 const unnamed = before<PipeRequest>(({ headers }) => hideClient(headers));
 
 function isRewritten({ stream }: Vendor, format: string): boolean {
   return format === 'openai' && !stream.isCompletion;
 }
 
-/** The name of the model, of the variables or of the address. */
+/** Returns the model name from the variables, or else from the URL. */
 function modelOf({ backend }: BackendSite<DataObject>, name: unknown): string {
   if (typeof name === 'string') return name;
   return /\/models?\/([^/:?]+)/.exec(backend.url_pattern)?.[1] ?? '';
 }
 
 /**
- * Credentials are set last, on requests to the vendor alone: nothing that looks at the request before has them, and no
- * redirect leads them elsewhere.
+ * Adds the credentials last, and only to requests to the vendor: earlier steps do not see them, and redirects to other
+ * origins do not receive them.
  */
 function signerOf(vendor: Vendor, credentials: string, hosts: readonly string[]): HttpSigner {
   const headers = vendor.headers(credentials);

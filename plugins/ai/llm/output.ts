@@ -2,15 +2,18 @@ import { type BackendSite, type Data, type DataObject, isObject, joinPointer, ty
 import { chosenVendor, vendors } from './schema.ts';
 import type { Vendor } from './vendor.ts';
 
-/** The output that becomes what the vendor's streams are in. */
+/** Name of the output encoding that is replaced with the encoding of the vendor's streams. */
 const STREAMING = 'streaming';
 
-/** What a stream is in when it leaves for the client. */
+/** Encoding of a stream as it is sent to the client. */
 function encodingOf(vendor: Vendor, format: unknown): 'sse' | 'eventstream' {
   return format === 'openai' ? 'sse' : vendor.stream.encoding;
 }
 
-/** Gives endpoints whose output is `streaming` the encoding of their models, so that each message of a stream can be seen. */
+/**
+ * Sets the output encoding of endpoints that use `streaming` to the encoding of their models, so that each message of a
+ * stream can be inspected.
+ */
 export function resolveStreaming(document: DataObject): void {
   for (const endpoint of listOf(document['endpoints'])) {
     if (!isObject(endpoint)) continue;
@@ -24,7 +27,9 @@ export function resolveStreaming(document: DataObject): void {
   }
 }
 
-/** The encoding of a backend's streams; undefined for one that is no model, or wrongly written. */
+/**
+ * Returns the encoding of a backend's streams; undefined if the backend is not a model or its configuration is invalid.
+ */
 function writtenEncoding(backend: Data): string | undefined {
   const components = isObject(backend) ? backend['extra_config'] : undefined;
   const config = isObject(components) ? components['ai/llm'] : undefined;
@@ -41,7 +46,7 @@ function listOf(value: Data | undefined): readonly Data[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** How the vendor's stream is cut into messages; null where answers are whole. */
+/** Splits the vendor's stream into messages; null for responses that are not streamed. */
 export interface StreamOutput {
   readonly messages: Messages;
 }
@@ -49,7 +54,7 @@ export interface StreamOutput {
 const decoders = ['json', 'safejson', 'fast-json'];
 
 /**
- * How the answers of a backend leave.
+ * Determines how the responses of a backend are sent to the client.
  *
  * @throws ConfigError LLM_OUTPUT, LLM_TEMPLATE, LLM_PATH, LLM_ENCODING. Warnings LLM_FORMAT, LLM_SHAPE.
  */
@@ -59,7 +64,7 @@ export function outputOf(site: BackendSite<DataObject>): StreamOutput | null {
   const output = site.encoding(name);
   checkPath(site, vendor, output?.streams === true);
   if (!output?.streams) {
-    // Where bytes pass undecoded it is refused for reading data.
+    // A raw output is rejected elsewhere, because this component reads data.
     if (!output?.raw) checkWhole(site, settings.format, pointer);
     return null;
   }
@@ -78,7 +83,10 @@ export function outputOf(site: BackendSite<DataObject>): StreamOutput | null {
   return { messages: site.encoding(vendor.stream.encoding)!.messages! };
 }
 
-/** @throws ConfigError LLM_PATH for an address that streams where answers are whole, or cannot be made one that streams. */
+/**
+ * @throws ConfigError LLM_PATH if the URL streams but the output does not, or if the URL cannot be converted to one
+ * that streams.
+ */
 function checkPath(site: BackendSite<DataObject>, { name, stream: { asks } }: Vendor, streams: boolean): void {
   if (asks === 'payload') return;
   const path = site.backend.url_pattern.split('?', 1)[0]!;
@@ -99,7 +107,7 @@ function checkPath(site: BackendSite<DataObject>, { name, stream: { asks } }: Ve
   }
 }
 
-/** @throws ConfigError LLM_ENCODING for a backend whose answer is not read as JSON. */
+/** @throws ConfigError LLM_ENCODING if the backend's response is not decoded as JSON. */
 function checkWhole(site: BackendSite<DataObject>, format: string, pointer: string): void {
   const { encoding, target, allow, deny, mapping } = site.backend;
   if (!decoders.includes(encoding)) {

@@ -21,7 +21,7 @@ import type { Payload, Vendor } from './vendor.ts';
 interface Received {
   readonly request: PipeRequest;
   readonly bytes: Uint8Array;
-  /** Undefined for a request in the format of `ai/llm`. */
+  /** The chat completion; undefined if the request is in the format of `ai/llm`. */
   readonly chat: ChatCompletion | undefined;
 }
 
@@ -33,7 +33,10 @@ const fields: Fields<Received> = {
 
 const nothing = new Uint8Array();
 
-/** What a client sends that is between it and the gateway, and what only the gateway says to a vendor. */
+/**
+ * Client headers that are not forwarded: those between client and gateway, and those that only the gateway sends to a
+ * vendor.
+ */
 const dropped = new Set([
   'authorization',
   'proxy-authorization',
@@ -47,17 +50,17 @@ const dropped = new Set([
 export interface PayloadOptions {
   readonly vendor: Vendor;
   readonly settings: Settings;
-  /** Pointer of the settings in the configuration. */
+  /** JSON pointer of the settings in the configuration. */
   readonly pointer: string;
-  /** The vendor is to stream. */
+  /** Whether to request a stream from the vendor. */
   readonly streams: boolean;
-  /** Logs a text at DEBUG, where that is wanted. */
+  /** Logs a text at DEBUG if `debug` is enabled. */
   readonly show: (what: string, text: () => string) => void;
 }
 
 /**
- * Puts the vendor's payload in the place of what the client sent, and takes away by what the client is known to the gateway. A
- * request without a prompt calls nobody.
+ * Replaces the client's body with the vendor's payload, and removes the headers that authenticate the client at the
+ * gateway. A request without a prompt is rejected without calling the vendor.
  */
 export function sendingPayload(site: BackendSite<DataObject>, options: PayloadOptions): Wrap<PipeRequest> {
   const { vendor, settings, streams, show } = options;
@@ -105,7 +108,7 @@ function byDefault({ vendor, settings, streams }: PayloadOptions): (received: Re
   };
 }
 
-/** Parameters set by the client, under the provider's names. @throws CallError LLM_PARAMETER, status 400. */
+/** Maps the client's parameters to the vendor's names. @throws CallError LLM_PARAMETER, status 400. */
 function variablesOf({ name, parameters }: Vendor, chat: ChatCompletion): DataObject {
   const variables: DataObject = {};
   for (const [parameter, value] of Object.entries(chat.parameters)) {
@@ -120,7 +123,7 @@ function variablesOf({ name, parameters }: Vendor, chat: ChatCompletion): DataOb
   return variables;
 }
 
-/** Without objects that hold nothing; what is undefined is not written anyway. */
+/** Removes objects whose members are all undefined. Undefined values need no removal: they are not serialized. */
 function present(payload: Payload): Payload {
   const kept = Object.entries(payload).filter(
     ([, value]) => !isObject(value) || Object.values(value).some((member) => member !== undefined),
@@ -137,7 +140,7 @@ function byTemplate(
   return (received) => renderer.render(received);
 }
 
-/** The address that streams, of one that answers at once. */
+/** Converts the URL of a complete response to that of a stream. */
 export function streamTarget(
   target: string,
   { path, becomes, query }: Exclude<Vendor['stream']['asks'], 'payload'>,

@@ -6,10 +6,10 @@ import { geminiV1beta } from './vendors/gemini-v1beta.ts';
 import { mistralV1 } from './vendors/mistral-v1.ts';
 import { openaiV1 } from './vendors/openai-v1.ts';
 
-/** Every version of every vendor. */
+/** All supported vendors, in every version. */
 export const vendors: readonly Vendor[] = [openaiV1, mistralV1, anthropicV1, geminiV1beta, bedrockV1];
 
-/** What stands under a vendor and a version. */
+/** Settings of one API version of a vendor. */
 export interface Settings {
   readonly credentials: string;
   readonly debug: boolean;
@@ -61,7 +61,7 @@ function settingsOf({ variables, needsVariables }: Vendor) {
   } as const satisfies Schema;
 }
 
-/** Its fields are known where a vendor reads them, not to the type of the whole. */
+/** Builds the schema of a vendor. Its return type is kept general: each vendor knows the types of its own fields. */
 function versionsOf(name: string): { readonly type: 'object' } {
   const versions = vendors.filter((vendor) => vendor.name === name);
   const described = {
@@ -95,7 +95,7 @@ export const schema = {
   properties: Object.fromEntries(names.map((name) => [name, versionsOf(name)])),
 } as const satisfies Schema;
 
-/** The one vendor that is configured, and how. @param config valid. */
+/** Returns the configured vendor and its settings. @param config must be valid. */
 export function chosenVendor(config: DataObject): { vendor: Vendor; settings: Settings; pointer: string } {
   for (const vendor of vendors) {
     const versions = config[vendor.name] as { readonly [version: string]: Settings } | undefined;

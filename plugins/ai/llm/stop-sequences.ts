@@ -1,13 +1,13 @@
 import type { DataObject } from '#contract';
 import type { Delta, Progress } from './vendor.ts';
 
-/** A text up to the first stop sequence. */
+/** Cuts off a text at the first stop sequence. */
 export function cutAtStop(text: string, stops: readonly string[]): string {
   const end = firstStop(text, stops);
   return end < 0 ? text : text.slice(0, end);
 }
 
-/** Position of the first stop sequence; -1 for none. */
+/** Position of the first stop sequence; -1 if the text contains none. */
 function firstStop(text: string, stops: readonly string[]): number {
   let first = -1;
   for (const stop of stops) {
@@ -18,8 +18,8 @@ function firstStop(text: string, stops: readonly string[]): number {
 }
 
 /**
- * Cuts the candidates of a stream at stop sequences, for a vendor that does not know them. The end of a text that may be the
- * beginning of a sequence is held back until the next message decides.
+ * Cuts off the candidates of a stream at stop sequences, for vendors that do not support them. Text at the end that
+ * could be the start of a stop sequence is held back until the next message.
  *
  * @param read reads the messages of the stream.
  */
@@ -51,7 +51,7 @@ export function cuttingAtStops(
   };
 }
 
-/** Length of the longest end of a text with which a stop sequence begins. */
+/** Length of the longest suffix of the text that is a prefix of a stop sequence. */
 function openLength(text: string, stops: readonly string[]): number {
   let longest = 0;
   for (const stop of stops) {

@@ -21,20 +21,20 @@ import type { Progress, Vendor } from './vendor.ts';
 
 export interface StreamOptions {
   readonly vendor: Vendor;
-  /** How the vendor's stream is cut into messages. */
+  /** Splits the vendor's stream into messages. */
   readonly messages: Messages;
-  /** Chat-completion chunks are made of it; its model is named in them. Null where it passes as it is. */
+  /** Model name for chat-completion chunks; null to pass the stream unchanged. */
   readonly model: string | null;
-  /** Counts tokens; null where nobody measures. */
+  /** Counts tokens; null if no metrics are collected. */
   readonly tokens: ((count: number) => void) | null;
 }
 
-/** Headers that speak of the vendor's bytes. */
+/** Headers that describe the vendor's bytes. */
 const ofTheBytes = new Set(['content-length', 'content-encoding', 'content-type', 'etag', 'x-amzn-trailer']);
 
 /**
- * Tells those who count of what a stream uses up, each time as its messages pass, and rewrites it where that is wanted. A stream
- * that passes as it is, and that nobody counts, is not looked into.
+ * Reports the token usage of a stream as its messages arrive, and rewrites the stream if a model name is set. A stream
+ * that is neither rewritten nor counted is not parsed.
  */
 export function streamingAnswers(site: BackendSite<DataObject>, options: StreamOptions): Wrap<PipeRequest> {
   const { vendor, tokens } = options;
@@ -91,26 +91,26 @@ function streamOf(bytes: Uint8Array): ByteStream {
   return stream;
 }
 
-/** Characters of text for which a token is taken where the vendor has not said how many there were. */
+/** Characters per token, to estimate the usage if the vendor did not report it. */
 const CHARACTERS_A_TOKEN = 4;
 
 /**
- * Reads the messages of one stream, and reports what each adds to what has been used. Vendors say that at the end: of a stream
- * that is cut off before, it is taken from the length of what was sent and of what has come, so that leaving early is no way
- * round a quota.
+ * Reads the messages of one stream, and reports how much each adds to the token usage. Vendors report usage at the end.
+ * If a stream is cut off earlier, usage is estimated from the length of the payload and of the received text, so that
+ * disconnecting early does not bypass a quota.
  */
 class Reading {
   readonly #read: (message: DataObject) => Progress;
   readonly #report: (added: number) => void;
   readonly #onFailure: (code: string) => void;
   #reported = 0;
-  /** Tokens of the prompt, taken from its length until the vendor says them. */
+  /** Tokens of the prompt, estimated from its length until the vendor reports them. */
   #prompt: number;
   #characters = 0;
   #hasStopped = false;
   #isFinal = false;
 
-  /** @param promptBytes length of what the vendor was sent. */
+  /** @param promptBytes length of the payload sent to the vendor. */
   constructor(vendor: Vendor, promptBytes: number, report: (added: number) => void, onFailure: (code: string) => void) {
     this.#read = vendor.stream.open();
     this.#prompt = Math.ceil(promptBytes / CHARACTERS_A_TOKEN);
@@ -136,7 +136,7 @@ class Reading {
     return { ...progress, failure: code };
   };
 
-  /** No more of it comes, or is wanted. */
+  /** Reports the estimated usage of a stream that ended early or was canceled. */
   readonly cutOff = (): void => {
     if (!this.#isFinal) this.#raise(this.#prompt + Math.ceil(this.#characters / CHARACTERS_A_TOKEN));
   };
@@ -148,7 +148,7 @@ class Reading {
   }
 }
 
-/** Reads a stream beside whoever it is for. */
+/** Observes a stream without consuming it. */
 function watch(stream: ByteStream, messages: Messages, { read, cutOff }: Reading): void {
   const reader = messages.open(
     (message) => {
@@ -160,21 +160,24 @@ function watch(stream: ByteStream, messages: Messages, { read, cutOff }: Reading
   stream.tap({
     write: (chunk) => reader.write(chunk),
     end: () => reader.end(),
-    // Whoever reads the stream is told.
+    // The consumer of the stream receives the error itself.
     fail: cutOff,
   });
 }
 
 interface Rewriting {
   readonly reading: Reading;
-  /** Stop sequences at which texts are cut. */
+  /** Stop sequences at which the texts are cut off. */
   readonly stops: readonly string[];
   writer(write: (bytes: Uint8Array) => void): ChunkWriter;
-  /** Called at an end that the vendor has not announced. */
+  /** Called when the stream ends before the vendor's last message. */
   onCut(): void;
 }
 
-/** A stream as chat-completion chunks: each as soon as its message is there, and no faster than the client takes them. */
+/**
+ * Converts a stream to chat-completion chunks. Each chunk is sent as soon as its message arrives, but no faster than
+ * the client reads.
+ */
 function rewritten(
   body: ByteStream,
   messages: Messages,

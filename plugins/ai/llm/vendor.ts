@@ -3,90 +3,93 @@ import type { ChatParameter } from '../lib/chat.ts';
 import type { Prompt } from '../lib/prompt.ts';
 import type { ToolCall } from '../lib/tools.ts';
 
-/** What is configured under `variables`. */
+/** Values configured under `variables`. */
 export type Variables = Readonly<DataObject>;
 
-/** One of the answers to a prompt. */
+/** One of the model's alternative responses to a prompt. */
 export interface Candidate {
-  /** Its texts, in order; empty for a refusal. */
+  /** Texts in order; empty if the model refused. */
   readonly texts: readonly string[];
   readonly calls?: readonly ToolCall[];
-  /** Why the model stopped, in the vendor's word. */
+  /** The vendor's stop reason. */
   readonly stop: string | undefined;
 }
 
 /** The response of a model. */
 export interface Answer {
-  /** At least one. */
+  /** The candidates. At least one. */
   readonly candidates: readonly Candidate[];
   readonly usage: Usage;
 }
 
-/** Tokens that have been used so far; 0 where the vendor does not say. */
+/** Tokens used so far; 0 if the vendor does not report them. */
 export interface Usage {
   readonly prompt: number;
   readonly completion: number;
   readonly total: number;
 }
 
-/** What one candidate is continued by. */
+/** Continuation of one candidate. */
 export interface Delta {
-  /** Position of the candidate. */
+  /** Index of the candidate. */
   readonly index: number;
   readonly text: string;
-  /** A call of a tool, or more of its arguments: those of one `key` are one call. */
+  /** A tool call, or more of its arguments. Deltas with the same `key` belong to the same call. */
   readonly call?: {
     readonly key: string | number;
     readonly id?: string | undefined;
     readonly name?: string | undefined;
     readonly arguments: string;
   };
-  /** Why the candidate is over, in the vendor's word; undefined while it goes on. */
+  /** The vendor's stop reason; undefined until the candidate is complete. */
   readonly stop?: string | undefined;
 }
 
-/** What a message of a stream says. */
+/** Content of one stream message. */
 export interface Progress {
   readonly deltas: readonly Delta[];
-  /** Of the whole call up to now, where the message says something of it. */
+  /** Usage of the whole call so far; undefined if the message does not report it. */
   readonly usage?: Usage;
-  /** The vendor's code of a failure, after which nothing more comes. */
+  /** The vendor's error code. No more messages follow. */
   readonly failure?: string;
 }
 
-/** How a vendor streams. */
+/** Streaming behavior of a vendor. */
 export interface Streaming {
-  /** The encoding its streams are in. */
+  /** Encoding of the vendor's streams. */
   readonly encoding: 'sse' | 'eventstream';
-  /** What asks for a stream: `stream: true` in the payload, or another end of the path. */
+  /** How to request a stream: by `stream: true` in the payload, or by replacing the end of the path. */
   readonly asks: 'payload' | { readonly path: string; readonly becomes: string; readonly query?: string };
-  /** Its messages are chat-completion chunks already, with `[DONE]` at the end. */
+  /** Set if the messages already are chat-completion chunks, with `[DONE]` at the end. */
   readonly isCompletion?: true;
-  /** Begins one stream. @returns what reads its messages, one after another. */
+  /** Starts reading a stream. @returns a function that reads its messages one by one. */
   open(): (message: DataObject) => Progress;
 }
 
-/** One version of one vendor's interface. */
+/** One version of a vendor's API. */
 export interface Vendor {
   readonly name: string;
   readonly version: string;
-  /** Of `variables`. */
+  /** Schema of `variables`. */
   readonly variables: Extract<Schema, { readonly type: 'object' }>;
-  /** `variables` must be written. */
+  /** Whether `variables` is required. */
   readonly needsVariables: boolean;
-  /** The variable by which the vendor knows each parameter of a chat completion; what it lacks is not in it. */
+  /** The vendor's name for each parameter of a chat completion. Unsupported parameters are missing. */
   readonly parameters: Readonly<Partial<Record<ChatParameter, string>>>;
-  /** Headers by which the gateway is known to the vendor. */
+  /** Headers that authenticate the gateway to the vendor. */
   headers(credentials: string): readonly (readonly [name: string, value: string])[];
-  /** What is sent for a prompt; values that are undefined are left out. */
+  /** Builds the payload for a prompt. Undefined values are omitted when it is serialized. */
   payload(prompt: Prompt, variables: Variables): Payload;
   read(answer: DataObject): Answer;
-  /** The code of a failure, from its body (an empty object where that is no JSON object) and its headers. */
+  /**
+   * Extracts the error code from the body (an empty object if it is not a JSON object) and headers of an error
+   * response.
+   */
   errorCode(body: DataObject, headers: HeaderBag): unknown;
   readonly stream: Streaming;
 }
 
-/** JSON, with members that may be undefined. */
+/** A JSON object whose members may be undefined. */
 export interface Payload {
   readonly [key: string]: unknown;
 }

@@ -3,8 +3,9 @@ import { type Conversion, type Data, type DataObject, getPath, isObject } from '
 const name = 'ai/mcp';
 
 /**
- * Makes one endpoint without a method, the only one of its path, the whole entry of a server: POST, and with sessions GET and
- * DELETE, each with the endpoint's other components. Several endpoints with the same path are left unchanged.
+ * Expands an endpoint without a method, if it is the only one with its path, into all methods of a server: POST, and
+ * with sessions also GET and DELETE. Each copy keeps the endpoint's other components. Several endpoints with the same
+ * path are left unchanged.
  */
 export function answerAllMethods(document: DataObject, report: Conversion): void {
   const { endpoints } = document;
@@ -23,7 +24,7 @@ export function answerAllMethods(document: DataObject, report: Conversion): void
   }
 }
 
-/** The server whose entry an endpoint is; undefined for any other endpoint. */
+/** Name of the server that an endpoint serves; undefined for any other endpoint. */
 function serverOf(endpoint: Data): string | undefined {
   const server = isObject(endpoint) ? getPath(endpoint, ['extra_config', name, 'server_name']) : undefined;
   return typeof server === 'string' ? server : undefined;

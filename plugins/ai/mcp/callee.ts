@@ -15,22 +15,22 @@ import type { McpConfig, ToolConfig } from './schema.ts';
 import { type CheckedSchema, checkedSchema, inheritedSchema } from './tool-schema.ts';
 import { compileRequest } from './workflow-request.ts';
 
-/** What a tool is compiled with. */
+/** Context in which a tool is compiled. */
 export interface Place {
   readonly site: Site<McpConfig>;
-  /** Of the tool, relative to the configuration of the component. */
+  /** JSON pointer of the tool, relative to the component's configuration. */
   readonly pointer: string;
 }
 
-/** What a call of a tool comes to: a workflow, or an endpoint. */
+/** Target of a tool call: a workflow or an endpoint. */
 export interface Callee {
   /** @throws ArgumentError. */
   call(args: DataObject, client: ClientRequest, call: Call): Reply | Promise<Reply>;
-  /** Of the data of replies. */
+  /** Encoding of the reply data. */
   readonly encoding: Encoding;
-  /** Of arguments; null for any. */
+  /** Schema of the arguments; null if any are accepted. */
   readonly input: CheckedSchema | null;
-  /** Of results; null for none. */
+  /** Schema of the results; null if none applies. */
   readonly output: CheckedSchema | null;
 }
 
@@ -66,7 +66,7 @@ function ofWorkflow(
 function ofEndpoint(config: ToolConfig, requested: Requested, { site, pointer }: Place, written: Schemas): Callee {
   const { endpoint } = requested;
   const at = `${pointer}/endpoint`;
-  // What nobody knows is reported where it stands.
+  // Unknown encodings are reported at the endpoint.
   const encoding = site.encoding(endpoint.output_encoding) ?? site.encoding('json')!;
   if (encoding.streams || encoding.messages || Object.hasOwn(endpoint.extra_config, 'websocket')) {
     throw site.fault('MCP_ENDPOINT', at, `${nameOf(endpoint)} returns a stream, which a tool cannot`);
@@ -94,7 +94,7 @@ function ofEndpoint(config: ToolConfig, requested: Requested, { site, pointer }:
   };
 }
 
-/** The endpoint that is named, with the method of the tool where it serves every method. */
+/** Finds the named endpoint. For an endpoint that serves every method, the tool's method is used. */
 function endpointOf({ method }: ToolConfig, path: string, { site, pointer }: Place): Requested {
   const endpoints = site.setting('endpoints');
   const at = `${pointer}/endpoint`;
@@ -138,13 +138,13 @@ function nameOf({ method, endpoint }: EndpointConfig): string {
   return `${method} ${endpoint}`;
 }
 
-/** What the endpoint wants of bodies; undefined for nothing. */
+/** Returns the endpoint's schema of request bodies; undefined if it has none. */
 function bodySchema({ endpoint, method }: Requested): DataObject | undefined {
   const schema = endpoint.extra_config['validation/json-schema'];
   return method !== 'GET' && method !== 'DELETE' && isObject(schema) ? schema : undefined;
 }
 
-/** Variables of the path, the query that is let through, and what the body is to be. */
+/** Derives the input schema from the path variables, the allowed query parameters and the body schema. */
 function inheritedInput(requested: Requested, body: DataObject | undefined, place: Place): CheckedSchema {
   const { path, query } = placesOf(requested);
   const texts = Object.fromEntries([...path, ...query].map((name) => [name, { type: 'string' }]));
@@ -167,12 +167,12 @@ function joined(around: DataObject & { properties: DataObject; required?: string
 function inheritedOutput(endpoint: EndpointConfig, encoding: Encoding, place: Place): CheckedSchema | null {
   const config = endpoint.extra_config['validation/response-json-schema'];
   const schema = isObject(config) ? config['schema'] : undefined;
-  // A list is handed on as such, and a schema of results is one of objects.
+  // Lists are passed through unchanged, but an output schema always describes an object.
   if (!isObject(schema) || encoding.raw || encoding.name === 'json-collection') return null;
   return inheritedSchema(schema, 'validation/response-json-schema', 'output_schema', place) ?? null;
 }
 
-/** @param at where the encoding is said. */
+/** @param at JSON pointer of the output encoding. */
 function checkBytes(
   { type, output_schema }: ToolConfig,
   { raw }: Encoding,

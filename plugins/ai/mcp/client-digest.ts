@@ -3,12 +3,13 @@ import { type Call, type ClientRequest, claimsSlot, type Data, type DataObject, 
 import { apiKeySlot } from '../../services/api-key.ts';
 import { basicUserSlot } from '../../services/basic-user.ts';
 
-/** Claims that are others in each token of the same client. */
+/** Claims that differ between tokens of the same client. */
 const ofOneToken = new Set(['exp', 'iat', 'nbf', 'jti', 'auth_time', 'nonce', 'at_hash', 'c_hash', 'sid']);
 
 /**
- * A digest of who sends a request, for what belongs to one client alone: subject and issuer of the token, API key, user and
- * certificate. Empty at endpoints without authentication. Different tokens of one client give the same digest.
+ * Returns a digest that identifies the client, to separate the state of different clients. Covers the subject and
+ * issuer of the token, the API key, the user and the certificate. Empty at endpoints without authentication. Different
+ * tokens of one client give the same digest.
  */
 export function clientDigest({ certificate }: ClientRequest, call: Call): string {
   const claims = call.get(claimsSlot);

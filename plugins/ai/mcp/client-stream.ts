@@ -2,32 +2,35 @@ import { randomUUID } from 'node:crypto';
 import { ByteStream } from '#contract';
 import type { Listener } from './connections.ts';
 
-/** How often a client that listens is sent something when it is not asked whether it is there, in milliseconds. */
+/** Interval of comments sent to a listening client if pings are disabled, in milliseconds. */
 const HEARTBEAT_MS = 30_000;
-/** Events that wait for a client that does not read, in bytes: one with more of them is cut. */
+/**
+ * Maximum size of events buffered for a client that does not read, in bytes. A client that exceeds it is disconnected.
+ */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 
 /**
- * Server-sent events to a client that listens. It is asked whether it is there, or sent a comment; one that does not read,
- * does not respond, or whose session is over, is not kept.
+ * Stream of server-sent events to a listening client. Sends pings or comments at intervals, and closes the stream if
+ * the client does not read, does not respond, or its session has ended.
  */
 export class ClientStream implements Listener {
   readonly id = randomUUID();
   readonly body: ByteStream;
-  /** Called once. */
+  /** Called once, when the stream ends. */
   over: () => void = () => {};
   readonly #pings: boolean;
   readonly #isThere: (ping: string) => Promise<string | null>;
   readonly #timer: NodeJS.Timeout;
   #isFull = false;
-  /** Since it is full. */
+  /** Bytes buffered since the stream became full. */
   #waitingBytes = 0;
   #isAsking = false;
   #isOver = false;
 
   /**
-   * @param pingMs 0 for comments in the place of pings.
-   * @param isThere null for a session that is over; with the name of a ping that is about to be sent, empty for none.
+   * @param pingMs ping interval; 0 to send comments instead of pings.
+   * @param isThere returns null if the session has ended. Called with the ID of the ping that is about to be sent, or
+   * an empty string if no ping is sent.
    */
   constructor(pingMs: number, isThere: (ping: string) => Promise<string | null>) {
     this.#pings = pingMs > 0;
@@ -42,7 +45,7 @@ export class ClientStream implements Listener {
     });
   }
 
-  /** @param event as it is written, with the empty line behind it. */
+  /** @param event serialized event, including the trailing empty line. */
   send(event: string): void {
     if (this.#isOver) return;
     const bytes = Buffer.from(event);
@@ -73,7 +76,7 @@ export class ClientStream implements Listener {
     this.send(ping === '' ? ':\n\n' : messageEvent(JSON.stringify({ jsonrpc: '2.0', id: ping, method: 'ping' })));
   }
 
-  /** Whoever reads nothing would not see an end either. */
+  /** Disconnects the client. A client that does not read would not see a regular end, so its stream fails instead. */
   #cut(): void {
     this.#stop();
     if (this.#isFull) this.body.fail(new Error('the client does not read'));
@@ -81,7 +84,7 @@ export class ClientStream implements Listener {
   }
 }
 
-/** @param message as JSON. */
+/** Formats a server-sent event. @param message JSON text. */
 export function messageEvent(message: string): string {
   return `event: message\ndata: ${message}\n\n`;
 }

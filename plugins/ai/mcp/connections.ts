@@ -1,8 +1,8 @@
 import { type ByteStream, type Call, CancelledError, type Data, type McpCaller } from '#contract';
 
 /**
- * What every process is told: another stream of a session is the one that counts, or none; a call is given up; the client of
- * a session has left; a message is for whoever has the stream of a session.
+ * Change that is broadcast to all processes: a session has a new stream or none, a call is canceled, the client of a
+ * session has disconnected, or a message must be delivered by the process that has the session's stream.
  */
 export type ConnectionChange =
   | { readonly session: string; readonly except: string }
@@ -11,7 +11,7 @@ export type ConnectionChange =
   | { readonly session: string; readonly left: true }
   | { readonly session: '' };
 
-/** A client that listens. */
+/** Stream of a listening client. */
 export interface Listener {
   readonly id: string;
   readonly body: ByteStream;
@@ -19,18 +19,21 @@ export interface Listener {
   end(): void;
 }
 
-/** Calls of one session that are under way in this process and answered over its stream; of more, 429. */
+/**
+ * Maximum number of calls per session that this process answers over the session's stream at a time. Further calls are
+ * rejected with 429.
+ */
 const MAX_PENDING = 32;
 
-/** What this process does for the clients of a server: streams that are open, and calls that are under way. */
+/** Open streams and running calls of a server's clients in this process. */
 export class Connections {
   readonly #listeners = new Map<string, Listener>();
-  /** By session. */
+  /** Running calls by session. */
   readonly #running = new Map<string, Set<RunningCall>>();
-  /** How many messages of a session are being answered over its stream. */
+  /** Number of messages being answered over the session's stream, by session. */
   readonly #pending = new Map<string, number>();
 
-  /** Clients that listen here. */
+  /** Number of listening clients in this process. */
   get listening(): number {
     return this.#listeners.size;
   }
@@ -44,14 +47,17 @@ export class Connections {
     if (this.#listeners.get(session) === listener) this.#listeners.delete(session);
   }
 
-  /** @returns false where this process does not have the stream. */
+  /** @returns false if this process does not have the session's stream. */
   send(session: string, event: string): boolean {
     const listener = this.#listeners.get(session);
     listener?.send(event);
     return listener !== undefined;
   }
 
-  /** A message whose answer goes over the stream. @returns ends the entry; null where there are too many. */
+  /**
+   * Registers a message that is answered over the stream. @returns a function that removes the entry; null if the
+   * session has too many pending messages.
+   */
   begin(session: string): (() => void) | null {
     const pending = this.#pending.get(session) ?? 0;
     if (pending >= MAX_PENDING) return null;
@@ -63,7 +69,7 @@ export class Connections {
     };
   }
 
-  /** A call that its client may give up. @returns ends the entry. */
+  /** Registers a call that its client can cancel. @returns a function that removes the entry. */
   enter({ session, request }: McpCaller, call: Call): () => void {
     if (session === null) return () => {};
     const entry: RunningCall = { request: JSON.stringify(request), call };
@@ -89,7 +95,7 @@ export class Connections {
     }
   }
 
-  /** @param request null for all of the session. */
+  /** @param request request ID as JSON; null for all requests of the session. */
   #cancel(session: string, request: string | null): void {
     for (const entry of [...(this.#running.get(session) ?? [])]) {
       if (request === null || entry.request === request) entry.call.cancel(new CancelledError());
@@ -98,7 +104,7 @@ export class Connections {
 }
 
 interface RunningCall {
-  /** What it is known by, as JSON. */
+  /** Request ID, as JSON. */
   readonly request: string;
   readonly call: Call;
 }

@@ -11,15 +11,15 @@ import {
   textOf,
 } from '#contract';
 
-/** Arguments that no request of the endpoint can be made from: its message is for the model. */
+/** The arguments do not form a valid request of the endpoint. The message is returned to the model. */
 export class ArgumentError extends Error {}
 
-/** Which argument goes where in a request of an endpoint. */
+/** Where each argument belongs in a request to an endpoint. */
 export interface Places {
-  /** Between the constant pieces of the path stand the names of its variables. */
+  /** The path, split into constant pieces (even indexes) and variable names (odd indexes). */
   readonly pieces: readonly string[];
   readonly path: ReadonlySet<string>;
-  /** By name; what else there is goes there, too, where there is no body. */
+  /** Names of query parameters. Without a body, all other arguments are also sent in the query. */
   readonly query: ReadonlySet<string>;
   readonly hasBody: boolean;
 }
@@ -27,7 +27,7 @@ export interface Places {
 const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
 export function placesOf({ endpoint: { endpoint, input_query_strings }, method }: Requested): Places {
-  // Whoever asks for a virtual host does so by `Host`.
+  // Virtual hosts are selected by `Host`, not by the path.
   const pieces = endpoint.replace(/^\/__virtual\/[^/]*/, '').split(/\{([^{}]+)\}/);
   return {
     pieces,
@@ -37,25 +37,26 @@ export function placesOf({ endpoint: { endpoint, input_query_strings }, method }
   };
 }
 
-/** By which the spans of the endpoint stand in the trace of the client's request. */
+/** Headers that make the endpoint's spans part of the client's trace. */
 const traceHeaders = /^(?:traceparent|tracestate|b3|x-b3-[a-z]+)$/;
 
-/** An endpoint, and the method with which a tool requests it. */
+/** An endpoint and the method that a tool uses to call it. */
 export interface Requested {
   readonly endpoint: EndpointConfig;
-  /** The endpoint's own, unless that serves every method. */
+  /** The endpoint's method, or the tool's if the endpoint serves every method. */
   readonly method: string;
 }
 
-/** Makes a request. @throws ArgumentError. */
+/** Builds a request. @throws ArgumentError. */
 export type ToEndpoint = (args: DataObject, client: ClientRequest) => ClientRequest;
 
 /**
- * Arguments stand where the endpoint asks for them: in its path, in the query that it lets through, and all others in the
- * body, as JSON, or without a body in the query. Address, host and certificate are those of the client.
+ * Compiles the mapping from arguments to a request. Each argument is placed where the endpoint expects it: in its path,
+ * in the allowed query parameters, or otherwise in the JSON body (in the query if there is no body). The address, host
+ * and certificate are those of the client.
  *
- * @param headerNames headers of the client that go along, beside those of its trace.
- * @param ofBody names that the body has whether or not they stand elsewhere, too.
+ * @param headerNames client headers to forward, in addition to the trace headers.
+ * @param ofBody arguments that are always part of the body, even if they are also in the path or query.
  */
 export function compileEndpointRequest(
   requested: Requested,
@@ -107,7 +108,7 @@ function segmentOf(args: DataObject, name: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** Why the arguments lead elsewhere. */
+/** Explains why the arguments match a different endpoint. */
 function unreachable({ path }: Places, args: DataObject, endpoint: string): string {
   const split = [...path].find((name) => /[/\\]/.test(textOf(args[name]!)));
   return split === undefined
@@ -119,7 +120,7 @@ function notOneSegment(name: string): string {
   return `the argument ${name} must be one segment of a path: it cannot contain "/", and cannot be "." or ".."`;
 }
 
-/** A list is several values; what is not there says nothing. */
+/** Appends a list as several values; null is omitted. */
 function addTo(query: Query, name: string, value: Data): void {
   for (const each of Array.isArray(value) ? value : [value]) if (each !== null) query.append(name, textOf(each));
 }

@@ -20,10 +20,10 @@ import type { DeclaredServer } from './servers.ts';
 import type { OwnSessions } from './session-link.ts';
 import type { McpContext, Running } from './tool.ts';
 
-/** Longest message of a client, in bytes, where `max_payload` allows it. */
+/** Maximum size of a client message, in bytes, unless `max_payload` is lower. */
 const MESSAGE_LIMIT_BYTES = 4 * 1024 * 1024;
 
-/** An endpoint at which a server is reached. */
+/** An endpoint that serves an MCP server. */
 export interface Entry {
   readonly declared: DeclaredServer;
   readonly cacheScope: McpServer<McpContext>['cacheScope'];
@@ -32,7 +32,7 @@ export interface Entry {
 
 const nobody: Running = { enter: () => () => {} };
 
-/** Takes messages. */
+/** Handles POST: receives the client's messages. */
 export function takeMessages({ declared, cacheScope, allowsOrigin }: Entry): Step<ClientRequest> {
   const { preferred, sessions: ofAll } = declared;
   const server = { ...declared.server, cacheScope };
@@ -55,7 +55,7 @@ export function takeMessages({ declared, cacheScope, allowsOrigin }: Entry): Ste
   };
 }
 
-/** Several lines of a header are one. */
+/** Joins repeated `Accept` headers into one. */
 function acceptOf(headers: HeaderBag): string | undefined {
   return headers.has('accept') ? headers.getAll('accept').join(',') : undefined;
 }
@@ -66,7 +66,7 @@ async function textOf({ body }: ClientRequest): Promise<string> {
   return new TextDecoder().decode(await body.bytesToParse());
 }
 
-/** What is no answer of the protocol proper is JSON, whatever was asked for. */
+/** Writes a reply. Replies with a status other than 200 are always JSON, regardless of `Accept`. */
 function written({ status, message, session }: McpReply, form: ReplyForm): Reply {
   if (message === null) return refuse(status);
   const used = status === 200 ? form : 'json';
@@ -77,7 +77,7 @@ function written({ status, message, session }: McpReply, form: ReplyForm): Reply
   return reply;
 }
 
-/** An error in the HTTP request, before any message is read. The response body contains the reason. */
+/** Response to an invalid HTTP request, before any message is read. The body contains the reason. */
 function rejected(status: number, message: string): Reply {
   const error = { jsonrpc: '2.0', id: null, error: { code: -32000, message } };
   const reply = Reply.raw(status, new HeaderBag(replyHeaders('json')), Buffer.from(JSON.stringify(error)));
@@ -89,7 +89,7 @@ function foreignOrigin(): Reply {
   return rejected(403, 'the Origin is not allowed: list it in "allow_origins" of security/cors');
 }
 
-/** Lets a client listen, or ends its session. Only where there are sessions. */
+/** Handles GET, which opens a stream, and DELETE, which ends the session. Requires sessions. */
 export function serveSession(method: 'GET' | 'DELETE', entry: Entry): Step<ClientRequest> {
   const { declared, allowsOrigin } = entry;
   const server = { ...declared.server, cacheScope: entry.cacheScope };
@@ -120,7 +120,7 @@ function streamed(body: Reply['body']): Reply {
   return reply;
 }
 
-/** Null where it is not offered. */
+/** Returns the older transport; null if it is disabled. */
 function olderTransport({ sessions, older }: DeclaredServer, server: McpServer<McpContext>): OlderTransport | null {
   return older && sessions ? { server, sessions, textOf, streamed, written: (reply) => written(reply, 'json') } : null;
 }

@@ -21,12 +21,12 @@ import { declaredServers, declareServers } from './servers.ts';
 const name = 'ai/mcp';
 
 /**
- * Servers of the Model Context Protocol over streamable HTTP: what is declared at the root is reached at endpoints, whose
- * other components stand before it. A call of a tool is a workflow, or a request of an endpoint.
+ * Serves the Model Context Protocol over streamable HTTP. Servers are declared at the root and published by endpoints,
+ * whose other components apply first. A tool call runs a workflow or a request to an endpoint.
  *
- * Faults of the configuration: `MCP_SERVER`, `MCP_METHOD`, `MCP_DUPLICATE`, `MCP_SCHEMA`, `MCP_PARAM_HEADER`, `MCP_HEADER`,
- * `MCP_WORKFLOW`, `MCP_ENDPOINT`, `MCP_STATELESS`, `MCP_RESOURCE`; warnings `MCP_TOOL_NAME`, `MCP_UNUSED`, `MCP_ARGUMENT`,
- * `MCP_SCHEMA`.
+ * Configuration faults: `MCP_SERVER`, `MCP_METHOD`, `MCP_DUPLICATE`, `MCP_SCHEMA`, `MCP_PARAM_HEADER`, `MCP_HEADER`,
+ * `MCP_WORKFLOW`, `MCP_ENDPOINT`, `MCP_STATELESS`, `MCP_RESOURCE`; warnings `MCP_TOOL_NAME`, `MCP_UNUSED`,
+ * `MCP_ARGUMENT`, `MCP_SCHEMA`.
  */
 export const plugin = definePlugin({
   name,
@@ -46,7 +46,7 @@ export const plugin = definePlugin({
     })),
     atEndpoint(endpointSchema, (site): AtEndpoint => {
       const entry = entryOf(site);
-      // The mistakes of the servers are reported where they are.
+      // Errors in the server declarations are reported at the root.
       if (entry === null) return ownAnswer;
       const { method } = site.endpoint;
       if (method === 'POST') return { ...ownAnswer, endpoint: () => takeMessages(entry) };
@@ -65,7 +65,7 @@ export const plugin = definePlugin({
   ],
 });
 
-/** @throws ConfigError MCP_SERVER. @returns null where the servers have mistakes. */
+/** @throws ConfigError MCP_SERVER. @returns null if the server declarations are invalid. */
 function entryOf(site: EndpointSite<EndpointSettings>): Entry | null {
   const { config } = site;
   const servers = site.take(declaredServers);
@@ -85,13 +85,16 @@ function entryOf(site: EndpointSite<EndpointSettings>): Entry | null {
   };
 }
 
-/** Components that treat all clients alike, or know them by their address alone and tell them nothing else for it. */
+/**
+ * Components that treat all clients alike, or that distinguish them only by address without changing the content of
+ * responses.
+ */
 const impartial =
   /^(?:ai\/mcp|documentation\/.*|qos\/.*|security\/(?:cors|http)|server\/static-filesystem|telemetry\/.*|admin\/.*|router)$/;
 
 /**
- * What clients are told of tools may be kept for others only where nobody is asked who they are: whatever else stands around
- * the endpoint may let some in and others not.
+ * Returns the cache scope of the tool list. It is public only without authentication: any other component of the
+ * endpoint might allow some clients and reject others.
  */
 function cacheScopeOf({ endpoint, setting }: EndpointSite<EndpointSettings>): Entry['cacheScope'] {
   const around = [...Object.keys(endpoint.extra_config), ...Object.keys(setting('extra_config'))];

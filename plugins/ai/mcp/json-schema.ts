@@ -2,21 +2,26 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type DataObject, mayLoseDigits, PatternLimit, printJson, type Site } from '#contract';
 
-/** Longest arguments, in characters, of which all violations are listed; of longer ones the first. */
+/**
+ * Maximum size of the arguments, in characters, for which all violations are listed. For larger arguments only the
+ * first is reported.
+ */
 const LISTED_CHARACTERS = 64 * 1024;
-/** Violations that are listed. */
+/** Maximum number of violations listed. */
 const MAX_LISTED = 20;
 
-/** Knows what a schema may look like; made once, since that takes longer than to compile one. */
+/**
+ * Validates schemas against the meta-schema. Created once, because creating it takes longer than compiling a schema.
+ */
 const drafts = new Ajv2020({ strict: false, logger: false });
 
-/** @returns what is wrong, a line for each violation; null for nothing. */
+/** Checks data against a schema. @returns one line for each violation; null if the data is valid. */
 export type CheckData = (data: DataObject) => string | null;
 
 /**
- * Compiles a JSON Schema of the draft 2020-12. Formats say what a text is and refuse nothing, as that draft has it; patterns
- * are those of RE2.
- * @param pointer of the schema, relative to the configuration.
+ * Compiles a JSON Schema of draft 2020-12. Formats are annotations and are not enforced, as the draft specifies.
+ * Patterns use RE2 syntax.
+ * @param pointer JSON pointer of the schema, relative to the configuration.
  * @throws ConfigError MCP_SCHEMA.
  */
 export function compileCheck(site: Site<unknown>, schema: DataObject, pointer: string): CheckData {
@@ -24,7 +29,7 @@ export function compileCheck(site: Site<unknown>, schema: DataObject, pointer: s
   let listing: ValidateFunction | undefined;
   const check = (given: DataObject): string | null => {
     const text = printJson(given);
-    // Numbers beyond JavaScript's are kept for backends; a schema sees the nearest one.
+    // Backends receive numbers in full precision; the schema checks the nearest JavaScript number.
     const data: unknown = mayLoseDigits(text) ? JSON.parse(text) : given;
     if (validate(data)) return null;
     if (text.length > LISTED_CHARACTERS) return described(validate.errors);
@@ -36,7 +41,7 @@ export function compileCheck(site: Site<unknown>, schema: DataObject, pointer: s
     try {
       return check(given);
     } catch (error) {
-      // What cannot be looked at is not allowed: a text too long for a pattern, or nested until the stack runs out.
+      // Data that cannot be checked is rejected: a text too long for a pattern, or nesting that overflows the stack.
       if (error instanceof PatternLimit) return `- (root) ${error.message}`;
       if (error instanceof RangeError) return '- (root) is nested too deeply';
       throw error;
@@ -53,11 +58,11 @@ function compile(site: Site<unknown>, schema: DataObject, pointer: string, allEr
     meta: false,
     validateSchema: false,
     validateFormats: false,
-    // `toString` is no argument that somebody has sent.
+    // Inherited properties such as `toString` are not arguments.
     ownProperties: true,
     code: { regExp: Object.assign((source: string) => site.pattern(source, pointer), { code: '' }) },
   });
-  // The rule that comes with it compares every item with every other.
+  // The built-in rule compares every item with every other.
   ajv.removeKeyword('uniqueItems');
   ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', validate: areUnique });
   try {
@@ -73,7 +78,7 @@ function areUnique(demanded: boolean, items: readonly unknown[]): boolean {
   return !demanded || new Set(items.map(canonical)).size === items.length;
 }
 
-/** Equal for equal values, whatever the order of their keys. */
+/** Serializes a value independently of the order of its keys. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

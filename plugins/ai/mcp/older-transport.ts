@@ -16,28 +16,31 @@ import { clientDigest } from './client-digest.ts';
 import type { OwnSessions, SessionLink } from './session-link.ts';
 import type { McpContext } from './tool.ts';
 
-/** The parameter by which messages say which stream is answered. */
+/** Query parameter that identifies the session whose stream receives the response. */
 const SESSION = 'session_id';
 /** Without authentication, the session id alone identifies the client, so it is masked like a credential. */
 const secrets = new Set([SESSION]);
 
-/** The transport of 2024-11-05: a client listens, is sent where to post, and has its answers over the stream. */
+/**
+ * The HTTP+SSE transport of protocol version 2024-11-05: the client opens a stream, receives the URL to post messages
+ * to, and gets the responses over the stream.
+ */
 export interface OlderTransport {
   readonly server: McpServer<McpContext>;
   readonly sessions: SessionLink;
-  /** Reads the body of a request. @throws CallError for one that is too long. */
+  /** Reads the request body. @throws CallError if it is too long. */
   readonly textOf: (request: ClientRequest) => Promise<string>;
   readonly written: (reply: McpReply) => Reply;
-  /** A stream of events. */
+  /** Builds a reply that streams events. */
   readonly streamed: (body: Reply['body']) => Reply;
 }
 
-/** Whether a message comes by the older transport. */
+/** Whether a message uses the older transport. */
 export function isOlder(request: ClientRequest): boolean {
   return request.search.includes(SESSION) && request.query.has(SESSION);
 }
 
-/** Lets a client listen: the first event says where it posts, at the address where it listens. */
+/** Opens a stream. Its first event contains the URL for messages, which has the path of the stream itself. */
 export async function listenOlder(
   { sessions, streamed }: OlderTransport,
   request: ClientRequest,
@@ -47,7 +50,7 @@ export async function listenOlder(
   return streamed(await own.begin((session) => `event: endpoint\ndata: ${request.path}?${SESSION}=${session}\n\n`));
 }
 
-/** Takes a message, which is answered over the stream of its session, in whatever process that is. */
+/** Accepts a message. The response is sent over the session's stream, whichever process has it. */
 export function takeOlder({ server, sessions: ofAll, textOf, written }: OlderTransport): Step<ClientRequest> {
   const { connections } = ofAll;
   return async (request, call) => {
@@ -60,7 +63,7 @@ export function takeOlder({ server, sessions: ofAll, textOf, written }: OlderTra
     if (refusal) return written(refusal);
     const ended = connections.begin(session);
     if (!ended) return refuse(429);
-    // Its deadline is that of the request, which is over before.
+    // The fork keeps the request's deadline but outlives the request.
     const part = call.fork();
     const answer = async (): Promise<void> => {
       try {
@@ -81,7 +84,7 @@ export function takeOlder({ server, sessions: ofAll, textOf, written }: OlderTra
   };
 }
 
-/** It has begun with the stream. */
+/** Binds the sessions to the one that was opened with the stream. */
 function within(sessions: OwnSessions, session: string): OwnSessions {
   return { ...sessions, open: async () => session, version: async () => oldestVersion };
 }

@@ -4,8 +4,9 @@ import type { AllowedOrigins } from '../../services/allowed-origins.ts';
 export type AllowsOrigin = (request: ClientRequest) => boolean;
 
 /**
- * Keeps pages of other sites out, which could otherwise use what a browser may reach.
- * @param allowed of CORS; undefined where it is not configured: then a page may be of the host that it asks.
+ * Rejects requests from pages of other sites, which could otherwise use everything that the browser can reach.
+ * @param allowed origins allowed by CORS. If undefined (CORS is not configured), the origin's host must equal the
+ * request's host.
  */
 export function originCheck(allowed: AllowedOrigins | undefined): AllowsOrigin {
   const isAllowed = (origin: string, host: string) =>
@@ -13,7 +14,7 @@ export function originCheck(allowed: AllowedOrigins | undefined): AllowsOrigin {
   return ({ headers, host }) => headers.getAll('origin').every((origin) => isAllowed(origin, host));
 }
 
-/** As `Host` has it; null for what is no origin. */
+/** Host of an origin, in the format of the `Host` header; null if the origin is invalid. */
 function hostOf(origin: string): string | null {
   return URL.canParse(origin) ? new URL(origin).host : null;
 }

@@ -3,7 +3,7 @@ import type { McpConfig } from './schema.ts';
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 
-/** Where clients learn about tokens, and how they come to look there. */
+/** Routes of the metadata documents, and the hook that refers clients to them. */
 type Guidance = Pick<AtService, 'routes' | 'head'>;
 
 interface Described {
@@ -12,8 +12,8 @@ interface Described {
 }
 
 /**
- * Tells clients of servers that want tokens where to get them (RFC 9728): a document for each, and its address in what a
- * 401 says.
+ * Publishes where clients can get tokens for servers that require them (RFC 9728): a metadata document for each server,
+ * and its URL in the `WWW-Authenticate` header of 401 responses.
  * @throws ConfigError MCP_RESOURCE.
  */
 export function guideClients(site: Site<McpConfig>): Guidance {
@@ -55,7 +55,7 @@ export function guideClients(site: Site<McpConfig>): Guidance {
 }
 
 function challenge({ headers }: Head, url: string): void {
-  // What only says the scheme says less.
+  // A bare scheme is replaced, because the new challenge contains it.
   if (headers.get('www-authenticate') === 'Bearer') headers.delete('www-authenticate');
   headers.append('WWW-Authenticate', `Bearer resource_metadata="${url}"`);
 }

@@ -1,27 +1,27 @@
 import { type DataObject, discard, type Encoding, gunzipBody, type Log, type Reply } from '#contract';
 import type { CheckData } from './json-schema.ts';
 
-/** Longest body of a workflow that is handed on undecoded, in bytes. */
+/** Maximum size of a workflow's response body that is passed on undecoded, in bytes. */
 const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
 
-/** How the reply of a workflow becomes the result of a tool. */
+/** Rules for converting the reply of a workflow to the result of a tool. */
 export interface ResultRules {
   readonly type: 'text' | 'audio' | 'image';
-  /** Of the data of the workflow. */
+  /** Encoding of the workflow's data. */
   readonly encoding: Encoding;
-  /** Null where no schema is declared. */
+  /** Output schema; null if none is declared. */
   readonly output: CheckData | null;
-  /** Clients are told what failed. */
+  /** Whether clients receive error messages. */
   readonly tells: boolean;
   readonly log: Log;
 }
 
-/** A failure, as models are to see it. */
+/** An error result for the model. */
 export function failedResult(text: string): DataObject {
   return { content: [{ type: 'text', text }], isError: true };
 }
 
-/** @throws Error when the body breaks off, or is too long. */
+/** Converts a reply to a tool result. @throws Error if the body is truncated or too long. */
 export function resultOf(reply: Reply, rules: ResultRules): DataObject | Promise<DataObject> {
   for (const error of reply.errors) rules.log.error(error.message);
   const isRefused = reply.status >= 400;
@@ -30,7 +30,7 @@ export function resultOf(reply: Reply, rules: ResultRules): DataObject | Promise
     return ofData(typeof body === 'string' ? body : textOf(body), () => reply.data!, rules);
   }
   if (reply.body !== null && !isRefused) return ofBytes(reply, rules);
-  // As 204 is: done, and nothing to say.
+  // An empty success, such as a 204.
   if (reply.errors.length === 0 && reply.status < 300 && !rules.output) return { content: [] };
   discard(reply.body);
   return failedResult(rules.tells ? textOfFailure(reply) : 'tool execution failed');
@@ -41,7 +41,7 @@ function textOfFailure({ errors, status }: Reply): string {
   return `the call was refused with status ${status}`;
 }
 
-/** What there is of a result that is not whole is one, too. */
+/** Converts data to a result. Incomplete data also counts as a result. */
 function ofData(text: string, read: () => DataObject, { output, log }: ResultRules): DataObject {
   const content = [{ type: 'text', text }];
   if (!output) return { content };
@@ -56,7 +56,7 @@ async function ofBytes(reply: Reply, rules: ResultRules): Promise<DataObject> {
   const { type, encoding } = rules;
   const whole = reply.body instanceof Uint8Array ? reply.body : await reply.body!.collect(BODY_LIMIT_BYTES);
   const bytes = await gunzipBody(whole, reply.headers, BODY_LIMIT_BYTES);
-  // A body that is already what its data would be written as comes undecoded.
+  // The body already is the encoded form of its data, so it arrives undecoded.
   if (!encoding.raw) return ofData(textOf(bytes), () => encoding.decode!(bytes, false) ?? {}, rules);
   if (type === 'text') return { content: [{ type, text: textOf(bytes) }] };
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');

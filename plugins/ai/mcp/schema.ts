@@ -1,7 +1,7 @@
 import { HEADER_NAME_PATTERN, type Infer, pipeSchema, type Schema } from '#contract';
 import { workflowComponents, workflowDefaults, workflowEncoding } from '../../services/workflow-pipe.ts';
 
-/** Longer than any endpoint lasts: what is around a workflow bounds it. */
+/** Longer than any endpoint timeout, so that the caller's timeout bounds a workflow. */
 const UNBOUNDED = '24h';
 
 const hint = (description: string) => ({ type: 'boolean', description, default: false }) as const;

@@ -3,26 +3,28 @@ import type { McpConfig, ServerConfig } from './schema.ts';
 import { linkSessions, type SessionLink } from './session-link.ts';
 import { compileTool, type McpContext } from './tool.ts';
 
-/** A server as it is declared at the root; endpoints are its entries. */
+/** A server declared at the root and published by endpoints. */
 export interface DeclaredServer {
   readonly server: Omit<McpServer<McpContext>, 'cacheScope'>;
-  /** How answers are written where a client takes both forms. */
+  /** Response format for clients that accept both. */
   readonly preferred: ReplyForm;
-  /** Null without sessions. */
+  /** Sessions of the server; null if it is stateless. */
   readonly sessions: SessionLink | null;
-  /** The transport of 2024-11-05 is offered, too. */
+  /** Whether the transport of 2024-11-05 is also available. */
   readonly older: boolean;
 }
 
 export type DeclaredServers = ReadonlyMap<string, DeclaredServer>;
 
-/** What is declared at the root, for endpoints. */
+/** Passes the servers declared at the root to the endpoints. */
 export const declaredServers = definePort<DeclaredServers>('servers of the Model Context Protocol');
 
-/** What clients have in common that name tools: a name with other characters is not shown by all of them. */
+/** Tool names that all clients display. Some clients do not show names with other characters. */
 const toolName = /^[A-Za-z0-9_.-]{1,128}$/;
 
-/** @throws ConfigError MCP_DUPLICATE and MCP_STATELESS, and those of `compileTool`. Warning: MCP_TOOL_NAME, MCP_UNUSED. */
+/**
+ * @throws ConfigError MCP_DUPLICATE and MCP_STATELESS, and those of `compileTool`. Warnings MCP_TOOL_NAME, MCP_UNUSED.
+ */
 export function declareServers(site: Site<McpConfig>): DeclaredServers {
   const servers = new Map<string, DeclaredServer>();
   for (const [index, config] of site.config.servers.entries()) {

@@ -3,27 +3,34 @@ import { ClientStream } from './client-stream.ts';
 import { type ConnectionChange, Connections } from './connections.ts';
 import { type OwnedQuestion, type SessionQuestion, Sessions } from './sessions.ts';
 
-/** The sessions of a server, as seen from one process of the gateway: all processes know the same ones. */
+/** The sessions of a server, as seen from one process of the gateway. All processes share the same sessions. */
 export interface SessionLink {
-  /** What this process does for their clients. */
+  /** Streams and calls of the server's clients in this process. */
   readonly connections: Connections;
-  /** @param owner digest of a client, empty without authentication. Sessions of other clients are not visible to it. */
+  /**
+   * Returns the sessions of one client. @param owner digest of the client; empty without authentication. Sessions of
+   * other clients are not visible to it.
+   */
   of(owner: string): OwnSessions;
 }
 
 /** The sessions of one client. */
 export interface OwnSessions extends McpSessions {
-  /** A stream of what is asked of a client, in the place of the one that it had. */
+  /** Opens a stream of requests from the server to the client, and replaces the session's previous stream. */
   listen(session: string): Promise<ByteStream>;
-  /** A stream with a session that begins and ends with it. @param first event, by the name of the session. */
+  /**
+   * Opens a stream and a session that lasts as long as the stream. @param first builds the first event from the session
+   * ID.
+   */
   begin(first: (session: string) => string): Promise<ByteStream>;
-  /** An event for the stream of a session; nothing where that is over. */
+  /** Sends an event over the session's stream. Does nothing if the stream has ended. */
   send(session: string, event: string): void;
 }
 
 /**
- * @param name of the server: its sessions stay for as long as a configuration has one of that name.
- * @param pingMs how often clients that listen are asked whether they are there; 0 for never.
+ * Connects this process to the sessions of a server.
+ * @param name server name. Its sessions survive reloads as long as the configuration has a server of that name.
+ * @param pingMs interval of pings to listening clients; 0 disables them.
  */
 export function linkSessions(site: Site<unknown>, name: string, pingMs: number): SessionLink {
   const clock = site.use('clock');
@@ -35,7 +42,7 @@ export function linkSessions(site: Site<unknown>, name: string, pingMs: number):
   const mirror = site.mirror<Connections, Data>(['connections', name], {
     open: () => new Connections(),
     apply: (connections, change) => connections.apply(change as unknown as ConnectionChange),
-    // A process that starts has no clients yet.
+    // A new process has no clients yet.
     snapshot: () => ({ session: '' }),
   });
   const change = (said: ConnectionChange) => mirror.change({ ...said });
@@ -61,7 +68,7 @@ export function linkSessions(site: Site<unknown>, name: string, pingMs: number):
         stream.over = () => {
           connections.left(session, stream);
           change({ session, left: true });
-          // The session ends with the stream: its client cannot be reached any more.
+          // The session ends with the stream: without it, the client cannot be reached.
           ask({ ask: 'end', session }).catch(() => {});
         };
         connections.listen(session, stream);

@@ -1,33 +1,33 @@
 import { randomUUID } from 'node:crypto';
 
-/** Sessions that nobody has used for so long are over, in milliseconds. */
+/** Idle timeout of sessions, in milliseconds. */
 const IDLE_MS = 30 * 60_000;
-/** Sessions of a server, some 200 bytes each; of more, those that were used last stay. */
+/** Maximum number of sessions per server, at about 200 bytes each. Beyond it, the least recently used are removed. */
 export const MAX_SESSIONS = 10_000;
 
-/** What is asked of the sessions of a server, in whatever process they are. */
+/** Request to the sessions of a server, from any process. */
 export type SessionQuestion =
   | { readonly ask: 'open'; readonly version: string }
   | { readonly ask: 'version' | 'end'; readonly session: string }
-  /** Is it still there; with `ping`, that request is about to be sent to its client. Empty for none. */
+  /** Checks that the session exists. A non-empty `ping` is the ID of a ping that is about to be sent to the client. */
   | { readonly ask: 'listen'; readonly session: string; readonly ping: string }
   | { readonly ask: 'responded'; readonly session: string; readonly ping: string };
 
-/** A question, with the digest of the client that asks. */
+/** A request with the digest of the client that made it. */
 export type OwnedQuestion = SessionQuestion & { readonly owner: string };
 
 interface Session {
   readonly version: string;
-  /** Digest of the client that opened it; empty without authentication. */
+  /** Digest of the client that opened the session; empty without authentication. */
   readonly owner: string;
   usedAt: number;
-  /** What its client has not answered yet; empty for nothing. */
+  /** ID of the ping that the client has not answered yet; empty if there is none. */
   ping: string;
 }
 
-/** The clients of a server that have introduced themselves. */
+/** Sessions of the clients that have initialized a connection to a server. */
 export class Sessions {
-  /** Who was used longest ago comes first. */
+  /** Sessions by ID, least recently used first. */
   readonly #sessions = new Map<string, Session>();
 
   get size(): number {

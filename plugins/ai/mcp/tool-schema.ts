@@ -1,14 +1,14 @@
 import { ConfigError, type DataObject, type Site } from '#contract';
 import { type CheckData, compileCheck } from './json-schema.ts';
 
-/** A schema of arguments or results, as clients are shown it, and what checks it. */
+/** A schema of arguments or results in its published form, and the check that enforces it. */
 export interface CheckedSchema {
   readonly schema: Readonly<DataObject>;
   readonly violations: CheckData;
 }
 
 /**
- * Arguments and results are objects, whatever is written of them.
+ * Compiles a schema of arguments or results, which must have type `object` (the default).
  * @throws ConfigError MCP_SCHEMA.
  */
 export function checkedSchema(site: Site<unknown>, schema: Readonly<DataObject>, pointer: string): CheckedSchema {
@@ -23,9 +23,9 @@ export function checkedSchema(site: Site<unknown>, schema: Readonly<DataObject>,
 }
 
 /**
- * A schema that the endpoint of a tool has for itself, of an older draft; undefined, with the warning MCP_SCHEMA, where it
- * means nothing in that of tools.
- * @param of the component that it is written for. @param field which would stand above it.
+ * Adopts the schema of an endpoint's component, which is of an older draft. Returns undefined, with the warning
+ * MCP_SCHEMA, if it is not valid in the draft that tools use.
+ * @param of component that the schema is written for. @param field field of the tool that would override it.
  */
 export function inheritedSchema(
   { $schema: _draft, ...schema }: DataObject,

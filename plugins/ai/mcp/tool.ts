@@ -16,27 +16,27 @@ import { failedResult, type ResultRules, resultOf } from './result.ts';
 import type { ToolConfig } from './schema.ts';
 import { ownHeaders } from './workflow-request.ts';
 
-/** What comes with a message. */
+/** Context of a message. */
 export interface McpContext {
   readonly client: ClientRequest;
   readonly call: Call;
-  /** Calls of tools of this client, which it may give up. */
+  /** Tool calls that the client can cancel. */
   readonly running: Running;
 }
 
-/** Keeps what can be given up. */
+/** Registry of calls that can be canceled. */
 export interface Running {
-  /** @returns ends the entry. */
+  /** @returns a function that removes the entry. */
   enter(caller: McpCaller, part: Call): () => void;
 }
 
-/** What a tool is compiled with. */
+/** Context in which a tool is compiled. */
 export interface ToolSurroundings extends Place {
   readonly durations: Histogram | null;
   readonly tracer: Tracer | null;
 }
 
-/** Most arguments of one call, those within others not counted: each becomes a parameter. */
+/** Maximum number of arguments per call, not counting nested ones. Each becomes a parameter. */
 const MAX_ARGUMENTS = 1000;
 
 const annotationNames = {

@@ -15,14 +15,15 @@ import {
 /** Parameters that hold responses of workflow backends, such as `Resp0_id`. Arguments never set them. */
 const ofResponses = /^Resp\d+(?:_|$)/;
 
-/** Makes the request of a workflow from the arguments of a call. */
+/** Builds the request of a workflow from the arguments of a call. */
 export type ToWorkflow = (args: DataObject, client: ClientRequest) => PipeRequest;
 
 /**
- * The arguments are the body, and the single values among them parameters; what the endpoint itself knows by such a name,
- * as a variable of its path or a claim, stands above them. They are a query for backends that list them.
+ * Compiles the mapping from arguments to a workflow request. The arguments form the body, and scalar arguments are also
+ * parameters. Parameters of the endpoint, such as path variables and claims, take precedence over arguments of the same
+ * name. Backends that list an argument in `input_query_strings` also receive it in the query.
  *
- * @param headerNames headers of the client that go along.
+ * @param headerNames client headers to forward.
  * @param agent the gateway's `User-Agent`.
  */
 export function compileRequest(
@@ -59,7 +60,7 @@ export function compileRequest(
   };
 }
 
-/** Headers that the gateway writes itself, or that belong to one connection. */
+/** Headers that the gateway sets itself, or that belong to one connection. */
 export const ownHeaders: ReadonlySet<string> = new Set([
   'host',
   'content-length',

@@ -4,7 +4,7 @@ import { argumentsOf, type ToolCall, type ToolChoice } from '../../lib/tools.ts'
 import { objectAt, objectsAt, otherVariables, textAt, textsIn, tokensAt, variableFields } from '../fields.ts';
 import type { Progress, Usage, Vendor } from '../vendor.ts';
 
-/** Anthropic's Messages. */
+/** Anthropic's Messages API. */
 export const anthropicV1: Vendor = {
   name: 'anthropic',
   version: 'v1',
@@ -60,7 +60,7 @@ export const anthropicV1: Vendor = {
     encoding: 'sse',
     asks: 'payload',
     open() {
-      // The prompt is counted in the first message, the answer so far in every later one that says something of it.
+      // The first message reports the tokens of the prompt; later messages report the response tokens so far.
       let prompt = 0;
       const usageOf = (completion: number): Usage => ({ prompt, completion, total: prompt + completion });
       return (event): Progress => {

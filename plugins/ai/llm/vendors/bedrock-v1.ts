@@ -4,7 +4,7 @@ import { argumentsOf, type Tool, type ToolCall, type ToolChoice } from '../../li
 import { objectAt, objectsAt, textAt, textsIn, tokensAt, variableFields } from '../fields.ts';
 import type { Progress, Usage, Vendor } from '../vendor.ts';
 
-/** Converse of Amazon Bedrock. The model stands in the address alone. */
+/** Amazon Bedrock's Converse API. The model is set only in the URL. */
 export const bedrockV1: Vendor = {
   name: 'bedrock',
   version: 'v1',
@@ -24,7 +24,7 @@ export const bedrockV1: Vendor = {
   headers: (credentials) => [['Authorization', `Bearer ${credentials}`]],
   payload: ({ turns, instructions, tools, choice }, variables) => ({
     messages: turns.map((turn) => ({ role: turn.role, content: contentOf(turn) })),
-    // Converse has no "none": without tools nothing is called.
+    // Converse does not support "none", so the tools are omitted to prevent tool calls.
     toolConfig: { tools: choice === 'none' ? undefined : tools?.map(specOf), toolChoice: toolChoice(choice) },
     system: instructions === undefined ? undefined : [{ text: instructions }],
     inferenceConfig: {
@@ -47,7 +47,7 @@ export const bedrockV1: Vendor = {
     ],
     usage: usageOf(answer),
   }),
-  // As in `ThrottlingException:http://internal.amazon.com/coral/com.amazon.bedrock/`.
+  // Example: `ThrottlingException:http://internal.amazon.com/coral/com.amazon.bedrock/`.
   errorCode: (body, headers) => headers.get('x-amzn-errortype')?.split(':', 1)[0] ?? textAt(body, '__type'),
   stream: {
     encoding: 'eventstream',
@@ -82,7 +82,7 @@ function callOf(use: DataObject): ToolCall {
   };
 }
 
-/** What a frame is follows from its fields. */
+/** Reads a frame. Its type is determined by its fields. */
 function readFrame(frame: DataObject): Progress {
   const text = textAt(frame, 'delta', 'text');
   if (text !== undefined) return { deltas: [{ index: 0, text }] };

@@ -5,7 +5,7 @@ import { argumentsOf, type Tool, type ToolCall, type ToolChoice } from '../../li
 import { objectAt, objectsAt, otherVariables, textAt, textsIn, tokensAt, variableFields } from '../fields.ts';
 import type { Delta, Progress, Usage, Vendor } from '../vendor.ts';
 
-/** Google's generateContent. */
+/** Google's generateContent API. */
 export const geminiV1beta: Vendor = {
   name: 'gemini',
   version: 'v1beta',
@@ -82,7 +82,7 @@ function callingOf(choice: ToolChoice | undefined): object | undefined {
   return typeof choice === 'object' ? { mode: 'ANY', allowedFunctionNames: [choice.name] } : { mode: modes[choice] };
 }
 
-/** Calls have no ids here: each gets one of the gateway's. */
+/** Reads the tool calls. Gemini's calls have no IDs, so the gateway generates them. */
 function callsOf(candidate: DataObject): ToolCall[] {
   return objectsAt(candidate, 'content', 'parts').flatMap((part) => {
     const name = textAt(part, 'functionCall', 'name');

@@ -13,7 +13,7 @@ import {
 } from '../fields.ts';
 import type { Progress, Usage, Vendor } from '../vendor.ts';
 
-/** Mistral's chat completions. */
+/** Mistral's Chat Completions API. */
 export const mistralV1: Vendor = {
   name: 'mistral',
   version: 'v1',
@@ -94,7 +94,7 @@ function callOf(call: DataObject): ToolCall {
   };
 }
 
-/** A content is a text, or a list of texts and other things. */
+/** Reads the content: either a text, or a list of texts and other parts. */
 function textsOf(message: DataObject): readonly string[] {
   const content: Data | undefined = message['content'];
   if (typeof content === 'string') return content === '' ? [] : [content];

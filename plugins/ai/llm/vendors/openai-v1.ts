@@ -4,7 +4,7 @@ import type { ToolCall } from '../../lib/tools.ts';
 import { objectAt, objectsAt, otherVariables, textAt, textsIn, tokensAt, variableFields } from '../fields.ts';
 import type { Delta, Progress, Usage, Vendor } from '../vendor.ts';
 
-/** OpenAI's Responses. */
+/** OpenAI's Responses API. */
 export const openaiV1: Vendor = {
   name: 'openai',
   version: 'v1',
@@ -31,7 +31,7 @@ export const openaiV1: Vendor = {
       extra_payload: variableFields.extra,
     },
   },
-  // Responses has no stop sequences: the gateway cuts the text.
+  // The Responses API does not support stop sequences, so the gateway cuts off the text.
   parameters: { max_tokens: 'max_output_tokens', temperature: 'temperature', top_p: 'top_p' },
   headers: (credentials) => [['Authorization', `Bearer ${credentials}`]],
   payload: ({ text, turns, instructions, tools, choice }, variables) => ({
