@@ -1,7 +1,7 @@
 import { definePlugin } from '#contract';
 import { sharedAge, sharedCache, usersOfSharedCache } from './validator/shared-cache.ts';
 
-/** Another name of `auth/validator` at the service. */
+/** Alias of `auth/validator` at the service level. */
 export const plugin = definePlugin({
   name: 'auth/jose',
   description: 'Caches JWK keys for all endpoints, like auth/validator at the service level.',

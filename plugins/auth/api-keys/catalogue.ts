@@ -3,36 +3,36 @@ import { definePort, type Site } from '#contract';
 import { fnv128 } from './fnv.ts';
 import type { KeyHash, ServiceConfig, Strategy } from './schema.ts';
 
-/** What a key stands for. */
+/** Entry of an API key. */
 export interface KeyEntry {
-  /** Tells it from others, and tells nobody the key. */
+  /** Digest that identifies the key without revealing it. */
   readonly id: string;
   readonly roles: readonly string[];
 }
 
-/** The keys of the service, and what is the same for all endpoints. */
+/** API keys of the service, and the settings shared by all endpoints. */
 export interface KeyCatalogue {
   readonly strategy: Strategy;
   readonly identifier: string;
-  /** Header with the role; empty for none. */
+  /** Header that passes the role to backends; empty to send none. */
   readonly propagateRole: string;
   readonly roles: ReadonlySet<string>;
   readonly isEmpty: boolean;
-  /** Parameters with keys, which endpoints with names of their own add to. */
+  /** Query parameters that contain keys. Endpoints with their own parameter names add to them. */
   readonly parameters: Set<string>;
-  /** What a key stands for that a client sends. Takes the same time for every key that there is not. */
+  /** Looks up the key sent by a client. Takes the same time for all unknown keys. */
   find(key: string): KeyEntry | undefined;
 }
 
 export const keyCatalogue = definePort<KeyCatalogue>('api keys');
 
-/** Longest key that is looked at, in characters. */
+/** Maximum length of a key, in characters. Longer keys are rejected without a lookup. */
 export const MAX_KEY_LENGTH = 1024;
 
-/** Digits of a hash in hexadecimal. */
+/** Number of hexadecimal digits of each hash. */
 const digits: Readonly<Record<Exclude<KeyHash, 'plain'>, number>> = { fnv128: 32, sha256: 64, sha1: 40 };
 
-/** Faults: API_KEYS_HASH, API_KEYS_KEY; warnings: API_KEYS_TWICE, API_KEYS_UNUSED. */
+/** @throws ConfigError API_KEYS_HASH, API_KEYS_KEY. Warnings API_KEYS_TWICE, API_KEYS_UNUSED. */
 export function openCatalogue(site: Site<ServiceConfig>): KeyCatalogue {
   const { keys, strategy, identifier, hash: kind, salt, propagate_role } = site.config;
   if (kind === 'plain' && salt !== '') site.warn('API_KEYS_UNUSED', '/salt', 'salt has no effect on plain keys');
@@ -63,19 +63,22 @@ export function openCatalogue(site: Site<ServiceConfig>): KeyCatalogue {
   };
 }
 
-/** Equal texts alone have equal digests: how long it takes to compare them says nothing of the text. */
+/**
+ * Returns the SHA-256 digest of a stored key. Comparing digests instead of keys prevents timing from revealing anything
+ * about the key.
+ */
 function idOf(stored: string): string {
   return hash('sha256', stored, 'hex');
 }
 
-/** What the configuration has for a key that a client sends. */
+/** Returns a function that converts a client's key to the form in which the configuration stores keys. */
 function storedAs(kind: KeyHash, salt: string): (key: string) => string {
   if (kind === 'plain') return (key) => key;
   if (kind === 'fnv128') return (key) => fnv128(Buffer.from(salt + key));
   return (key) => hash(kind, salt + key, 'hex');
 }
 
-/** A key as it is compared. */
+/** Validates a configured key. @returns the key in the form used for comparison. */
 function checked(site: Site<ServiceConfig>, kind: KeyHash, key: string, pointer: string): string {
   if (kind === 'plain') {
     if (key.length <= MAX_KEY_LENGTH && key === key.trim()) return key;

@@ -2,14 +2,14 @@ import type { Call, ClientRequest } from '#contract';
 import { hideParameters } from '../../services/hidden-parameters.ts';
 import type { Strategy } from './schema.ts';
 
-/** The key of a request; empty for none. */
+/** Reads the key of a request; empty if the request has none. */
 export type ReadKey = (request: ClientRequest, call: Call) => string;
 
 export function keyReader(strategy: Strategy, identifier: string): ReadKey {
   return strategy === 'header' ? headerReader(identifier.toLowerCase()) : parameterReader(identifier);
 }
 
-/** With or without `Bearer` in front. Header values are read as Latin-1; a key in them is UTF-8. */
+/** Reads a key with or without a `Bearer` prefix. Header values arrive as Latin-1, but a key is UTF-8. */
 function headerReader(name: string): ReadKey {
   return ({ headers }) => {
     const value = headers.get(name);
@@ -24,7 +24,7 @@ function parameterReader(name: string): ReadKey {
   return (request, call) => {
     const key = request.search === '' ? undefined : request.query.get(name);
     if (key === undefined) return '';
-    // Who stands between may have left the logs another query.
+    // Repeated here because other components may have reset the query shown in logs.
     hideParameters(request, call, new Set([name]));
     return key;
   };

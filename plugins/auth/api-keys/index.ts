@@ -27,15 +27,15 @@ import { keyReader } from './credential.ts';
 import { keyRate } from './key-rate.ts';
 import { type EndpointConfig, endpointSchema, type ServiceConfig, type Strategy, serviceSchema } from './schema.ts';
 
-/** The role of a key where an endpoint asks for none. */
+/** Role passed to backends if the endpoint accepts any key. */
 const ANY = 'ANY';
 
 /**
- * Refuses with 401 every request without a key that there is, with 403 one whose key has none of the roles, and with 429 one
- * too many with a key.
+ * Rejects requests without a valid key with 401, with a key that has none of the endpoint's roles with 403, and above a
+ * key's rate limit with 429.
  *
- * Faults: API_KEYS_MISSING, API_KEYS_IDENTIFIER, API_KEYS_HEADER and those of `openCatalogue`; warnings: API_KEYS_ROLE,
- * API_KEYS_STRATEGY and those of `openCatalogue`.
+ * Configuration faults: API_KEYS_MISSING, API_KEYS_IDENTIFIER, API_KEYS_HEADER and those of `openCatalogue`; warnings:
+ * API_KEYS_ROLE, API_KEYS_STRATEGY and those of `openCatalogue`.
  */
 export const plugin = definePlugin({
   name: 'auth/api-keys',
@@ -103,7 +103,7 @@ function attach(site: EndpointSite<EndpointConfig>): AtEndpoint {
     return admit?.(entry.id);
   });
   if (header === '') return { endpoint };
-  // It is for the backends, whether the endpoint lists it or not.
+  // Backends receive the header even if the endpoint does not list it in `input_headers`.
   const proxy = before<PipeRequest>((request) => {
     const role = request.client.headers.get(lowerHeader);
     if (role !== undefined) request.headers.set(header, role);
@@ -111,12 +111,12 @@ function attach(site: EndpointSite<EndpointConfig>): AtEndpoint {
   return { endpoint, proxy, sets: [header], offers: [offer(personalHeaders, [header])] };
 }
 
-/** The keys of an endpoint are parameters, whose name is known to all of the service. */
+/** Whether an endpoint adds a query parameter that contains keys and must be hidden in the whole service. */
 function addsParameter({ strategy: ofService }: ServiceConfig, { extra_config: components }: ServedEndpoint): boolean {
   const own = Object.hasOwn(components, 'auth/api-keys') ? components['auth/api-keys'] : undefined;
   if (!isObject(own)) return false;
   const { strategy = ofService, identifier } = own;
-  // That of the service it knows by itself.
+  // The service already knows its own parameter.
   return strategy === 'query_string' && (ofService !== 'query_string' || identifier !== undefined);
 }
 

@@ -2,16 +2,19 @@ import { type EndpointSite, HeaderBag, type Reply, refuse } from '#contract';
 import { ClientBuckets } from '../../services/buckets/client-buckets.ts';
 import { batchOf, limitOf } from '../../services/buckets/token-bucket.ts';
 
-/** A key not used for so long, in milliseconds, is forgotten. */
+/** Idle time after which a key's count is removed, in milliseconds. */
 const IDLE_MS = 600_000;
 const SWEEP_MS = 60_000;
 
-/** Counts a request with a key. @returns the refusal of one too many; a promise where workers share the count. */
+/**
+ * Counts a request against a key. @returns the 429 reply if the limit is exceeded, otherwise undefined; a promise if
+ * workers share the count.
+ */
 export type AdmitKey = (id: string) => Reply | undefined | Promise<Reply | undefined>;
 
 /**
- * How often each key may be used at an endpoint, by all workers together. Counts are kept over reloads.
- * @param rate requests a second, above 0.
+ * Limits the request rate of each key at an endpoint, across all workers. Counts survive reloads.
+ * @param rate requests per second; must be greater than 0.
  */
 export function keyRate(site: EndpointSite<unknown>, rate: number): AdmitKey {
   const { method, endpoint } = site.endpoint;

@@ -2,12 +2,12 @@ import { HEADER_NAME_PATTERN, type Infer, type Schema } from '#contract';
 
 export const strategies = ['header', 'query_string'] as const;
 
-/** Where a key is in a request. */
+/** Location of the key in a request. */
 export type Strategy = (typeof strategies)[number];
 
 export const hashes = ['fnv128', 'sha256', 'sha1'] as const;
 
-/** How the keys of a configuration were made of those that clients send. */
+/** How the configured keys were derived from the clients' keys. */
 export type KeyHash = 'plain' | (typeof hashes)[number];
 
 const roles = {
@@ -18,7 +18,7 @@ const roles = {
   examples: [['admin', 'user']],
 } as const;
 
-/** What is the same for keys as they are and for hashes of them. */
+/** Fields shared by plain and hashed keys. */
 const common = {
   strategy: {
     type: 'string',

@@ -1,21 +1,21 @@
 import { ByteStream, type Log, type Reply } from '#contract';
 
-/** A clock that differs by so much from that of AWS, in milliseconds, makes signatures worthless. */
+/** Clock skew at which AWS rejects signatures, in milliseconds. */
 const MAX_SKEW_MS = 5 * 60_000;
-/** Hosts whose clocks are remembered; the oldest go first. */
+/** Maximum number of hosts whose clock skew is stored. The oldest entries are removed first. */
 const MAX_HOSTS = 1000;
-/** Bytes of a refusal that are read for its code. */
+/** Maximum size of an error body that is read for its code, in bytes. */
 const MAX_BYTES = 1024 * 1024;
 
-/** The errors of AWS for a signature of another time, or that it cannot follow. */
+/** AWS errors caused by the time of a signature, or by a signature that does not match. */
 const skewed =
   /RequestTimeTooSkewed|RequestExpired|InvalidSignature|SignatureDoesNotMatch|Signature (?:expired|not yet)/;
 
-/** How far clocks of AWS are ahead of that of the machine, by host. */
+/** Clock skew of AWS relative to the local clock, by host. */
 export class Clocks {
   readonly #skews = new Map<string, number>();
 
-  /** @returns milliseconds. */
+  /** @returns milliseconds that the host's clock is ahead. */
   skewOf(host: string): number {
     return this.#skews.get(host) ?? 0;
   }
@@ -27,15 +27,15 @@ export class Clocks {
   }
 }
 
-/** AWS refuses signatures with 403, its JSON protocols with 400. */
+/** Whether a reply may be caused by clock skew. AWS rejects signatures with 403, or with 400 in its JSON protocols. */
 export function mayBeSkewed({ status }: Reply): boolean {
   return status === 403 || status === 400;
 }
 
 /**
- * Follows the clock of a host that refuses a signature for its time, where the clock of the machine is wrong: only then is
- * the body of the reply read.
- * @throws Error of a body that breaks off, or is far longer than those of AWS.
+ * Adopts the clock of a host that rejects a signature because the local clock is wrong. The body is read only if the
+ * clocks differ too much.
+ * @throws Error if the body is truncated or much longer than AWS errors are.
  */
 export async function followClock(clocks: Clocks, host: string, reply: Reply, log: Log): Promise<void> {
   const { headers } = reply;
@@ -47,12 +47,15 @@ export async function followClock(clocks: Clocks, host: string, reply: Reply, lo
   log.warning(`the local clock differs from AWS (${host}) by ${seconds} seconds; signing with the AWS time`);
 }
 
-/** How far a clock is ahead, in milliseconds; an answer that was kept on the way shows when it was made. */
+/**
+ * Returns how far the host's clock is ahead, in milliseconds. Adds `Age`, because the `Date` of a cached response is
+ * the time of its creation.
+ */
 function aheadOf(date = '', age = '0'): number {
   return Date.parse(date) + (/^\d{1,9}$/.test(age) ? Number(age) : 0) * 1000 - Date.now();
 }
 
-/** The text of a refusal, in XML or JSON as AWS writes it; its reader gets it afterwards. */
+/** Reads an AWS error in XML or JSON. Keeps the body available to later readers. */
 async function readError(reply: Reply): Promise<string> {
   const { body, headers } = reply;
   if (!(body instanceof ByteStream) || !/xml|json/.test(headers.get('content-type') ?? '')) return '';

@@ -23,25 +23,25 @@ import { assumedRole } from '../../services/aws/sts.ts';
 import { Clocks, followClock, mayBeSkewed } from './clocks.ts';
 import { type SigV4Config, schema } from './schema.ts';
 
-/** Longest body that is kept in memory to be signed, in bytes. */
+/** Maximum size of a body that is buffered for signing, in bytes. */
 const MAX_SIGNED_BYTES = 10 * 1024 * 1024;
 
-/** The call that is signed. */
+/** Signing state of a call. */
 interface Signing {
-  /** Where the first request of the call went. */
+  /** Host of the call's first request. */
   host: string | null;
-  /** The body goes on as it comes. */
+  /** Whether the body is streamed and therefore not signed. */
   readonly isStreamed: boolean;
 }
 
-/** What a signature sets. */
+/** Headers set by the signature. */
 const signed = ['Authorization', 'X-Amz-Date', 'X-Amz-Security-Token', 'X-Amz-Content-Sha256'] as const;
 
 const signingSlot = defineSlot<Signing>('aws signing');
 
 /**
- * Signs every request to the backend last of all, those of retries and redirects included. Without credentials nothing is sent:
- * code `AWS_CREDENTIALS`; others: `AWS_BODY`, `AWS_REDIRECT`.
+ * Signs every request to the backend, including retries and redirects, after all other changes. Requests are not sent
+ * without credentials (`AWS_CREDENTIALS`). Other call errors: `AWS_BODY`, `AWS_REDIRECT`.
  */
 export const plugin = definePlugin({
   name: 'auth/aws-sigv4',
@@ -105,7 +105,7 @@ function credentialsOf(site: BackendSite<SigV4Config>): RenewedCredentials {
   return site.keep(['role', arn, sts_region], () => assumedRole(role, process.env, own));
 }
 
-/** A signature is for one host: what another one is asked would have to be signed for it. */
+/** Rejects redirects to another host, because a signature is valid for one host only. */
 function checkRedirect({ redirects, host }: HttpAttempt, signing: Signing | undefined): void {
   if (!signing) return;
   if (redirects === 0) signing.host = host;
@@ -113,7 +113,7 @@ function checkRedirect({ redirects, host }: HttpAttempt, signing: Signing | unde
     throw new BackendError('AWS_REDIRECT', `the redirect target is on another host, ${host}`);
 }
 
-/** Headers that AWS reads: of the client's none is handed on, those of components are signed. */
+/** Removes the client's headers that AWS would interpret. Those set by components are kept and signed. */
 function dropClientHeaders({ headers, client }: PipeRequest): void {
   for (const [name, value] of client.headers) {
     const lower = name.toLowerCase();
@@ -122,7 +122,7 @@ function dropClientHeaders({ headers, client }: PipeRequest): void {
   }
 }
 
-/** Nothing on the way changes these. */
+/** Selects the headers that nothing changes on the way to AWS. */
 function* signable(headers: HeaderBag): Generator<readonly [name: string, value: string]> {
   for (const [name, value] of headers) {
     const lower = name.toLowerCase();
@@ -130,7 +130,7 @@ function* signable(headers: HeaderBag): Generator<readonly [name: string, value:
   }
 }
 
-/** Reads a body into memory, so that it can be signed. @returns true where it is sent unsigned, as s3 takes it over TLS. */
+/** Buffers the body so that it can be signed. @returns true if the body is sent unsigned, which S3 accepts over TLS. */
 async function readBody(request: PipeRequest, service: string): Promise<boolean | CallError> {
   const { body, origin } = request;
   if (body === null || body.length === 0) return false;

@@ -5,20 +5,20 @@ import type { Comparing, Comparisons } from './comparisons.ts';
 import { readCredentials } from './credentials.ts';
 import type { Users } from './users.ts';
 
-/** How long a password that was right is remembered, in milliseconds. */
+/** Time for which a correct password is cached, in milliseconds. */
 const REMEMBERED_MS = 60_000;
-/** Passwords that are remembered, in each worker: some 200 bytes each. */
+/** Maximum number of cached passwords per worker, at about 200 bytes each. */
 const MAX_REMEMBERED = 10_000;
 
-/** Why somebody is refused. @see Authority.admit */
+/** Reason for a rejection. @see Authority.admit */
 export interface Refused {
-  /** For the log: the name only of a user that there is. */
+  /** Reason for the log. Contains the name only of existing users. */
   readonly reason: string;
-  /** The client is not to blame: it is not told that its credentials are wrong. */
+  /** Set if the client is not at fault; the reply then does not claim that its credentials are wrong. */
   readonly error?: CallError;
 }
 
-/** The name of the user. */
+/** The user's name, or the rejection. */
 export type Admission = string | Refused;
 
 interface Remembered {
@@ -37,14 +37,14 @@ const busy: Refused = {
 const none: Refused = { reason: 'no credentials' };
 const unknown: Refused = { reason: 'unknown user' };
 
-/** Says who may enter, of one set of users. */
+/** Authenticates the users of one set. */
 export class Authority {
   readonly size: number;
   readonly #users: Users;
   readonly #hashes: readonly string[];
   readonly #comparisons: Comparisons;
   readonly #clock: Clock;
-  /** Of this process and this set of users: what is remembered says nothing of passwords. */
+  /** Random per process and set of users, so that cached fingerprints reveal nothing about passwords. */
   readonly #secret = randomBytes(32).toString('base64');
   readonly #remembered = new LRUCache<string, Remembered>({ max: MAX_REMEMBERED });
   readonly #pending = new Map<string, Pending>();
@@ -57,7 +57,7 @@ export class Authority {
     this.#clock = clock;
   }
 
-  /** @param header of the client: `Authorization`. */
+  /** @param header the client's `Authorization` header. */
   admit(header: string | undefined, call: Call): Admission | Promise<Admission> {
     if (header === undefined) return none;
     const fingerprint = hash('sha256', this.#secret + header, 'base64');
@@ -67,7 +67,7 @@ export class Authority {
     return credentials ? this.#compare(credentials.name, credentials.password, fingerprint, call) : none;
   }
 
-  /** Equal credentials that come at the same time are compared once. */
+  /** Compares a password. Concurrent requests with the same credentials share one comparison. */
   #compare(name: string, password: string, fingerprint: string, call: Call): Admission | Promise<Admission> {
     const known = this.#users.get(name);
     let pending = this.#pending.get(fingerprint);
@@ -89,13 +89,16 @@ export class Authority {
     });
   }
 
-  /** Who is no user is compared with the hash of some user, always the same: how long it takes tells nothing. */
+  /**
+   * Returns the hash of an existing user to compare an unknown user's password with. Always the same hash for a name,
+   * so that timing does not reveal which users exist.
+   */
   #standIn(name: string): string {
     const at = Number.parseInt(hash('sha256', this.#secret + name).slice(0, 8), 16);
     return this.#hashes[at % this.#hashes.length]!;
   }
 
-  /** Waits no longer than the call lasts. */
+  /** Waits for the comparison, at most until the call ends. */
   #wait(pending: Pending, fingerprint: string, call: Call): Promise<boolean | CallError> {
     pending.waiting++;
     return new Promise((resolve) => {

@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads';
 import { compareSync } from 'bcryptjs';
 import type { Comparison } from './comparisons.ts';
 
-// One after another, as they come.
+// Messages are processed sequentially.
 parentPort!.on('message', ({ password, hash }: Comparison) => {
   parentPort!.postMessage(compareSync(password, hash));
 });

@@ -3,18 +3,18 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { CallError, connectionOwner, runOwned } from '#contract';
 
-/** What a thread is asked. */
+/** Request to a comparison thread. */
 export interface Comparison {
   readonly password: string;
-  /** By bcrypt. */
+  /** Bcrypt hash. */
   readonly hash: string;
 }
 
-/** A comparison that is on its way. */
+/** A pending comparison. */
 export interface Comparing {
-  /** Fails with BASIC_THREAD where the thread has died. Stays open for one that was dropped. */
+  /** Rejects with BASIC_THREAD if the thread dies. Never settles if the comparison was dropped. */
   readonly result: Promise<boolean>;
-  /** Nobody waits for it any more: one that has not begun never does. */
+  /** Abandons the comparison. It is never started if it is still queued. */
   drop(): void;
 }
 
@@ -23,21 +23,24 @@ interface Job extends Comparison {
   readonly fail: (error: Error) => void;
 }
 
-/** Comparisons that run at once. Each thread takes some 10 MB. */
+/** Maximum number of concurrent comparisons. Each thread takes about 10 MB. */
 const MAX_THREADS = Math.min(4, availableParallelism());
-/** Comparisons that wait: a client that makes more work than there is time for is refused at once. */
+/**
+ * Maximum number of queued comparisons. Further ones are rejected at once, so that clients cannot queue more work than
+ * can be done.
+ */
 const MAX_WAITING = 1000;
 
 const program = new URL(`./comparison-thread${extname(import.meta.url)}`, import.meta.url);
 
-/** Compares passwords with hashes, which takes long on purpose, in threads that begin with the first comparison. */
+/** Compares passwords with hashes in threads, because bcrypt is slow by design. Threads are started on first use. */
 export class Comparisons {
   readonly #idle: Worker[] = [];
   readonly #threads = new Map<Worker, Job | null>();
   readonly #waiting = new Set<Job>();
   #isClosed = false;
 
-  /** @returns null where too many wait already. */
+  /** @returns null if the queue is full. */
   compare(password: string, hash: string): Comparing | null {
     if (this.#waiting.size >= MAX_WAITING || this.#isClosed) return null;
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
@@ -47,7 +50,7 @@ export class Comparisons {
     return { result: promise, drop: () => this.#waiting.delete(job) };
   }
 
-  /** Ends the threads, with what they are doing. */
+  /** Terminates the threads and their running comparisons. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#waiting.clear();
@@ -65,7 +68,7 @@ export class Comparisons {
   }
 
   #start(): Worker {
-    // The first request starts it: its messages are those of all requests.
+    // The thread is started by one request but serves all requests, so its messages do not belong to that request.
     const owner = connectionOwner('thread', 'bcrypt', () => void thread.terminate());
     const thread: Worker = runOwned(owner, () => new Worker(program, { name: 'bcrypt', execArgv: [] }));
     thread.unref();
@@ -82,7 +85,7 @@ export class Comparisons {
     return thread;
   }
 
-  /** What it was doing fails, and another thread goes on with the rest. */
+  /** Fails the thread's current comparison; another thread continues with the queue. */
   #ended(thread: Worker, cause?: Error): void {
     if (!this.#threads.has(thread)) return;
     const job = this.#threads.get(thread);

@@ -1,4 +1,4 @@
-/** Who a client says it is. */
+/** User name and password sent by a client. */
 export interface Credentials {
   readonly name: string;
   readonly password: string;
@@ -6,7 +6,7 @@ export interface Credentials {
 
 const scheme = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
 
-/** The credentials of an `Authorization` header; null for none. */
+/** Parses the credentials of an `Authorization` header; null if it has none. */
 export function readCredentials(header: string | undefined): Credentials | null {
   const encoded = header && scheme.exec(header)?.[1];
   if (!encoded) return null;

@@ -23,10 +23,10 @@ import { type BasicConfig, endpointSchema, serviceSchema } from './schema.ts';
 import { usersOf } from './users.ts';
 
 /**
- * Refuses with 401 every request without the name and the password of a user. Passwords are compared in threads; one that
- * was right is remembered for a minute. A changed file is another configuration, in which nothing is remembered.
+ * Rejects requests without a valid user name and password with 401. Passwords are compared in threads; a correct one is
+ * cached for one minute. A changed file is a new configuration, which starts with an empty cache.
  *
- * Faults: BASIC_NO_USERS and those of `usersOf`; warnings: BASIC_HEADER and those of `usersOf`.
+ * Configuration faults: BASIC_NO_USERS and those of `usersOf`; warnings: BASIC_HEADER and those of `usersOf`.
  */
 export const plugin = definePlugin({
   name: 'auth/basic',
@@ -92,7 +92,7 @@ function authorityOf(site: Site<BasicConfig>): Authority | null {
   return new Authority(users, comparisons, site.use('clock'));
 }
 
-/** A token and a password cannot both be in one header. */
+/** Warns if basic credentials and a token would have to share one header. */
 function warnOfSharedHeader(site: EndpointSite<BasicConfig>): void {
   const components: Readonly<DataObject> = site.endpoint.extra_config;
   const validator = components['auth/validator'];

@@ -1,15 +1,18 @@
 import { joinPointer, type Site } from '#contract';
 import type { BasicConfig } from './schema.ts';
 
-/** Hashes by bcrypt, by the names of their users. */
+/** Bcrypt hashes by user name. */
 export type Users = ReadonlyMap<string, string>;
 
 const bcrypt = /^\$2[aby]\$(?:0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/;
 
-/** Each step doubles the time: from here on a comparison takes seconds. */
+/** Bcrypt cost from which a comparison takes seconds. Each step doubles the time. */
 const SLOW_COST = 15;
 
-/** The users that a place names. @returns null where it names none. Faults: BASIC_FILE, BASIC_USER, BASIC_HASH; a warning BASIC_SLOW. */
+/**
+ * Reads the users configured at one place. @returns null if none are configured. @throws ConfigError BASIC_FILE,
+ * BASIC_USER, BASIC_HASH. Warning BASIC_SLOW.
+ */
 export function usersOf(site: Site<BasicConfig>): Users | null {
   const { htpasswd_path: path, users } = site.config;
   if (path === undefined && users === undefined) return null;
@@ -31,7 +34,7 @@ function readFile(site: Site<BasicConfig>, path: string): string {
   }
 }
 
-/** A name and a hash on each line, with a colon between them. */
+/** Parses lines of the form `name:hash`. */
 function linesOf(text: string): [name: string, hash: string][] {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'));
   return lines.map((line) => {
@@ -40,7 +43,7 @@ function linesOf(text: string): [name: string, hash: string][] {
   });
 }
 
-/** No message shows a hash, nor a line without a colon, which may be a password. */
+/** Adds a user. Messages never contain a hash, nor a line without a colon, which may be a password. */
 function add(site: Site<BasicConfig>, all: Map<string, string>, name: string, hash: string, at: string, where: string) {
   if (hash === '')
     throw site.fault('BASIC_HASH', at, `${where}a user has no password hash`, { hint: 'htpasswd -nB NAME' });

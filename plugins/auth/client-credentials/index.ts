@@ -19,15 +19,15 @@ import { type Token, TokenStore } from '../../services/tokens/token-store.ts';
 import { type CredentialsConfig, schema } from './schema.ts';
 import { tokenServer } from './token-server.ts';
 
-/** Age at which a token that a backend refuses may have been withdrawn, in milliseconds. */
+/** Minimum age of a rejected token, in milliseconds, to assume that it was revoked. */
 const LEAST_AGE_MS = 5000;
 
 const idempotent = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
-/** What a call to a backend was sent with. */
+/** Authentication state of a call to a backend. */
 interface Sent {
   token: Token | null;
-  /** The host that gets tokens, and the method it was asked with. */
+  /** Origin of the first request, which may receive tokens, and the method of that request. */
   home: URL | null;
   method: string;
 }
@@ -35,10 +35,10 @@ interface Sent {
 const sentSlot = defineSlot<Sent>('client credentials');
 
 /**
- * Sends tokens to a backend that the gateway gets for itself, in the place of what the client sent. Without a token the
- * backend is not called: code `CREDENTIALS_TOKEN`.
+ * Sends access tokens that the gateway requests for itself, and replaces the client's `Authorization` header. The
+ * backend is not called without a token (`CREDENTIALS_TOKEN`).
  *
- * Codes of the configuration: `CREDENTIALS_URL`, `CREDENTIALS_SCOPE`; a warning `CREDENTIALS_INSECURE`.
+ * Configuration faults: `CREDENTIALS_URL`, `CREDENTIALS_SCOPE`; warning `CREDENTIALS_INSECURE`.
  */
 export const plugin = definePlugin({
   name: 'auth/client-credentials',
@@ -61,7 +61,7 @@ export const plugin = definePlugin({
   ],
 });
 
-/** Keys of kept values may be shown. */
+/** Hashes the keys of stored values, because the keys may be displayed. */
 function hashed(...values: Data[]): string {
   return createHash('sha256').update(JSON.stringify(values)).digest('base64');
 }
@@ -77,7 +77,7 @@ function signerOf(tokens: TokenStore): HttpSigner {
       }
       if (attempt.redirects > 0 && !(sent?.home && isSameHost(url, sent.home))) {
         attempt.headers.delete('Authorization');
-        // What another host refuses says nothing of the token.
+        // A rejection by another host does not mean that the token is invalid.
         if (sent) sent.token = null;
         return;
       }
@@ -94,12 +94,12 @@ function signerOf(tokens: TokenStore): HttpSigner {
   };
 }
 
-/** A call in a message, without name and password of its address. */
+/** Describes a request for a message, without the user name and password of its URL. */
 function callOf({ method, target }: HttpAttempt, { protocol, host }: URL): string {
   return `${method.charAt(0)}${method.slice(1).toLowerCase()} "${protocol}//${host}${target}"`;
 }
 
-/** Gets another token where a backend refuses one that is not new, and asks it once more where that is safe. */
+/** Replaces a token that the backend rejects if the token is not new, and repeats the request if that is safe. */
 function renewing(tokens: TokenStore): Wrap<PipeRequest> {
   return (next) => async (request, call) => {
     const sent: Sent = { token: null, home: null, method: '' };
@@ -108,7 +108,7 @@ function renewing(tokens: TokenStore): Wrap<PipeRequest> {
     if (reply.status !== 401 || !sent.token || !tokens.dropRefused(sent.token, LEAST_AGE_MS)) return reply;
     if ((body !== null && body.length !== 0) || !idempotent.has(sent.method)) return reply;
     discard(reply.body);
-    // A redirect has changed them.
+    // A redirect may have changed them.
     request.origin = origin;
     request.target = target;
     request.host = host;

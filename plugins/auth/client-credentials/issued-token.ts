@@ -1,12 +1,12 @@
 import { type DataObject, getKey, isObject } from '#contract';
 import type { IssuedToken } from '../../services/tokens/token-server.ts';
 
-/** Characters of a text of the server's that are told to the operator. */
+/** Maximum length of server texts in messages, in characters. */
 const MAX_TOLD = 256;
 
 /**
- * The token in an answer. @param secrets texts that must be in no message, whatever the server answers.
- * @throws Error with what is wrong with it.
+ * Reads the token from the response of a token endpoint. @param secrets texts that are masked in messages.
+ * @throws Error that describes the invalid response.
  */
 export function readToken(status: number, contentType: string, text: string, secrets: readonly string[]): IssuedToken {
   const fields = fieldsOf(contentType, text);
@@ -29,7 +29,7 @@ export function readToken(status: number, contentType: string, text: string, sec
   return { authorization: `${schemeOf(type || 'Bearer')} ${token}`, lifeMs: lifeOf(fields) };
 }
 
-/** The fields of an answer, whatever form it has; null for one that has none. */
+/** Parses the response fields, in form or JSON encoding; null if the response has neither. */
 function fieldsOf(contentType: string, text: string): DataObject | null {
   if (/^(?:application\/x-www-form-urlencoded|text\/plain)\s*(?:;|$)/i.test(contentType)) {
     return Object.fromEntries(new URLSearchParams(text));
@@ -42,7 +42,7 @@ function fieldsOf(contentType: string, text: string): DataObject | null {
   }
 }
 
-/** True for a text that can stand in a header and end none. */
+/** Whether a text can be part of a header without ending the header. */
 function isPrintable(value: unknown): value is string {
   return typeof value === 'string' && /^[\x20-\x7e]*[\x21-\x7e][\x20-\x7e]*$/.test(value);
 }

@@ -19,15 +19,15 @@ import {
 import { readToken } from './issued-token.ts';
 import type { CredentialsConfig } from './schema.ts';
 
-/** Bytes of an answer, decoded. */
+/** Maximum size of a decoded response, in bytes. */
 const MAX_BYTES = 1024 * 1024;
 const MAX_REDIRECTS = 10;
 const redirects = new Set([301, 302, 303, 307, 308]);
 
-/** How the gateway says who it is: in the header, or as fields of the form. */
+/** How the gateway authenticates to the server: in the `Authorization` header, or in form fields. */
 type Style = 'header' | 'form';
 
-/** What is known of a server: the style it took. */
+/** Authentication style that the server is known to accept. */
 interface Known {
   style: Style | null;
 }
@@ -44,7 +44,7 @@ export function tokenServer(
     calls: [{ address: url.href, at: '/token_url' }],
   });
   const agent = `Sluice Version ${site.use('version')}`;
-  // Every process learns it from the one that has asked.
+  // The style that one process has found out is shared with all processes.
   const server = site.mirror<Known, Style | null>(['style', keyOf(url.href, config.client_id)], {
     open: () => ({ style: null }),
     apply: (known, style) => {
@@ -82,7 +82,7 @@ export function tokenServer(
   };
 }
 
-/** Tries both styles: the second one where the first is answered, and the answer is no token. */
+/** Tries both styles. The second is tried only if the server responded to the first, but without a token. */
 async function probe(
   ask: (style: Style, call: Call) => Promise<IssuedToken>,
   call: Call,
@@ -95,7 +95,7 @@ async function probe(
   return ['form', await ask('form', call)];
 }
 
-/** The server was not reached, or has not answered as HTTP wants it. */
+/** The server was not reached, or did not send a valid HTTP response. */
 class NoAnswer extends Error {}
 
 function formOf({ client_id, client_secret, scopes, endpoint_params }: CredentialsConfig, style: Style): string {
@@ -116,12 +116,12 @@ function formOf({ client_id, client_secret, scopes, endpoint_params }: Credentia
   return form.toString();
 }
 
-/** As the specification of OAuth wants names and secrets before they are joined. */
+/** Encodes a client ID or secret as OAuth requires it before the two are joined. */
 function formEncoded(text: string): string {
   return new URLSearchParams({ '': text }).toString().slice(1);
 }
 
-/** Follows redirects on the same host: the secret is nobody else's business. */
+/** Sends a request and follows redirects on the same host only, because other hosts must not receive the secret. */
 async function post(
   first: URL,
   headers: HeaderBag,

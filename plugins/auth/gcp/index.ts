@@ -20,10 +20,10 @@ import { type GcpConfig, schema } from './schema.ts';
 import { type ServiceAccount, serviceAccountOf } from './service-account.ts';
 import { accountServer, metadataServer } from './token-servers.ts';
 
-/** Claims that the gateway makes itself. */
+/** Claims that the gateway sets itself. */
 const ownClaims = ['iss', 'sub', 'aud', 'iat', 'exp', 'target_audience'];
 
-/** Where the first request of a call went: nobody else gets the token. */
+/** Origin of a call's first request. Other hosts never receive the token. */
 interface Home {
   url: URL | null;
 }
@@ -31,10 +31,11 @@ interface Home {
 const homeSlot = defineSlot<Home>('gcp home');
 
 /**
- * Sends identity tokens of Google to a backend, in the place of what the client sent in that header. Without a token the
- * backend is not called: code `GCP_TOKEN`.
+ * Sends Google identity tokens to a backend, and replaces the client's header of that name. The backend is not called
+ * without a token (`GCP_TOKEN`).
  *
- * Faults: GCP_HEADER, GCP_CLAIM and those of `serviceAccountOf`; warnings: GCP_CLAIMS, GCP_INSECURE, GCP_UNUSED.
+ * Configuration faults: GCP_HEADER, GCP_CLAIM and those of `serviceAccountOf`; warnings: GCP_CLAIMS, GCP_INSECURE,
+ * GCP_UNUSED.
  */
 export const plugin = definePlugin({
   name: 'auth/gcp',
@@ -84,7 +85,10 @@ function attach(site: BackendSite<GcpConfig>): AtBackend {
   };
 }
 
-/** Where nothing says who the gateway is and no machine of Google's does, every call will fail. */
+/**
+ * Logs an error at startup if no credentials are configured and the metadata server is not available: every call would
+ * fail.
+ */
 function reportMissing(site: BackendSite<GcpConfig>, tokens: TokenStore): void {
   site.start(async (signal) => {
     try {
@@ -95,7 +99,7 @@ function reportMissing(site: BackendSite<GcpConfig>, tokens: TokenStore): void {
   });
 }
 
-/** Whose tokens they are; keys of kept values may be shown. */
+/** Returns the key under which tokens are stored. Hashed, because keys may be displayed. */
 function keyOf({ audience, custom_claims: claims = {} }: GcpConfig, account: ServiceAccount | null): string {
   const owner = account && [
     account.email,

@@ -5,18 +5,18 @@ import { join } from 'node:path';
 import { type DataObject, isObject, type Site } from '#contract';
 import type { GcpConfig } from './schema.ts';
 
-/** Who asks for tokens. */
+/** Service account that requests tokens. */
 export interface ServiceAccount {
   readonly email: string;
   readonly key: KeyObject;
   readonly keyId: string | undefined;
-  /** Where tokens are issued. */
+  /** URL of the token endpoint. */
   readonly tokenUrl: URL;
 }
 
 const TOKEN_URL = 'https://oauth2.googleapis.com/token';
 
-/** Where credentials are written, and what a mistake in them is called by. */
+/** Credentials with their place in the configuration, and the name used for them in messages. */
 interface Written {
   readonly document: unknown;
   readonly pointer: string;
@@ -24,8 +24,9 @@ interface Written {
 }
 
 /**
- * The service account of the configuration, of the file that the environment names or of gcloud, the first there is.
- * @returns null where the machine is to say who it is. Faults: GCP_FILE, GCP_CREDENTIALS.
+ * Finds the service account: in the configuration, then in the file named by the environment, then in gcloud's default
+ * file.
+ * @returns null to use the metadata server. @throws ConfigError GCP_FILE, GCP_CREDENTIALS.
  */
 export function serviceAccountOf(site: Site<GcpConfig>): ServiceAccount | null {
   const written = find(site);
@@ -53,7 +54,7 @@ function fromFile(site: Site<GcpConfig>, path: string, pointer: string): Written
   try {
     return { document: JSON.parse(text), pointer, where: path };
   } catch {
-    // The message of the parser may show a part of the key.
+    // The parser's message could contain part of the key.
     throw site.fault('GCP_CREDENTIALS', pointer, `${path} is not valid JSON`);
   }
 }

@@ -5,25 +5,25 @@ import { ISSUE_MS, type IssuedToken, type TokenServer, tokenRequest } from '../.
 import type { GcpConfig } from './schema.ts';
 import type { ServiceAccount } from './service-account.ts';
 
-/** How long before its end a token is not used any more, in milliseconds. */
+/** Time before expiry at which a token is no longer used, in milliseconds. */
 const RESERVE_MS = 5 * 60_000;
 const HOUR_S = 3600;
 const MAX_BYTES = 64 * 1024;
-/** Characters of a text of the server's that are shown. */
+/** Maximum length of server texts in messages, in characters. */
 const MAX_SHOWN = 256;
 
 const FORM = ['Content-Type', 'application/x-www-form-urlencoded', 'Accept', 'application/json'];
 const METADATA = '/computeMetadata/v1/instance/service-accounts/default/identity';
 
-/** What is asked of a server. */
+/** Request to a token server. */
 interface Question {
   readonly url: URL;
   readonly headers: string[];
-  /** A form, which is sent by POST. */
+  /** Form fields. If set, the request is a POST. */
   readonly form?: URLSearchParams;
 }
 
-/** Issues tokens to a service account, which proves who it is by its signature. */
+/** Issues tokens to a service account, which authenticates by its signature. */
 export function accountServer(site: Site<GcpConfig>, account: ServiceAccount): TokenServer {
   const { audience, custom_claims: claims = {} } = site.config;
   const { email, key, keyId, tokenUrl } = account;
@@ -41,14 +41,14 @@ export function accountServer(site: Site<GcpConfig>, account: ServiceAccount): T
   });
 }
 
-/** Issues tokens to the machine that the gateway runs on. */
+/** Issues tokens from the metadata server of the machine that the gateway runs on. */
 export function metadataServer(site: Site<GcpConfig>): TokenServer {
   const url = new URL(METADATA, metadataOrigin());
   url.search = new URLSearchParams({ audience: site.config.audience, format: 'full' }).toString();
   return server(site, url, () => [{ url, headers: ['Metadata-Flavor', 'Google'] }, (text) => text.trim()]);
 }
 
-/** Where a machine of Google's is asked. */
+/** Origin of the metadata server. */
 function metadataOrigin(): string {
   return `http://${process.env['GCE_METADATA_HOST'] || 'metadata.google.internal'}`;
 }
@@ -83,7 +83,7 @@ async function ask(
   throw new Error(`the token server returned status ${status}${described(text, form?.get('assertion') ?? '')}`);
 }
 
-/** What a server says of an error, without what it was sent. */
+/** Describes the server's error, unless it repeats what was sent. */
 function described(text: string, assertion: string): string {
   const document = objectIn(text);
   const said = document && (getKey(document, 'error_description') ?? getKey(document, 'error'));
@@ -97,7 +97,7 @@ function tokenIn(text: string): string {
   return typeof token === 'string' ? token : '';
 }
 
-/** @throws Error for a text that is no token with an end. */
+/** Reads the expiry of a token. @throws Error if the text is not a token with an expiry. */
 function issued(token: string): IssuedToken {
   const payload = /^[\w-]+\.([\w-]+)\.[\w-]*$/.exec(token)?.[1];
   const claims = payload === undefined ? undefined : objectIn(Buffer.from(payload, 'base64url').toString());

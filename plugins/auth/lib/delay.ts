@@ -1,6 +1,6 @@
 import { timerMs } from '#contract';
 
-/** Waits, or until it is given up. */
+/** Waits until the delay has passed or the signal is aborted. */
 export function delay(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

@@ -1,23 +1,27 @@
 import type { Call, CallError } from '#contract';
 
 /**
- * The connections of one backend and account, each for one exchange at a time. They outlive configurations. An answer that
- * its client reads slowly takes a connection, but not a place among those that wait for the backend.
+ * Pool of connections for one backend and account. Each connection handles one exchange at a time. Pools survive
+ * reloads. A response that its client reads slowly occupies a connection, but does not count as a request waiting for
+ * the backend.
  */
 export class Connections {
   readonly #idle: number[];
   readonly #waiting = new Set<(at: number) => void>();
   readonly #read = new Set<number>();
-  /** Requests that may wait for the backend besides those that do. */
+  /** Number of further requests that may wait for the backend. */
   #places: number;
 
-  /** @param count of connections. @param places most requests that wait for the backend at a time. */
+  /** @param count number of connections. @param places maximum number of requests waiting for the backend at a time. */
   constructor(count: number, places: number) {
     this.#idle = Array.from({ length: count }, (_, index) => count - 1 - index);
     this.#places = places;
   }
 
-  /** The one that was used last, which is authenticated most likely. Waits no longer than the call lasts. */
+  /**
+   * Takes the most recently used connection, which is most likely to be authenticated. Waits for a free one, at most
+   * until the call ends.
+   */
   take(call: Call): number | Promise<number | CallError> {
     if (this.#idle.length > 0 && this.#places > 0) return this.#occupy();
     return new Promise((resolve) => {
@@ -33,7 +37,9 @@ export class Connections {
     });
   }
 
-  /** The backend has answered and the client reads: another request may be sent over another connection. */
+  /**
+   * Marks a connection whose response is still being read, so that another request can be sent over another connection.
+   */
   answered(at: number): void {
     this.#read.add(at);
     this.#places++;

@@ -1,19 +1,20 @@
 import { BackendError, type Call, discard, type Log, type PipeRequest, Reply, RequestBody, type Step } from '#contract';
 import { type Account, authenticateMessage, negotiateMessage, readChallenge } from './messages.ts';
 
-/** One connection, by two clients over it. */
+/** One connection, with two clients that use it. */
 export interface Lane {
-  /** Follows redirects as the backend says. */
+  /** Client that follows redirects, as configured for the backend. */
   readonly follow: Step<PipeRequest>;
-  /** Follows none. */
+  /** Client that does not follow redirects. */
   readonly stay: Step<PipeRequest>;
 }
 
 const schemes = ['NTLM', 'Negotiate'] as const;
 
 /**
- * Sends a request over a connection, and says who asks where the server wants to know: the connection may know it from before.
- * @param body all of it: it is sent again.
+ * Sends a request over a connection and authenticates if the server requires it. The connection may already be
+ * authenticated.
+ * @param body complete body, because it may be sent again.
  */
 export async function authenticated(
   lane: Lane,
@@ -31,7 +32,7 @@ export async function authenticated(
     const isMoved = first.origin !== origin || first.target !== request.target;
     if (scheme === undefined || !isForAccount(first.origin, origin)) return reply;
     discard(reply.body);
-    // What follows a redirect has no body.
+    // A request that follows a redirect has no body.
     const payload = isMoved ? new Uint8Array() : body;
     if (isMoved && first.method !== 'HEAD') first.method = 'GET';
     const last = await answerChallenge(lane, account, scheme, first, payload, call);
@@ -42,7 +43,7 @@ export async function authenticated(
   }
 }
 
-/** True where the account may be shown to whoever a redirect leads to: on the same host, and never in clear after TLS. */
+/** Whether the account may be used for a redirect target: only on the same host, and never in plain text after TLS. */
 export function isForAccount(origin: string, first: string): boolean {
   const [to, from] = [URL.parse(origin), URL.parse(first)];
   if (!to || !from) return false;
@@ -71,7 +72,7 @@ async function answerChallenge(
 const broken = new BackendError('NTLM_CHALLENGE', 'NTLM: the server sent no valid challenge');
 const lost = new BackendError('NTLM_CONNECTION', 'NTLM: the server closes the connection that it is to authenticate');
 
-/** True for a failure that another attempt would not mend. */
+/** Whether the failure is permanent, so that a retry would not help. */
 function isRefused({ errors }: Reply): boolean {
   return errors[0] === broken;
 }
@@ -83,7 +84,7 @@ function attempt(request: PipeRequest, body: Uint8Array, authorization?: string)
   return copy;
 }
 
-/** The scheme that a server offers; undefined for none of ours. */
+/** Returns the scheme that the server offers; undefined if none is supported. */
 function offered({ headers }: Reply): string | undefined {
   const names = headers.getAll('www-authenticate').flatMap((value) => value.split(','));
   return schemes.find((scheme) =>

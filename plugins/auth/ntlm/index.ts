@@ -41,21 +41,24 @@ const schema = {
 
 type NtlmConfig = Infer<typeof schema>;
 
-/** Requests that wait for a backend at a time. */
+/** Maximum number of requests that wait for a backend at a time. */
 const PLACES = 16;
-/** Connections to a backend, each for one request at a time: most of them for answers that clients read slowly. */
+/**
+ * Number of connections to a backend, each for one request at a time. Most of them are for responses that clients read
+ * slowly.
+ */
 const CONNECTIONS = 128;
-/** An answer that takes longer to read, in milliseconds, no longer holds up a request that waits. */
+/** Time after which a response that is still being read stops blocking the next request, in milliseconds. */
 const READING_MS = 250;
-/** Longest body, in bytes: it is kept in memory, since it may have to be sent again. */
+/** Maximum size of a body, in bytes. Bodies are buffered because they may have to be sent again. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const MAX_REDIRECTS = 10;
-/** Names of what is kept may be shown, and nobody may try passwords on them. */
+/** Key for hashing the names of stored values, because names may be displayed and must not allow guessing passwords. */
 const nameSecret = randomBytes(32);
 
 /**
- * Authenticates the connections to a backend with NTLMv2. They are nobody else's. Codes: `NTLM_BODY`, `NTLM_CHALLENGE`,
- * `NTLM_CONNECTION`. Faults: `NTLM_KEEP_ALIVE`, `NTLM_PROXY`.
+ * Authenticates connections to a backend with NTLMv2. The connections are used for nothing else. Call
+ * errors: `NTLM_BODY`, `NTLM_CHALLENGE`, `NTLM_CONNECTION`. Configuration faults: `NTLM_KEEP_ALIVE`, `NTLM_PROXY`.
  */
 export const plugin = definePlugin({
   name: 'auth/ntlm',
@@ -109,7 +112,10 @@ function attach(site: BackendSite<NtlmConfig>): AtBackend {
 
 type Send = (request: PipeRequest, body: Uint8Array, call: Call) => Promise<Reply>;
 
-/** Goes where an authenticated answer leads: on the same host as the account, elsewhere as nobody. */
+/**
+ * Follows the redirects of an authenticated response: with the account on the same host, without authentication
+ * elsewhere.
+ */
 async function redirected(
   first: Reply,
   request: PipeRequest,
@@ -136,7 +142,7 @@ async function redirected(
   return reply;
 }
 
-/** All of it, since it may have to be sent twice. */
+/** Buffers the body, because it may have to be sent twice. */
 async function readBody({ body }: PipeRequest): Promise<Uint8Array | CallError> {
   if (body === null) return new Uint8Array();
   const tooLong = new BackendError('NTLM_BODY', `a body of more than ${MAX_BODY_BYTES} bytes is not sent with NTLM`);
@@ -149,7 +155,7 @@ async function readBody({ body }: PipeRequest): Promise<Uint8Array | CallError> 
   }
 }
 
-/** Frees a connection once its response has been read or abandoned. @param slow called when that takes long. */
+/** Releases a connection once its response has been read or abandoned. @param slow called if reading takes long. */
 function whenRead({ body }: Reply, call: Call, slow: () => void, release: () => void): void {
   if (!(body instanceof ByteStream) || body.arrived) return release();
   const timer = setTimeout(slow, READING_MS);
@@ -170,7 +176,10 @@ function once(run: () => void): () => void {
   };
 }
 
-/** Who one is belongs to a connection that stays. */
+/**
+ * Returns the settings of the HTTP client, and rejects those that prevent persistent connections: NTLM authenticates
+ * the connection.
+ */
 function clientOf(site: BackendSite<NtlmConfig>): Readonly<DataObject> {
   if (site.setting('disable_keep_alives')) {
     throw site.fault('NTLM_KEEP_ALIVE', '', 'connections that close after one request cannot be authenticated', {

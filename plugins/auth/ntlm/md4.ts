@@ -1,4 +1,4 @@
-/** MD4 (RFC 1320), which no current TLS library brings and NTLM is built on. */
+/** MD4 (RFC 1320), which NTLM is based on and current TLS libraries no longer provide. */
 export function md4(bytes: Uint8Array): Buffer {
   const words = padded(bytes);
   let a = 0x67452301;
@@ -45,7 +45,7 @@ const rounds = [
   },
 ];
 
-/** Words of 32 bits, with the length in bits at the end of the last block of 16. */
+/** Pads the message to 32-bit words in blocks of 16, ending with its length in bits. */
 function padded(bytes: Uint8Array): Int32Array {
   const words = new Int32Array((((bytes.length + 8) >> 6) + 1) * 16);
   for (const [index, byte] of bytes.entries()) words[index >> 2]! |= byte << ((index % 4) * 8);

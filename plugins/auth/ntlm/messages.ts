@@ -1,19 +1,19 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { md4 } from './md4.ts';
 
-/** Who the gateway is. */
+/** The gateway's account. */
 export interface Account {
   readonly name: string;
-  /** Null for the domain that the server says. */
+  /** Domain; null to use the domain that the server reports. */
   readonly domain: string | null;
   readonly password: string;
 }
 
-/** What a server asks. */
+/** Challenge sent by the server. */
 export interface Challenge {
   readonly challenge: Buffer;
   readonly targetName: string;
-  /** Sent back as it is. */
+  /** Returned to the server unchanged. */
   readonly targetInfo: Buffer;
 }
 
@@ -31,18 +31,18 @@ const TARGET_INFO = 0x800000;
 const FLAGS = UNICODE | REQUEST_TARGET | NTLM | ALWAYS_SIGN | EXTENDED_SECURITY;
 
 const TIMESTAMP = 7;
-/** Milliseconds from 1601, where the clock of these messages begins, to 1970. */
+/** Milliseconds from 1601, the epoch of NTLM timestamps, to 1970. */
 const EPOCH_MS = 11_644_473_600_000n;
 const HEADER_BYTES = 64;
 
-/** `DOMAIN\name`, a name alone, or `name@domain`, which names its domain itself. */
+/** Parses `DOMAIN ame`, `name`, or `name@domain`, which already contains its domain. */
 export function accountOf(user: string, password: string): Account {
   const at = user.indexOf('\\');
   if (at >= 0) return { name: user.slice(at + 1), domain: user.slice(0, at), password };
   return { name: user, domain: user.includes('@') ? '' : null, password };
 }
 
-/** The message that asks for a challenge. */
+/** NEGOTIATE message, which requests a challenge. */
 export function negotiateMessage(): Buffer {
   const message = Buffer.alloc(32);
   SIGNATURE.copy(message);
@@ -51,7 +51,7 @@ export function negotiateMessage(): Buffer {
   return message;
 }
 
-/** @returns null for a message that is no challenge, or none with texts in UTF-16. */
+/** @returns null if the message is not a challenge, or does not use UTF-16. */
 export function readChallenge(message: Buffer): Challenge | null {
   if (message.length < 32 || !message.subarray(0, 8).equals(SIGNATURE)) return null;
   const flags = message.readUInt32LE(20);
@@ -62,7 +62,7 @@ export function readChallenge(message: Buffer): Challenge | null {
   return { challenge: message.subarray(24, 32), targetName: targetName.toString('utf16le'), targetInfo };
 }
 
-/** A part of a message, by its length and its place; null for one that is not within it. */
+/** Reads a field of a message by its length and offset; null if it exceeds the message. */
 function field(message: Buffer, at: number): Buffer | null {
   if (at + 8 > message.length) return null;
   const length = message.readUInt16LE(at);
@@ -70,12 +70,14 @@ function field(message: Buffer, at: number): Buffer | null {
   return start + length <= message.length ? message.subarray(start, start + length) : null;
 }
 
-/** What a password is to an account of a domain. */
+/** Key derived from the password for an account and a domain. */
 export function ntlmv2Hash({ name, password }: Account, domain: string): Buffer {
   return hmac(md4(Buffer.from(password, 'utf16le')), Buffer.from(upperCase(name) + domain, 'utf16le'));
 }
 
-/** As Windows has it, one unit for one: what would become several, as `ß`, stays. */
+/**
+ * Converts to uppercase like Windows, unit by unit: characters whose uppercase form is longer, such as `ß`, are kept.
+ */
 function upperCase(name: string): string {
   return name.replace(/./gsu, (sign) => {
     const upper = sign.toUpperCase();
@@ -83,7 +85,10 @@ function upperCase(name: string): string {
   });
 }
 
-/** The message that answers a challenge: NTLMv2, without keys and without anything for older servers. */
+/**
+ * AUTHENTICATE message, which responds to a challenge with NTLMv2, without session keys and without the older LM
+ * response.
+ */
 export function authenticateMessage(
   account: Account,
   { challenge, targetName, targetInfo }: Challenge,
@@ -111,7 +116,7 @@ export function authenticateMessage(
   return Buffer.concat([header, ...fields]);
 }
 
-/** The time of the server where it says one: a clock that is wrong here does no harm then. */
+/** Returns the server's time if it sent one, so that a wrong local clock does not matter. */
 function timeOf(targetInfo: Buffer): Buffer {
   for (let at = 0; at + 4 <= targetInfo.length; ) {
     const id = targetInfo.readUInt16LE(at);

@@ -10,17 +10,18 @@ import {
 } from '#contract';
 import { underOwnCall } from '../../services/own-call.ts';
 
-/** Longest time for one request between a gateway and the revoke server, in milliseconds. */
+/** Timeout of one request between a gateway and the revoke server, in milliseconds. */
 const ASK_MS = 30_000;
-/** Bytes of an answer that are read. */
+/** Maximum size of a response that is read, in bytes. */
 const MAX_BYTES = 64 * 1024;
 
-/** Sends a request to an address. @returns the status. @throws Error when there is no answer. */
+/** Sends a request to a URL. @returns the status. @throws Error if there is no response. */
 export type Ask = (url: URL, body: Uint8Array, signal: AbortSignal) => Promise<number>;
 
 /**
- * How gateways and the revoke server ask each other: over the gateway's HTTP client, with the key they share.
- * @param calls as of `HttpOptions`.
+ * Creates the function for requests between gateways and the revoke server. Uses the gateway's HTTP client and the
+ * shared API key.
+ * @param calls see `HttpOptions`.
  */
 export function asker(site: Site<unknown>, key: string | undefined, calls: HttpOptions['calls'] = []): Ask {
   const send = site.http({ ofService: true, followsRedirects: false, calls });

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** Says whether a value of `Authorization` holds a key, in the same time whatever it holds. */
+/** Checks in constant time whether an `Authorization` header contains the key. */
 export type IsAuthorized = (authorization: string | undefined) => boolean;
 
 export function keyHolder(key: string): IsAuthorized {

@@ -1,8 +1,8 @@
-/** Bits that elements set: one that was added is always found, another one seldom. Takes no memory while it is empty. */
+/** Bloom filter: added elements are always found, others only rarely. Takes no memory while empty. */
 export class BloomFilter {
   readonly #length: number;
   #words: Uint32Array | null = null;
-  /** Bits that are set. */
+  /** Number of bits that are set. */
   #set = 0;
 
   /** @param bits at most 2^32. */
@@ -14,13 +14,13 @@ export class BloomFilter {
     return this.#set;
   }
 
-  /** Its bits; null where none is set. */
+  /** The bits as bytes; null if none is set. */
   get bytes(): Uint8Array | null {
     const words = this.#words;
     return words && new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
   }
 
-  /** The same as words of 32 bits. */
+  /** The bits as 32-bit words; null if none is set. */
   get words(): Uint32Array | null {
     return this.#words;
   }
@@ -44,7 +44,7 @@ export class BloomFilter {
     return true;
   }
 
-  /** Adds a part of what another filter of the same size has. @param first the index of its first word here. */
+  /** Merges a section of another filter of the same size. @param first index of the section's first word. */
   unite(part: Uint32Array, first: number): void {
     this.#words ??= new Uint32Array(this.#length);
     const words = this.#words;
@@ -58,7 +58,7 @@ export class BloomFilter {
   }
 }
 
-/** Adds up the bits of pairs, of four, of eight, and of all, side by side. */
+/** Counts the bits of a word by summing pairs, then groups of four and eight, in parallel. */
 function bitsIn(word: number): number {
   const pairs = word - ((word >>> 1) & 0x5555_5555);
   const fours = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333);

@@ -1,6 +1,6 @@
 import type { PluginCommand } from '#contract';
 
-/** `sluice revoker`: serves nothing but the revoke server, with the port, TLS and log of a configuration. */
+/** `sluice revoker`: runs only the revoke server, with the port, TLS and logging settings of a configuration. */
 export const command: PluginCommand = {
   usage: '-c FILE',
   summary: 'Run the revoke server.',
@@ -32,7 +32,7 @@ export const command: PluginCommand = {
       extra_config: {
         'auth/revoker/server': revoker,
         ...('telemetry/logging' in extra && { 'telemetry/logging': extra['telemetry/logging'] }),
-        // Addresses name what is revoked.
+        // The URLs contain the revoked values.
         router: { disable_access_log: true },
       },
     });

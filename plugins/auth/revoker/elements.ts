@@ -1,6 +1,6 @@
 import { type Data, type DataObject, getKey } from '#contract';
 
-/** What of a token can be revoked: each of some claims, as `<claim>-<value>`. */
+/** Returns the revocable elements of a token: one `<claim>-<value>` for each value of the given claims. */
 export function elementsOf(claims: Readonly<DataObject>, names: readonly string[]): string[] {
   return names.flatMap((name) => {
     const value = getKey(claims, name);
@@ -12,7 +12,7 @@ export function elementsOf(claims: Readonly<DataObject>, names: readonly string[
   });
 }
 
-/** A text, a number in decimal form, or a boolean; null for anything else. */
+/** Formats a text, number (in decimal form) or boolean; null for any other value. */
 function textOf(value: Data | undefined): string | null {
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean') return String(value);

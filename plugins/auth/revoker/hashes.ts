@@ -1,24 +1,24 @@
 import { createHash } from 'node:crypto';
 
-/** Cuts digests into values of 64 bits, as pairs of 32: the lower half first. */
+/** 64-bit values cut from a digest, as pairs of 32-bit halves, lower half first. */
 type Values = readonly (readonly [low: number, high: number])[];
 
-/** The values of a hash for some bytes. */
+/** Hashes bytes to 64-bit values. */
 type Hash = (bytes: Uint8Array) => Values;
 
-/** Where the bits of an element are. */
+/** Computes the bit indexes of an element. */
 export type IndicesOf = (element: string) => Uint32Array;
 
 export const hashNames = ['optimal', 'default'] as const;
 
 export type HashName = (typeof hashNames)[number];
 
-/** @param bits of the filter, at most 2^32. @param count of hashes that its rate of false positives wants. */
+/** @param bits size of the filter, at most 2^32. @param count number of hashes required by its false positive rate. */
 export function indexer(name: HashName, bits: number, count: number): IndicesOf {
   return name === 'optimal' ? optimal(bits, count) : common(bits, count);
 }
 
-/** Two values and their sums: as good as so many hashes. */
+/** Derives all indexes from two hash values and their sums (double hashing), which is as good as independent hashes. */
 function optimal(bits: number, count: number): IndicesOf {
   return (element) => {
     const [first, second] = fnv128(Buffer.from(element)) as [Values[0], Values[0]];
@@ -34,7 +34,7 @@ function optimal(bits: number, count: number): IndicesOf {
   };
 }
 
-/** All values of the first of some usual hashes. */
+/** Uses all values of the first `count` of several standard hashes. */
 function common(bits: number, count: number): IndicesOf {
   const hashes = [digest('md5'), crc64, digest('sha1'), fnv64, fnv128].slice(0, count);
   return (element) => {
@@ -43,7 +43,7 @@ function common(bits: number, count: number): IndicesOf {
   };
 }
 
-/** The remainder of a value of 64 bits, in steps that stay exact. */
+/** Remainder of a 64-bit value, computed in steps that stay exact. */
 function remainder(low: number, high: number, divisor: number): number {
   let rest = high % divisor;
   rest = (rest * 65_536 + (low >>> 16)) % divisor;
@@ -54,14 +54,14 @@ function digest(name: string): Hash {
   return (bytes) => cut(createHash(name).update(bytes).digest());
 }
 
-/** Pieces of 8 bytes, read with the lowest byte first; what is left over is dropped. */
+/** Splits a digest into little-endian 64-bit values. Remaining bytes are dropped. */
 function cut(bytes: Buffer): Values {
   const values: [number, number][] = [];
   for (let at = 0; at + 8 <= bytes.length; at += 8) values.push([bytes.readUInt32LE(at), bytes.readUInt32LE(at + 4)]);
   return values;
 }
 
-/** FNV-1 of 128 bits, in four parts of 32: the product with the prime 2^88 + 0x13b needs no more than 53 bits so. */
+/** 128-bit FNV-1, in four 32-bit limbs so that the product with the prime 2^88 + 0x13b fits in 53 bits. */
 function fnv128(bytes: Uint8Array): Values {
   let [a, b, c, d] = [0x6295c58d, 0x62b82175, 0x07bb0142, 0x6c62272e];
   for (const byte of bytes) {
@@ -88,7 +88,7 @@ function fnv64(bytes: Uint8Array): Values {
   return ofBigInt(hash);
 }
 
-/** CRC-64 with the polynomial of ECMA-182, reversed. */
+/** CRC-64 with the reversed ECMA-182 polynomial. */
 function crc64(bytes: Uint8Array): Values {
   crcTable ??= Array.from({ length: 256 }, (_, byte) => {
     let crc = BigInt(byte);

@@ -25,14 +25,14 @@ import { updatePort } from './update-port.ts';
 /** Messages between processes: revoked elements, the start and end of a set's sections, or sections. */
 type Change = { add: string[] } | { union: 'begins' | 'ends' } | Uint8Array;
 
-/** This run of the program: a gateway that starts anew has forgotten everything. */
+/** ID of this run of the program. A restarted gateway has lost all revocations. */
 const RUN = randomUUID();
 
 /**
- * Refuses tokens that were revoked. The filters take up to three times `-1.44 N log2 P` bits in every process, and none while
- * nothing is revoked; they are kept over reloads that leave their size as it is.
+ * Rejects revoked tokens. The filters take up to three times `-1.44 N log2 P` bits in every process, and no memory
+ * while nothing is revoked. They survive reloads that do not change their size.
  *
- * Codes: those of `sizingOf` and `checkInterval`, `REVOKER_URL`; a warning `REVOKER_OPEN`.
+ * Configuration faults: those of `sizingOf` and `checkInterval`, `REVOKER_URL`; warning `REVOKER_OPEN`.
  */
 export const plugin = definePlugin({
   name: 'auth/revoker',
@@ -62,7 +62,7 @@ export const plugin = definePlugin({
       });
       const { value } = revocations;
       const unite = async (packed: Packed): Promise<number> => {
-        // Looked at first beside what serves: only a sound one goes to all processes.
+        // Validated first, so that only a valid set is sent to all processes.
         await checkPacked(packed, sizing);
         revocations.change({ union: 'begins' });
         for await (const part of partsOf(packed, sizing)) revocations.change(part);
@@ -81,7 +81,7 @@ export const plugin = definePlugin({
           return found;
         },
         unite(packed: Packed) {
-          // One after another: each has all of its parts in the window in which it began.
+          // Sequential, so that all parts of a set are added to the window in which it began.
           const union = lastUnion.then(() => unite(packed));
           lastUnion = union.catch(() => {});
           return union;
@@ -107,7 +107,7 @@ export const plugin = definePlugin({
   ],
 });
 
-/** Looks claims up; where the bits of a token are is worked out once for as long as its claims are remembered. */
+/** Looks up the elements of a token. Their bit indexes are cached for as long as the token's claims are. */
 function checker(
   names: readonly string[],
   indicesOf: (element: string) => Uint32Array,
@@ -124,7 +124,7 @@ function checker(
   };
 }
 
-/** Tells the revoke server, again and again, that this gateway is there. */
+/** Registers this gateway at the revoke server, at regular intervals. */
 function register(site: Site<RevokerConfig>, port: OpenPort, log: Log): void {
   const {
     revoke_server_ping_url: written,
@@ -160,7 +160,7 @@ function register(site: Site<RevokerConfig>, port: OpenPort, log: Log): void {
   });
 }
 
-/** A filter of another size begins empty: whatever was revoked is forgotten. */
+/** Warns that revocations are lost: a filter of another size starts empty. */
 function warnOfLoss(site: Site<RevokerConfig>, sizing: Sizing, log: Log): void {
   const last = site.keep('sizing', () => ({ text: '' }));
   const text = JSON.stringify(sizing);

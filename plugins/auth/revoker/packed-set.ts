@@ -3,20 +3,20 @@ import { type DataObject, isObject } from '#contract';
 import { encodeSections } from './sections.ts';
 import { filterBytes, type Sizing } from './sizing.ts';
 
-/** Bytes of the head of a packed set at most. */
+/** Maximum size of the header of a packed set, in bytes. */
 const MAX_HEAD = 4096;
-/** Bytes of a filter that are handed over in one turn of the event loop. */
+/** Bytes of a filter processed in one turn of the event loop. */
 const PART_BYTES = 64 * 1024;
 
-/** A packed set that is for another size, or none at all. */
+/** The data is not a packed set, or a set of another size. */
 export class Mismatch extends Error {}
 
-/** Bytes that a packed set can have at most, compressed or not. */
+/** Maximum size of a packed set in bytes, compressed or not. */
 export function longestPacked(sizing: Sizing): number {
   return 4 + MAX_HEAD + 3 * filterBytes(sizing);
 }
 
-/** Header of a packed set. @param filled which of the three filters follow. */
+/** Header of a packed set. @param filled which of the three filters are included. */
 export function packedHead(sizing: Sizing, filled: readonly boolean[]): Uint8Array {
   const head = Buffer.from(JSON.stringify({ ...sizing, filled }));
   const length = Buffer.alloc(4);
@@ -24,18 +24,18 @@ export function packedHead(sizing: Sizing, filled: readonly boolean[]): Uint8Arr
   return Buffer.concat([length, head]);
 }
 
-/** A packed set in pieces, as they came: to put them together would hold up requests. */
+/** A packed set in chunks as received. Joining them would block requests. */
 export type Packed = readonly Uint8Array[];
 
-/** Reads a packed set to its end, for nothing but to see that it is sound. @throws Mismatch */
+/** Reads a whole packed set to validate it. @throws Mismatch */
 export async function checkPacked(packed: Packed, sizing: Sizing): Promise<void> {
   for await (const _part of partsOf(packed, sizing));
 }
 
 /**
- * The parts of a packed set in which something is set, each as a section. It is decompressed beside the event loop, a piece at
+ * Splits a packed set into sections, skipping parts without set bits. Decompresses it off the event loop, one piece at
  * a time.
- * @throws Mismatch, maybe after parts that were sound.
+ * @throws Mismatch, possibly after valid parts.
  */
 export async function* partsOf(packed: Packed, sizing: Sizing): AsyncGenerator<Uint8Array> {
   const source = createGunzip({ chunkSize: PART_BYTES });
@@ -68,7 +68,7 @@ class Reader {
     this.#chunks = chunks;
   }
 
-  /** @returns bytes in a buffer of their own. @throws Mismatch where there are not as many. */
+  /** @returns the bytes in a buffer of their own. @throws Mismatch if fewer bytes are left. */
   async take(length: number): Promise<Uint8Array<ArrayBuffer>> {
     const taken = new Uint8Array(length);
     for (let at = 0; at < length; ) {
@@ -93,7 +93,7 @@ function refused(): never {
   throw new Mismatch('it is not compressed with gzip');
 }
 
-/** Which filters follow a head. @throws Mismatch */
+/** Reads from the header which filters follow. @throws Mismatch */
 function filledOf(head: DataObject | null, { n, p, hash, ttl }: Sizing): readonly boolean[] {
   if (!head || head['n'] !== n || head['p'] !== p || head['hash'] !== hash || head['ttl'] !== ttl) {
     throw new Mismatch('N, P, hash_name or TTL are others');

@@ -8,24 +8,27 @@ import { bitsFor, type Sizing } from './sizing.ts';
 
 type Window = readonly [previous: BloomFilter, current: BloomFilter, next: BloomFilter];
 
-/** Where an element's bits are; made once for all filters of a size. */
+/** Returns the index function shared by all filters of a size. */
 export function indicesFor(sizing: Sizing): IndicesOf {
   const bits = bitsFor(sizing);
   return indexer(sizing.hash, bits, Math.ceil((Math.LN2 * bits) / sizing.n));
 }
 
-/** Elements that are revoked: for more than two turns of the window, and at most three. */
+/** Set of revoked elements. An element is kept for more than two and at most three periods of the window. */
 export class Revocations {
   readonly #sizing: Sizing;
   readonly #bits: number;
-  /** New elements go into the last two filters; lookups use the first two. */
+  /** New elements are added to the last two filters; lookups use the first two. */
   #window: Window;
-  /** The window in which a union began: all of it goes there, also after a turn. Null when there is none. */
+  /**
+   * Window in which a union began. All of its parts are added there, even if the window has moved on. Null if no union
+   * is running.
+   */
   #united: Window | null = null;
   #turnsAt: number;
   #added = 0;
 
-  /** @param now milliseconds, as all that follow. */
+  /** @param now milliseconds, like all `now` parameters below. */
   constructor(sizing: Sizing, now: number) {
     this.#sizing = sizing;
     this.#bits = bitsFor(sizing);
@@ -47,7 +50,7 @@ export class Revocations {
     return current.has(indices) || previous.has(indices);
   }
 
-  /** How full the filters are together, from 0 to 1. */
+  /** Fill level of all filters together, from 0 to 1. */
   get capacity(): number {
     return this.#window.reduce((sum, { set }) => sum + set, 0) / (3 * this.#bits);
   }
@@ -57,7 +60,7 @@ export class Revocations {
     return { fill, capacity: this.capacity, added: this.#added, turns_in: Math.ceil((this.#turnsAt - now) / 1000) };
   }
 
-  /** Everything, for a gateway that starts or has missed some of it. */
+  /** Packs all filters, for a gateway that starts or has missed updates. */
   pack(now: number): Promise<Uint8Array> {
     const filters = this.#turned(now).map(({ bytes }) => bytes);
     const head = packedHead(
@@ -68,13 +71,16 @@ export class Revocations {
     return promisify(gzip)(Buffer.concat(chunks), { level: 1 });
   }
 
-  /** Everything, as sections for a process that starts: not compressed, which would take ten times as long. */
+  /**
+   * Encodes all filters as sections, for a process that starts. Not compressed, because compression takes ten times as
+   * long.
+   */
   sections(now: number): Uint8Array {
     const filters = this.#turned(now);
     return encodeSections(filters.flatMap(({ words }, filter) => (words ? [{ filter, first: 0, words }] : [])));
   }
 
-  /** The sections that follow, until the union ends, are one set of now. */
+  /** Begins a union: all sections up to its end form one set that belongs to the current window. */
   beginUnion(now: number): void {
     this.#united = this.#turned(now);
   }
@@ -83,7 +89,7 @@ export class Revocations {
     this.#united = null;
   }
 
-  /** Adds what sections have. */
+  /** Adds the elements of sections. */
   unite(sections: Uint8Array, now: number): void {
     const window = this.#united ?? this.#turned(now);
     for (const { filter, first, words } of decodeSections(sections)) window[filter]!.unite(words, first);

@@ -2,7 +2,7 @@ import type { Infer, Schema, Site } from '#contract';
 import { hashNames } from './hashes.ts';
 import { bitsFor, type Sizing } from './sizing.ts';
 
-/** Bits of one filter at most: half a gibibyte. */
+/** Maximum size of one filter, in bits: half a gibibyte. */
 const MAX_BITS = 2 ** 32;
 
 const elements = {
@@ -25,7 +25,9 @@ const life = {
   examples: [1500],
 } as const;
 
-/** Fields of gateways and of the revoke server, which must agree on all that size the filter. */
+/**
+ * Fields shared by gateways and the revoke server. Both must use the same values for all fields that size the filter.
+ */
 export const filterFields = {
   N: elements,
   n: { ...elements, description: 'Alternative spelling of N.' },
@@ -138,7 +140,7 @@ export const serverSchema = {
 export type RevokerConfig = Infer<typeof schema>;
 export type RevokeServerConfig = Infer<typeof serverSchema>;
 
-/** What the filter is made for. Codes: `REVOKER_RATE`, `REVOKER_SIZE`. */
+/** Reads the parameters of the filter. @throws ConfigError `REVOKER_RATE`, `REVOKER_SIZE`. */
 export function sizingOf(site: Site<RevokerConfig> | Site<RevokeServerConfig>): Sizing {
   const { config } = site;
   const sizing: Sizing = {
@@ -162,7 +164,7 @@ export function sizingOf(site: Site<RevokerConfig> | Site<RevokeServerConfig>): 
   return sizing;
 }
 
-/** Neither side is asked without a pause. Code: `REVOKER_INTERVAL`. */
+/** Requires a minimum interval between requests. @throws ConfigError `REVOKER_INTERVAL`. */
 export function checkInterval(site: Site<RevokerConfig> | Site<RevokeServerConfig>): void {
   if (site.config.revoke_server_ping_interval >= 1000) return;
   throw site.fault('REVOKER_INTERVAL', '/revoke_server_ping_interval', 'the interval is less than 1s', {

@@ -1,6 +1,6 @@
-/** A stretch of a filter's words, as processes of one gateway tell one another. */
+/** A range of words of a filter, exchanged between the processes of a gateway. */
 export interface Section {
-  /** Which of the three filters. */
+  /** Index of the filter, 0 to 2. */
   readonly filter: number;
   /** Index of the first word. */
   readonly first: number;
@@ -9,7 +9,7 @@ export interface Section {
 
 const HEAD_WORDS = 3;
 
-/** Sections one behind the other: filter, first word and count of each, and the words in this machine's order of bytes. */
+/** Encodes sections in sequence: filter, first word and word count of each, then the words in native byte order. */
 export function encodeSections(sections: readonly Section[]): Uint8Array {
   const encoded = new Uint32Array(sections.reduce((sum, { words }) => sum + HEAD_WORDS + words.length, 0));
   let at = 0;
@@ -21,9 +21,9 @@ export function encodeSections(sections: readonly Section[]): Uint8Array {
   return new Uint8Array(encoded.buffer);
 }
 
-/** @param bytes of `encodeSections`. */
+/** @param bytes output of `encodeSections`. */
 export function* decodeSections(bytes: Uint8Array): Generator<Section> {
-  // Bytes of a message may begin anywhere.
+  // The bytes of a message may not be aligned to words.
   const { buffer, byteOffset, length } = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
   const all = new Uint32Array(buffer, byteOffset, length / 4);
   for (let at = 0; at < all.length; ) {

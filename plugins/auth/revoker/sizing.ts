@@ -2,21 +2,21 @@ import type { HashName } from './hashes.ts';
 
 /** Dimensions of a set of filters. */
 export interface Sizing {
-  /** Elements. */
+  /** Number of elements. */
   readonly n: number;
-  /** Rate of false positives. */
+  /** False positive rate. */
   readonly p: number;
   readonly hash: HashName;
-  /** Seconds between two turns of the window. */
+  /** Period of the window, in seconds. */
   readonly ttl: number;
 }
 
-/** Bits of one filter. */
+/** Size of one filter, in bits. */
 export function bitsFor({ n, p }: Pick<Sizing, 'n' | 'p'>): number {
   return Math.ceil(-(n * Math.log(p)) / Math.log(2 ** Math.LN2));
 }
 
-/** Bytes of one filter, whole words. */
+/** Size of one filter in bytes, rounded up to whole words. */
 export function filterBytes(sizing: Pick<Sizing, 'n' | 'p'>): number {
   return Math.ceil(bitsFor(sizing) / 32) * 4;
 }

@@ -3,23 +3,23 @@ import { isObject, type Log, type PortHandler } from '#contract';
 import { type IsAuthorized, keyHolder } from './authorized.ts';
 import { Mismatch, type Packed } from './packed-set.ts';
 
-/** Bytes of a request that names elements. */
+/** Maximum size of a request with elements, in bytes. */
 const MAX_BYTES = 1024 * 1024;
 
-/** What the port of a gateway works with. */
+/** Operations of a gateway's update port. */
 export interface UpdateTarget {
-  /** Revokes elements, as in `jti-abc`. */
+  /** Revokes elements such as `jti-abc`. */
   add(elements: readonly string[]): Promise<void>;
-  /** Which of some elements are revoked. */
+  /** Returns for each element whether it is revoked. */
   has(elements: readonly string[]): Promise<boolean[]>;
-  /** Adds a packed set. @returns how full the filters are then. @throws Mismatch */
+  /** Adds a packed set. @returns the resulting fill level of the filters. @throws Mismatch */
   unite(packed: Packed): Promise<number>;
   stats(): object;
-  /** Bytes of a packed set at most. */
+  /** Maximum size of a packed set, in bytes. */
   readonly longest: number;
 }
 
-/** A request that cannot be answered as it asks. */
+/** An invalid request, with the status of its response. */
 class Refused extends Error {
   readonly status: number;
 
@@ -53,7 +53,7 @@ const operations: Readonly<Record<string, Operation>> = {
 
 const paths = new Set(Object.keys(operations).map((name) => name.split(' ')[1]));
 
-/** Answers what comes to the port of a gateway. @param key null for a port that only this machine can reach. */
+/** Handles the requests to a gateway's update port. @param key null for a port that only this machine can reach. */
 export function updatePort(target: UpdateTarget, key: string | null, log: Log): PortHandler {
   const isAuthorized: IsAuthorized = key === null ? () => true : keyHolder(key);
   return (message, response) => {
@@ -65,7 +65,7 @@ export function updatePort(target: UpdateTarget, key: string | null, log: Log): 
     if (!paths.has(path)) return answer(message, response, 404, 'unknown operation');
     if (!Object.hasOwn(operations, name)) return answer(message, response, 405, 'method not allowed');
     void run(operations[name]!, target, message, response).catch((error: Error) => {
-      // A client that has left before its request was complete gets nothing.
+      // A client that disconnects before its request is complete is not logged.
       if (!message.destroyed) log.error(() => `the port of revocations: ${error.message}`);
       answer(message, response, 500);
     });
@@ -75,8 +75,8 @@ export function updatePort(target: UpdateTarget, key: string | null, log: Log): 
 const ownHost = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i;
 
 /**
- * True for what a page in a browser of this machine may have sent: pages reach the loopback address, too, under a name of
- * their own that leads there.
+ * Whether a web page in a local browser may have sent the request. Pages can reach the loopback address too, through a
+ * host name of their own that resolves to it.
  */
 function mayBeOfPage({ headers: { host = '', origin } }: IncomingMessage): boolean {
   return origin !== undefined || !ownHost.test(host);
@@ -100,7 +100,7 @@ function answer(message: IncomingMessage, response: ServerResponse, status: numb
   if (response.destroyed) return;
   const text = body === undefined ? '' : JSON.stringify(typeof body === 'string' ? { error: body } : body);
   const headers = text === '' ? { 'Content-Length': 0 } : { 'Content-Type': 'application/json' };
-  // What has not been read is not wanted.
+  // Closes the connection if part of the request is unread.
   response.writeHead(status, { ...headers, ...(!message.complete && { Connection: 'close' }) }).end(text);
 }
 

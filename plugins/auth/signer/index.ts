@@ -24,10 +24,10 @@ import { openSigningKey } from './signing-key.ts';
 import { tokenMaker } from './token.ts';
 
 /**
- * Replaces objects of the response by tokens that are signed with a key of the gateway's. Anything but a whole response is
- * 400; without the key every request is 401.
+ * Replaces objects in the response with tokens signed by a key of the gateway. Returns 400 if the response is not
+ * complete, and 401 for every request while there is no key.
  *
- * Codes: those of `openSigningKey` and `checkKeyFields`; warnings `SIGNER_OUTPUT`, `SIGNER_NESTED`.
+ * Configuration faults: those of `openSigningKey` and `checkKeyFields`; warnings `SIGNER_OUTPUT`, `SIGNER_NESTED`.
  */
 export const plugin = definePlugin({
   name: 'auth/signer',
@@ -51,7 +51,7 @@ export const plugin = definePlugin({
         const { key } = signing;
         if (!key) return refuse(401);
         const reply = await next(request, call);
-        // A refusal by what stands inside, such as a limit: the backends were not called.
+        // Rejected by an inner component, such as a rate limit, without calling the backends.
         if (reply.complete === null) return reply;
         const { data } = reply;
         if (reply.errors.length > 0 || !reply.complete || data === null) {
@@ -71,7 +71,7 @@ export const plugin = definePlugin({
   ],
 });
 
-/** The reply with tokens in it. */
+/** Builds the reply with the tokens. */
 function tokensIn(
   data: DataObject,
   names: readonly string[],
@@ -97,7 +97,7 @@ function causeOf({ errors, data }: Reply): string {
   return data === null ? 'Empty proxy response' : 'Proxy response: it is not complete';
 }
 
-/** What is written and would do nothing, or other than it seems. */
+/** Warns of settings that have no effect, or a different one than expected. */
 function checkFields(site: EndpointSite<SignerConfig>): void {
   const { config } = site;
   checkKeyFields(site);

@@ -7,17 +7,17 @@ import { KeySet } from '../../services/keys/key-set.ts';
 import { delay } from '../lib/delay.ts';
 import type { SignerConfig } from './schema.ts';
 
-/** Pauses between attempts to download a key: the first one, doubled each time up to the longest, in milliseconds. */
+/** Delays between attempts to download a key, in milliseconds: the first one is doubled up to the maximum. */
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 
-/** The key that signs. */
+/** Key for signing. */
 export interface SigningKey {
-  /** Null while it cannot be had. */
+  /** The key; null while it is not available. */
   readonly key: KeyObject | null;
 }
 
-/** Why no key of a set can sign, and the field that says so. */
+/** Reason why the set has no usable key, and the field at fault. */
 interface Unsuitable {
   readonly field: 'kid' | 'alg';
   readonly message: string;
@@ -25,9 +25,9 @@ interface Unsuitable {
 }
 
 /**
- * The key that a signer names: of its file at once, of its server as soon as that gives it. Codes: `SIGNER_KEY`, those of
- * `localKeys` and `keyServer`; a warning `SIGNER_WEAK_KEY`.
- * @returns null where every request is refused, of which `check` has warned.
+ * Opens the signer's key: immediately from a file, or from a server as soon as it responds. @throws ConfigError
+ * `SIGNER_KEY` and those of `localKeys` and `keyServer`. Warning `SIGNER_WEAK_KEY`.
+ * @returns null if every request is rejected; `check` has warned of this.
  */
 export function openSigningKey(site: EndpointSite<SignerConfig>, log: Log): SigningKey | null {
   const { config } = site;
@@ -58,9 +58,10 @@ function keyOfServer(site: EndpointSite<SignerConfig>, url: string, log: Log): S
   const { config } = site;
   const server = keySource(site, url, config);
   if (!server) return null;
-  // Of another configuration: it signs until this one has its own, so that a reload needs no key server.
+  // Key of the previous configuration. It signs until the new one is available, so that a reload does not depend on the
+  // key server.
   const kept = site.keep(['key', server.identity, config.kid, config.alg], () => ({ key: null as KeyObject | null }));
-  /** Null where the server has none, undefined while nothing is known. */
+  /** Null if the server does not have the key, undefined while that is not known. */
   let own: KeyObject | null | undefined;
   const load = async (signal: AbortSignal) => {
     try {
@@ -81,7 +82,8 @@ function keyOfServer(site: EndpointSite<SignerConfig>, url: string, log: Log): S
   }
   site.start(
     async (signal) => {
-      // Not before it serves: one that is refused leaves the key of the other as it is.
+      // Stored only once the configuration is active, so that a rejected configuration does not replace the active
+      // one's key.
       const keep = () => {
         if (own !== undefined) kept.key = own;
       };

@@ -3,7 +3,7 @@ import { type Data, type DataObject, isObject } from '#contract';
 import { algorithm } from '../../services/keys/algorithms.ts';
 import type { SignerConfig } from './schema.ts';
 
-/** Makes a token that claims what an object holds, and nothing else. @throws Error where it cannot be written or signed. */
+/** Builds a token with the claims of an object and no others. @throws Error if it cannot be serialized or signed. */
 export type MakeToken = (claims: DataObject, key: KeyObject) => string;
 
 export function tokenMaker({ alg, kid, typ, full }: Pick<SignerConfig, 'alg' | 'kid' | 'typ' | 'full'>): MakeToken {
@@ -20,11 +20,11 @@ function encoded(value: DataObject): string {
   return Buffer.from(canonicalJson(value)).toString('base64url');
 }
 
-/** JSON that is the same for equal data: keys sorted, no spaces, nothing that could end a script element. */
+/** Canonical JSON: sorted keys, no spaces, and escaped characters that could end a script element. */
 function canonicalJson(value: Data): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (!isObject(value)) return text(value);
-  // Not by a sorted copy: objects list keys that are whole numbers before all others.
+  // A sorted copy does not work: objects list integer keys before all others.
   const members = Object.keys(value).sort();
   return `{${members.map((key) => `${text(key)}:${canonicalJson(value[key]!)}`).join(',')}}`;
 }

@@ -1,7 +1,7 @@
 import { type Data, type DataObject, getKey, getPath } from '#contract';
 import type { ValidatorConfig } from './schema.ts';
 
-/** Says what a token is not allowed to do; null when it may call the endpoint. */
+/** Checks roles and scopes. Returns the reason for a rejection; null if the token may call the endpoint. */
 export type Authorize = (claims: DataObject) => string | null;
 
 type Rules = Pick<
@@ -26,7 +26,7 @@ export function authorizer(config: Rules): Authorize {
   };
 }
 
-/** Reads a claim: dots lead into objects, but for names that are addresses. */
+/** Reads a claim. Dots access nested objects, unless the name is a URL. */
 export function claimAt(name: string): (claims: DataObject) => Data | undefined {
   if (!name.includes('.') || name.startsWith('http')) return whole(name);
   const path = name.split('.');
@@ -37,7 +37,7 @@ function whole(name: string): (claims: DataObject) => Data | undefined {
   return (claims) => getKey(claims, name);
 }
 
-/** The members of an array that are text, or the words of a text. */
+/** Returns the strings of an array, or the words of a string. */
 function listed(value: Data | undefined): readonly Data[] {
   if (typeof value === 'string') return value.split(' ').filter((word) => word !== '');
   if (!Array.isArray(value)) return [];

@@ -1,13 +1,13 @@
 import { type Data, type DataObject, getKey } from '#contract';
 
-/** Between which times a token is good, in seconds since 1970; infinite where it does not say. */
+/** Times between which a token is valid, in seconds since 1970; infinite if not specified. */
 export interface Times {
   readonly notBefore: number;
   readonly expires: number;
   readonly issued: number;
 }
 
-/** What a token says of its times, its issuer and those it is meant for; what is wrong where one is of another type. */
+/** Reads the registered claims. Returns the reason if a claim has an invalid type. */
 export function readRegistered(claims: DataObject): Times | string {
   const times = {
     notBefore: timeOf(claims, 'nbf', Number.NEGATIVE_INFINITY),
@@ -23,7 +23,7 @@ export function readRegistered(claims: DataObject): Times | string {
   return times;
 }
 
-/** A time without its fraction; NaN for what is none. */
+/** Reads a time, truncated to whole seconds; NaN if it is invalid. */
 function timeOf(claims: DataObject, name: string, missing: number): number {
   const value = getKey(claims, name);
   if (value === undefined) return missing;
@@ -36,14 +36,14 @@ function audienceOf(value: Data): readonly string[] | null {
   return Array.isArray(value) && value.every((member) => typeof member === 'string') ? (value as string[]) : null;
 }
 
-/** Why a token is not good now; null when it is. @param now and leeway in seconds. */
+/** Returns why a token is not valid at the given time; null if it is valid. @param now and leeway in seconds. */
 export function untimely({ notBefore, expires, issued }: Times, now: number, leeway: number): string | null {
   if (now + leeway < notBefore) return 'it is not valid yet';
   if (now - leeway > expires) return 'it has expired';
   return now + leeway < issued ? 'it was issued in the future' : null;
 }
 
-/** Why a token is not for us; null when it is. @param issuer empty for any. */
+/** Returns why a token is not intended for this endpoint; null if it is. @param issuer empty accepts any issuer. */
 export function misdirected(claims: DataObject, issuer: string, audience: readonly string[]): string | null {
   if (issuer !== '' && getKey(claims, 'iss') !== issuer) return 'its issuer is another';
   const meant = audienceOf(getKey(claims, 'aud') ?? []) ?? [];

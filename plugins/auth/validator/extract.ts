@@ -1,10 +1,10 @@
 import type { HeaderBag } from '#contract';
 import { MAX_TOKEN } from './token.ts';
 
-/** Finds the token of a request: empty for none, null for one that is too long to be looked at. */
+/** Extracts the token of a request: empty if there is none, null if it is too long. */
 export type Extract = (headers: HeaderBag) => string | null;
 
-/** The token in a header, else in a cookie: a header that is there decides, whatever it holds. */
+/** Reads the token from a header or, if that is missing or empty, from a cookie. */
 export function extractor(headerName: string, cookie: string): Extract {
   const header = headerName.toLowerCase();
   const start = `${cookie}=`;
@@ -28,7 +28,7 @@ function cookieOf(headers: HeaderBag, start: string): string {
   return '';
 }
 
-/** Without the white space that may stand inside. */
+/** Removes whitespace within the token. Returns null if the token is too long. */
 function plain(token: string): string | null {
   if (token.length > MAX_TOKEN) return null;
   return token.includes(' ') || token.includes('\t') ? token.replace(/[ \t]+/g, '') : token;

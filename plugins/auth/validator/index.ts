@@ -20,11 +20,12 @@ import { DEFAULT_SECONDS, sharedAge, sharedCache, usersOfSharedCache } from './s
 import { Validation } from './validate.ts';
 
 /**
- * Refuses with 401 every request without a good token, and with 403 those whose token has not the roles or scopes. Claims
- * are left on the call.
+ * Rejects requests without a valid token with 401, and tokens without the required roles or scopes with 403. Stores the
+ * claims on the call.
  *
- * Faults of the configuration: `VALIDATOR_CACHE`, `VALIDATOR_SCOPES`, `VALIDATOR_DURATION`, `VALIDATOR_HEADER`,
- * and those of `checkKeyFields` and `openKeys`; warnings `VALIDATOR_UNUSED`, `VALIDATOR_WEAK_KEY`, `VALIDATOR_HEADER_UNUSED`.
+ * Configuration faults: `VALIDATOR_CACHE`, `VALIDATOR_SCOPES`, `VALIDATOR_DURATION`, `VALIDATOR_HEADER`,
+ * `VALIDATOR_KEYS`, and those of `checkKeyFields` and `openKeys`; warnings `VALIDATOR_UNUSED`, `VALIDATOR_WEAK_KEY`,
+ * `VALIDATOR_HEADER_UNUSED`.
  */
 export const plugin = definePlugin({
   name: 'auth/validator',
@@ -70,7 +71,7 @@ function report({ config }: EndpointSite<ValidatorConfig>, log: EndpointSite<Val
   if (config.operation_debug) log.debug('Refusals are logged');
 }
 
-/** What is written and would do nothing, or other than it seems. */
+/** Checks for invalid combinations, and warns of settings that have no effect. */
 function checkFields(site: EndpointSite<ValidatorConfig>): void {
   const { config } = site;
   const local = config.jwk_local_path !== undefined;
@@ -105,7 +106,7 @@ function checkFields(site: EndpointSite<ValidatorConfig>): void {
   }
 }
 
-/** Symmetric keys that are shorter than the hash, and files in which no key suits. */
+/** Warns of symmetric keys that are shorter than the hash, and rejects files without a usable key. */
 function warnOfWeakKeys(
   site: EndpointSite<ValidatorConfig>,
   keys: ReturnType<NonNullable<ReturnType<typeof openKeys>>['all']>,

@@ -4,17 +4,16 @@ import { misdirected } from './claims.ts';
 import type { Propagated, Propagation } from './propagate.ts';
 import type { ValidatorConfig } from './schema.ts';
 
-/** What one configuration says of a token, whenever it comes. */
+/** Time-independent result of checking a token against one configuration. */
 export interface Judgement {
   readonly by: Judge;
-  /** Why it is not for us; null when it is. */
+  /** Why the token is not intended for this endpoint; null if it is. */
   readonly misdirected: string | null;
-  /** Why it may not call the endpoint; null when it may. */
+  /** Why the token may not call the endpoint; null if it may. */
   readonly forbidden: string | null;
   readonly headers: readonly Propagated[];
 }
 
-/** Judges claims. */
 export type Judge = (claims: DataObject) => Judgement;
 
 export function judge(config: ValidatorConfig, propagation: Propagation): Judge {

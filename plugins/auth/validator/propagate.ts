@@ -5,16 +5,16 @@ import type { ValidatorConfig } from './schema.ts';
 /** A header and its values. */
 export type Propagated = readonly [name: string, ...values: string[]];
 
-/** What headers a token's claims become. */
+/** Conversion of a token's claims to headers. */
 export interface Propagation {
   readonly headers: readonly string[];
   readonly of: (claims: DataObject) => readonly Propagated[];
 }
 
-/** Headers that say how a message is framed or whom it is for: no claim may be one. */
+/** Headers for message framing and routing, which claims must not set. */
 const framing = new Set(['content-length', 'host', 'content-encoding', 'expect']);
 
-/** Codes: `VALIDATOR_HEADER`; a warning `VALIDATOR_HEADER_UNUSED`. */
+/** @throws ConfigError `VALIDATOR_HEADER`. Warning `VALIDATOR_HEADER_UNUSED`. */
 export function propagation(site: EndpointSite<ValidatorConfig>): Propagation {
   const { propagate_claims: pairs, propagate_claims_preserve_array: preserves } = site.config;
   const passing = new Set(site.endpoint.input_headers.map((name) => name.toLowerCase()));
@@ -48,7 +48,7 @@ export function propagation(site: EndpointSite<ValidatorConfig>): Propagation {
   };
 }
 
-/** The text of a claim. */
+/** Formats a claim as text. */
 function claimText(value: Data): string {
   if (typeof value === 'number') return numberText(value);
   if (Array.isArray(value)) return value.map(claimText).join(',');
@@ -71,7 +71,7 @@ function sorted(value: Data): Data {
   return copy;
 }
 
-/** As a header may hold it, in UTF-8: what would end the line is a space. */
+/** Encodes a header value in UTF-8. Characters that would end the line are replaced with spaces. */
 function headerValue(text: string): string {
   const line = text.replace(/[\x00-\x08\x0a-\x1f\x7f]/g, ' ');
   return /^[\t\x20-\x7e]*$/.test(line) ? line : Buffer.from(line).toString('latin1');

@@ -1,9 +1,9 @@
 import { atService, definePort, type ExpectedBelow, type Infer, offer, type Place, type Schema } from '#contract';
 
-/** How long a key is used where nothing is said, in seconds. */
+/** Default lifetime of a cached key, in seconds. */
 export const DEFAULT_SECONDS = 900;
 
-/** How long all endpoints together use a key, in milliseconds. */
+/** Lifetime of keys in the cache shared by all endpoints, in milliseconds. */
 export const sharedAge = definePort<number>('shared key cache');
 
 const schema = {
@@ -22,14 +22,14 @@ const schema = {
   },
 } as const satisfies Schema;
 
-/** Who uses it. */
+/** Components that use the shared cache. */
 export const usersOfSharedCache: ExpectedBelow = {
   component: 'auth/validator',
   suits: ({ cache, jwk_url }) => cache === true && jwk_url !== undefined,
   called: 'auth/validator with "jwk_url" and "cache": true',
 };
 
-/** The cache of keys that all endpoints share, at the service. */
+/** The key cache shared by all endpoints, configured at the service level. */
 export const sharedCache: Place = atService(schema, ({ config, log }) => {
   const { shared_cache_duration: seconds }: Infer<typeof schema> = config;
   if (seconds === 0) log.info('[SERVICE: JOSE] Empty shared_cache_duration, using default (15m)');

@@ -4,31 +4,36 @@ import type { Jwk } from '../../services/keys/jwk.ts';
 import type { Times } from './claims.ts';
 import type { Judgement } from './judgement.ts';
 
-/** Tokens remembered for one endpoint, and their characters together, half of them those that were used last. */
+/**
+ * Maximum number of cached tokens per endpoint, and maximum of their total characters. At least the most recently used
+ * half is kept.
+ */
 const MAX_TOKENS = 10_000;
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 
-/** A token whose signature is good. */
+/** A token with a valid signature. */
 export interface Verified {
   readonly keyId: string;
-  /** The key it was verified with: while it has that name, the signature need not be looked at again. */
+  /** Key that verified the token. The signature is not verified again while the key keeps its ID. */
   readonly key: Jwk;
   readonly claims: Readonly<DataObject>;
   readonly times: Times;
   readonly length: number;
-  /** What the present configuration says of it. */
+  /** Result for the current configuration. */
   judgement: Judgement | null;
 }
 
-/** The name under which a token is remembered. */
+/** Returns the cache key of a token. */
 export function nameOf(token: string): string {
   return hash('sha256', token, 'binary');
 }
 
-/** Tokens that were verified, by their names. */
+/** Verified tokens by cache key. */
 export class TokenCache {
   #young = new Map<string, Verified>();
-  /** Those that are forgotten when the young ones are as many as may be, unless they are used before. */
+  /**
+   * Older generation. It is dropped when the young generation is full; tokens used before then move to the young one.
+   */
   #old = new Map<string, Verified>();
   #characters = 0;
 

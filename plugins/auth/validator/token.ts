@@ -4,26 +4,26 @@ import { decodeBase64Url } from '../../services/keys/base64url.ts';
 import type { IdentifyStrategy } from '../../services/keys/key-set.ts';
 import { hasTwins } from './twins.ts';
 
-/** Characters of a token: nothing of a longer one is decoded. */
+/** Maximum length of a token, in characters. Longer tokens are not decoded. */
 export const MAX_TOKEN = 32 * 1024;
-/** Characters of the name of a key. */
+/** Maximum length of a key ID, in characters. */
 const MAX_KEY_ID = 1024;
 
-/** A token as it came: nothing in it can be believed yet. */
+/** A parsed token, not yet verified. */
 export interface Token {
   readonly keyId: string;
-  /** What is signed. */
+  /** The signed bytes. */
   readonly signed: Uint8Array;
   readonly signature: Uint8Array;
   readonly payload: string;
 }
 
-/** @returns the token, or what is wrong with it, in words that hold nothing of it. */
+/** @returns the token, or the reason why it is invalid, without any of its content. */
 export type ReadToken = (text: string) => Token | string;
 
 /** Reads tokens of one algorithm. */
 export function tokenReader(alg: string, strategy: IdentifyStrategy): ReadToken {
-  // Those of one provider begin alike: the last good header need not be read again.
+  // Tokens of one provider usually share the same header, so the last valid header is not parsed again.
   let lastHeader = '';
   let lastKeyId = '';
   return (text) => {
@@ -31,7 +31,7 @@ export function tokenReader(alg: string, strategy: IdentifyStrategy): ReadToken 
     const afterHeader = compact.indexOf('.');
     const afterPayload = compact.indexOf('.', afterHeader + 1);
     if (afterHeader <= 0 || afterPayload < 0) return 'it is malformed';
-    // A third dot, as an encrypted token has, is no base64url.
+    // A third dot, as in encrypted tokens, is not valid base64url.
     const signature = decodeBase64Url(compact.slice(afterPayload + 1));
     const payload = decodeBase64Url(compact.slice(afterHeader + 1, afterPayload));
     if (!signature || !payload || !isUtf8(payload)) return 'it is malformed';
@@ -47,7 +47,7 @@ export function tokenReader(alg: string, strategy: IdentifyStrategy): ReadToken 
   };
 }
 
-/** The name of the key in a header, or what is wrong with it. */
+/** Reads the key ID from a header. Returns the reason if the header is invalid. */
 function readHeader(header: DataObject | null, alg: string, strategy: IdentifyStrategy): { keyId: string } | string {
   if (!header) return 'it is malformed';
   if (getKey(header, 'alg') !== alg) return 'its algorithm is another';
@@ -57,7 +57,7 @@ function readHeader(header: DataObject | null, alg: string, strategy: IdentifySt
   return keyId === null ? 'its header names no key' : { keyId };
 }
 
-/** The claims of a payload that was verified; what is wrong where they are none. */
+/** Reads the claims of a verified payload. Returns the reason if they are invalid. */
 export function readClaims(payload: string): DataObject | string {
   const claims = parseOnce(payload, parseExact);
   return claims === null ? 'its claims are not an object, or a name is repeated' : frozen(claims);
@@ -68,18 +68,21 @@ function parseHeader(encoded: string): DataObject | null {
   return bytes && isUtf8(bytes) ? parseOnce(bytes.toString(), JSON.parse) : null;
 }
 
-/** An object that names every member once; null for anything else. */
+/** Parses an object without duplicate names; null for anything else. */
 function parseOnce(text: string, parse: (text: string) => unknown): DataObject | null {
   try {
     const value = parse(text);
     return isObject(value) && !hasTwins(text) ? value : null;
   } catch {
-    // No JSON, or one so deep that the stack ran out.
+    // Not valid JSON, or nested so deeply that the stack overflows.
     return null;
   }
 }
 
-/** A token in the JSON form, flattened or with one signature, in the compact one; no token for anything else. */
+/**
+ * Converts a token in JSON serialization (flattened, or with one signature) to compact serialization; empty if that is
+ * not possible.
+ */
 function compactOf(text: string): string {
   const document = parseOnce(text, JSON.parse);
   if (!document) return '';
@@ -91,7 +94,7 @@ function compactOf(text: string): string {
   return segments.every((segment) => typeof segment === 'string') ? segments.join('.') : '';
 }
 
-/** @returns null for a name that no key can have. */
+/** @returns null if the ID is invalid. */
 function nameOfKey(header: DataObject, strategy: IdentifyStrategy): string | null {
   const kid = getKey(header, 'kid') ?? '';
   const thumbprint = strategy === 'kid' ? '' : (getKey(header, strategy === 'x5t#S256' ? strategy : 'x5t') ?? '');
@@ -100,7 +103,7 @@ function nameOfKey(header: DataObject, strategy: IdentifyStrategy): string | nul
   return id.length > MAX_KEY_ID ? null : id;
 }
 
-/** Requests with the same token share its claims. */
+/** Freezes the claims, because requests with the same token share them. */
 function frozen<T extends Data>(value: T): T {
   if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
   for (const member of Object.values(value)) frozen(member as Data);

@@ -1,6 +1,6 @@
 /**
- * True when a JSON object, known to be sound, names a member of its own twice: others could read another one of the two.
- * Members of objects within it are not looked at.
+ * Whether a valid JSON object has a duplicate name, since other parsers could read a different value. Nested objects
+ * are not checked.
  */
 export function hasTwins(text: string): boolean {
   const names: string[] = [];
@@ -27,10 +27,10 @@ export function hasTwins(text: string): boolean {
   return false;
 }
 
-/** Names up to which a list is searched faster than a set is made. */
+/** Number of names up to which searching a list is faster than building a set. */
 const FEW = 16;
 
-/** Where the quote that ends a string stands. */
+/** Index of a string's closing quote. */
 function endOfString(text: string, from: number): number {
   for (let at = text.indexOf('"', from + 1); ; at = text.indexOf('"', at + 1)) {
     let slashes = 0;

@@ -20,7 +20,7 @@ import { nameOf, TokenCache, type Verified } from './token-cache.ts';
 
 type Answer = Reply | undefined | Promise<Reply | undefined>;
 
-/** Lets requests with a good token pass, and leaves their claims on the call. */
+/** Admits requests with a valid token, and stores its claims on the call. */
 export class Validation {
   readonly #config: ValidatorConfig;
   readonly #keys: Keys;
@@ -55,14 +55,14 @@ export class Validation {
     this.#leeway = config.leeway / 1000;
   }
 
-  /** @returns the refusal; undefined for a request that may go on. */
+  /** @returns the rejection; undefined if the request is admitted. */
   readonly admit = (request: ClientRequest, call: Call): Answer => {
     const text = this.#extract(request.headers);
     if (text === '') return this.#refuse(401, 'the token is missing');
     if (text === null) return this.#refuse(401, 'the token is too long');
     const name = nameOf(text);
     const known = this.#known.get(name);
-    // Whether the key still has its name is asked every time.
+    // The key may have changed, so its ID is looked up for each request.
     if (known && this.#keys.find(known.keyId) === known.key) return this.#accept(known, request, call);
     const token = this.#read(text);
     if (typeof token === 'string') return this.#refuse(401, token);
@@ -98,7 +98,7 @@ export class Validation {
     return this.#ask(0, verified, request, call);
   }
 
-  /** Asks one check after another, and waits only for those that have to be waited for. */
+  /** Runs the checks in sequence, and stays synchronous unless a check is asynchronous. */
   #ask(first: number, verified: Verified, request: ClientRequest, call: Call): Answer {
     for (let at = first; at < this.#checks.length; at++) {
       const check = this.#checks[at]!;
@@ -112,7 +112,7 @@ export class Validation {
     return this.#finish(verified, request, call);
   }
 
-  /** A check that fails does not agree. */
+  /** Runs a check. A check that fails counts as a rejection. */
   #agrees(check: TokenCheck, { claims }: Verified, request: ClientRequest, call: Call): boolean | Promise<boolean> {
     const failed = (error: Error): boolean => {
       this.#log.error(() => `${check.name} failed: ${error.message}`);
@@ -143,7 +143,7 @@ export class Validation {
   }
 }
 
-/** Waits no longer than the call lasts. */
+/** Waits for a result, at most until the call ends. */
 function untilGivenUp<T>(work: Promise<T>, call: Call): Promise<T | undefined> {
   return new Promise((resolve) => {
     const cancellation = call.onCancel(() => resolve(undefined));

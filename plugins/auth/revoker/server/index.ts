@@ -17,14 +17,14 @@ import { indicesFor, Revocations } from '../revocations.ts';
 import { checkInterval, serverSchema, sizingOf } from '../schema.ts';
 import { Instances, type Pushing } from './instances.ts';
 
-/** Bytes of a request's body at most. */
+/** Maximum size of a request body, in bytes. */
 const MAX_BYTES = 1024 * 1024;
-/** Heartbeats that a gateway may miss. */
+/** Number of heartbeats that a gateway may miss. */
 const MISSED = 3;
 
 /**
- * The revoke server: takes revocations over HTTP and tells every gateway that has registered. `sluice revoker` serves it
- * alone. Codes: those of `sizingOf` and `checkInterval`, `REVOKER_WORKERS`.
+ * The revoke server: receives revocations over HTTP and forwards them to every registered gateway. `sluice revoker`
+ * runs it on its own. Configuration faults: those of `sizingOf` and `checkInterval`, `REVOKER_WORKERS`.
  */
 export const plugin = definePlugin({
   name: 'auth/revoker/server',
@@ -126,7 +126,7 @@ export const plugin = definePlugin({
   ],
 });
 
-/** What `/tokens/{claim}/{value}` names; null for another path. */
+/** Element in a path `/tokens/{claim}/{value}`; null for any other path. */
 function elementOf(path: string): string | null {
   const [, , claim, value, ...rest] = path.split('/');
   if (claim === undefined || claim === '' || value === undefined || value === '' || rest.length > 0) return null;
@@ -142,7 +142,7 @@ function decoded(text: string): string | null {
   }
 }
 
-/** IPv4 addresses as they are written, also on a socket for both. */
+/** Converts IPv4-mapped IPv6 addresses, which dual-stack sockets report, to IPv4. */
 function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/, '');
 }

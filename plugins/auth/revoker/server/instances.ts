@@ -1,46 +1,46 @@
 import type { Log } from '#contract';
 import type { Ask } from '../ask.ts';
 
-/** Gateways that are remembered at most. */
+/** Maximum number of registered gateways. */
 const MAX_INSTANCES = 10_000;
 
-/** A gateway that wants to be told. */
+/** A registered gateway. */
 interface Instance {
   readonly name: string;
-  /** Where it listens, as in `http://10.0.0.7:1234`. */
+  /** Origin that the gateway listens on, such as `http://10.0.0.7:1234`. */
   readonly origin: string;
-  /** Changes when the gateway starts anew. */
+  /** ID that changes when the gateway restarts. */
   readonly run: string;
   seenAt: number;
-  /** It has missed something: it needs everything. */
+  /** Whether the gateway has missed an update and needs the whole set. */
   isBehind: boolean;
 }
 
-/** How many were told, and how many of them could not be. */
+/** Number of gateways notified, and how many of them failed. */
 export interface Told {
   readonly instances: number;
   readonly failed: number;
 }
 
-/** How instances are told. */
+/** How gateways are notified. */
 export interface Pushing {
   readonly ask: Ask;
   readonly workers: number;
   readonly retries: number;
-  /** After which an instance that was not heard of is forgotten, in milliseconds. */
+  /** Time without a heartbeat after which a gateway is removed, in milliseconds. */
   readonly patienceMs: number;
 }
 
-/** The gateways that a revoke server knows, by their addresses. */
+/** Gateways registered at a revoke server, by address. */
 export class Instances {
   readonly #known = new Map<string, Instance>();
 
-  /** @param now milliseconds, as all that follow. */
+  /** @param now milliseconds, like all `now` parameters below. */
   list(now: number): { id: string; name: string; seen_ms_ago: number }[] {
     return [...this.#known].map(([id, { name, seenAt }]) => ({ id, name, seen_ms_ago: Math.round(now - seenAt) }));
   }
 
-  /** @returns false when it was not known. */
+  /** @returns false if the gateway was not registered. */
   forget(id: string): boolean {
     return this.#known.delete(id);
   }
@@ -53,7 +53,10 @@ export class Instances {
     }
   }
 
-  /** @returns the instance's address where it needs everything; null otherwise, undefined when there are too many. */
+  /**
+   * Records a heartbeat. @returns the gateway's address if it needs the whole set, otherwise null; undefined if too
+   * many are registered.
+   */
   heard(name: string, host: string, port: number, run: string, now: number): string | null | undefined {
     const id = `${host.includes(':') ? `[${host}]` : host}:${port}`;
     const known = this.#known.get(id);
@@ -67,9 +70,9 @@ export class Instances {
   }
 
   /**
-   * Tells one instance everything.
-   * @param pack makes a set of what is revoked now.
-   * @returns why it has it not; null when it has.
+   * Sends the whole set to one gateway.
+   * @param pack packs the current revocations.
+   * @returns the reason if it failed; null if it succeeded.
    */
   async complete(
     id: string,
@@ -80,14 +83,14 @@ export class Instances {
     const instance = this.#known.get(id);
     if (!instance) return 'it was forgotten';
     const { ask, retries } = pushing;
-    // What is added from now on is sent to it besides: where that fails it is behind again.
+    // Elements revoked from now on are also sent separately. If that fails, the gateway is marked as behind again.
     instance.isBehind = false;
     const trouble = await tell(ask, new URL('/union', instance.origin), await pack(), retries, signal);
     if (trouble !== null) instance.isBehind = true;
     return trouble;
   }
 
-  /** Tells all of them, some at a time. */
+  /** Sends an update to all gateways, several at a time. */
   async push(body: Uint8Array, { ask, workers, retries }: Pushing, signal: AbortSignal): Promise<Told> {
     const waiting = [...this.#known.values()];
     const instances = waiting.length;
@@ -104,7 +107,7 @@ export class Instances {
   }
 }
 
-/** @returns why it could not be told; null when it was. */
+/** Sends a request, with retries. @returns the reason if it failed; null if it succeeded. */
 async function tell(
   ask: Ask,
   url: URL,
