@@ -45,7 +45,7 @@ export function addressOf(site: AddressSite, field: string, rest: string): Addre
 export function onlyParams(site: AddressSite, field: string, address: Address, known: readonly string[]): void {
   for (const name of address.params.keys()) {
     if (known.includes(name)) continue;
-    const others = known.length > 0 ? `supported schemes: ${known.join(', ')}` : 'no parameters are supported';
+    const others = known.length > 0 ? `supported: ${known.join(', ')}` : 'no parameters are supported';
     throw site.fault('PUBSUB_PARAMETER', `/${field}`, `"${address.text}" has an unknown parameter "${name}"`, {
       hint: others,
     });
