@@ -53,15 +53,15 @@ type ConditionalSite = BackendSite<Infer<typeof schema>>;
 
 const types = new Map(Object.entries({ ...requestTypes, now: 'string' } as const));
 
-/** What one evaluation may take. */
+/** Limits of one evaluation. */
 const budget = { steps: 100_000, cpuMs: 10 };
 
 /**
- * Calls a backend only if a condition on the request is met. One that is not is no part of the answer and no failure, and nothing of
- * its components sees the request.
+ * Calls a backend only if a condition on the request is met. Otherwise the backend is not part of the response, does
+ * not count as a failure, and none of its components sees the request.
  *
- * Faults of the configuration: `CONDITION_FIELD`, `CONDITION_FALLBACK`, and those of an expression; warnings
- * `CONDITION_HEADER`, `CONDITION_ORDER`, `CEL_KEY`.
+ * Configuration faults: `CONDITION_FIELD`, `CONDITION_FALLBACK`, and those of expressions; warnings `CONDITION_HEADER`,
+ * `CONDITION_ORDER`, `CEL_KEY`.
  */
 export const plugin = definePlugin({
   name,
@@ -76,7 +76,7 @@ export const plugin = definePlugin({
   ],
 });
 
-/** Headers that are there whatever is let through. */
+/** Headers that are always present, regardless of `input_headers`. */
 const ofGateway: ReadonlySet<string> = new Set([
   'user-agent',
   'x-forwarded-for',
@@ -104,7 +104,7 @@ function headerCondition(site: ConditionalSite): BackendCondition {
   return { holds: ({ headers }) => headers.getAll(header).includes(value) };
 }
 
-/** What fails in a policy counts as one that does not hold. */
+/** Compiles a policy. An evaluation error counts as not met. */
 function policyCondition(site: ConditionalSite): BackendCondition {
   const expression = compileWritten(site, needed(site, 'value'), '/value', types, { macros: true, budget });
   const warn = limitedWarning(site.log.at('[Conditional]'), site.use('clock'));
@@ -148,7 +148,7 @@ function fallbackCondition(site: ConditionalSite): BackendCondition {
   return { holds: null };
 }
 
-/** Stands in an endpoint, not in a pipe inside a component: those get what is handed to them. */
+/** Whether the backend belongs to an endpoint, not to a pipe inside a component: pipes receive all headers that they are given. */
 function isOfEndpoint({ pointer }: ConditionalSite): boolean {
   return /^\/endpoints\/\d+\/backend\/\d+\/extra_config\/[^/]*$/.test(pointer);
 }

@@ -14,7 +14,7 @@ import { readClientBody, textOf } from '../services/templates/media.ts';
 import { compileRenderer } from '../services/templates/renderer.ts';
 import { type ReceivedBody, replacingBody } from '../services/templates/request-body.ts';
 
-/** `<c>{{ xmlEscape .req_params.Country }}</c>`, as it is written. */
+/** Decoded: `<c>{{ xmlEscape .req_params.Country }}</c>`. */
 const example = 'PGM+e3sgeG1sRXNjYXBlIC5yZXFfcGFyYW1zLkNvdW50cnkgfX08L2M+';
 
 const schema = {
@@ -48,10 +48,10 @@ const schema = {
 type Config = Infer<typeof schema>;
 
 /**
- * Renders the XML body of requests to a SOAP server from a template. The answer is read as any XML.
+ * Renders the XML body of requests to a SOAP server from a template. The response is decoded like any XML.
  *
- * Faults of the configuration: those of `compileRenderer`; a warning `SOAP_UNESCAPED`. Errors of a call:
- * `TEMPLATE_EXECUTION`, `TEMPLATE_LIMIT`.
+ * Configuration faults: those of `compileRenderer`; warning `SOAP_UNESCAPED`. Call errors: `TEMPLATE_EXECUTION`,
+ * `TEMPLATE_LIMIT`.
  */
 export const plugin = definePlugin({
   name: 'backend/soap',
@@ -66,7 +66,7 @@ function attach(site: BackendSite<Config>): AtBackend {
   const fields: Fields<ReceivedBody> = {
     ...requestFields,
     req_path: ({ request }) => pathOf(request.target),
-    // Without a type nothing says that it is a document.
+    // Without a content type, the body is not known to be a document.
     req_body: ({ request: { headers }, bytes }) =>
       headers.has('content-type') ? readClientBody(headers.get('content-type'), bytes, log) : null,
     req_body_str: ({ bytes }) => textOf(bytes),
@@ -87,7 +87,7 @@ function attach(site: BackendSite<Config>): AtBackend {
   return { backend: backend[inheritsMethod] ? (next) => posting(replace(next)) : replace };
 }
 
-/** What the server is asked for, without its query. */
+/** Path of the backend request, without its query. */
 function pathOf(target: string): string {
   const [path = ''] = target.split('?', 1);
   try {
@@ -97,7 +97,7 @@ function pathOf(target: string): string {
   }
 }
 
-/** The method where the backend names none. */
+/** Uses POST if the backend does not set a method. */
 function posting(next: ReturnType<Wrap<PipeRequest>>): ReturnType<Wrap<PipeRequest>> {
   return (request, call) => {
     request.method = 'POST';
@@ -105,12 +105,12 @@ function posting(next: ReturnType<Wrap<PipeRequest>>): ReturnType<Wrap<PipeReque
   };
 }
 
-/** Words that begin an action which prints nothing, and functions whose result holds no markup. */
+/** Keywords of actions that print nothing, and functions whose result contains no markup. */
 const silent = /^(?:if|else|end|range|with|define|block|template|break|continue)\b|^\/\*|^\$\w+\s*:?=/;
 const escaping =
   /(?<![.$\w])(?:xmlEscape|html|urlquery|b64enc|b32enc|len|int|int64|float64|atoi|sha1sum|sha256sum|now|date|uuidv4)\b/;
 
-/** Actions that print a value of the request without making it harmless. */
+/** Finds actions that print a value of the request without escaping it. */
 function unescapedActions(text: string): string[] {
   const actions = text.match(/\{\{[^{}]*\}\}/g) ?? [];
   return actions.filter((action) => {

@@ -12,10 +12,10 @@ const schema = {
 } as const satisfies Schema;
 
 /**
- * Answers calls of a backend with files, by the path that would be asked for. With `no-op` they pass as a web server sends
- * them; any other encoding decodes them, up to 10 MiB.
+ * Responds to backend calls with files, selected by the path of the request. With `no-op`, files are sent as by a web
+ * server; any other encoding decodes them, up to 10 MiB.
  *
- * Fault of the configuration: `STATIC_PATH`. Errors of a call: `STATIC_METHOD`, `STATIC_READ`, and `BACKEND_STATUS` as of any
+ * Configuration fault: `STATIC_PATH`. Call errors: `STATIC_METHOD`, `STATIC_READ`, and `BACKEND_STATUS` as for any
  * backend.
  */
 export const plugin = definePlugin({
@@ -30,7 +30,7 @@ export const plugin = definePlugin({
   ],
 });
 
-/** The query counts for nothing. */
+/** Path of the request. The query is ignored. */
 function pathOf(target: string): string | null {
   return decodePath(target.split('?', 1)[0]!);
 }

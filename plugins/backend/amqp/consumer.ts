@@ -66,10 +66,10 @@ const schema = {
 type Config = Infer<typeof schema>;
 
 /**
- * Answers each request with one message of a queue of RabbitMQ. The message is acknowledged once it is decoded, so that it
+ * Responds to each request with one message of a RabbitMQ queue. The message is acknowledged once it is decoded, so it
  * is delivered at most once.
  *
- * Faults of the configuration: `AMQP_ADDRESS`; warnings `AMQP_HOSTS`, `AMQP_CONCURRENT`. Error of a request: `AMQP_FAILED`.
+ * Configuration faults: `AMQP_ADDRESS`; warnings `AMQP_HOSTS`, `AMQP_CONCURRENT`. Call error: `AMQP_FAILED`.
  */
 export const plugin = definePlugin({
   name: 'backend/amqp/consumer',
@@ -96,7 +96,7 @@ function consuming(site: BackendSite<Config>, { connection, key, reconnection }:
   const undecoded = meter?.counter('amqp.undecoded', { description: 'Messages that could not be decoded.' });
   const discarded = meter?.counter('amqp.discarded', { description: 'Messages that were dropped.' });
   const keptKey = JSON.stringify(['consumer', key, declaration, autoAck, prefetch]);
-  // The channel outlives this configuration, which counts while it serves.
+  // The channel survives reloads; messages are counted for the configuration that is active.
   const counting = site.keep(['discarded', keptKey], () => ({ discarded: () => {} }));
   const channel = site.keep(
     keptKey,
@@ -119,7 +119,7 @@ function consuming(site: BackendSite<Config>, { connection, key, reconnection }:
   const encoding = site.encoding(backend.encoding);
   const asCollection = backend.is_collection ?? false;
 
-  /** A message is done once it is decoded, and not before. */
+  /** Decodes a message, and acknowledges it only if that succeeds. */
   const decoded = (delivery: Delivery): Reply => {
     try {
       const { content } = delivery;

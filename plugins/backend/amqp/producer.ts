@@ -7,10 +7,10 @@ import { compileMessage } from './lib/message.ts';
 import { type ProducerConfig, schema } from './lib/producer-schema.ts';
 
 /**
- * Publishes requests to an exchange of RabbitMQ. A request succeeds once the broker has confirmed its message.
+ * Publishes requests to a RabbitMQ exchange. A request succeeds once the broker has confirmed its message.
  *
- * Faults of the configuration: `AMQP_ADDRESS`; warnings `AMQP_HOSTS` and `AMQP_PARAM`. Errors of a request:
- * `AMQP_FAILED`, and 400 `AMQP_VALUE` for a value of the client's that no message can have.
+ * Configuration faults: `AMQP_ADDRESS`; warnings `AMQP_HOSTS` and `AMQP_PARAM`. Call errors: `AMQP_FAILED`, and
+ * `AMQP_VALUE` (status 400) for a client value that a message cannot contain.
  */
 export const plugin = definePlugin({
   name: 'backend/amqp/producer',

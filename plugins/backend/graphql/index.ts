@@ -76,13 +76,13 @@ const schema = {
 
 type Config = Infer<typeof schema>;
 
-/** What is asked, but for its variables. */
+/** A GraphQL request without its variables. */
 interface Operation {
   readonly query: string;
   readonly operationName?: string;
 }
 
-/** Makes requests to a GraphQL server of ordinary ones. Errors it answers with are data, as everything else. */
+/** Converts ordinary requests to GraphQL requests. Errors in the server's response are treated as data. */
 export const plugin = definePlugin({
   name: 'backend/graphql',
   description: 'Queries a GraphQL server with variables from the request.',
@@ -115,7 +115,7 @@ function attach(site: BackendSite<Config>): AtBackend {
   return { backend: type === 'query' ? querying(site, operation, write) : mutating(config, operation, write) };
 }
 
-/** The method of this namespace, else that the backend itself names where it is one that GraphQL has, else POST. */
+/** Returns the method of this namespace, or else the backend's own method if GraphQL supports it, or else POST. */
 function methodOf({ config, backend }: BackendSite<Config>): 'GET' | 'POST' {
   if (config.method !== undefined) return config.method;
   return backend.method === 'GET' && !backend[inheritsMethod] ? 'GET' : 'POST';
@@ -169,14 +169,14 @@ function mutating({ variables }: Config, operation: Operation, write: Write): Wr
   };
 }
 
-/** The whole body, or why the call is over. */
+/** Waits for the complete body. Rejects with the cancellation reason if the call has ended. */
 function received(bytes: Promise<Uint8Array>, call: Call): Promise<Uint8Array> {
   return bytes.catch((error: Error) => {
     throw call.reason ?? error;
   });
 }
 
-/** @throws CallError GRAPHQL_BODY for what is no JSON object. */
+/** @throws CallError GRAPHQL_BODY if the body is not a JSON object. */
 function readObject(bytes: Uint8Array | undefined): DataObject {
   const text = bytes === undefined ? '' : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
   if (text.trim() === '') return {};
@@ -218,7 +218,7 @@ function asParameters(request: PipeRequest, { query, operationName }: Operation,
   request.body = null;
 }
 
-/** What described the client's body says nothing of this one. */
+/** Replaces the headers that describe the client's body. */
 function prepare(request: PipeRequest, method: string): void {
   request.method = method;
   request.headers.delete('content-encoding');

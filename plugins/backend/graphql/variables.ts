@@ -10,20 +10,20 @@ import {
   textOf,
 } from '#contract';
 
-/** Fills in the variables of one request. */
+/** Returns the variables of a request. */
 export type FillVariables = (request: PipeRequest, call: Call) => DataObject;
 
-/** Where a placeholder takes its value from; undefined for what the request does not have. */
+/** Reads the value of a placeholder; undefined if the request does not have it. */
 type Source = (request: PipeRequest, call: Call) => string | undefined;
 
-/** A placeholder of a variable: its key, its name and what it means. */
+/** A placeholder in a variable: its key, its name and the source of its value. */
 interface Placeholder {
   readonly key: string;
   readonly name: string;
   readonly source: Source;
 }
 
-/** The placeholders among variables: values that are one as a whole, at the top level. */
+/** Finds the placeholders: top-level values that consist entirely of a placeholder. */
 export function placeholdersIn(variables: Readonly<DataObject>): Placeholder[] {
   return Object.entries(variables).flatMap(([key, value]) => {
     const name = typeof value === 'string' ? /^\{([^{}]+)\}$/.exec(value)?.[1] : undefined;
@@ -31,7 +31,7 @@ export function placeholdersIn(variables: Readonly<DataObject>): Placeholder[] {
   });
 }
 
-/** What replaces placeholders by values of the request: always texts, an empty one for what is missing. */
+/** Returns a function that replaces placeholders with values of the request. The values are always strings, empty if missing. */
 export function filling(variables: Readonly<DataObject>, placeholders: readonly Placeholder[]): FillVariables {
   return (request, call) => {
     const filled: DataObject = { ...variables };
@@ -40,7 +40,7 @@ export function filling(variables: Readonly<DataObject>, placeholders: readonly 
   };
 }
 
-/** True for a name of something that is there or not in each request, rather than a variable of the endpoint's path. */
+/** Whether the name refers to an optional part of a request rather than to a variable of the endpoint's path. */
 export function isOfRequest(name: string): boolean {
   return /^(?:input_headers|input_query_strings|JWT)\.|^resp\d/.test(name);
 }

@@ -4,33 +4,33 @@ import { formatTimeout } from '../../services/grpc/timeout.ts';
 import type { Channel, Channels } from './channels.ts';
 import { Exchange, type Incoming, type Outgoing } from './exchange.ts';
 
-/** How a backend calls. */
+/** How a backend calls its method. */
 export interface CallerSettings {
   readonly channels: Channels;
   readonly path: string;
-  /** Of one message of the server. */
+  /** Maximum size of one response message. */
   readonly maxBytes: number;
   readonly idleMs: number;
-  /** A call that does not reach its server, or that it cannot take, goes to another one. */
+  /** Whether a call is sent to another server if its own is unreachable or unavailable. */
   readonly usesOthers: boolean;
 }
 
-/** Addresses that are remembered where one may stand in for another. */
+/** Maximum number of known addresses that can replace one another. */
 const MAX_KNOWN = 64;
 
-/** Calls one method, at whatever address the balancing has chosen. */
+/** Calls one method, at the address chosen by the load balancer. */
 export class Caller {
   readonly #settings: CallerSettings;
-  /** Addresses that were called, the last one at the end. */
+  /** Known addresses, in the order in which they were first used. */
   readonly #known = new Set<string>();
 
-  /** @param known addresses of the configuration. */
+  /** @param known addresses from the configuration. */
   constructor(settings: CallerSettings, known: readonly string[]) {
     this.#settings = settings;
     for (const origin of known) this.#known.add(origin);
   }
 
-  /** The one message of a unary method. Rejects with a GrpcError, or with why the call is over. */
+  /** Calls a unary method. Rejects with a GrpcError, or with the reason why the call was canceled. */
   unary(origin: string, metadata: Outgoing['headers'], frame: Buffer, call: Call): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       let message: Uint8Array | null = null;
@@ -51,8 +51,8 @@ export class Caller {
   }
 
   /**
-   * The messages of a method that streams, as `each` writes them, once there is one or the call has ended well. Rejects as
-   * `unary` does, for what fails before the first message.
+   * Calls a streaming method. Resolves to the stream of messages, as written by `each`, once there is a first message
+   * or the call has succeeded. Rejects like `unary` for failures before the first message.
    */
   stream(
     origin: string,
@@ -109,7 +109,7 @@ export class Caller {
     });
   }
 
-  /** The way to an address, or to another one where that is failing. @param avoided one that has just failed. */
+  /** Returns the channel to an address, or to another one if that is failing. @param avoided channel that has just failed. */
   #channel(origin: string, avoided: Channel | null): Channel | undefined {
     const { channels, usesOthers } = this.#settings;
     const chosen = channels.to(origin);
@@ -136,7 +136,7 @@ interface Sending {
   readonly incoming: Incoming & Aborted;
 }
 
-/** One call, over one exchange or two. */
+/** One call, in at most two attempts. */
 class Running {
   readonly #settings: CallerSettings;
   readonly #channel: (avoided: Channel | null) => Channel | undefined;
@@ -163,7 +163,7 @@ class Running {
     this.#exchange?.resume();
   }
 
-  /** The reader wants nothing more. */
+  /** Called when the reader cancels the stream. */
   cancel(reason: Error): void {
     this.#giveUp(reason);
   }

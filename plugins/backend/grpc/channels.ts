@@ -2,18 +2,18 @@ import { timerMs } from '#contract';
 import type { Connection } from '../../services/http2/connection.ts';
 import { type Address, connectTo, type DialSettings } from './dial.ts';
 
-/** Connections to one address: one where one is enough. */
+/** Maximum number of connections to one address. More than one is opened only if needed. */
 const MAX_CONNECTIONS = 16;
-/** How long an address is avoided that could not be connected to, in milliseconds. */
+/** Time for which an address is avoided after a failed connection, in milliseconds. */
 const AVOIDED_MS = 5_000;
 /**
- * Addresses known before unused ones are forgotten, and before connections without calls are closed: clients and discovery
- * can name any number of them.
+ * Number of addresses from which unused ones are removed, and maximum number from which idle connections are closed.
+ * Clients and service discovery can name any number of addresses.
  */
 const SWEEP_FROM = 64;
 export const MAX_ADDRESSES = 256;
 
-/** The way to one address: connections are made when they are needed, and closed when they are not. */
+/** Channel to one address. Opens connections on demand, and closes idle ones. */
 export class Channel {
   readonly address: Address;
   readonly #settings: DialSettings;
@@ -27,7 +27,7 @@ export class Channel {
     this.#settings = settings;
   }
 
-  /** The last connection could not be made, a moment ago. */
+  /** Whether a connection attempt has failed recently. */
   get isFailing(): boolean {
     return performance.now() - this.#failedAt < AVOIDED_MS;
   }
@@ -36,12 +36,12 @@ export class Channel {
     return this.#connections.size === 0;
   }
 
-  /** No call is under way. */
+  /** Whether no call is running. */
   get isIdle(): boolean {
     return this.#calls === 0;
   }
 
-  /** A connection for a call; the one with the fewest calls where all are full. `leave` must follow. */
+  /** Returns a connection for a call: one with free capacity, or the one with the fewest calls if all are full. Must be followed by `leave`. */
   enter(): Connection {
     this.#calls += 1;
     if (this.#idle) clearTimeout(this.#idle);
@@ -51,7 +51,7 @@ export class Channel {
     return [...this.#connections].reduce((one, other) => (other.calls < one.calls ? other : one));
   }
 
-  /** @param idleMs how long connections without calls are kept from now on; 0 for ever. */
+  /** @param idleMs time for which idle connections are kept; 0 keeps them indefinitely. */
   leave(idleMs: number): void {
     this.#calls -= 1;
     if (this.#calls > 0 || idleMs === 0 || this.#connections.size === 0) return;
@@ -59,7 +59,7 @@ export class Channel {
     this.#idle.unref();
   }
 
-  /** Every connection ends with its last call. */
+  /** Closes every connection after its last call. */
   close(): void {
     if (this.#idle) clearTimeout(this.#idle);
     for (const connection of [...this.#connections]) connection.close();
@@ -75,7 +75,7 @@ export class Channel {
   }
 }
 
-/** The channels of one set of TLS and dial settings, by address. */
+/** Channels by address, for one set of TLS and dial settings. */
 export class Channels {
   readonly #settings: DialSettings;
   readonly #channels = new Map<string, Channel>();
@@ -84,7 +84,7 @@ export class Channels {
     this.#settings = settings;
   }
 
-  /** @param origin `host:port`, with a scheme or without. @returns undefined for what is none. */
+  /** @param origin `host:port`, with or without a scheme. @returns undefined if it is invalid. */
   to(origin: string): Channel | undefined {
     const known = this.#channels.get(origin);
     if (known) return known;
@@ -102,7 +102,7 @@ export class Channels {
     this.#channels.clear();
   }
 
-  /** Closes the oldest channel without a call. With a call on each there are as many as there are calls. */
+  /** Closes the oldest idle channel. If no channel is idle, the limit is exceeded. */
   #makeRoom(): void {
     for (const [origin, channel] of this.#channels) {
       if (!channel.isIdle) continue;
@@ -117,12 +117,12 @@ export class Channels {
   }
 }
 
-/** Undefined for what is no address. Default port: that of the scheme of HTTP. */
+/** Parses an address; undefined if it is invalid. Default port: 443 with TLS, otherwise 80. */
 export function addressOf(origin: string, isSecure: boolean): Address | undefined {
   const bare = origin.replace(/^[a-z][\w+.-]*:\/\//i, '');
   const url = /^[^/@?#]+$/.test(bare) ? URL.parse(`http://${bare}`) : null;
   if (!url) return undefined;
-  // `:80` is the default of the scheme that it was parsed with.
+  // `URL` drops the default port `:80` of the scheme used for parsing.
   const [, written] = /:(\d+)$/.exec(bare) ?? [];
   return { host: url.hostname.replace(/^\[|\]$/g, ''), port: written ? Number(written) : isSecure ? 443 : 80 };
 }

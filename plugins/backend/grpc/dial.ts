@@ -4,20 +4,20 @@ import { type DeniedAddresses, openOwned, timerMs } from '#contract';
 import type { TlsClient } from '../../services/client-tls.ts';
 import { Connection } from '../../services/http2/connection.ts';
 
-/** How connections are made. Times in milliseconds. */
+/** Connection settings. Times in milliseconds. */
 export interface DialSettings {
-  /** Longest time for name look-up, TCP and TLS; 0 for the default. */
+  /** Timeout for name lookup, TCP and TLS together; 0 for the default. */
   readonly timeoutMs: number;
-  /** Pause between TCP keep-alive probes; negative for none. */
+  /** Interval between TCP keep-alive probes; a negative value disables them. */
   readonly keepAliveMs: number;
-  /** Wait before the next address of a name is tried. */
+  /** Delay before the next address of a name is tried. */
   readonly fallbackDelayMs: number;
-  /** Null for plain HTTP/2. */
+  /** TLS settings; null for plain HTTP/2. */
   readonly tls: (() => TlsClient) | null;
   readonly denied: DeniedAddresses;
 }
 
-/** An address that is called. */
+/** Address of a server. */
 export interface Address {
   readonly host: string;
   readonly port: number;
@@ -25,7 +25,7 @@ export interface Address {
 
 const STREAM_WINDOW_BYTES = 1024 * 1024;
 
-/** A connection that calls can begin on at once, before it is there. @param closed as of `Connection`. */
+/** Opens a connection that accepts calls immediately, before it is established. @param closed see `Connection`. */
 export function connectTo(
   address: Address,
   settings: DialSettings,
@@ -57,7 +57,7 @@ function dial({ host, port }: Address, { keepAliveMs, fallbackDelayMs, tls }: Di
     autoSelectFamilyAttemptTimeout: timerMs(Math.max(fallbackDelayMs, 10)),
   };
   if (!tls) return connectPlain(options);
-  // A certificate is for the name in the address; an IP address is sent to nobody.
+  // The certificate must match the name in the address; no SNI is sent for an IP address.
   const servername = /^[\d.]+$|:/.test(host) ? '' : host;
   return connectTls({ ...options, ...tls(), servername, ALPNProtocols: ['h2'] });
 }

@@ -17,22 +17,22 @@ import {
 import type { Connection } from '../../services/http2/connection.ts';
 import type { Channel } from './channels.ts';
 
-/** What is sent: one message. */
+/** A request with a single message. */
 export interface Outgoing {
   readonly headers: Record<string, string | string[]>;
-  /** The message in its frame. */
+  /** The message including its frame header. */
   readonly frame: Buffer;
 }
 
-/** Who takes what comes back. */
+/** Receiver of the response. */
 export interface Incoming {
-  /** A message, decompressed. */
+  /** Receives a decompressed message. */
   message(bytes: Uint8Array): void;
-  /** Everything has come, or nothing more will; called once. @param failure null for OK. */
+  /** Called once, when the call has ended. @param failure null for status OK. */
   ended(failure: GrpcError | null): void;
 }
 
-/** What failed statuses of HTTP, which servers of gRPC do not send but those before them, mean. */
+/** gRPC statuses for HTTP error statuses, which are not sent by gRPC servers but by proxies in front of them. */
 const ofHttp: ReadonlyMap<number, number> = new Map([
   [400, INTERNAL],
   [401, UNAUTHENTICATED],
@@ -44,7 +44,7 @@ const ofHttp: ReadonlyMap<number, number> = new Map([
   [504, UNAVAILABLE],
 ]);
 
-/** What it means that a stream was reset. */
+/** gRPC statuses for HTTP/2 reset codes. */
 const ofReset: ReadonlyMap<number, number> = new Map([
   [constants.NGHTTP2_REFUSED_STREAM, UNAVAILABLE],
   [constants.NGHTTP2_CANCEL, CANCELLED],
@@ -52,9 +52,9 @@ const ofReset: ReadonlyMap<number, number> = new Map([
   [constants.NGHTTP2_INADEQUATE_SECURITY, PERMISSION_DENIED],
 ]);
 
-/** One call on a connection: a message there, messages and a status back. */
+/** One call on a connection: sends one message, and receives messages and a status. */
 export class Exchange {
-  /** The server has said that it has done nothing. */
+  /** Whether the server reported that it has not processed the call. */
   isRefused = false;
   readonly #channel: Channel;
   readonly #idleMs: number;
@@ -68,7 +68,7 @@ export class Exchange {
   #fault: GrpcError | null = null;
   #isOver = false;
 
-  /** @param maxBytes of one message. */
+  /** @param maxBytes maximum size of one message. */
   constructor(channel: Channel, maxBytes: number, idleMs: number, incoming: Incoming) {
     this.#channel = channel;
     this.#idleMs = idleMs;
@@ -111,7 +111,7 @@ export class Exchange {
   #begin(headers: IncomingHttpHeaders & { ':status'?: number }): void {
     this.#headers = headers;
     const { ':status': status = 0, 'content-type': type = '' } = headers;
-    // A status of gRPC says more than one of HTTP.
+    // A gRPC status is more specific than an HTTP status.
     if (headers['grpc-status'] !== undefined) return;
     if (status !== 200) this.#fail(ofHttp.get(status) ?? UNKNOWN, `the server returned HTTP status ${status}`);
     else if (!/^application\/grpc(?:[+;]|$)/i.test(type)) {
@@ -129,7 +129,7 @@ export class Exchange {
     }
   }
 
-  /** What comes after this is of no interest. */
+  /** Fails the call and ignores the rest of the response. */
   #fail(code: number, message: string): void {
     this.#fault ??= new GrpcError(code, message);
     this.#stream?.close(constants.NGHTTP2_CANCEL);
@@ -143,7 +143,7 @@ export class Exchange {
     this.#stream?.resume();
   }
 
-  /** Nobody waits any more. @param isLate the time was over. */
+  /** Cancels the call. @param isLate whether its deadline has passed. */
   cancel(isLate: boolean): void {
     if (this.#isOver) return;
     const connection = this.#connection;

@@ -29,16 +29,16 @@ import { RequestMessages } from './request-message.ts';
 import { type Config, schema } from './schema.ts';
 import { type MessageFormat, outputOf } from './streams.ts';
 
-/** Largest message where nobody says, in bytes. */
+/** Default maximum message size, in bytes. */
 const DEFAULT_MESSAGE_BYTES = 4 * 1024 * 1024;
-/** Most bytes of all messages of a stream that become one list. */
+/** Maximum total size of a stream's messages that are collected into a list, in bytes. */
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
 /**
- * Calls methods of gRPC servers: unary ones, and those that stream responses.
+ * Calls methods of gRPC servers: unary and server-streaming ones.
  *
- * Faults of the configuration: `GRPC_CATALOG`, `GRPC_METHOD`, `GRPC_OUTPUT`, `GRPC_HOST`, `GRPC_METADATA`, those of
- * `prepareTls`; warnings `GRPC_FIELD`, `GRPC_PLAINTEXT`. Errors of a call: `GRPC_STATUS`, `GRPC_VALUE`, `GRPC_BODY`,
+ * Configuration faults: `GRPC_CATALOG`, `GRPC_METHOD`, `GRPC_OUTPUT`, `GRPC_HOST`, `GRPC_METADATA`, those of
+ * `prepareTls`; warnings `GRPC_FIELD`, `GRPC_PLAINTEXT`. Call errors: `GRPC_STATUS`, `GRPC_VALUE`, `GRPC_BODY`,
  * `GRPC_MESSAGE`.
  */
 export const plugin = definePlugin({
@@ -92,7 +92,7 @@ function attach(site: BackendSite<Config>): AtBackend {
   };
 }
 
-/** What every call of one backend has. */
+/** Values shared by all calls of a backend. */
 interface Given {
   readonly method: DescMethod;
   readonly messages: RequestMessages;
@@ -113,13 +113,13 @@ const unary: Respond = async ({ method, messages, caller, read, renamed }, reque
   return Reply.data({});
 };
 
-/** The call of a client of the gateway's own server, where bytes pass. */
+/** Returns the call from a client of the gateway's gRPC server if its messages have the same types, so that their bytes pass unchanged. */
 function passThrough(call: Call, { input, output }: DescMethod): PassThrough | undefined {
   const passing = call.get(passThroughSlot);
   return passing?.input === input && passing.output === output ? passing : undefined;
 }
 
-/** All messages of a stream as one list. */
+/** Collects all messages of a stream into one list. */
 const listing: Respond = async ({ messages, caller, read, renamed }, request, call) => {
   const message = frameOf(await messages.encode(request));
   const metadata = metadataOf(request.headers, renamed);
@@ -139,7 +139,7 @@ const listing: Respond = async ({ messages, caller, read, renamed }, request, ca
 
 const nothing = new Uint8Array();
 
-/** Messages as they come, in the form of the endpoint's output. */
+/** Streams messages as they arrive, in the endpoint's output encoding. */
 function streaming({ contentType, write }: MessageFormat): Respond {
   return async ({ messages, caller, read, renamed }, request, call) => {
     const message = frameOf(await messages.encode(request));
@@ -159,13 +159,13 @@ function decode({ output }: DescMethod, bytes: Uint8Array): Message {
   }
 }
 
-/** A well-known type may be anything. */
+/** Wraps values that are not objects, which well-known types can produce. */
 function asObject(data: ReturnType<ReturnType<DataWriter['writer']>>): DataObject {
   if (Array.isArray(data)) return { collection: data };
   return typeof data === 'object' && data !== null && !JSON.isRawJSON(data) ? data : { content: data };
 }
 
-/** Keys of metadata by the lower-case names of headers. */
+/** Returns the metadata keys of renamed headers, by lowercase header name. */
 function renaming(site: BackendSite<Config>): Map<string, string> {
   const renamed = new Map<string, string>();
   for (const [name, key] of Object.entries(site.config.header_mapping)) {
@@ -184,7 +184,7 @@ function renaming(site: BackendSite<Config>): Map<string, string> {
   return renamed;
 }
 
-/** What becomes of a failure. Where `backend/http` is to tell it, it is made a status of HTTP. */
+/** Converts a failure to a reply. If `backend/http` is to report it, it becomes an HTTP status. */
 function failing({ backend, log }: BackendSite<Config>): (error: unknown, call: Call) => Reply {
   const isReported = Object.hasOwn(backend.extra_config, 'backend/http');
   return (error, call) => {

@@ -1,6 +1,6 @@
 import type { HeaderBag } from '#contract';
 
-/** Headers that belong to a connection, or say how a body of HTTP travels. */
+/** Headers that belong to a connection, or describe the transfer of an HTTP body. */
 const dropped: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
@@ -24,9 +24,9 @@ const keyPattern = /^[\da-z_.-]+$/;
 const valuePattern = /^[\x20-\x7e]*$/;
 
 /**
- * The metadata that headers make: names in lower case, renamed where that is asked for, those that begin with `grpc` behind
- * `in-`. What gRPC cannot carry, names and values of other characters, is left out.
- * @param renamed keys by the lower-case names of headers.
+ * Converts headers to metadata: lowercases names, applies renames, and prefixes names that begin with `grpc` with
+ * `in-`. Names and values with characters that gRPC does not support are omitted.
+ * @param renamed metadata keys by lowercase header name.
  */
 export function metadataOf(
   headers: HeaderBag,
@@ -47,13 +47,13 @@ export function metadataOf(
   return metadata;
 }
 
-/** A key of metadata: those of gRPC's own are nobody else's. */
+/** Converts a name to a metadata key. Keys reserved by gRPC are prefixed. */
 export function keyOf(name: string): string {
   const lower = name.toLowerCase();
   return lower.startsWith('grpc') ? `in-${lower}` : lower;
 }
 
-/** True for a name that metadata can have. */
+/** Whether a name is a valid metadata key. */
 export function isKey(name: string): boolean {
   return keyPattern.test(name.toLowerCase()) && !dropped.has(name.toLowerCase());
 }

@@ -3,7 +3,7 @@ import { type DescMethod, type GrpcCatalog, grpcCatalog } from '../../services/g
 import type { Config } from './schema.ts';
 
 /**
- * The method that a backend's path names; null where the catalog has mistakes, which are reported there.
+ * Resolves the method named by a backend's path; null if the catalog is invalid, which is reported there.
  * @throws ConfigError GRPC_CATALOG, GRPC_METHOD
  */
 export function methodAt(

@@ -6,16 +6,16 @@ import { refused, ValueError } from '../../services/grpc/scalars.ts';
 import { isStruct, wrapped } from '../../services/grpc/to-data.ts';
 import type { Config } from './schema.ts';
 
-/** A field, and those of the messages that it is in, outermost first. */
+/** A field, and the message fields that contain it, outermost first. */
 export interface FieldPath {
   readonly within: readonly (DescField & { fieldKind: 'message' })[];
   readonly field: DescField;
 }
 
-/** Names that clients use and that are remembered, with what they mean. */
+/** Maximum number of cached parameter names and their fields. */
 const KEPT_NAMES = 1000;
 
-/** Makes the messages that are sent of requests: of the body, then of variables of the path and query strings. */
+/** Builds request messages from the body, then from path variables and query strings. */
 export class RequestMessages {
   readonly #type: DescMessage;
   readonly #reader: MessageReader;
@@ -36,12 +36,12 @@ export class RequestMessages {
     );
   }
 
-  /** Parameters that are mapped to a field that there is not, with what is written. */
+  /** Names of parameters that are mapped to a field that does not exist. */
   get unmapped(): readonly string[] {
     return [...this.#mapped].filter(([, path]) => path === null).map(([name]) => name);
   }
 
-  /** The encoded message. @throws BackendError GRPC_VALUE, GRPC_BODY: the client's fault. */
+  /** Encodes the message. @throws BackendError GRPC_VALUE, GRPC_BODY for invalid client input. */
   encode(request: PipeRequest): Uint8Array | Promise<Uint8Array> {
     const { body } = request;
     if (!this.#config.use_request_body || body === null) return this.#encode(request, null);
@@ -101,7 +101,7 @@ function readBoolean(text: string, name: string): boolean {
   return text === 'false' || text === '0' ? false : refused(name, 'true or false');
 }
 
-/** Null for a path that leads to no field a text can be for. */
+/** Resolves a path to a field; null if it does not lead to a field that can hold a text. */
 function fieldPath(reader: MessageReader, type: DescMessage, path: string): FieldPath | null {
   const names = path.split('.', MAX_STEPS + 1);
   if (names.length > MAX_STEPS) return null;
@@ -119,7 +119,7 @@ function fieldPath(reader: MessageReader, type: DescMessage, path: string): Fiel
 
 const MAX_STEPS = 32;
 
-/** The message in a field, made where there is none. */
+/** Returns the message in a field, and creates it if it is unset. */
 function inner(message: Message, field: DescField & { fieldKind: 'message' }): Message {
   const group = field.oneof && (message[field.oneof.localName] as { case?: string; value?: unknown });
   const there = group ? (group.case === field.localName ? group.value : undefined) : message[field.localName];
@@ -129,7 +129,7 @@ function inner(message: Message, field: DescField & { fieldKind: 'message' }): M
   return made;
 }
 
-/** Null for nothing. @throws BackendError GRPC_BODY for what is no JSON object. */
+/** Parses the body; null if it is empty. @throws BackendError GRPC_BODY if it is not a JSON object. */
 function dataOf(bytes: Uint8Array): Data {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
   if (text.trim() === '') return null;

@@ -2,7 +2,7 @@ import type { BackendSite } from '#contract';
 import type { DescMethod } from '../../services/grpc/catalog.ts';
 import type { Config } from './schema.ts';
 
-/** How messages of a stream are written, one by one, for outputs of messages. */
+/** Encoding of stream messages, for outputs that consist of messages. */
 export interface MessageFormat {
   readonly contentType: string;
   readonly write: (json: string) => Uint8Array;
@@ -14,8 +14,8 @@ const formats: ReadonlyMap<string, MessageFormat> = new Map([
 ]);
 
 /**
- * How the endpoint writes the messages of a stream; null where it writes data.
- * @throws ConfigError GRPC_OUTPUT where it writes neither.
+ * Returns how the endpoint encodes stream messages; null if its output is data.
+ * @throws ConfigError GRPC_OUTPUT if it supports neither.
  */
 export function outputOf(site: BackendSite<Config>, { methodKind }: DescMethod): MessageFormat | null {
   const { output_encoding: output } = site.endpoint;

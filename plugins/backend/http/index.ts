@@ -21,7 +21,7 @@ const schema = {
   },
 } as const satisfies Schema;
 
-/** What the client is told of a backend that answers with another status than 200 or 201. */
+/** Determines what the client receives if a backend responds with a status other than 200 or 201. */
 export const plugin = definePlugin({
   name: 'backend/http',
   description: 'Passes the status of a failed backend call to the client: as data, or as the status of the response.',

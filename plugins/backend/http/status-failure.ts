@@ -11,12 +11,12 @@ import {
   type Wrap,
 } from '#contract';
 
-/** Bytes of a failed answer's body that are read; more is a failed call. */
+/** Maximum size of an error body, in bytes. A longer one fails the call. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 type Failed = (reply: Reply, request: PipeRequest) => Promise<Reply>;
 
-/** Puts a failed status into the data, as `error_<alias>`; the part counts as there, but not as complete. */
+/** Adds an error status to the data, as `error_<alias>`. The part counts as present, but not as complete. */
 export function errorDetails(alias: string, backend: BackendConfig): Wrap<PipeRequest> {
   return onFailedStatus(async (raw, request) => {
     const bytes = await bodyOf(raw);
@@ -24,7 +24,7 @@ export function errorDetails(alias: string, backend: BackendConfig): Wrap<PipeRe
     const details: DataObject = { http_status_code: raw.status };
     if (bytes.length > 0) setKey(details, 'http_body', Buffer.from(bytes).toString());
     if (type) setKey(details, 'http_body_encoding', type);
-    // Scripts see it, and what is written to clients does not have it.
+    // Visible to scripts, but not serialized in responses to clients.
     Object.defineProperty(details, 'name', { value: alias });
     const reply = Reply.data({ [`error_${alias}`]: details }, false);
     reply.errors = [statusError(raw.status, backend, request)];
@@ -32,7 +32,7 @@ export function errorDetails(alias: string, backend: BackendConfig): Wrap<PipeRe
   });
 }
 
-/** Makes a failed status the client's; body and type are there for where error messages are returned. */
+/** Returns an error status to the client, with the body and content type where error messages are returned. */
 export function errorCode(backend: BackendConfig): Wrap<PipeRequest> {
   return onFailedStatus(async (raw, request) => {
     const { status } = raw;

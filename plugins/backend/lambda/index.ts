@@ -61,10 +61,10 @@ const schema = {
 
 type Config = Infer<typeof schema>;
 
-/** What the AWS clients do where nobody says. */
+/** Default number of retries of the AWS clients. */
 const STANDARD_RETRIES = 3;
 
-/** Invokes AWS Lambda functions and waits for what they return. */
+/** Invokes AWS Lambda functions and returns their results. */
 export const plugin = definePlugin({
   name: 'backend/lambda',
   description: 'Invokes an AWS Lambda function instead of an HTTP backend.',
@@ -134,12 +134,12 @@ function attach(site: BackendSite<Config>): AtBackend {
   };
 }
 
-/** Keys of the variables of a path. */
+/** Parameter keys of a path's variables. */
 function variablesOf(path: string): string[] {
   return [...path.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => paramKey(name!));
 }
 
-/** The variables of the path as an object, their names in lower case. */
+/** Serializes the path variables as an object with lowercase names. */
 function paramsOf({ params }: PipeRequest): Uint8Array {
   const named = Object.entries(params).map(([key, value]) => [key.toLowerCase(), value]);
   return Buffer.from(JSON.stringify(Object.fromEntries(named)));

@@ -20,26 +20,26 @@ import type { CredentialChain } from '../../services/aws/credentials.ts';
 import { REGION_PATTERN } from '../../services/aws/region.ts';
 import { signAws } from '../../services/aws/sigv4.ts';
 
-/** How functions are invoked. */
+/** Settings for invoking functions. */
 export interface Invoking {
   readonly send: Step<PipeRequest>;
   readonly credentials: CredentialChain;
-  /** Undefined where nobody says one. */
+  /** AWS region; undefined if none is configured. */
   readonly region: () => Promise<string | undefined>;
-  /** Base address; undefined for that of AWS in the region. */
+  /** Base URL; undefined for the AWS endpoint of the region. */
   readonly endpoint: string | undefined;
-  /** Attempts after the first. */
+  /** Maximum number of retries. */
   readonly maxRetries: number;
   readonly log: Log;
 }
 
-/** Longest answer of a function, in bytes: AWS hands out six megabytes. */
+/** Maximum size of a function's response, in bytes. The limit of AWS is 6 MB. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
-/** Wait before the second attempt, in milliseconds; doubled for each further one. */
+/** Delay before the first retry, in milliseconds; doubled for each further one. */
 const FIRST_WAIT_MS = 50;
 const MAX_WAIT_MS = 5_000;
 
-/** Invokes a function and waits for what it returns. */
+/** Invokes a function and returns its result. */
 export async function invoke(
   invoking: Invoking,
   name: string,
@@ -62,7 +62,7 @@ export async function invoke(
   }
 }
 
-/** Where functions of a region are invoked. */
+/** URL for invoking functions of a region. */
 export function addressIn(region: string): string {
   return `https://lambda.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
 }
@@ -91,7 +91,7 @@ async function once(
   return send(invocation, call);
 }
 
-/** True for a failure that may be over in a moment. */
+/** Whether a failure may be temporary. */
 function isTransient({ errors, status }: Reply): boolean {
   return errors.length > 0 || status === 429 || status >= 500;
 }
@@ -117,7 +117,7 @@ async function read(reply: Reply, name: string, log: Log): Promise<Reply> {
   return answer;
 }
 
-/** An object as it is, lists under `collection`, everything else under `content`. */
+/** Returns an object unchanged, a list under `collection`, and any other value under `content`. */
 function dataOf(text: string, name: string) {
   let data: Data;
   try {
@@ -130,7 +130,7 @@ function dataOf(text: string, name: string) {
   return Array.isArray(data) ? { collection: data } : { content: data };
 }
 
-/** The first of some fields of a JSON object that is a text; empty for none. */
+/** Returns the first of the given fields of a JSON object that is a string; empty if there is none. */
 function fieldOf(text: string, ...names: string[]): string {
   try {
     const held: unknown = JSON.parse(text);
@@ -142,7 +142,7 @@ function fieldOf(text: string, ...names: string[]): string {
   return '';
 }
 
-/** Waits, or until the call is given up. */
+/** Waits until the delay has passed or the call is canceled. */
 function pause(ms: number, call: Call): Promise<void> {
   return new Promise((resolve) => {
     let cancellation: Cancellation | null = null;

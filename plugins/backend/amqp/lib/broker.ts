@@ -4,7 +4,7 @@ import { AmqpTrouble } from '../../../services/amqp/trouble.ts';
 import { backoffField } from '../../../services/backoff.ts';
 import type { Reconnection } from '../../../services/broker/kept-link.ts';
 
-/** Fields of both components by which they come back after a loss. */
+/** Reconnection fields of both components. */
 export const reconnectionFields = {
   max_retries: {
     type: 'integer',
@@ -15,15 +15,15 @@ export const reconnectionFields = {
   backoff_strategy: backoffField,
 } as const satisfies Record<string, Schema>;
 
-/** The broker of a backend: the first of its hosts. */
+/** Broker of a backend: the first of its hosts. */
 export interface BackendBroker {
   readonly connection: AmqpConnection;
-  /** Of what belongs to this backend alone: differs whenever the broker does, or the place of the backend. */
+  /** Key for state of this backend alone. Changes with the broker and with the backend's place in the configuration. */
   readonly key: readonly string[];
   readonly reconnection: Reconnection;
 }
 
-/** What a backend is whose host is not that of a broker: the kernel refuses it, with the schemes that there are. */
+/** Settings for a backend whose host is not a broker. The kernel rejects it and lists the supported schemes. */
 const elsewhere: AtBackend = {
   protocol: {
     schemes: ['amqp', 'amqps'],
@@ -32,8 +32,8 @@ const elsewhere: AtBackend = {
 };
 
 /**
- * Attaches to the connection of the broker that `host` names, which is shared with the other backends of the component.
- * Faults: `AMQP_ADDRESS`; a warning `AMQP_HOSTS`.
+ * Attaches to the broker connection named by `host`, which is shared with the component's other backends. @throws
+ * ConfigError `AMQP_ADDRESS`. Warning `AMQP_HOSTS`.
  */
 export function atBroker(
   site: BackendSite<{ readonly max_retries: number; readonly backoff_strategy: Reconnection['strategy'] }>,

@@ -3,25 +3,22 @@ import type { OutgoingMessage } from '../../../services/amqp/publisher.ts';
 import { paramOf } from '../../../services/params.ts';
 import type { ProducerConfig } from './producer-schema.ts';
 
-/** Longest short text of AMQP, and longest headers of a message, in bytes. */
+/** Maximum length of a short string in AMQP, and of a message's headers, in bytes. */
 const SHORT_BYTES = 255;
 const HEADERS_BYTES = 32 * 1024;
 
-/** The latest expiration that RabbitMQ takes, in milliseconds. */
+/** Maximum expiration that RabbitMQ accepts, in milliseconds. */
 const LONGEST_EXPIRATION = 4_294_967_295;
 
-/**
- * Headers that say to the broker, not to the consumer, what becomes of a message: further routing keys, and the history of
- * dead letters. A client has no say in that.
- */
+/** Headers that control the broker: additional routing keys, and the dead-letter history. Clients must not set them. */
 const OF_THE_BROKER = /^(?:b?cc|x-death|x-first-death-.*)$/;
 
-/** What a request is told of a value of its own that no message can have. Code: `AMQP_VALUE`. */
+/** Error for a request value that a message cannot contain. Code: `AMQP_VALUE`. */
 function unusable(what: string): CallError {
   return new CallError('AMQP_VALUE', `the request has no usable ${what}`, { view: { status: 400 } });
 }
 
-/** What makes a message of a request and its body. It throws a CallError with 400 for what no message can have. */
+/** Compiles the conversion of a request and its body to a message. It throws a CallError with status 400 for values that a message cannot contain. */
 export function compileMessage(
   site: BackendSite<ProducerConfig>,
 ): (request: PipeRequest, content: Uint8Array) => OutgoingMessage {
@@ -52,7 +49,7 @@ export function compileMessage(
   };
 }
 
-/** Reads the variable that a field names. A warning AMQP_PARAM for one that no request has. */
+/** Reads the variable named by a field. Warns with AMQP_PARAM if no request has that variable. */
 function reader(
   { config, endpoint, warn }: BackendSite<ProducerConfig>,
   field: 'routing_key' | 'exp_key' | 'reply_to_key' | 'msg_id_key' | 'priority_key',
@@ -81,24 +78,24 @@ function short(text: string, what: string): string {
   return text;
 }
 
-/** The broker would close the channel for another. */
+/** Validates an expiration. The broker would close the channel for an invalid one. */
 function expiration(text: string): string {
   if (!/^\d{1,10}$/.test(text) || Number(text) > LONGEST_EXPIRATION) throw unusable('expiration');
   return text;
 }
 
-/** The pseudo queue of the broker is for consumers of the same channel: the broker would close it. */
+/** Rejects the broker's direct reply-to pseudo-queue: it requires a consumer on the same channel, and the broker would close the channel. */
 function replyTo(text: string): string {
   if (text.startsWith('amq.rabbitmq.reply-to')) throw unusable('queue for replies');
   return short(text, 'queue for replies');
 }
 
-/** One that is out of range is ignored, as one that is no number is. */
+/** Whether the priority is valid. Invalid or out-of-range priorities are ignored. */
 function isPriority(text: string | undefined): boolean {
   return text !== undefined && /^\d{1,3}$/.test(text) && Number(text) <= 255;
 }
 
-/** Every header with all its values, under the name that it has over HTTP/1. */
+/** All headers with all their values, with names capitalized as in HTTP/1.1. */
 function headerTable({ list }: HeaderBag): Record<string, string[]> {
   const table: Record<string, string[]> = Object.create(null);
   let bytes = 0;

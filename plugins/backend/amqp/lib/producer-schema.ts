@@ -10,7 +10,6 @@ const param = (what: string, example: string) =>
     examples: [example],
   }) as const;
 
-/** The fields of `backend/amqp/producer`. */
 export const schema = {
   type: 'object',
   title: 'AMQP producer',

@@ -1,27 +1,27 @@
-/** A request on its way, in the hands of whoever waits for its answer. */
+/** A running request, as seen by the receiver of its response. */
 export interface Attempt {
-  /** The answer's headers, names and values in turn; where the connection has not read them into `Fields` itself. */
+  /** Response headers as alternating names and values; unset if the connection reads them into `Fields` itself. */
   readonly rawHeaders?: unknown;
-  /** What stands behind the body, names and values in turn. */
+  /** Trailers as alternating names and values. */
   readonly rawTrailers?: unknown;
-  /** No more of the body, for now. */
+  /** Pauses reading of the body. */
   pause(): void;
   resume(): void;
-  /** Nobody wants the answer any more. */
+  /** Aborts the request because its response is no longer needed. */
   abort(reason: Error): void;
 }
 
-/** Is told how a request goes: in this order, of failures at any time, of nothing after the end or a failure. */
+/** Receives the events of a request, in the order below. A failure can occur at any time; no event follows the end or a failure. */
 export interface AnswerHandler {
-  /** It has a connection. */
+  /** A connection has been assigned. */
   onRequestStart(attempt: Attempt): void;
-  /** All of it has left. */
+  /** The request has been sent completely. */
   onRequestSent(): void;
-  /** The first bytes of an answer have come. */
+  /** The first bytes of a response have arrived. */
   onResponseStarted(): void;
   onResponseStart(attempt: Attempt, status: number): void;
   onResponseData(attempt: Attempt, chunk: Buffer): void;
   onResponseEnd(attempt: Attempt): void;
-  /** @param attempt null for one that never had a connection. */
+  /** @param attempt null if no connection was ever assigned. */
   onResponseError(attempt: Attempt | null, error: Error): void;
 }

@@ -1,4 +1,4 @@
-/** What a byte may be within, as bits: the name of a header, its value, a path. */
+/** Bit flags for the places in which a byte is allowed: header name, header value, path. */
 const NAME = 1;
 const VALUE = 2;
 const PATH = 4;
@@ -11,26 +11,26 @@ for (const letter of "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg
   uses[letter.charCodeAt(0)]! |= NAME;
 }
 
-/** @returns the first place from `at` on whose byte cannot be in a name. */
+/** @returns the first index from `at` on whose byte is not allowed in a name. */
 export function endOfName(bytes: Uint8Array, at: number): number {
   let end = at;
   while ((uses[bytes[end]!]! & NAME) !== 0) end += 1;
   return end;
 }
 
-/** @returns the first place from `at` on whose byte cannot be in a value. */
+/** @returns the first index from `at` on whose byte is not allowed in a value. */
 export function endOfValue(bytes: Uint8Array, at: number): number {
   let end = at;
   while ((uses[bytes[end]!]! & VALUE) !== 0) end += 1;
   return end;
 }
 
-/** True for the name of a header, and for a method. */
+/** Whether a text is valid as a header name or a method. */
 export function isName(text: string): boolean {
   return text !== '' && consistsOf(text, NAME);
 }
 
-/** True for the value of a header that can be written as Latin-1, without a line end in it. */
+/** Whether a header value can be encoded as Latin-1 and contains no line end. */
 export function isValue(text: string): boolean {
   return consistsOf(text, VALUE);
 }
@@ -41,7 +41,7 @@ export function isPath(text: string): boolean {
 
 function consistsOf(text: string, use: number): boolean {
   for (let at = 0; at < text.length; at += 1) {
-    // Beyond Latin-1 there is nothing in the table.
+    // Characters beyond Latin-1 are outside the table and therefore invalid.
     if ((uses[text.charCodeAt(at)]! & use) === 0) return false;
   }
   return true;

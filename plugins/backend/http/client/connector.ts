@@ -4,42 +4,42 @@ import { BackendError, type ConnectionTimes, type DeniedAddresses, openOwned, ti
 import type { TlsClient } from '../../../services/client-tls.ts';
 import { connectionLost, TransportError } from './errors.ts';
 
-/** How connections are made. Times in milliseconds. */
+/** Connection settings. Times in milliseconds. */
 export interface DialSettings {
-  /** Time limit for name lookup and TCP connect. */
+  /** Timeout for name lookup and TCP connect. */
   readonly timeoutMs: number;
-  /** Pause between TCP keep-alive probes; negative for none. */
+  /** Interval between TCP keep-alive probes; a negative value disables them. */
   readonly keepAliveMs: number;
-  /** Wait before the next address of a name is tried. */
+  /** Delay before the next address of a name is tried. */
   readonly fallbackDelayMs: number;
 }
 
-/** Longest time for a TLS handshake, in milliseconds. */
+/** Timeout of a TLS handshake, in milliseconds. */
 const HANDSHAKE_MS = 10_000;
 
-/** Where it is noted that the request being written is the first on its connection. */
+/** Marks the request being written as the first on its connection. */
 export interface FreshMark {
-  /** How long the connection took to open; set only while it is handed its first requests. */
+  /** Times of opening the connection; set only while the connection gets its first requests. */
   fresh: ConnectionTimes | null;
 }
 
-/** Where bytes of a connection go, past the stream that it is. */
+/** Receiver of a connection's bytes that bypasses the socket's stream. */
 export interface Reading {
-  /** What they are read into. */
+  /** Buffer to read into. */
   readonly buffer: Buffer;
-  /** They stand at the beginning of the buffer until this returns. */
+  /** Called with the number of bytes at the start of the buffer. They are valid until this returns. */
   read(length: number): void;
 }
 
-/** Opens a connection. @param reading null for the stream. */
+/** Opens a connection. @param reading null to read from the socket's stream. */
 export type Connect = (reading: Reading | null, callback: (error: Error | null, socket: Socket | null) => void) => void;
 
 /**
- * Makes the connections to one address: dial and handshake have limits of their own. One that came out at an address of the
- * gateway itself that is denied fails before anything is sent. The name that is asked for, and that the certificate must
- * have, is that of the address, whatever `Host` is sent.
- * @param address as in `https://host:port`. @param tls asked for at the first encrypted connection.
- * @param mark is set while the callback runs. @param offersHttp2 to servers that have a choice, over TLS.
+ * Opens connections to one address, with separate timeouts for dialing and the TLS handshake. A connection to a denied
+ * address of the gateway itself fails before anything is sent. SNI and certificate verification use the host of the
+ * address, regardless of `Host`.
+ * @param address such as `https://host:port`. @param tls called at the first encrypted connection.
+ * @param mark set while the callback runs. @param offersHttp2 over TLS, to servers that support both.
  */
 export function connector(
   address: string,
@@ -63,7 +63,7 @@ export function connector(
   };
   const ALPNProtocols = offersHttp2 ? ['h2', 'http/1.1'] : ['http/1.1'];
   const encrypted = isIP(host) === 0 ? { ALPNProtocols, servername: host } : { ALPNProtocols };
-  /** What the next handshake can go on with. */
+  /** TLS session for resumption by the next handshake. */
   let session: Buffer | undefined;
   const open = (onread: OnReadOpts | undefined): Socket => {
     if (!secure) return openTcp({ ...common, ...(onread && { onread }) });
@@ -78,7 +78,7 @@ export function connector(
     const socket = openOwned('backend connection', hostname, () => open(reading ? onreadOf(reading) : undefined));
     const times = timing(socket, start, secure);
     const settle = (error: Error | null) => {
-      // Nothing on the socket knows the first request any more.
+      // Ensures that nothing on the socket still refers to the first request.
       socket.off(opened, ready).off('error', settle).off('close', lost);
       socket.on('error', unheard);
       if (error) return callback(error, null);
@@ -111,15 +111,15 @@ function onreadOf(reading: Reading): OnReadOpts {
   };
 }
 
-/** Of a socket whose end is seen by itself. */
+/** Prevents an uncaught error: the end of the socket is detected separately. */
 const unheard = () => {};
 
-/** What a call fails with that would reach the gateway's own admin port. Code: `BACKEND_DENIED`. */
+/** Error for a call that would reach the gateway's own admin port. Code: `BACKEND_DENIED`. */
 export function deniedError(host: string): BackendError {
   return new BackendError('BACKEND_DENIED', `backend ${host}: the gateway does not call its own admin port`);
 }
 
-/** Notes when a socket has its address and its connection. @returns what tells the times once it can be used. */
+/** Records when a socket has resolved its address and connected. @returns a function that returns the times once the socket is ready. */
 function timing(socket: Socket, start: number, secure: boolean): () => ConnectionTimes {
   let match = start;
   let connected = 0;

@@ -1,4 +1,4 @@
-/** What can be wrong with a request or its connection, apart from what Node says of sockets. */
+/** Failures of a request or its connection, in addition to Node's socket errors. */
 export type TransportCode =
   | 'ANSWER_MALFORMED'
   | 'CLIENT_CLOSED'
@@ -10,7 +10,7 @@ export type TransportCode =
   | 'REQUEST_ABORTED'
   | 'REQUEST_INVALID';
 
-/** Why a request was not sent, or not answered. */
+/** A request was not sent, or got no valid response. */
 export class TransportError extends Error {
   readonly code: TransportCode;
 
@@ -20,10 +20,10 @@ export class TransportError extends Error {
   }
 }
 
-/** The backend has done nothing with a request: it can be sent once more, whatever its method. */
+/** The backend has not processed the request, so it can be repeated regardless of its method. */
 export class UnprocessedError extends Error {
   readonly code = 'UNPROCESSED';
-  /** It is to be sent over HTTP/1.1. */
+  /** Whether the request must be repeated over HTTP/1.1. */
   readonly wantsHttp1: boolean;
 
   constructor(wantsHttp1 = false) {
@@ -32,7 +32,7 @@ export class UnprocessedError extends Error {
   }
 }
 
-/** Nobody wants the answer, or the body of the request broke off. */
+/** Error for a response that is no longer needed, or a request body that was cut off. */
 export function aborted(): TransportError {
   return new TransportError('REQUEST_ABORTED', 'request aborted');
 }
@@ -49,7 +49,7 @@ export function invalidRequest(reason: string): TransportError {
   return new TransportError('REQUEST_INVALID', reason);
 }
 
-/** What is no answer of HTTP/1.1. */
+/** Error for an invalid HTTP/1.1 response. */
 export function malformedAnswer(reason: string): TransportError {
   return new TransportError('ANSWER_MALFORMED', reason);
 }
@@ -58,7 +58,7 @@ export function headersTooLarge(): TransportError {
   return new TransportError('HEADERS_TOO_LARGE', 'headers too large');
 }
 
-/** The body of a request is longer or shorter than was announced. */
+/** Error for a request body whose length differs from the announced one. */
 export function lengthMismatch(): TransportError {
   return new TransportError('LENGTH_MISMATCH', 'request body does not have the announced length');
 }

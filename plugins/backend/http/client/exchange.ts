@@ -37,14 +37,14 @@ const capture = (resolve: (reply: Reply) => void) => {
   captured = resolve;
 };
 
-/** Sends a request and answers, as soon as the headers are there, with the raw reply or the failure. */
+/** Sends a request. Resolves to the raw reply as soon as its headers have arrived, or to the failure. */
 export function exchange(client: HttpClient, request: PipeRequest, call: Call, payload: Payload): Promise<Reply> {
   const reply = new Promise<Reply>(capture);
   new Exchange(client, request, call, payload, captured).send();
   return reply;
 }
 
-/** One request on its way and its answer: the client library's handler and the source of the body in one object. */
+/** One request and its response: the response handler and the source of the body in one object. */
 class Exchange implements AnswerHandler, ByteSource, RedirectSource {
   method: string;
   headers: HeaderBag;
@@ -97,13 +97,13 @@ class Exchange implements AnswerHandler, ByteSource, RedirectSource {
     onceBegun(this.#payload, this);
   }
 
-  /** The first bytes of the body have arrived. A connection taken earlier could be closed while it waits. */
+  /** Called once the first bytes of the body have arrived. A connection taken earlier could be closed while waiting. */
   begin(payload: Payload): void {
     this.#payload = payload;
     if (this.#state === WAITING) this.#attempt(this.#lane!);
   }
 
-  /** The call is aborted. */
+  /** Aborts the request when the call is canceled. */
   giveUp(reason: Error): void {
     if (this.#state === DONE) return;
     this.#reason = reason;
@@ -111,7 +111,7 @@ class Exchange implements AnswerHandler, ByteSource, RedirectSource {
     this.#over(reason as CallError);
   }
 
-  /** The reader of the body can take more. */
+  /** Called when the reader of the body is ready for more. */
   resume(): void {
     this.#controller?.resume();
   }
@@ -155,7 +155,7 @@ class Exchange implements AnswerHandler, ByteSource, RedirectSource {
     this.#state = ANSWERING;
     let body: ByteStream | null = null;
     if (isBodiless(status)) {
-      // Only an answer to HEAD, or a 304, tells a length without a body.
+      // Only responses to HEAD and 304 responses can have a length without a body.
       if (status !== 304) bag.delete('content-length');
     } else if (this.method !== 'HEAD') {
       if (this.#asksGzip && takeGzip(bag)) {
@@ -170,12 +170,12 @@ class Exchange implements AnswerHandler, ByteSource, RedirectSource {
     const reply = Reply.raw(status, bag, body);
     if (allowsTrailers && body !== null) reply.trailers = () => this.#trailers ?? new HeaderBag();
     this.#resolve(reply);
-    // The only one of the answers without a body that can bring one all the same.
+    // 205 is the only status without a body for which a body may be sent anyway.
     if (status === 205) this.#discard();
   }
 
   onResponseData(controller: Attempt, chunk: Buffer): void {
-    // After a pause the parser may come with nothing; a pause for that would be answered by nothing again, for ever.
+    // After a pause the parser may deliver an empty chunk. Pausing for it would cause another one, in an endless loop.
     if (chunk.length === 0) return;
     if (this.#sink !== null) {
       if (!this.#sink.write(chunk)) controller.pause();
@@ -200,7 +200,7 @@ class Exchange implements AnswerHandler, ByteSource, RedirectSource {
     this.#over(bodyFailed ? bodyFailure(error) : failureOf(error, this.origin, this.#lane?.proxied));
   }
 
-  /** Sends the request, signed anew. @param isAnew on a new connection. */
+  /** Sends the request with new signatures. @param isAnew on a new connection. */
   #attempt(lane: OriginPool, isAnew = false): void {
     const { signers } = this.#client;
     if (signers === null) return this.#dispatch(lane, this.headers, isAnew);
@@ -217,13 +217,13 @@ class Exchange implements AnswerHandler, ByteSource, RedirectSource {
     const outgoing = new Outgoing(headers, client.asksGzip && this.method !== 'HEAD');
     this.#asksGzip = outgoing.asksGzip;
     this.#observation = client.observers && new Observation(client.observers, this.#request, this.#call);
-    // A connection is told to close when there are already as many as are worth keeping.
+    // The connection is closed after the response if enough connections are already kept.
     const isLast = client.transport.crowded(lane);
     const attempt = sending(this, outgoing.list, this.#payload, this.#request.body?.length, isLast);
     lane.dispatcher.dispatch(attempt, this, isAnew);
   }
 
-  /** Goes where a redirect leads. @returns false when the redirect is itself the answer. */
+  /** Follows a redirect. @returns false if the redirect is to be returned as the response. */
   #redirected(status: number, bag: HeaderBag): boolean {
     const payload = this.#payload;
     if (repeatsBody(status) && payload !== null && !this.#client.resendsBody) return false;
@@ -248,7 +248,7 @@ class Exchange implements AnswerHandler, ByteSource, RedirectSource {
     return true;
   }
 
-  /** True when nothing has come of the request, and asking again is safe. */
+  /** Whether no part of a response has arrived and the request can be repeated safely. */
   #retriable(error: Error): boolean {
     if (this.#answered || this.#retried || this.#state !== WAITING || this.#controller === null) return false;
     if (error instanceof UnprocessedError) return this.#payload === null || this.#payload instanceof Uint8Array;
@@ -262,13 +262,13 @@ class Exchange implements AnswerHandler, ByteSource, RedirectSource {
     this.#attempt(this.#lane!, true);
   }
 
-  /** Reads the rest of the answer for nobody, but not for long. */
+  /** Reads and discards the rest of the response, for a limited time. */
   #discard(): void {
     this.#state = DISCARDING;
     this.#timer = setTimeout(() => this.#controller?.abort(aborted()), MAX_DISCARD_MS);
   }
 
-  /** The answer is none that HTTP/1.1 allows: waiting for its end would be waiting for the deadline. */
+  /** Fails the call on an invalid HTTP/1.1 response. Waiting for its end could take until the deadline. */
   #malformed(reason: string): void {
     const failure = malformed(this.origin, reason);
     this.#reason = failure;

@@ -1,10 +1,11 @@
 import { BackendError, CallError, CancelledError } from '#contract';
 
 /**
- * What a failed exchange is called. Codes: `BACKEND_REFUSED`, `BACKEND_RESET`, `BACKEND_UNREACHABLE`, `BACKEND_DNS`,
+ * Maps the error of a failed exchange. Codes: `BACKEND_REFUSED`, `BACKEND_RESET`, `BACKEND_UNREACHABLE`, `BACKEND_DNS`,
  * `BACKEND_TLS`, `BACKEND_CONNECT_TIMEOUT`, `BACKEND_HEADER_TIMEOUT`, `BACKEND_MALFORMED`, `BACKEND_PROXY`,
- * `BACKEND_REQUEST_INVALID`, `BACKEND_DENIED`, `BACKEND_FAILED`. Texts name the host and the reason, never path, query or credentials.
- * @param proxied the connection is made to a proxy, so a failure to connect is the proxy's.
+ * `BACKEND_REQUEST_INVALID`, `BACKEND_DENIED`, `BACKEND_FAILED`. Messages contain the host and the reason, but never
+ * the path, query or credentials.
+ * @param proxied whether the connection is made to a proxy, so that a connection failure is the proxy's.
  */
 export function failureOf(error: Error, origin: string, proxied = false): CallError {
   if (error instanceof CallError) return error;
@@ -77,21 +78,21 @@ export function failureOf(error: Error, origin: string, proxied = false): CallEr
   return make('FAILED', code || 'request failed');
 }
 
-/** A connection was lost that had been there. */
+/** Whether an established connection was lost. */
 export function isLostConnection(error: Error): boolean {
   return /^(?:CONNECTION_LOST|UND_ERR_SOCKET|ECONNRESET|EPIPE|HTTP2_CLOSED)$/.test(
     (error as NodeJS.ErrnoException).code ?? '',
   );
 }
 
-/** An answer that HTTP/1.1 does not allow. Code: `BACKEND_MALFORMED`. */
+/** Error for an invalid HTTP/1.1 response. Code: `BACKEND_MALFORMED`. */
 export function malformed(origin: string, reason: string, cause?: Error): BackendError {
   return new BackendError('BACKEND_MALFORMED', `backend ${withoutUser(origin)}: malformed response: ${reason}`, {
     cause,
   });
 }
 
-/** What a failing request body makes of the call: its own error, or the client has left. */
+/** Error of a call whose request body failed: the body's own error, or a cancellation because the client disconnected. */
 export function bodyFailure(error: Error): CallError {
   return error instanceof CallError ? error : new CancelledError();
 }
@@ -122,7 +123,7 @@ function tlsText(error: Error, code: string): string {
   return code === 'EPROTO' || code.startsWith('ERR_SSL') ? 'handshake refused' : error.message;
 }
 
-/** An address without user name and password. */
+/** Removes the user name and password from an address. */
 export function withoutUser(address: string): string {
   return address.includes('@') ? address.replace(/^([a-z][a-z\d+.-]*:\/\/)?[^/@]*@/i, '$1') : address;
 }

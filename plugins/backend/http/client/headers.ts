@@ -1,29 +1,29 @@
 import { type HeaderBag, isHopByHop } from '#contract';
 
-/** Lengths of the names `isHopByHop` and `isFraming` know, but for `proxy-`: any other name needs no closer look. */
+/** Lengths of the names known to `isHopByHop` and `isFraming`, except `proxy-*`. Names of other lengths need no further check. */
 const noted = new Uint8Array(64);
 for (const name of ['te', 'host', 'expect', 'trailer', 'connection', 'content-length', 'accept-encoding']) {
   noted[name.length] = 1;
 }
 noted['transfer-encoding'.length] = 1;
 
-/** True when a name of any case may be one of those that are looked at closer. */
+/** Whether a name, in any case, may be one that needs a further check. */
 function isNoted(name: string): boolean {
   const first = name.charCodeAt(0) | 32;
   return noted[name.length & 63] === 1 || (first === 112 && name.charCodeAt(5) === 45);
 }
 
-/** Headers of the request's framing, which the client library writes itself. */
+/** Framing headers of a request, which the client library writes itself. */
 function isFraming(name: string): boolean {
   return name === 'host' || name === 'content-length' || name === 'expect';
 }
 
-/** The headers for the wire, as one flat list, and whether gzip was asked for on the gateway's own account. */
+/** Headers to send as a flat list, and whether the gateway itself requests gzip. */
 export class Outgoing {
   readonly list: string[] = [];
   asksGzip: boolean;
 
-  /** @param mayAskGzip add `Accept-Encoding: gzip` where the request has no `Accept-Encoding` and wants no range. */
+  /** @param mayAskGzip whether to add `Accept-Encoding: gzip` if the request has no `Accept-Encoding` and no `Range`. */
   constructor(headers: HeaderBag, mayAskGzip: boolean) {
     const from = headers.list;
     const { list } = this;
@@ -43,15 +43,15 @@ export class Outgoing {
   }
 }
 
-/** The headers of an answer as they come: those of the connection are set apart. */
+/** Collects the headers of a response as they arrive, and separates those of the connection. */
 export class Fields {
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   list: string[] = [];
-  /** Every `Connection`, joined; null for none. */
+  /** All `Connection` values, joined; null if there are none. */
   connection: string | null = null;
-  /** Every `Transfer-Encoding`, joined; null for none. */
+  /** All `Transfer-Encoding` values, joined; null if there are none. */
   codings: string | null = null;
-  /** The last `Content-Length`, and how many there are. */
+  /** The last `Content-Length`, and the number of such headers. */
   length = '';
   lengths = 0;
   keepAlive: string | null = null;
@@ -65,7 +65,7 @@ export class Fields {
     this.list.push(name, value);
   }
 
-  /** All are there: what `Connection` names is not for the client. */
+  /** Called after the last header: removes the headers named by `Connection`. */
   settle(): void {
     const { connection } = this;
     if (connection === null || connection === 'keep-alive' || connection === 'close') return;
@@ -87,22 +87,22 @@ function joined(before: string | null, value: string): string {
   return before === null ? value : `${before},${value}`;
 }
 
-/** What the caller learns of an answer's head. */
+/** Head of a response, for the caller. */
 export interface Incoming {
-  /** Names and values in turn, without the headers of the connection. */
+  /** Alternating names and values, without the headers of the connection. */
   readonly list: string[];
-  /** More fields may come behind the body. */
+  /** Whether trailers may follow the body. */
   readonly allowsTrailers: boolean;
-  /** What HTTP/1.1 does not allow about the length of the body, where nobody has looked at it before. */
+  /** Violation of HTTP/1.1 in the length of the body, if it was not checked before. */
   readonly fault?: string | undefined;
 }
 
-/** Digits of a length that can be counted to. */
+/** Maximum number of digits of a length that is an exact integer. */
 export const MAX_LENGTH_DIGITS = 15;
 
 /**
- * The head of an answer that another client has read.
- * @param raw names and values in turn: bytes over HTTP/1.1, texts over HTTP/2.
+ * Head of a response read by another client.
+ * @param raw alternating names and values: bytes for HTTP/1.1, strings for HTTP/2.
  */
 export function incoming(raw: readonly Buffer[] | readonly string[]): Incoming {
   if (isText(raw)) return { list: raw[0] === ':status' ? raw.slice(2) : [...raw], allowsTrailers: true };
@@ -122,10 +122,10 @@ function isText(raw: readonly Buffer[] | readonly string[]): raw is readonly str
   return typeof raw[0] === 'string';
 }
 
-/** Drops the headers that a `Connection` header names. */
+/** Removes the headers named by a `Connection` header. */
 function without(list: string[], connection: string): string[] {
   const names = new Set(connection.split(',').map((token) => token.trim().toLowerCase()));
-  // These describe the message, not the connection; no answer can take them away by naming them.
+  // These describe the message, not the connection, so naming them in `Connection` must not remove them.
   names.delete('content-length');
   names.delete('content-type');
   const kept: string[] = [];
@@ -135,7 +135,7 @@ function without(list: string[], connection: string): string[] {
   return kept;
 }
 
-/** The flat list as a record, repeated names as arrays: the form proxied dispatchers understand. */
+/** Converts the flat list to a record with arrays for repeated names, as proxied dispatchers require. */
 export function headerRecord(list: readonly string[]): Record<string, string | string[]> {
   const record: Record<string, string | string[]> = Object.create(null);
   for (let at = 0; at < list.length; at += 2) {

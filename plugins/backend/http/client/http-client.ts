@@ -1,24 +1,24 @@
 import type { ConnectionObserver, HttpSigner } from '#contract';
 import type { Transport } from './transport.ts';
 
-/** How one backend is called. */
+/** HTTP client of one backend. */
 export interface HttpClient {
   readonly transport: Transport;
   readonly followsRedirects: boolean;
-  /** A body is sent again where a redirect asks for it. */
+  /** Whether a body is sent again if a redirect requires it. */
   readonly resendsBody: boolean;
-  /** The backend is not told who calls. */
+  /** Whether headers that identify the client are removed. */
   readonly hidesClient: boolean;
-  /** A body is read into memory before it is sent. */
+  /** Whether a body is buffered before it is sent. */
   readonly buffersBody: boolean;
-  /** Outermost first; null for none. */
+  /** Signers, outermost first; null if there are none. */
   readonly signers: readonly HttpSigner[] | null;
-  /** Who sees how requests get their connections; null for nobody. */
+  /** Observers of how requests get their connections; null if there are none. */
   readonly observers: readonly ConnectionObserver[] | null;
-  /** Ask for gzip where the request says nothing of encodings, and inflate it. */
+  /** Whether to request and inflate gzip if the request has no `Accept-Encoding`. */
   readonly asksGzip: boolean;
-  /** Longest wait from the request sent to the headers of the answer, in milliseconds; 0 for no limit. */
+  /** Timeout from the end of the request to the response headers, in milliseconds; 0 for no limit. */
   readonly headerTimeoutMs: number;
-  /** Requests name the addresses that are called. */
+  /** Whether addresses are determined by requests. */
   readonly isPassing: boolean;
 }

@@ -2,13 +2,13 @@ import { isName, isPath, isValue } from './characters.ts';
 import { invalidRequest } from './errors.ts';
 import type { Sending } from './sending.ts';
 
-/** At which the authority stands. */
+/** Index of the `:authority` value. */
 const AUTHORITY = 7;
 
 /**
- * The headers of a request as HTTP/2 has them, names and values in turn: where it goes first, then the others in lower case.
- * @throws TransportError for what no wire can carry: Node checks none of it, and a backend that speaks HTTP/1.1 to others would
- * pass it on as lines of its own.
+ * Headers of an HTTP/2 request as alternating names and values: pseudo-headers first, then the others in lowercase.
+ * @throws TransportError if a value cannot be sent. Node does not check this, and a backend that forwards over HTTP/1.1
+ * would turn line ends into header lines.
  */
 export function requestHeaders({ protocol, host }: URL, sending: Sending): string[] {
   const { method, path, body, headers: list } = sending;

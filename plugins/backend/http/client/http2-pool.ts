@@ -10,11 +10,11 @@ import type { Http1Pool } from './http1/pool.ts';
 import { Http2Stream, StreamError } from './http2-stream.ts';
 import type { Sending } from './sending.ts';
 
-/** Connections to one address: one where one is enough. */
+/** Maximum number of connections to one address. More than one is opened only if needed. */
 const MAX_CONNECTIONS = 16;
-/** How long a backend that has chosen HTTP/1.1 is not asked again, in milliseconds. */
+/** Time for which a backend that has chosen HTTP/1.1 is not offered HTTP/2 again, in milliseconds. */
 const HTTP1_MS = 5 * 60_000;
-/** Bytes of one answer that may have come before anybody reads them. */
+/** Maximum number of bytes of a response that are received before they are read. */
 const STREAM_WINDOW_BYTES = 256 * 1024;
 
 interface Waiting {
@@ -23,8 +23,8 @@ interface Waiting {
 }
 
 /**
- * Requests to one address over HTTP/2, side by side on as few connections as it takes. Over TLS the backend chooses, and one
- * that chooses HTTP/1.1 is called so; without TLS it is taken to know HTTP/2.
+ * HTTP/2 connections to one address. Requests are multiplexed on as few connections as possible. Over TLS the backend
+ * chooses the protocol, with HTTP/1.1 as the fallback; without TLS it must support HTTP/2.
  */
 export class Http2Pool {
   readonly #url: URL;
@@ -35,7 +35,7 @@ export class Http2Pool {
   readonly #connections = new Set<Connection>();
   #waiting: Waiting[] = [];
   #isOpening = false;
-  /** A connection whose server has not yet said what it allows. */
+  /** Connection that has not received the server's settings yet. */
   #opening: Connection | null = null;
   #http1Until = Number.NEGATIVE_INFINITY;
   #calls = 0;
@@ -43,7 +43,10 @@ export class Http2Pool {
   #emptied: (() => void) | null = null;
   #isClosed = false;
 
-  /** @param mark is set while a new connection gets its first requests. @param http1 for a backend that chooses it. @param idleMs how long connections without calls are kept; 0 for ever. */
+  /**
+   * @param mark set while a new connection gets its first requests. @param http1 pool for backends that choose
+   * HTTP/1.1. @param idleMs time for which idle connections are kept; 0 keeps them indefinitely.
+   */
   constructor(address: string, connect: Connect, mark: FreshMark, http1: Http1Pool, idleMs: number) {
     this.#url = new URL(address);
     this.#connect = connect;
@@ -52,12 +55,12 @@ export class Http2Pool {
     this.#idleMs = idleMs;
   }
 
-  /** No connection is open. */
+  /** Whether no connection is open. */
   get isUnused(): boolean {
     return this.#connections.size === 0 && this.#http1.isUnused;
   }
 
-  /** @param isAnew where the backend has chosen HTTP/1.1. */
+  /** @param isAnew whether to use a new connection; applies only to HTTP/1.1. */
   dispatch(sending: Sending, handler: AnswerHandler, isAnew = false): void {
     if (this.#isClosed) return handler.onResponseError(null, clientClosed());
     if (performance.now() < this.#http1Until) {
@@ -72,11 +75,11 @@ export class Http2Pool {
     this.#open();
   }
 
-  /** Every connection ends with its last call. */
+  /** Closes every connection after its last call. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#idle);
-    // Whoever still waits for a connection has been given up.
+    // All requests that still wait for a connection have been aborted.
     this.#opening?.close();
     this.#refuse(clientClosed());
     await this.#http1.close();
@@ -84,7 +87,7 @@ export class Http2Pool {
     this.#closeConnections();
   }
 
-  /** One that can take a call; where there are as many as there may be, the one with the fewest. */
+  /** Returns a connection with free capacity. If the maximum number of connections is open, returns the one with the fewest calls. */
   #free(): Connection | null {
     let least: Connection | null = null;
     for (const connection of this.#connections) {
@@ -106,7 +109,7 @@ export class Http2Pool {
     });
   }
 
-  /** Requests begin once it is known how many may. */
+  /** Requests start once the server's concurrency limit is known. */
   #adopt(socket: Socket): void {
     const { fresh } = this.#mark;
     const connection: Connection = new Connection(
@@ -134,7 +137,7 @@ export class Http2Pool {
     this.#opening = connection;
   }
 
-  /** The connection is not used for what it was opened for: that of HTTP/1.1 has settings of its own. */
+  /** Switches to HTTP/1.1. The open connection is not used, because the HTTP/1.1 pool has its own settings. */
   #fallBack(socket: { destroy(): unknown }): void {
     socket.destroy();
     this.#http1Until = performance.now() + HTTP1_MS;
@@ -188,7 +191,7 @@ export class Http2Pool {
   }
 }
 
-/** The server has chosen it; without TLS it has no choice. */
+/** Whether the server has chosen HTTP/2. Without TLS there is no choice. */
 function isHttp2({ protocol }: URL, socket: Socket): boolean {
   return protocol === 'http:' || (socket as TLSSocket).alpnProtocol === 'h2';
 }

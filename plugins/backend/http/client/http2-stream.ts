@@ -6,10 +6,10 @@ import { requestHeaders } from './http2-headers.ts';
 import type { Payload } from './payload.ts';
 import type { Sending } from './sending.ts';
 
-/** Type of the frames that headers go in. */
+/** Type of HEADERS frames. */
 const HEADERS_FRAME = 1;
 
-/** Of an answer whose head is too large; a backend that wants fewer requests may end a stream so, too. */
+/** The response head is too large. A backend that limits the request rate may end a stream with the same code. */
 class HeadersError extends Error {
   readonly code = 'HTTP2_HEADERS';
 
@@ -18,11 +18,11 @@ class HeadersError extends Error {
   }
 }
 
-/** A stream that ended before its answer was complete. */
+/** A stream that ended before its response was complete. */
 export class StreamError extends Error {
   readonly code = 'HTTP2_STREAM';
 
-  /** @param code of HTTP/2. */
+  /** @param code HTTP/2 error code. */
   constructor(code: number) {
     super(
       code === constants.NGHTTP2_NO_ERROR ? 'stream ended without a response' : `stream reset (HTTP/2 code ${code})`,
@@ -30,7 +30,7 @@ export class StreamError extends Error {
   }
 }
 
-/** One request and its answer on a stream of a connection, for a handler as the client library's connections have them. */
+/** One request and its response on an HTTP/2 stream, with the same handler interface as HTTP/1.1 connections. */
 export class Http2Stream implements Attempt {
   rawHeaders: string[] | null = null;
   rawTrailers: string[] | null = null;
@@ -46,14 +46,14 @@ export class Http2Stream implements Attempt {
   #hasAnswer = false;
   #isOver = false;
 
-  /** @param closed told once: the stream is there no more. */
+  /** @param closed called once, when the stream has closed. */
   constructor(connection: Connection, handler: AnswerHandler, closed: (failure: Error | null) => void) {
     this.#connection = connection;
     this.#handler = handler;
     this.#closed = closed;
   }
 
-  /** @param url of the address. */
+  /** @param url URL of the address. */
   send(url: URL, sending: Sending): void {
     this.#handler.onRequestStart(this);
     if (this.aborted) return this.#closed(null);
@@ -70,7 +70,7 @@ export class Http2Stream implements Attempt {
     this.#write(this.#stream, body);
   }
 
-  /** Why there is no stream. */
+  /** Returns the error for a stream that could not be opened. */
   #unopened(error: NodeJS.ErrnoException): Error {
     if (error instanceof TransportError) return error;
     if (!/^ERR_HTTP2_(?:INVALID|GOAWAY)_SESSION$/.test(error.code ?? '')) {
@@ -90,7 +90,7 @@ export class Http2Stream implements Attempt {
     this.#stream?.resume();
   }
 
-  /** Ends the stream; the connection stays. */
+  /** Closes the stream, but not the connection. */
   abort(reason: Error): void {
     if (this.#isOver) return;
     this.aborted = true;
@@ -136,10 +136,10 @@ export class Http2Stream implements Attempt {
 
   #end(stream: ClientHttp2Stream): void {
     if (this.#isOver || !this.#hasAnswer) return;
-    // Of a stream that was reset Node ends what there is of the answer.
+    // Node also emits `end` for a partial response whose stream was reset.
     if (stream.rstCode) return;
     this.#isOver = true;
-    // An answer that does not wait for the whole request: the rest of it is of no interest.
+    // The response ended before the request was sent completely; the rest of the request is not needed.
     if (!stream.writableFinished) stream.close(constants.NGHTTP2_CANCEL);
     this.#handler.onResponseEnd(this);
   }
@@ -150,7 +150,7 @@ export class Http2Stream implements Attempt {
       if (this.#isUnsent || this.#connection.hasLeftOut(stream)) return new UnprocessedError();
       if (rstCode === constants.NGHTTP2_HTTP_1_1_REQUIRED) return new UnprocessedError(true);
       if (rstCode === constants.NGHTTP2_ENHANCE_YOUR_CALM) {
-        // The library ends a connection over what is left of them.
+        // Node would fail the connection on the remaining header frames.
         this.#connection.close();
         return new HeadersError();
       }

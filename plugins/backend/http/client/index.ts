@@ -17,8 +17,8 @@ import type { Payload } from './payload.ts';
 import { httpClient, httpClientSchema } from './settings.ts';
 
 /**
- * Calls a backend over HTTP/1.1. Every answer, whatever its status, is a raw reply; only a backend that does not
- * answer is a failure (see `failureOf` for the codes).
+ * Calls a backend over HTTP. Every response is a raw reply, regardless of its status; only a missing or invalid
+ * response is a failure (see `failureOf` for the codes).
  */
 function httpStep(client: HttpClient): Step<PipeRequest> {
   const { hidesClient } = client;
@@ -49,8 +49,8 @@ async function buffered(client: HttpClient, request: PipeRequest, call: Call): P
 }
 
 /**
- * HTTP/1.1 towards backends: the protocol of every backend that no other plugin claims, with an empty configuration
- * where the namespace is absent.
+ * The HTTP client for backends. It handles every backend that no other plugin claims, with an empty configuration if
+ * the namespace is absent.
  */
 export const plugin = definePlugin({
   name: 'backend/http/client',

@@ -1,23 +1,24 @@
 import { createGunzip, type Gunzip, gunzipSync } from 'node:zlib';
 import { BackendError, ByteStream, type HeaderBag } from '#contract';
 
-/** Where the compressed bytes come from. */
+/** Source of the compressed bytes. */
 export interface Upstream {
   resume(): void;
   cancel(reason: Error): void;
 }
 
-/** Compressed bytes up to which a body that came in one go is inflated at once, without a stream. */
+/** Maximum compressed size of a complete body that is inflated synchronously, in bytes. */
 const AT_ONCE_BYTES = 64 * 1024;
-/** Inflated bytes up to which that is done. */
+/** Maximum inflated size for synchronous inflation, in bytes. */
 const AT_ONCE_OUTPUT_BYTES = 1024 * 1024;
 
 /**
- * Inflates a gzip body on its way. A small one that has wholly arrived before anybody could read it is inflated at
- * once; all others go through zlib's stream, with back-pressure. Fails with `BACKEND_GZIP` on bytes that are no gzip.
+ * Inflates a gzip body while it is received. A small body that has arrived completely before it is read is inflated
+ * synchronously; all others are streamed through zlib with backpressure. Fails with `BACKEND_GZIP` on invalid gzip
+ * data.
  */
 export class Inflater {
-  /** The inflated bytes. */
+  /** The inflated body. */
   readonly body: ByteStream;
   #upstream: Upstream;
   #gunzip: Gunzip | null = null;
@@ -30,7 +31,7 @@ export class Inflater {
     this.body = new ByteStream(this);
   }
 
-  /** Takes compressed bytes. @returns false when the upstream should pause. */
+  /** Receives compressed bytes. @returns false if the upstream should pause. */
   write(chunk: Uint8Array): boolean {
     if (this.#gunzip) return this.#gunzip.write(chunk);
     if (this.#waiting.length === 0) queueMicrotask(() => this.#ended || this.#stream());
@@ -52,12 +53,12 @@ export class Inflater {
     this.#gunzip?.destroy();
   }
 
-  /** As the source of the inflated bytes. */
+  /** Called by the reader of the inflated body. */
   resume(): void {
     this.#gunzip?.resume();
   }
 
-  /** As the source of the inflated bytes. */
+  /** Called by the reader of the inflated body. */
   cancel(reason: Error): void {
     this.#gunzip?.destroy();
     if (!this.#ended) this.#upstream.cancel(reason);
@@ -100,7 +101,7 @@ function broken(cause: unknown): BackendError {
   return new BackendError('BACKEND_GZIP', `backend: body is not valid gzip: ${(cause as Error).message}`, { cause });
 }
 
-/** True for a gzip body; its encoding and length are taken off, since neither is true of the inflated body. */
+/** Whether the body is compressed with gzip. If so, removes its encoding and length, which do not apply to the inflated body. */
 export function takeGzip(bag: HeaderBag): boolean {
   const encoding = bag.get('content-encoding')?.toLowerCase();
   if (encoding !== 'gzip' && encoding !== 'x-gzip') return false;

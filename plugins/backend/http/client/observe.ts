@@ -1,7 +1,7 @@
 import type { BackendConnection, Call, ConnectionObserver, PipeRequest } from '#contract';
 import type { OriginPool } from './origin-pool.ts';
 
-/** One request on its way, seen by observers. */
+/** Reports one request to the observers. */
 export class Observation {
   readonly #observers: readonly ConnectionObserver[];
   readonly #request: PipeRequest;
@@ -14,7 +14,7 @@ export class Observation {
     this.#call = call;
   }
 
-  /** It is sent now. */
+  /** Reports that the request is being sent. */
   sent(lane: OriginPool, origin: string): void {
     const now = performance.now();
     const waitMs = now - this.#since;
@@ -24,7 +24,7 @@ export class Observation {
     this.#tell((observer) => observer.connected(connection, this.#request, this.#call));
   }
 
-  /** Its answer begins now. */
+  /** Reports that the response has started. */
   answered(): void {
     const ms = performance.now() - this.#since;
     this.#tell((observer) => observer.responded?.(ms, this.#request, this.#call));

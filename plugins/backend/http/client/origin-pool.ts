@@ -8,47 +8,47 @@ import { ProxiedPool } from './proxied-pool.ts';
 import { environmentProxy, type ProxyEnvironment } from './proxy.ts';
 import type { Sending } from './sending.ts';
 
-/** Everything a set of connections depends on. Two backends with equal settings share connections. */
+/** All settings that affect connections. Backends with equal settings share connections. */
 export interface TransportSettings {
   readonly dial: DialSettings;
-  /** Longest life of an unused connection, in milliseconds; 0 for no limit. */
+  /** Idle timeout of a connection, in milliseconds; 0 for no limit. */
   readonly idleMs: number;
-  /** The same where requests name the address; always limited. */
+  /** Idle timeout for addresses determined by requests; always limited. */
   readonly passingIdleMs: number;
-  /** Unused connections kept to one host. */
+  /** Maximum number of idle connections per host. */
   readonly maxIdlePerHost: number;
-  /** Unused connections kept to all hosts; 0 for no limit. */
+  /** Maximum number of idle connections to all hosts together; 0 for no limit. */
   readonly maxIdle: number;
-  /** False for one request per connection. */
+  /** False to use each connection for one request only. */
   readonly keepAlive: boolean;
-  /** HTTP/2 where a backend chooses it over TLS, and to addresses without TLS. */
+  /** Uses HTTP/2 if the backend chooses it over TLS, and for all addresses without TLS. */
   readonly http2: boolean;
-  /** Proxy for every call; undefined for what the environment says. */
+  /** Proxy for every call; undefined to use the environment's proxy. */
   readonly proxy: string | undefined;
   readonly environment: ProxyEnvironment;
-  /** Whose only connection it is; undefined for as many as it takes. */
+  /** Name of the exclusive owner of a single connection; undefined for shared connections without a limit. */
   readonly own: string | undefined;
-  /** Asked for at the first encrypted connection. */
+  /** Called at the first encrypted connection. */
   readonly tls: () => TlsClient;
-  /** Where no connection may lead. */
+  /** Addresses that must not be connected to. */
   readonly denied: DeniedAddresses;
 }
 
-/** Sends requests. */
+/** Sends requests over connections. */
 export interface Dispatching {
-  /** @param isAnew on a connection that has carried nothing, where connections are known. */
+  /** @param isAnew whether to use a new connection, if the dispatcher manages connections. */
   dispatch(sending: Sending, handler: AnswerHandler, isAnew?: boolean): void;
-  /** Ends every connection, each after the answer it waits for. */
+  /** Closes every connection after its pending response. */
   close(): Promise<void>;
 }
 
-/** The connections to one address. */
+/** Connections to one address. */
 export class OriginPool implements FreshMark {
-  /** As in `http://host:port`. */
+  /** Address such as `http://host:port`. */
   readonly address: string;
   readonly dispatcher: Dispatching;
   readonly proxied: boolean;
-  /** Calls on their way. */
+  /** Number of running calls. */
   active = 0;
   fresh: ConnectionTimes | null = null;
 
@@ -59,7 +59,7 @@ export class OriginPool implements FreshMark {
     this.dispatcher = proxy === undefined ? this.#direct(settings) : this.#proxied(proxy, settings);
   }
 
-  /** True when no call runs and no connection is open; of those through a proxy nobody can tell. */
+  /** Whether no call is running and no connection is open. Always false for connections through a proxy, whose state is unknown. */
   get unused(): boolean {
     const { dispatcher } = this;
     if (this.active > 0) return false;

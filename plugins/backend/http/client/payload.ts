@@ -1,14 +1,14 @@
 import type { Readable } from 'node:stream';
 
-/** What is sent: bytes can be sent again, a stream cannot. */
+/** Body to send. Bytes can be sent again, a stream cannot. */
 export type Payload = Uint8Array | Readable | null;
 
 const moments = ['readable', 'end', 'error', 'close'] as const;
 const nothing = new Uint8Array();
 
 /**
- * Hands a payload over once bytes of it are there to be sent, or it is known that none will come: at once, unless it is a
- * stream. A stream that ends without a byte is handed over as no bytes.
+ * Passes on a payload once its first bytes are available or it is known to be empty; immediately if it is not a stream.
+ * An empty stream is passed on as zero bytes.
  */
 export function onceBegun(payload: Payload, sender: { begin(payload: Payload): void }): void {
   if (payload === null || payload instanceof Uint8Array) return sender.begin(payload);
@@ -16,7 +16,7 @@ export function onceBegun(payload: Payload, sender: { begin(payload: Payload): v
   const look = (): void => {
     const isEmpty = payload.readableEnded;
     if (payload.readableLength === 0 && !isEmpty && !payload.destroyed) {
-      // No data yet, or the end of the stream, which its reader sees.
+      // No data yet, or the end of the stream, which only a read reveals.
       payload.read(0);
       return;
     }

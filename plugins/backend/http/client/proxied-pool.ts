@@ -6,23 +6,23 @@ import { headerRecord } from './headers.ts';
 import { refusing } from './refusing.ts';
 import type { Sending } from './sending.ts';
 
-/** How connections through a proxy are made and kept. Times in milliseconds. */
+/** Settings of connections through a proxy. Times in milliseconds. */
 export interface ProxiedOptions {
-  /** Of what is called, as in `http://host:port`. */
+  /** Address of the backend, such as `http://host:port`. */
   readonly address: string;
-  /** As in `http://name:password@host:port`. */
+  /** Address of the proxy, such as `http://name:password@host:port`. */
   readonly proxy: string;
-  /** Longest time to connect to the proxy; 0 for the default. */
+  /** Timeout for connecting to the proxy; 0 for the default. */
   readonly connectMs: number;
-  /** Longest life of an unused connection; 0 for no limit. */
+  /** Idle timeout of a connection; 0 for no limit. */
   readonly idleMs: number;
-  /** False for one request per connection. */
+  /** False to use each connection for one request only. */
   readonly keepAlive: boolean;
   readonly tls: TlsClient;
   readonly denied: DeniedAddresses;
 }
 
-/** Bytes an answer's headers may have. */
+/** Maximum size of response headers, in bytes. */
 const MAX_HEADER_BYTES = 1024 * 1024;
 const CONNECT_MS = 10_000;
 
@@ -31,7 +31,7 @@ interface Opened {
   readonly careful: Pick<Dispatcher, 'dispatch'>;
 }
 
-/** Requests to one address through a proxy, by the library for that, which is loaded with the first. */
+/** Sends requests to one address through a proxy. Uses undici, which is loaded at the first request. */
 export class ProxiedPool {
   readonly #options: ProxiedOptions;
   readonly #serverName: string | undefined;
@@ -39,7 +39,7 @@ export class ProxiedPool {
 
   constructor(options: ProxiedOptions) {
     this.#options = options;
-    // The same for all requests, whatever `Host` they send: with another one the library would connect anew.
+    // The same for all requests, regardless of `Host`: the library opens a new connection if it changes.
     this.#serverName = options.address.startsWith('https:') ? new URL(options.address).hostname : undefined;
   }
 

@@ -1,23 +1,23 @@
 import { isIP } from 'node:net';
 import { addressMatcher, HOST_AND_PORT, isAddressRange } from '#contract';
 
-/** Proxies named by the environment, as read when the configuration is built. */
+/** Proxies set in the environment, read when the configuration is built. */
 export interface ProxyEnvironment {
-  /** For `http://` backends; empty for none. */
+  /** Proxy for `http://` backends; empty if none is set. */
   readonly http: string;
-  /** For `https://` backends; empty for none. */
+  /** Proxy for `https://` backends; empty if none is set. */
   readonly https: string;
   /** Hosts that are called directly: names, `.domains`, addresses and ranges, each with an optional port. */
   readonly except: string;
 }
 
-/** `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, in either case, lower case first. */
+/** Reads `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`. The lowercase name takes precedence. */
 export function proxyEnvironment(environment: NodeJS.ProcessEnv): ProxyEnvironment {
   const read = (name: string) => environment[name.toLowerCase()] || environment[name] || '';
   return { http: withScheme(read('HTTP_PROXY')), https: withScheme(read('HTTPS_PROXY')), except: read('NO_PROXY') };
 }
 
-/** Pattern of proxy addresses: scheme (http, https, socks5), perhaps a name and a password, host and port. */
+/** Pattern of proxy addresses: scheme (http, https, socks5), optional user name and password, host and port. */
 export const PROXY_ADDRESS_PATTERN = `^(?:[hH][tT][tT][pP][sS]?|[sS][oO][cC][kK][sS]5)://(?:[^@/?#]*@)?${HOST_AND_PORT}/?$`;
 
 const proxyAddress = new RegExp(PROXY_ADDRESS_PATTERN);
@@ -27,9 +27,9 @@ export function isProxyAddress(text: string): boolean {
 }
 
 /**
- * The proxy the environment wants for an address.
- * @param origin of the backend, as in `http://host:port`.
- * @returns undefined for a direct connection; loopback addresses always have one.
+ * Returns the environment's proxy for an address.
+ * @param origin origin of the backend, such as `http://host:port`.
+ * @returns undefined for a direct connection, which loopback addresses always use.
  */
 export function environmentProxy(environment: ProxyEnvironment, origin: string): string | undefined {
   if (environment.http === '' && environment.https === '') return undefined;

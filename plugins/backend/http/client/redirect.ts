@@ -1,47 +1,47 @@
 import { BackendError, type HeaderBag } from '#contract';
 import { withoutUser } from './failure.ts';
 
-/** Redirects that are followed for one call. */
+/** Maximum number of redirects followed per call. */
 const MAX_REDIRECTS = 10;
 
-/** Where a redirect leads. */
+/** Target of a redirect. */
 export interface RedirectTarget {
   readonly method: string;
   readonly origin: string;
   readonly target: string;
   readonly host: string | null;
   readonly headers: HeaderBag;
-  /** The body is sent again. */
+  /** Whether the body is sent again. */
   readonly keepsBody: boolean;
 }
 
-/** The request a redirect answers. */
+/** The redirected request. */
 export interface RedirectSource {
   readonly method: string;
   readonly origin: string;
   readonly target: string;
-  /** The `Host` that is sent; null for that of the origin. */
+  /** `Host` header of the request; null to use the origin's host. */
   readonly host: string | null;
   readonly headers: HeaderBag;
-  /** Redirects before this request. */
+  /** Number of redirects before this request. */
   readonly redirects: number;
-  /** Origin of the first request of the call. */
+  /** Origin of the call's first request. */
   readonly firstOrigin: string;
 }
 
-/** True for the statuses that send the caller elsewhere. */
+/** Whether the status is a redirect that can be followed. */
 export function isRedirect(status: number): boolean {
   return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
 }
 
-/** True for a redirect that asks for the same method and body again. */
+/** Whether the redirect requires the same method and body. */
 export function repeatsBody(status: number): boolean {
   return status === 307 || status === 308;
 }
 
 /**
- * The request that follows a redirect, or why there is none. Codes: `BACKEND_REDIRECTS` after too many,
- * `BACKEND_REDIRECT` for a missing or unusable `Location`.
+ * Returns the request that follows a redirect, or the reason why it cannot be followed. Codes: `BACKEND_REDIRECTS`
+ * after too many redirects, `BACKEND_REDIRECT` for a missing or invalid `Location`.
  */
 export function redirectTo(
   status: number,
@@ -74,12 +74,12 @@ export function redirectTo(
   };
 }
 
-/** True for the same host or one of its subdomains. */
+/** Whether a host is the domain itself or one of its subdomains. */
 function isWithin(host: string, domain: string): boolean {
   return host === domain || host.endsWith(`.${domain}`);
 }
 
-/** Header values are read as Latin-1; addresses in them are UTF-8. */
+/** Decodes UTF-8 in a header value, which arrives as Latin-1. */
 function utf8(value: string): string {
   return Buffer.from(value, 'latin1').toString();
 }

@@ -4,9 +4,9 @@ import type { DeniedAddresses } from '#contract';
 import { deniedError } from './connector.ts';
 
 /**
- * Refuses calls through a proxy that would come out at a denied address: the proxy may well stand on this machine. Names
- * are looked up here, and only where their port is one that is denied.
- * @param addresses of the proxy and of the backend, with their schemes.
+ * Rejects calls through a proxy that would reach a denied address, because the proxy may run on this machine. Names are
+ * looked up locally, and only if their port is denied.
+ * @param addresses addresses of the proxy and of the backend, with their schemes.
  */
 export function refusing(
   denied: DeniedAddresses,
@@ -30,7 +30,7 @@ export function refusing(
   };
 }
 
-/** A name that only the proxy knows is not one of this machine. */
+/** Whether a host resolves to a denied address. A name that only the proxy can resolve is not one of this machine. */
 async function leadsTo(denied: DeniedAddresses, host: string, port: number): Promise<boolean> {
   const results = await lookup(host, { all: true }).catch(() => []);
   return results.some(({ address }) => denied.has(address, port));

@@ -1,21 +1,21 @@
 import type { Payload } from './payload.ts';
 import type { RedirectSource } from './redirect.ts';
 
-/** One attempt at a request, as connections are handed it. */
+/** One attempt to send a request. */
 export interface Sending {
   readonly origin: string;
   readonly path: string;
   readonly method: string;
-  /** Names and values in turn; `Host` as it is written here. */
+  /** Alternating names and values; the name `Host` has exactly this case. */
   readonly headers: readonly string[];
   readonly body: Payload;
-  /** Bytes of a body that is a stream, where they are known; its `Content-Length` is among the headers. */
+  /** Length of a streamed body, if it is known. Its `Content-Length` is among the headers. */
   readonly length: number | undefined;
-  /** The connection is closed after the answer. */
+  /** Whether the connection is closed after the response. */
   readonly isLast: boolean;
 }
 
-/** @param list headers for the wire. @param length of a payload that is a stream, where it is known. */
+/** @param list headers to send. @param length length of a streamed payload, if it is known. */
 export function sending(
   { origin, target, host, method }: RedirectSource,
   list: string[],

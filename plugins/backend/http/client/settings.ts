@@ -65,18 +65,18 @@ export const httpClientSchema = {
 
 export type HttpClientConfig = Infer<typeof httpClientSchema>;
 
-/** Where a client is made; without a backend its requests name any address. */
+/** Site of an HTTP client. Without a backend, its requests can use any address. */
 type ClientSite = Site<HttpClientConfig> & Partial<Pick<BackendSite<HttpClientConfig>, 'backend'>>;
 
 const DEFAULT_KEEP_ALIVE_MS = 15_000;
 const DEFAULT_FALLBACK_MS = 300;
-/** Connections that are still being opened when their requests have timed out end after this time. */
+/** Default dial timeout. It ends connection attempts whose requests have already timed out. */
 const DEFAULT_DIAL_MS = 20_000;
 const DEFAULT_MAX_IDLE_PER_HOST = 250;
 const MAX_PASSING_IDLE_MS = 60_000;
 
 /**
- * The client of one backend, on connections kept for all backends with equal settings.
+ * Creates the client of a backend. Backends with equal settings share connections.
  * @throws ConfigError `HTTP_PROXY_ADDRESS`, and those of `prepareTls`.
  */
 export function httpClient(site: ClientSite, options: HttpOptions = {}): HttpClient {
@@ -108,7 +108,7 @@ export function httpClient(site: ClientSite, options: HttpOptions = {}): HttpCli
 
 let environment: ProxyEnvironment | null = null;
 
-/** Read once a turn of the event loop: in one of them a thousand backends are attached. */
+/** Reads the proxy environment, at most once per turn of the event loop: a thousand backends may be attached in one turn. */
 function environmentNow(): ProxyEnvironment {
   if (environment) return environment;
   queueMicrotask(() => {
@@ -118,7 +118,7 @@ function environmentNow(): ProxyEnvironment {
   return environment;
 }
 
-/** What is called whatever a request says: proxies in the place of what they lead to. */
+/** Registers the addresses that are called regardless of requests. A proxy replaces the addresses behind it. */
 function nameUpstreams(site: ClientSite, { calls }: HttpOptions, tls: PreparedTls | null): void {
   const environment = environmentNow();
   const name = (address: string, at: string | number): void => {
@@ -149,7 +149,7 @@ function checkHttp2({ config, setting, fault }: ClientSite): void {
   throw fault('HTTP2_UNUSABLE', '/http2', `http2 cannot be: ${reason}`, { hint: 'leave one of the two out' });
 }
 
-/** True when a host is made of values of the request, or is not the configuration's at all. */
+/** Whether the address comes from requests: a host contains placeholders, or there is no backend. */
 function isPassing({ backend }: ClientSite): boolean {
   return !backend || backend.host.some((host) => host.includes('{'));
 }
@@ -174,7 +174,7 @@ function transport(site: ClientSite, tls: PreparedTls | null, own: string | unde
     maxIdlePerHost: setting('max_idle_connections_per_host') || DEFAULT_MAX_IDLE_PER_HOST,
     maxIdle: setting('max_idle_connections'),
     keepAlive: !setting('disable_keep_alives'),
-    // Where a connection is somebody's, its requests go one after another.
+    // An exclusive connection carries its requests one at a time.
     http2: site.config.http2 && own === undefined,
     proxy: site.config.proxy_address,
     own,
@@ -193,11 +193,11 @@ function transport(site: ClientSite, tls: PreparedTls | null, own: string | unde
   );
 }
 
-/** Hashes of settings: thousands of backends have a few between them. */
+/** Cache of hashed settings: thousands of backends share only a few. */
 const hashes = new Map<string, string>();
 const MAX_HASHES = 100;
 
-/** The key of kept connections may be shown, and a proxy's address may hold a password. */
+/** Hashes the key of shared connections, because keys may be displayed and a proxy address may contain a password. */
 function hashed(settings: string): string {
   let hash = hashes.get(settings);
   if (hash === undefined) {

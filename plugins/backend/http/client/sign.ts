@@ -2,7 +2,7 @@ import type { Call, HeaderBag, HttpSigner } from '#contract';
 import type { Payload } from './payload.ts';
 import type { RedirectSource } from './redirect.ts';
 
-/** The headers of one attempt, signed by everyone in turn. The hop keeps its own, which no signature is in. */
+/** Returns the headers of one attempt, signed by all signers in turn. The original headers remain unsigned. */
 export async function signed(
   { method, origin, target, host, headers, redirects: hops }: RedirectSource,
   signers: readonly HttpSigner[],

@@ -1,10 +1,10 @@
 import { HeaderBag, type Log } from '#contract';
 import { incoming } from './headers.ts';
 
-/** Bytes that the fields behind a body may have; more than that is left out. */
+/** Maximum size of the trailers, in bytes. Anything beyond it is dropped. */
 const MAX_TRAILER_BYTES = 16 * 1024;
 
-/** What a backend said behind its body, without the fields of the connection; null for nothing. @param raw names and values in turn. */
+/** Reads the trailers without those of the connection; null if there are none. @param raw alternating names and values. */
 export function readTrailers(raw: unknown, log: Log): HeaderBag | null {
   if (!Array.isArray(raw) || raw.length === 0) return null;
   const fields = raw as readonly Buffer[] | readonly string[];

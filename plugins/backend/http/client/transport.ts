@@ -1,17 +1,17 @@
 import { OriginPool, type TransportSettings } from './origin-pool.ts';
 
-/** Addresses of a configuration known before unused ones are forgotten: discovery can make any number of them. */
+/** Number of configured addresses from which unused ones are removed: service discovery can produce any number. */
 const SWEEP_FROM = 64;
-/** Addresses of requests whose unused connections are kept. */
+/** Maximum number of addresses determined by requests whose idle connections are kept. */
 const MAX_PASSING = 256;
-/** Addresses looked at to make room for another one. */
+/** Maximum number of addresses examined to make room for another one. */
 const LOOKED_AT = 16;
 
-/** The connections of one set of settings. */
+/** All connections that use one set of settings. */
 export class Transport {
   #settings: TransportSettings;
   #lanes = new Map<string, OriginPool>();
-  /** To addresses that requests or redirects named, the one that was used last at the end. */
+  /** Connections to addresses determined by requests or redirects, most recently used last. */
   #passing = new Map<string, OriginPool>();
   #active = 0;
   #isClosed = false;
@@ -21,9 +21,9 @@ export class Transport {
   }
 
   /**
-   * Enters a call into the lane of an address, as in `http://host:port`; `leave` must follow.
-   * @param isPassing a request or a redirect has named the address, not the configuration.
-   * @throws Error when the address cannot be called.
+   * Registers a call to an address such as `http://host:port`. Must be followed by `leave`.
+   * @param isPassing whether the address comes from a request or a redirect, not from the configuration.
+   * @throws Error if the address cannot be called.
    */
   enter(address: string, isPassing: boolean): OriginPool {
     const lane = this.#lanes.get(address) ?? (isPassing ? this.#pass(address) : this.#open(address));
@@ -32,20 +32,20 @@ export class Transport {
     return lane;
   }
 
-  /** A call has ended. One that began after everything was closed leaves nothing behind. */
+  /** Ends a call. Connections of a call that began after `close` are closed with it. */
   leave(lane: OriginPool): void {
     lane.active -= 1;
     this.#active -= 1;
     if (this.#isClosed && lane.active === 0) this.#forget(lane);
   }
 
-  /** True when there are more calls than connections to keep: the connection of the next is closed after its answer. */
+  /** Whether there are more calls than idle connections to keep, so that the next connection is closed after its response. */
   crowded(lane: OriginPool): boolean {
     const { maxIdlePerHost, maxIdle } = this.#settings;
     return lane.active > maxIdlePerHost || (maxIdle > 0 && this.#active > maxIdle);
   }
 
-  /** Closes every connection, each after the answer it waits for. */
+  /** Closes every connection after its pending response. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const lanes = [...this.#lanes.values(), ...this.#passing.values()];
@@ -68,14 +68,14 @@ export class Transport {
     const known = this.#passing.get(address);
     if (!known && this.#passing.size >= MAX_PASSING) this.#makeRoom();
     this.#passing.delete(address);
-    // That an address without TLS knows HTTP/2 is said of those of the configuration alone.
+    // Only configured addresses are assumed to support HTTP/2 without TLS.
     const http2 = this.#settings.http2 && address.startsWith('https:');
     const lane = known ?? new OriginPool(address, { ...this.#settings, idleMs, http2 });
     this.#passing.set(address, lane);
     return lane;
   }
 
-  /** Closes what was used longest ago; what is in use is looked at again later. */
+  /** Closes the least recently used addresses. Those in use are moved to the end. */
   #makeRoom(): void {
     let looked = 0;
     for (const [address, lane] of this.#passing) {
@@ -92,7 +92,7 @@ export class Transport {
   #forget(lane: OriginPool): void {
     const { address } = lane;
     const lanes = [this.#lanes, this.#passing].find((known) => known.get(address) === lane);
-    // One that was closed with everything is in neither.
+    // It was already removed by `close`.
     if (!lanes) return;
     lanes.delete(address);
     void lane.dispatcher.close();

@@ -1,23 +1,23 @@
 import type { BackendSite } from '#contract';
 
-/** What the host of a backend and the rest of its address name together. */
+/** Address formed by the host of a backend and a field of the component. */
 export interface Address {
-  /** In lower case, as in `nats`. */
+  /** Scheme in lowercase, such as `nats`. */
   readonly scheme: string;
-  /** Behind the scheme, without parameters. */
+  /** Part after the scheme, without parameters. */
   readonly place: string;
-  /** All values of each parameter, in order. */
+  /** Values of each parameter, in order. */
   readonly params: ReadonlyMap<string, readonly string[]>;
-  /** The whole, as it is written. */
+  /** The complete address, as configured. */
   readonly text: string;
 }
 
-/** The site of a component whose address it is. */
+/** Site of the component that the address belongs to. */
 export type AddressSite = Pick<BackendSite<unknown>, 'backend' | 'fault' | 'warn'>;
 
 /**
- * The first host of the backend with what the component adds to it.
- * @param field of the component that holds the rest. @throws ConfigError PUBSUB_HOST, PUBSUB_ADDRESS
+ * Joins the first host of the backend and the component's part of the address.
+ * @param field field of the component that contains the rest. @throws ConfigError PUBSUB_HOST, PUBSUB_ADDRESS
  */
 export function addressOf(site: AddressSite, field: string, rest: string): Address {
   const [host, ...others] = site.backend.host;
@@ -41,7 +41,7 @@ export function addressOf(site: AddressSite, field: string, rest: string): Addre
   return { scheme: scheme.toLowerCase(), place, params, text };
 }
 
-/** Refuses parameters that a scheme does not have. @throws ConfigError PUBSUB_PARAMETER */
+/** Rejects parameters that the scheme does not support. @throws ConfigError PUBSUB_PARAMETER */
 export function onlyParams(site: AddressSite, field: string, address: Address, known: readonly string[]): void {
   for (const name of address.params.keys()) {
     if (known.includes(name)) continue;
@@ -52,7 +52,7 @@ export function onlyParams(site: AddressSite, field: string, address: Address, k
   }
 }
 
-/** A parameter that may be written once. @throws ConfigError PUBSUB_PARAMETER */
+/** Reads a parameter that may occur once. @throws ConfigError PUBSUB_PARAMETER */
 export function paramOf(site: AddressSite, field: string, address: Address, name: string): string | undefined {
   const values = address.params.get(name);
   if (values === undefined) return undefined;

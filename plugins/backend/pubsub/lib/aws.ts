@@ -15,14 +15,14 @@ import type { Message } from '../../../services/broker/message.ts';
 import { paramOf } from './address.ts';
 import type { Opening } from './driver.ts';
 
-/** Longest response that is read, in bytes: some more than ten of the largest messages. */
+/** Maximum size of a response, in bytes: more than ten messages of the largest size. */
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
-/** How many attributes a message of AWS may have. */
+/** Maximum number of attributes of an AWS message. */
 const MAX_ATTRIBUTES = 10;
-/** Says that a body which is no text is in Base64: with this attribute other clients write and read it so, too. */
+/** Attribute of messages whose binary body is Base64-encoded. Other clients use the same attribute. */
 const ENCODED = 'base64encoded';
 
-/** One service of AWS in one region. */
+/** An AWS service in one region. */
 export interface AwsService {
   readonly name: 'sqs' | 'sns';
   readonly region: string;
@@ -32,8 +32,9 @@ export interface AwsService {
 }
 
 /**
- * The service that an address names, by its parameters `region` and `endpoint`, which is another address, as of an emulator.
- * @param known region of the address itself. @throws ConfigError PUBSUB_PARAMETER
+ * Resolves the service from the address parameters `region` and `endpoint`. The latter replaces the service's URL, for
+ * example with that of an emulator.
+ * @param known region contained in the address itself. @throws ConfigError PUBSUB_PARAMETER
  */
 export function serviceOf(opening: Opening, name: AwsService['name'], known: string | undefined): AwsService {
   const { site, field, address } = opening;
@@ -60,7 +61,7 @@ export function serviceOf(opening: Opening, name: AwsService['name'], known: str
   };
 }
 
-/** Calls an action of a service. @returns the body. @throws BackendError AWS_FAILED with the error code of AWS, and others. */
+/** Calls an action of a service. @returns the response body. @throws BackendError AWS_FAILED with the AWS error code, and others. */
 export async function callAws(service: AwsService, headers: string[], body: string, call: Call): Promise<string> {
   const { name, region, origin, send, credentials } = service;
   const bytes = Buffer.from(body);
@@ -84,13 +85,13 @@ export async function callAws(service: AwsService, headers: string[], body: stri
   throw new BackendError('AWS_FAILED', `${name.toUpperCase()}: ${what}`, { upstreamStatus: reply.status });
 }
 
-/** A message as services of AWS have it: a text, and attributes that are texts. */
+/** A message as AWS services represent it: a text with string attributes. */
 export interface AwsMessage {
   readonly text: string;
   readonly attributes: readonly (readonly [name: string, value: string])[];
 }
 
-/** Makes messages. Of the headers the first ten by name are sent, those that AWS does not allow left out; told once. */
+/** Converts messages. Headers that AWS does not allow are omitted, and only the first ten by name are sent, with a single warning. */
 export function messagesFor(log: Log): (message: Message) => AwsMessage {
   let isTold = false;
   return ({ payload, headers }) => {
@@ -109,12 +110,12 @@ export function messagesFor(log: Log): (message: Message) => AwsMessage {
   };
 }
 
-/** What was sent by `messagesFor`. */
+/** Decodes the body of a message created by `messagesFor`. */
 export function payloadOf(text: string, attributes: Readonly<Record<string, unknown>>): Buffer {
   return Buffer.from(text, Object.hasOwn(attributes, ENCODED) ? 'base64' : 'utf8');
 }
 
-/** Null for bytes that are no text that AWS takes. */
+/** Decodes a text; null if the bytes are not a text that AWS accepts. */
 function textOf(payload: Uint8Array): string | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(payload);
@@ -124,5 +125,5 @@ function textOf(payload: Uint8Array): string | null {
   }
 }
 
-/** Characters that XML does not have. */
+/** Characters that XML does not allow. */
 const notAllowed = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;

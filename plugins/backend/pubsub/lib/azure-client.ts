@@ -11,29 +11,29 @@ import { during } from '../../../services/broker/during.ts';
 import type { Link } from '../../../services/broker/kept-link.ts';
 import { OwnSockets } from '../../../services/broker/own-sockets.ts';
 
-/** Longest time to connect, and for anything that the server is to say, in milliseconds. */
+/** Timeout for connecting and for server responses, in milliseconds. */
 const CONNECT_MS = 5000;
-/** A server that refuses a link opens it first, and closes it with the reason by then, in milliseconds. */
+/** Time in which a server that rejects a link closes it with the reason, after opening it first. In milliseconds. */
 const REFUSED_MS = 100;
-/** Longest wait for the end of a connection, in milliseconds. */
+/** Timeout for closing a connection, in milliseconds. */
 const GOODBYE_MS = 2000;
 
-/** What the library hears of sockets that are closed. */
+/** Error that the library receives for closed sockets. */
 const CLOSED = new Error('closed by the gateway');
 
-/** Connects again by nothing but what asks for it. */
+/** Creates a client without automatic reconnection. */
 async function makeClient(connection: string): Promise<ServiceBusClient> {
   const { ServiceBusClient } = await import('@azure/service-bus');
   return new ServiceBusClient(connection, { retryOptions: { maxRetries: 0, timeoutInMs: CONNECT_MS } });
 }
 
-/** A connection that publishes to one topic. */
+/** Connection that publishes to one topic. */
 export interface SenderLink extends Link {
-  /** @returns once the server has it. */
+  /** @returns a promise that resolves once the server has accepted the message. */
   send(message: ServiceBusMessage, call: Call): Promise<void>;
 }
 
-/** @throws Error with the reason. */
+/** @throws Error with the reason if the connection fails. */
 export async function openSender(
   connection: string,
   topic: string,
@@ -45,7 +45,7 @@ export async function openSender(
   const close = () => sockets.end(GOODBYE_MS, () => client.close());
   try {
     const sender = client.createSender(topic);
-    // Which has to know how long a message may be, and opens its link to ask for that.
+    // Creating a batch opens the sender's link, because it requires the maximum message size.
     await sockets.connect(CONNECT_MS, signal, () => sender.createMessageBatch());
     return {
       send: (message, call) =>
@@ -61,24 +61,25 @@ export async function openSender(
   }
 }
 
-/** What happens on a connection that receives. */
+/** Event handlers of a receiving connection. */
 export interface ReceiverHandlers {
-  /** @returns a promise that is settled with the message: until then it counts among those that are held. */
+  /** @returns a promise that resolves once the message is settled. Until then the message counts as held. */
   readonly receive: (message: ServiceBusReceivedMessage) => Promise<void>;
-  /** Messages of before cannot be settled any more: the server hands them over again. */
+  /** Called when earlier messages can no longer be settled; the server redelivers them. */
   readonly forget: () => void;
 }
 
-/** A connection that receives messages of one subscription. */
+/** Connection that receives messages of one subscription. */
 export interface ReceiverLink extends Link {
   readonly receiver: ServiceBusReceiver;
-  /** No further message is handed over; what becomes of the others can still be said. */
+  /** Stops receiving messages. Those already received can still be settled. */
   stop(): Promise<void>;
 }
 
 /**
- * Receives until it is closed.
- * @param room messages that are held and not settled. @param onLost called once. @throws Error with the reason.
+ * Receives messages until the link is closed.
+ * @param room maximum number of unsettled messages. @param onLost called once. @throws Error with the reason if the
+ * connection fails.
  */
 export async function openReceiver(
   connection: string,
@@ -92,14 +93,14 @@ export async function openReceiver(
   const sockets = new OwnSockets(denied, 0, CLOSED);
   const ending = new AbortController();
   const close = () => {
-    // Between attempts to open its link the library waits for longer than anybody else.
+    // The library waits too long between attempts to open its link, so they are aborted.
     ending.abort();
     return sockets.end(GOODBYE_MS, () => client.close());
   };
   const receiver = client.createReceiver(topic, subscription, {
     receiveMode: 'peekLock',
     skipParsingBodyAsJson: true,
-    // The library goes on renewing locks of connections that are gone.
+    // The library would renew locks even after their connection is gone.
     maxAutoLockRenewalDurationInMs: 0,
   });
   const opening = Promise.withResolvers<void>();
@@ -107,12 +108,12 @@ export async function openReceiver(
   const handlers = {
     processMessage: receive,
     async processError({ error, errorSource }: ProcessErrorArgs) {
-      // Of a single message: it comes again.
+      // The error affects a single message, which is redelivered.
       if (errorSource !== 'receive') return;
       if (isOpen) onLost(error);
       else opening.reject(error);
     },
-    // Called whenever the library has opened its link, which it does again by itself where only that was closed.
+    // Called each time the library has opened its link. It reopens the link itself if only the link was closed.
     async postInitialize() {
       if (isOpen) return forget();
       await pause(REFUSED_MS, undefined, { ref: false });

@@ -6,29 +6,29 @@ import { KeptLink, reasonOf } from '../../../services/broker/kept-link.ts';
 import type { Delivery, Subscriber } from '../../../services/broker/message.ts';
 import { openReceiver, type ReceiverLink } from './azure-client.ts';
 
-/** Messages that wait for a request; the server hands over no more. */
+/** Maximum number of messages waiting for a request. The server delivers no more than that. */
 const CAPACITY = 100;
-/** Longest wait for the server to hand over no more, and to hear what becomes of messages, in milliseconds. */
+/** Timeouts for stopping delivery, and for settling messages, in milliseconds. */
 const STOP_MS = 2000;
 const SETTLE_MS = 5000;
-/** How often the locks of messages that wait are renewed, in milliseconds. Azure gives them 5 seconds at least, mostly 60. */
+/** Interval at which the locks of waiting messages are renewed, in milliseconds. Azure locks last at least 5 seconds, usually 60. */
 const RENEWAL_MS = 15_000;
 
 interface HeldMessage {
   readonly message: ServiceBusReceivedMessage;
-  /** It is with the gateway no more: the server may hand over another one. */
+  /** Frees the message's place, so that the server can deliver another one. */
   readonly release: () => void;
 }
 
-/** Has messages of a subscription handed over and locked, and gives them to requests. */
+/** Receives locked messages of a subscription, and passes them to requests. */
 export class AzureSubscriber implements Subscriber {
   readonly #inbox = new Inbox();
-  /** Messages that wait for a request. */
+  /** Messages waiting for a request. */
   readonly #held = new Map<Delivery, HeldMessage>();
   readonly #kept: KeptLink<ReceiverLink>;
-  /** What the server is being told. */
+  /** Pending settlements of messages. */
   readonly #settling = new Set<Promise<void>>();
-  /** Ends the waits for messages of a connection that is gone. */
+  /** Resolves when the connection of the held messages is gone. */
   #forgotten = Promise.withResolvers<void>();
   readonly #timer: NodeJS.Timeout;
   #log: Log | null = null;
@@ -76,12 +76,12 @@ export class AzureSubscriber implements Subscriber {
     this.#inbox.putBack(delivery);
   }
 
-  /** Gives back what nobody has taken. */
+  /** Returns messages that no request has taken. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     const link = this.#kept.opened;
     if (link) await Promise.race([link.stop().catch(() => {}), pause(STOP_MS, undefined, { ref: false })]);
-    // Given back before, it would be handed over to this link again.
+    // Messages returned before delivery has stopped would be redelivered to this link.
     this.#isStopped = true;
     for (const { giveBack } of this.#inbox.empty()) giveBack?.();
     await Promise.race([Promise.all(this.#settling), pause(SETTLE_MS, undefined, { ref: false })]);
@@ -110,7 +110,7 @@ export class AzureSubscriber implements Subscriber {
     return Promise.race([settled, this.#forgotten.promise]);
   }
 
-  /** A request does not wait for it. At worst the message comes again, once its lock is over. */
+  /** Settles a message in the background, without delaying the request. If that fails, the message is redelivered once its lock has expired. */
   #settle(telling: Promise<void>): void {
     const told = telling
       .catch((error) => {
@@ -140,7 +140,7 @@ export class AzureSubscriber implements Subscriber {
   }
 }
 
-/** Bytes as they are; what other clients send as values of AMQP as text. */
+/** Returns bytes unchanged, and converts AMQP values of other clients to text. */
 function payloadOf(body: unknown): Uint8Array {
   if (body instanceof Uint8Array) return body;
   if (body === undefined || body === null) return new Uint8Array();

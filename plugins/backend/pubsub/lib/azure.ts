@@ -9,10 +9,10 @@ import { AzureSubscriber } from './azure-subscriber.ts';
 import { BadVariable, type Driver, type Opening } from './driver.ts';
 import { demandPackage } from './package.ts';
 
-/** The client of Microsoft, which is loaded when a configuration that names it serves. */
+/** Microsoft's client package. It is loaded only when an active configuration uses it. */
 const PACKAGE = '@azure/service-bus';
 
-/** Azure Service Bus: topics, or queues, to publish to, and subscriptions of topics. */
+/** Azure Service Bus: publishes to topics or queues, and receives from subscriptions of topics. */
 export const azure: Driver = {
   name: 'Azure Service Bus',
   variable: 'SERVICEBUS_CONNECTION_STRING',
@@ -70,7 +70,7 @@ function entityOf(opening: Opening, name: string, what: string): string {
 const AMQP_PORT = 5672;
 const AMQPS_PORT = 5671;
 
-/** The server of a connection string, which but for an emulator speaks TLS. @throws BadVariable */
+/** Server of a connection string. Uses TLS unless it is an emulator. @throws BadVariable */
 function upstreamOf(said: string): Upstream {
   const fields = new Map(
     said.split(';').map((field) => {
@@ -87,7 +87,7 @@ function upstreamOf(said: string): Upstream {
   throw new BadVariable('SERVICEBUS_CONNECTION_STRING is not a connection string with an Endpoint and a key');
 }
 
-/** Publishes to one topic. A message is sent once, and taken when the server has said so. */
+/** Publishes to one topic. Each message is sent once, and succeeds when the server has confirmed it. */
 class AzurePublisher implements Publisher {
   readonly #kept: KeptLink<SenderLink>;
 

@@ -7,7 +7,7 @@ import { rabbit } from './rabbit.ts';
 import { sns } from './sns.ts';
 import { sqs } from './sqs.ts';
 
-/** Kinds of brokers by the scheme of an address. */
+/** Drivers by the scheme of an address. */
 const drivers: Readonly<Record<string, Driver>> = {
   kafka,
   nats,
@@ -19,10 +19,10 @@ const drivers: Readonly<Record<string, Driver>> = {
   azuresb: azure,
 };
 
-/** Undefined for a scheme that nobody knows. */
+/** Returns the driver of a scheme; undefined if the scheme is unknown. */
 export function driverOf(scheme: string): Driver | undefined {
   return Object.hasOwn(drivers, scheme) ? drivers[scheme] : undefined;
 }
 
-/** As they are written in a host. */
+/** Supported schemes, as written in a host. */
 export const schemes: readonly string[] = Object.keys(drivers).map((scheme) => `${scheme}://`);

@@ -2,25 +2,25 @@ import type { Duplex } from 'node:stream';
 import type { v1 } from '@google-cloud/pubsub';
 import { reasonOf as causesOf, type Link } from '../../../services/broker/kept-link.ts';
 
-/** Longest time to connect, in milliseconds. */
+/** Connection timeout, in milliseconds. */
 const CONNECT_MS = 10_000;
-/** A server that refuses a stream does so by then; one that says nothing has accepted it, in milliseconds. */
+/** Time in which a server rejects a stream, in milliseconds. A stream without a response by then counts as accepted. */
 const ACCEPTED_MS = 1000;
-/** Of silence after which the server is asked whether it is there, and how long it has to say so, in milliseconds. */
+/** Time without traffic after which the server is pinged, and timeout of its response, in milliseconds. */
 const PING_MS = 30_000;
 const PONG_MS = 10_000;
-/** Status of gRPC by which a server says that the account may not do what it was asked. */
+/** gRPC status for an account without the required permission. */
 const PERMISSION_DENIED = 7;
 
 export type PublisherClient = InstanceType<typeof v1.PublisherClient>;
 export type SubscriberClient = InstanceType<typeof v1.SubscriberClient>;
 
-/** A client that has reached its server. */
+/** A client that has connected to its server. */
 export interface PublisherLink extends Link {
   readonly client: PublisherClient;
 }
 
-/** A message as Pub/Sub hands it over. */
+/** A message as delivered by Pub/Sub. */
 export interface ReceivedMessage {
   readonly ackId?: string | null;
   readonly message?: {
@@ -30,41 +30,41 @@ export interface ReceivedMessage {
   } | null;
 }
 
-/** Opens a stream of messages. */
+/** Request that opens a stream of messages. */
 export interface PullRequest {
   readonly subscription: string;
   readonly streamAckDeadlineSeconds: number;
-  /** How many messages, and how many bytes of them, are handed over and not settled. */
+  /** Maximum number of unsettled messages, and of their bytes. */
   readonly maxOutstandingMessages: number;
   readonly maxOutstandingBytes: number;
 }
 
-/** What the server or the client says, without remarks that are empty. */
+/** Returns the error message of the server or client, without an empty resolution note. */
 export function reasonOf(error: unknown): string {
   return causesOf(error).replace(/\s*Resolution note:\s*$/, '');
 }
 
-/** How a client is told of its server and account; the library looks at the environment. */
+/** Prepares the client options. The library reads the server and account from the environment. */
 async function prepare() {
   const { PubSub, v1: clients } = await import('@google-cloud/pubsub');
   const channel: object = {
     'grpc.keepalive_time_ms': PING_MS,
     'grpc.keepalive_timeout_ms': PONG_MS,
-    // A new client does not wait because the last one could not connect.
+    // Prevents a new client from waiting for the backoff of an earlier one that could not connect.
     'grpc.use_local_subchannel_pool': 1,
   };
-  // An emulator has no accounts: the library would ask the machine for one all the same.
+  // An emulator has no accounts, but the library would still query the machine for one.
   const account: object = process.env['PUBSUB_EMULATOR_HOST']
     ? { clientOptions: { universeDomain: 'googleapis.com' } }
     : {};
-  // Every name is a full one.
+  // The project ID is not used: all resource names are complete.
   const config = await new PubSub({ projectId: 'none', ...channel, ...account }).getClientConfig();
   return { clients, options: config as ConstructorParameters<typeof v1.PublisherClient>[0] };
 }
 
 /**
- * Makes a client for a topic, and asks the server for that. An account that may only publish cannot know about it, which is
- * no matter. @throws Error with what the server says.
+ * Creates a client for a topic, and checks that the topic exists. Accounts that may only publish lack permission for
+ * the check, which is ignored. @throws Error with the server's message.
  */
 export async function openPublisherLink(topic: string, signal: AbortSignal): Promise<PublisherLink> {
   const { clients, options } = await prepare();
@@ -80,13 +80,13 @@ export async function openPublisherLink(topic: string, signal: AbortSignal): Pro
   return { client, close: () => close(client) };
 }
 
-/** A client for a subscription; it connects with its first request. */
+/** Creates a client for a subscription. It connects at its first request. */
 export async function makeSubscriberClient(): Promise<SubscriberClient> {
   const { clients, options } = await prepare();
   return new clients.SubscriberClient(options);
 }
 
-/** Resolves once the client has a connection. */
+/** Resolves once the client is connected. */
 async function connected(client: SubscriberClient): Promise<void> {
   const stub = (await client.initialize()) as unknown as {
     waitForReady(deadline: number, done: (error?: Error) => void): void;
@@ -96,22 +96,22 @@ async function connected(client: SubscriberClient): Promise<void> {
   });
 }
 
-/** A client that never got its credentials has nothing to close. */
+/** Closes a client. Errors are ignored, since a client that never got credentials has nothing to close. */
 export async function close(client: PublisherClient | SubscriberClient): Promise<void> {
   await client.close().catch(() => {});
 }
 
-/** Requests go one way, messages the other. */
+/** Bidirectional stream of requests and messages. */
 export type PullStream = Duplex & { cancel(): void };
 
-/** What a stream of messages calls. */
+/** Event handlers of a message stream. */
 export interface PullHandlers {
   readonly receive: (messages: readonly ReceivedMessage[]) => void;
-  /** Called once when the stream has ended, whoever ended it; with an error where it has failed. */
+  /** Called once when the stream has ended, on either side; with an error if it has failed. */
   readonly ended: (error: Error | null) => void;
 }
 
-/** Opens a stream. @returns once the server has accepted it. @throws Error with what the server says. */
+/** Opens a stream. @returns a promise that resolves once the server has accepted it. @throws Error with the server's message. */
 export function openPull(
   client: SubscriberClient,
   request: PullRequest,
@@ -132,7 +132,7 @@ export function openPull(
       if (isOver) return;
       isOver = true;
       settle();
-      // What it has answered is read before it is left.
+      // Reads the outcome before the stream is canceled.
       if (isAccepted) ended(error);
       else reject(error ?? new Error('the server has ended the stream'));
       stream.cancel();
@@ -158,7 +158,7 @@ export function openPull(
       () => {
         if (!isAccepted && !isOver) silent = setTimeout(accept, ACCEPTED_MS);
       },
-      // The stream says why.
+      // The stream reports the reason itself.
       () => {},
     );
     if (signal.aborted) abort();

@@ -1,27 +1,27 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '#contract';
 
-/** How long the server leaves a message with the gateway unless that asks for more, in seconds. */
+/** Duration of a message lease, in seconds. */
 export const LEASE_S = 60;
-/** How often more time is asked for, in milliseconds. */
+/** Interval at which leases are renewed, in milliseconds. */
 const RENEWAL_MS = 20_000;
-/** Messages that are settled by one request. */
+/** Maximum number of messages settled by one request. */
 const BATCH = 1000;
 
-/** What settles messages; each function rejects where the server has not done it. */
+/** Operations that settle messages. Each rejects if the server has not performed it. */
 export interface Settling {
   acknowledge(ackIds: string[]): Promise<unknown>;
-  /** @param seconds from now on; 0 to have the messages handed over again. */
+  /** @param seconds new lease duration, starting now; 0 to redeliver the messages. */
   modifyAckDeadline(ackIds: string[], seconds: number): Promise<unknown>;
 }
 
 /**
- * Messages that are with the gateway: their leases are renewed for as long as no request has taken them. What becomes of them
- * is told to the server as soon as there is one, also over another connection than the one they came by.
+ * Leases of received messages. They are renewed until a request takes the message. Settlements are sent to the server
+ * as soon as it is connected, even over a different connection than the one that delivered the message.
  */
 export class Leases {
   readonly #log: () => Log | null;
-  /** When each lease is over, in milliseconds of `performance.now()`. */
+  /** Expiry of each lease, in milliseconds of `performance.now()`. */
   readonly #held = new Map<string, number>();
   readonly #accepted = new Map<string, number>();
   readonly #returned = new Map<string, number>();
@@ -34,7 +34,7 @@ export class Leases {
     this.#timer = setInterval(() => void this.#renew(), RENEWAL_MS).unref();
   }
 
-  /** By which the server is reached from now on; null while it is not. */
+  /** Sets the current connection to the server; null while there is none. */
   use(settling: Settling | null): void {
     this.#settling = settling;
     this.#flush();
@@ -44,22 +44,22 @@ export class Leases {
     this.#held.set(ackId, performance.now() + LEASE_S * 1000);
   }
 
-  /** False for a message whose lease is over: the server hands it over again. */
+  /** Whether the lease is still valid. Otherwise the server redelivers the message. */
   isHeld(ackId: string): boolean {
     return (this.#held.get(ackId) ?? 0) > performance.now();
   }
 
-  /** A message is done. */
+  /** Acknowledges a message. */
   accept(ackId: string): void {
     this.#settle(ackId, this.#accepted);
   }
 
-  /** A message is to be handed over again. */
+  /** Returns a message for redelivery. */
   giveBack(ackId: string): void {
     this.#settle(ackId, this.#returned);
   }
 
-  /** Tells the server what it has not been told, in some time; what it does not hear by then comes again. */
+  /** Sends pending settlements, for at most `ms` milliseconds. Messages that are not settled by then are redelivered. */
   async end(ms: number): Promise<void> {
     clearInterval(this.#timer);
     this.#flush();
@@ -82,9 +82,9 @@ export class Leases {
     });
   }
 
-  /** One request after another, each with what has been settled meanwhile. */
+  /** Sends requests one at a time, each with all settlements since the last one. */
   async #send(): Promise<void> {
-    // What is settled at the same time goes together.
+    // Collects the settlements of one turn into a single request.
     await Promise.resolve();
     let isSent = true;
     while (isSent && this.#settling && this.#accepted.size + this.#returned.size > 0) {
@@ -97,7 +97,7 @@ export class Leases {
     }
   }
 
-  /** @returns false where that failed: it is tried again later, for as long as the leases last. */
+  /** @returns false if the request failed. It is retried later, until the leases expire. */
   async #sendSome(settled: Map<string, number>, send: (ackIds: string[]) => Promise<unknown>): Promise<boolean> {
     const some = [...settled].slice(0, BATCH);
     if (some.length === 0) return true;
@@ -129,7 +129,7 @@ export class Leases {
     try {
       await this.#settling?.modifyAckDeadline(ids, LEASE_S);
     } catch {
-      // They last a while yet, and are renewed next time or handed over again.
+      // The leases are still valid; they are renewed next time, or the messages are redelivered.
       return;
     }
     if (this.#settling) for (const ackId of ids) if (this.#held.has(ackId)) this.#held.set(ackId, now + LEASE_S * 1000);

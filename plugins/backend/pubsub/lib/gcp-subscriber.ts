@@ -15,20 +15,20 @@ import {
 } from './gcp-client.ts';
 import { LEASE_S, Leases, type Settling } from './gcp-leases.ts';
 
-/** Messages that wait for a request, and how many bytes they may have together; the server hands over no more. */
+/** Maximum number of messages waiting for a request, and of their bytes. The server delivers no more than that. */
 const CAPACITY = 100;
 const CAPACITY_BYTES = 64 * 1024 * 1024;
-/** Longest wait for the end of a stream, and for the server to hear what becomes of messages, in milliseconds. */
+/** Timeouts for closing a stream, and for settling messages, in milliseconds. */
 const GOODBYE_MS = 1000;
 const SETTLE_MS = 3000;
-/** Servers end every stream after a while. One that has lasted for longer, in milliseconds, is opened again without a word. */
+/** Minimum duration of a stream that is reopened without a log message, in milliseconds. Servers regularly end every stream. */
 const LASTED_MS = 5000;
 
 interface GcpDelivery extends Delivery {
   readonly ackId: string;
 }
 
-/** Has messages of a subscription streamed, and hands them to requests. */
+/** Receives a stream of messages from a subscription, and passes them to requests. */
 export class GcpSubscriber implements Subscriber {
   readonly #inbox = new Inbox<GcpDelivery>();
   readonly #leases = new Leases(() => this.#log);
@@ -69,7 +69,7 @@ export class GcpSubscriber implements Subscriber {
     this.#inbox.putBack(delivery as GcpDelivery);
   }
 
-  /** Gives back what nobody has taken. */
+  /** Returns messages that no request has taken. */
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#kept.opened?.stop();
@@ -79,12 +79,12 @@ export class GcpSubscriber implements Subscriber {
   }
 
   #receive(messages: readonly ReceivedMessage[]): void {
-    // Those whose leases are over come again, and would leave no room for themselves.
+    // Messages with expired leases are redelivered, and would otherwise still take up space.
     this.#inbox.retain(({ ackId }) => this.#leases.isHeld(ackId));
     for (const { ackId, message } of messages) {
       if (!ackId) continue;
       this.#leases.add(ackId);
-      // A server that hands over more than it was asked for gets it back.
+      // Returns messages beyond the requested number to the server.
       if (this.#isClosing || this.#inbox.size >= CAPACITY) {
         this.#leases.giveBack(ackId);
         continue;
@@ -102,7 +102,7 @@ export class GcpSubscriber implements Subscriber {
   }
 }
 
-/** A client with a stream that is open. */
+/** A client with an open stream. */
 class PullLink implements Link, Settling {
   readonly #subscription: string;
   readonly #receive: (messages: readonly ReceivedMessage[]) => void;
@@ -157,7 +157,7 @@ class PullLink implements Link, Settling {
     return this.#client!.modifyAckDeadline(request, { timeout: SETTLE_MS, retry: null });
   }
 
-  /** No further message is handed over; what becomes of the others can still be said. */
+  /** Stops receiving messages. Those already received can still be settled. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#stream?.end();

@@ -9,18 +9,18 @@ import { openPublisherLink, type PublisherLink, reasonOf } from './gcp-client.ts
 import { GcpSubscriber } from './gcp-subscriber.ts';
 import { demandPackage } from './package.ts';
 
-/** The client of Google, which is loaded when a configuration that names it serves. */
+/** Google's client package. It is loaded only when an active configuration uses it. */
 const PACKAGE = '@google-cloud/pubsub';
-/** What Pub/Sub takes of attributes: how many, and the longest name and value in bytes. */
+/** Limits of Pub/Sub attributes: maximum number, and maximum length of names and values in bytes. */
 const MAX_ATTRIBUTES = 100;
 const MAX_NAME_BYTES = 256;
 const MAX_VALUE_BYTES = 1024;
-/** Longest time for a request without a deadline, in milliseconds. */
+/** Timeout of a publish request without a deadline, in milliseconds. */
 const LONGEST_MS = 600_000;
 
 /**
- * Google Cloud Pub/Sub, with what the environment says of an account: `GOOGLE_APPLICATION_CREDENTIALS`, or what the machine
- * has. `PUBSUB_EMULATOR_HOST` names another server, which is spoken to in clear.
+ * Google Cloud Pub/Sub. The account comes from `GOOGLE_APPLICATION_CREDENTIALS` or the machine. `PUBSUB_EMULATOR_HOST`
+ * sets another server, which is called without TLS.
  */
 export const gcp: Driver = {
   name: 'Google Cloud Pub/Sub',
@@ -52,7 +52,7 @@ export const gcp: Driver = {
   },
 };
 
-/** The full name. @throws ConfigError PUBSUB_ADDRESS, PUBSUB_PARAMETER, PUBSUB_PACKAGE */
+/** Returns the full resource name. @throws ConfigError PUBSUB_ADDRESS, PUBSUB_PARAMETER, PUBSUB_PACKAGE */
 function resourceOf(opening: Opening, kind: 'topics' | 'subscriptions'): string {
   const { site, field, address } = opening;
   onlyParams(site, field, address, []);
@@ -74,18 +74,18 @@ function resourceOf(opening: Opening, kind: 'topics' | 'subscriptions'): string 
 }
 
 const SERVER = 'pubsub.googleapis.com:443';
-/** What is no emulator, and speaks TLS: servers of one region may be named in its place. */
+/** Matches Google's servers, which use TLS. The variable may also name a regional one instead of an emulator. */
 const isOfGoogle = /\.googleapis\.com(?::\d+)?$/;
 
 const overHttp2 = () => ({ ...runtimeTls(), ALPNProtocols: ['h2'] });
 
-/** What tells accounts and servers apart. */
+/** Key that distinguishes accounts and servers. */
 function accountKey(): string {
   const { GOOGLE_APPLICATION_CREDENTIALS: file, PUBSUB_EMULATOR_HOST: emulator } = process.env;
   return keyOf([file ?? '', emulator ?? '']);
 }
 
-/** Publishes to one topic: a request for each message, which is never sent again by itself. */
+/** Publishes to one topic, with one request per message and without automatic retries. */
 class GcpPublisher implements Publisher {
   readonly #topic: string;
   readonly #kept: KeptLink<PublisherLink>;
@@ -123,7 +123,7 @@ class GcpPublisher implements Publisher {
   }
 }
 
-/** Headers as attributes. Those that Pub/Sub does not take, for which it would refuse the message, are left out; told once. */
+/** Converts headers to attributes. Those beyond Pub/Sub's limits, for which it would reject the message, are omitted with a single warning. */
 function attributesFor(log: Log): (message: Message) => Record<string, string> {
   let isTold = false;
   return ({ headers }) => {

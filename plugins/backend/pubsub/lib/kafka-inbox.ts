@@ -5,7 +5,7 @@ import { Room } from '../../../services/broker/room.ts';
 import { KafkaConsumer, type KafkaDelivery, type Reading } from '../../../services/kafka/consumer.ts';
 import type { KafkaSettings } from '../../../services/kafka/settings.ts';
 
-/** Reads records ahead, and hands them to requests. */
+/** Prefetches records, and passes them to requests. */
 export class KafkaSubscriber implements Subscriber {
   readonly #consumer: KafkaConsumer;
   readonly #inbox: Inbox<KafkaDelivery>;
@@ -40,14 +40,14 @@ export class KafkaSubscriber implements Subscriber {
     });
   }
 
-  /** @param discarded counts what cannot be read. */
+  /** @param discarded counts unreadable records. */
   open(log: Log, discarded: (count?: number) => void): void {
     this.#log = log;
     this.#discarded = discarded;
     this.#consumer.open(log);
   }
 
-  /** Where brokers were lost it waits for them: the client comes back by itself. */
+  /** Takes the next record. If the brokers were lost, waits for the client to reconnect. */
   async next(call: Call): Promise<Delivery> {
     if (!this.#wasConnected) await this.#consumer.link.current(call);
     this.#wasConnected = true;

@@ -11,10 +11,10 @@ import { onlyParams, paramOf } from './address.ts';
 import { BadVariable, type Driver, type Opening } from './driver.ts';
 import { KafkaSubscriber } from './kafka-inbox.ts';
 
-/** Messages that wait for a request. */
+/** Maximum number of messages waiting for a request. */
 const CAPACITY = 100;
 
-/** Kafka at its simplest: without TLS or a user, which `backend/pubsub/publisher/kafka` and its sibling have. */
+/** Kafka without TLS or authentication, which `backend/pubsub/publisher/kafka` and `backend/pubsub/subscriber/kafka` support. */
 export const kafka: Driver = {
   name: 'Kafka',
   variable: 'KAFKA_BROKERS',
@@ -62,7 +62,7 @@ export const kafka: Driver = {
   },
 };
 
-/** One producer for all backends that say the same of brokers and records. */
+/** Returns a producer that is shared by all backends with the same broker and record settings. */
 export function keepProducer(
   site: Opening['site'],
   { settings, key }: Known<KafkaSettings>,
@@ -77,7 +77,7 @@ export function keepProducer(
   return kept;
 }
 
-/** One member of the group for all backends that read the same. */
+/** Returns a group member that is shared by all backends with the same settings. */
 export function keepSubscriber(
   { site, discarded }: Pick<Opening, 'site' | 'discarded'>,
   { settings, key }: Known<KafkaSettings>,

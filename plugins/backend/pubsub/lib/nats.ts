@@ -11,10 +11,10 @@ import { nameServers } from '../../../services/nats/tls.ts';
 import { onlyParams, paramOf } from './address.ts';
 import { BadVariable, type Driver, type Opening } from './driver.ts';
 
-/** Messages that wait for a request, as far as they are no more than 64 MiB; the oldest is dropped for one more. */
+/** Maximum number of messages waiting for a request, with at most 64 MiB in total. The oldest is dropped to make room for another one. */
 const CAPACITY = 100;
 
-/** NATS without storage: a subject has whoever listens at that moment. */
+/** NATS without storage: messages reach only current subscribers. */
 export const nats: Driver = {
   name: 'NATS',
   variable: 'NATS_SERVER_URL',
@@ -33,7 +33,7 @@ export const nats: Driver = {
     const queue = paramOf(site, field, address, 'queue');
     return (said) => {
       const { connection, key } = keepConnection(opening, said);
-      // The workers of one gateway are one listener: none of them gets what another one has.
+      // The workers of a gateway share one queue group, so that each message reaches only one of them.
       const { value: listener } = site.mirror<{ id: string }, string>('listener', {
         open: () => ({ id: randomUUID() }),
         apply: (value, id) => {
@@ -79,7 +79,7 @@ function keepConnection({ site, field }: Opening, said: string) {
   return { connection, key };
 }
 
-/** Listens to a subject and keeps what no request has taken yet. */
+/** Subscribes to a subject, and holds messages until a request takes them. */
 class NatsSubscriber implements Subscriber {
   readonly #connection: NatsConnection;
   readonly #subject: string;

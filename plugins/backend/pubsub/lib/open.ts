@@ -11,7 +11,7 @@ export function openPublisher(site: BackendSite<{ readonly topic_url: string }>)
   return openWith(opening, driver, driver.publisher(opening), (error) => ({ send: () => Promise.reject(error) }));
 }
 
-/** With the log of its address. @throws as `openPublisher`. */
+/** Opens a subscriber and the log of its address. @throws as `openPublisher`. */
 export function openSubscriber(site: BackendSite<{ readonly subscription_url: string }>): {
   readonly subscriber: Subscriber;
   readonly log: Log;
@@ -23,7 +23,7 @@ export function openSubscriber(site: BackendSite<{ readonly subscription_url: st
   return { subscriber, log: opening.log };
 }
 
-/** Counts messages that are dropped unread; the plugin names `meters` in `takes`. */
+/** Returns a counter of messages that are dropped unread. The plugin must list `meters` in `takes`. */
 export function countDiscarded(site: BackendSite<unknown>): (count?: number) => void {
   const counter = meterOf(site)?.counter('pubsub.discarded', { description: 'Messages that were dropped unread.' });
   return (count = 1) => counter?.add(count);
@@ -45,7 +45,7 @@ function noDirection({ site, field, address }: Opening, { name }: Driver, what: 
   return site.fault('PUBSUB_SCHEME', `/${field}`, `"${address.text}": ${name} cannot be ${what}`);
 }
 
-/** Where the environment says nothing, or nothing of use, every request fails, and the operator is told once. */
+/** Opens a driver. If the environment variable is missing or invalid, every request fails, and the error is logged once. */
 function openWith<T>(
   { site, log }: Opening,
   { name, variable }: Driver,

@@ -1,7 +1,8 @@
 import type { Opening } from './driver.ts';
 
 /**
- * Refuses an address whose client is not installed: those of clouds are large, and optional.
+ * Rejects an address whose client package is not installed. Packages of cloud providers are large and therefore
+ * optional.
  * @throws ConfigError PUBSUB_PACKAGE
  */
 export function demandPackage({ site, field, address }: Opening, name: string): void {

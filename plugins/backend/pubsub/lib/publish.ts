@@ -1,18 +1,18 @@
 import { type BackendSite, type Call, HeaderBag, type PipeRequest, type Protocol, Reply, toCallError } from '#contract';
 import type { Message, Publisher } from '../../../services/broker/message.ts';
 
-/** How requests become messages, and what is replied once the broker has one. */
+/** How requests are converted to messages, and how they are replied to once the broker has accepted the message. */
 export interface Publishing {
   readonly publisher: Publisher;
-  /** Status of a reply. Default 200. */
+  /** Status of the reply. Default: 200. */
   readonly status?: number;
-  /** The message of a request, but for its payload. */
+  /** Builds the message of a request, without its payload. */
   readonly describe: (request: PipeRequest) => Omit<Message, 'payload'>;
 }
 
 const nothing = new Uint8Array();
 
-/** Sends the body of each request as a message. */
+/** Publishes the body of each request as a message. */
 export function publishing(site: BackendSite<unknown>, { publisher, status = 200, describe }: Publishing): Protocol {
   warnOfSeveral(site, 'every message is published');
   const reply = repliesRaw(site)
@@ -37,12 +37,12 @@ export function publishing(site: BackendSite<unknown>, { publisher, status = 200
   };
 }
 
-/** Nothing of the reply is decoded. */
+/** Whether the reply is passed through undecoded. */
 export function repliesRaw({ endpoint, backend, encoding }: BackendSite<unknown>): boolean {
   return [endpoint.output_encoding, backend.encoding].some((name) => encoding(name)?.raw);
 }
 
-/** A request that is sent several times over is several messages. */
+/** Warns of concurrent calls: a request that is sent several times produces several messages. */
 export function warnOfSeveral({ endpoint, warn }: BackendSite<unknown>, what: string): void {
   const { concurrent_calls: calls } = endpoint;
   if (calls > 1) warn('PUBSUB_CONCURRENT', '', `${what} ${calls} times: the endpoint has "concurrent_calls": ${calls}`);

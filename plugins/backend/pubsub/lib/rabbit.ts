@@ -8,12 +8,12 @@ import type { Delivery, Message, Publisher, Subscriber } from '../../../services
 import { onlyParams } from './address.ts';
 import { BadVariable, type Driver, type Opening } from './driver.ts';
 
-/** Messages that wait for a request. */
+/** Maximum number of messages waiting for a request. */
 const CAPACITY = 100;
-/** Again every second, for as long as it takes. */
+/** Reconnects every second, without a limit. */
 const reconnection: Reconnection = { maxRetries: 0, strategy: 'fallback' };
 
-/** RabbitMQ with exchanges and queues that are there: none is declared. */
+/** RabbitMQ with existing exchanges and queues, which are not declared. */
 export const rabbit: Driver = {
   name: 'RabbitMQ',
   variable: 'RABBIT_SERVER_URL',
@@ -35,7 +35,7 @@ function nameOf({ site, field, address }: Opening, what: string): string {
   throw site.fault('PUBSUB_ADDRESS', `/${field}`, `"${address.text}" does not name a ${what}`);
 }
 
-/** An address without a scheme will do. @throws BadVariable */
+/** Reads the connection settings. The scheme of the address is optional. @throws BadVariable */
 function settingsOf({ site, field }: Opening, said: string): KnownSettings {
   const url = /^[a-z]+:\/\//i.test(said) ? said : `amqp://${said}`;
   return readSettings(site, url, `/${field}`, (message) => new BadVariable(`RABBIT_SERVER_URL: ${message}`));
@@ -66,7 +66,7 @@ function keepPublisher({ site, log }: Opening, known: KnownSettings, exchange: s
 
 function keepSubscriber({ site, log, discarded }: Opening, known: KnownSettings, queue: string): Subscriber {
   const connection = keepConnection(site, known, 'consume');
-  // The channel outlives this configuration, which counts while it serves.
+  // The channel survives reloads; messages are counted for the configuration that is active.
   const counting = site.keep(['discarded', known.key, queue], () => ({ discarded: () => {} }));
   const settings = { queue, isExclusive: false, isAutoDelete: false, autoAck: false, prefetch: CAPACITY, log };
   const options = { ...settings, discarded: () => counting.discarded() };
@@ -93,7 +93,7 @@ function keepSubscriber({ site, log, discarded }: Opening, known: KnownSettings,
   };
 }
 
-/** Headers by which the broker, not the consumer, is told what becomes of a message: a client has no say in that. */
+/** Headers that control the broker, not the consumer. Clients must not set them. */
 const ofTheBroker = /^(?:b?cc|x-death|x-first-death-.*)$/i;
 
 function tableOf({ headers }: Message): Record<string, string> {

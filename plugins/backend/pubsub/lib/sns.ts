@@ -4,7 +4,7 @@ import type { Driver } from './driver.ts';
 
 const FORM = ['Content-Type', 'application/x-www-form-urlencoded; charset=utf-8'];
 
-/** A topic of AWS, which can only be published to. */
+/** An AWS SNS topic. Supports publishing only. */
 export const sns: Driver = {
   name: 'SNS',
   publisher(opening) {
@@ -23,7 +23,7 @@ export const sns: Driver = {
       async send(message, call) {
         const { text, attributes } = messageOf(message);
         const form = new URLSearchParams({ Action: 'Publish', Version: '2010-03-31', TopicArn: topic, Message: text });
-        // Of such a topic all messages are one group, in order.
+        // All messages of a FIFO topic belong to one group, in order.
         if (topic.endsWith('.fifo')) form.set('MessageGroupId', 'default');
         for (const [index, [name, value]] of attributes.entries()) {
           const entry = `MessageAttributes.entry.${index + 1}`;

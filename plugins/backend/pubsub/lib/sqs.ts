@@ -4,14 +4,14 @@ import { onlyParams } from './address.ts';
 import { type AwsService, callAws, messagesFor, payloadOf, serviceOf } from './aws.ts';
 import type { Driver, Opening } from './driver.ts';
 
-/** Longest time that SQS waits for a message, in seconds. */
+/** Maximum long-polling time of SQS, in seconds. */
 const LONGEST_POLL_S = 20;
-/** Wait between questions where less than a second is left, in milliseconds. */
+/** Interval between requests if less than a second is left, in milliseconds. */
 const SHORT_POLL_MS = 100;
-/** Longest time to say what becomes of a message, in milliseconds. */
+/** Timeout for settling a message, in milliseconds. */
 const SETTLE_MS = 10_000;
 
-/** A queue of AWS. Nothing is read ahead: each request asks for its message. */
+/** An AWS SQS queue. Messages are not prefetched: each request receives its own message. */
 export const sqs: Driver = {
   name: 'SQS',
   publisher(opening) {
@@ -44,7 +44,7 @@ function queueOf(opening: Opening): Queue {
   return { url: `${isPlain ? 'http' : 'https'}://${host}/${path}`, service };
 }
 
-/** @returns the object that SQS responds with. */
+/** Calls an action of the queue. @returns the response object of SQS. */
 async function ask({ url, service }: Queue, action: string, body: object, call: Call) {
   const headers = ['Content-Type', 'application/x-amz-json-1.0', 'X-Amz-Target', `AmazonSQS.${action}`];
   const text = await callAws(service, headers, JSON.stringify({ QueueUrl: url, ...body }), call);
@@ -59,7 +59,7 @@ function publisherOf(queue: Queue, log: Log): Publisher {
     async send(message, call) {
       const { text, attributes } = messageOf(message);
       const named = attributes.map(([name, value]) => [name, { DataType: 'String', StringValue: value }]);
-      // Of such a queue all messages are one group, in order.
+      // All messages of a FIFO queue belong to one group, in order.
       const group = isFifo && { MessageGroupId: 'default' };
       const body = { MessageBody: text, MessageAttributes: Object.fromEntries(named), ...group };
       await ask(queue, 'SendMessage', body, call);
@@ -67,7 +67,7 @@ function publisherOf(queue: Queue, log: Log): Publisher {
   };
 }
 
-/** A message as SQS responds with. */
+/** A message in a response of SQS. */
 interface SqsMessage {
   readonly Body?: unknown;
   readonly ReceiptHandle?: unknown;
@@ -113,7 +113,7 @@ class SqsSubscriber implements Subscriber {
     };
   }
 
-  /** A request does not wait for it. At worst the message comes again, once it is visible again. */
+  /** Settles a message in the background, without delaying the request. If that fails, the message is redelivered once it is visible again. */
   async #settle(action: string, body: object): Promise<void> {
     const call = new Call(undefined, SETTLE_MS);
     try {

@@ -13,15 +13,15 @@ import {
 import type { Delivery, Subscriber } from '../../../services/broker/message.ts';
 import { repliesRaw, warnOfSeveral } from './publish.ts';
 
-/** How messages become replies. */
+/** How messages are converted to replies. */
 export interface Taking {
   readonly subscriber: Subscriber;
   readonly log: Log;
-  /** Header of the reply with the key of the message. */
+  /** Reply header that contains the message key. */
   readonly keyHeader?: string | undefined;
 }
 
-/** Replies to each request with the next message. */
+/** Responds to each request with the next message. */
 export function taking(site: BackendSite<unknown>, { subscriber, log, keyHeader }: Taking): Protocol {
   warnOfSeveral(site, 'a request takes messages');
   const isRaw = repliesRaw(site);

@@ -19,11 +19,12 @@ const schema = {
 } as const satisfies Schema;
 
 /**
- * Publishes the body of each request. The broker is named by the scheme of the host, and found by the environment.
+ * Publishes the body of each request. The scheme of the host selects the kind of broker, and environment variables
+ * contain its address.
  *
- * Faults of the configuration: `PUBSUB_HOST`, `PUBSUB_ADDRESS`, `PUBSUB_SCHEME`, `PUBSUB_PARAMETER`,
- * `PUBSUB_PACKAGE`; warnings `PUBSUB_HOSTS`, `PUBSUB_CONCURRENT`. Errors of a call: `PUBSUB_ENVIRONMENT`,
- * `BROKER_NOT_CONNECTED` and those of the driver.
+ * Configuration faults: `PUBSUB_HOST`, `PUBSUB_ADDRESS`, `PUBSUB_SCHEME`, `PUBSUB_PARAMETER`, `PUBSUB_PACKAGE`;
+ * warnings `PUBSUB_HOSTS`, `PUBSUB_CONCURRENT`. Call errors: `PUBSUB_ENVIRONMENT`, `BROKER_NOT_CONNECTED` and those of
+ * the driver.
  */
 export const plugin = definePlugin({
   name: 'backend/pubsub/publisher',

@@ -112,10 +112,10 @@ type Config = Infer<typeof schema>;
 type ProducerConfig = Config['writer']['producer'];
 
 /**
- * Writes the body of each request to a topic, with TLS, SASL and everything else that the `kafka` scheme does not have.
+ * Writes the body of each request to a topic. Supports TLS, SASL and all other settings that the `kafka` scheme lacks.
  *
- * Faults of the configuration: `KAFKA_TOPIC`, `KAFKA_BROKER`, `KAFKA_CLIENT_ID`, `KAFKA_DURATION`, `KAFKA_OPTION`,
- * `KAFKA_SASL` and those of `client_tls`; warnings `KAFKA_KEY`, `PUBSUB_CONCURRENT`. Errors of a call: `KAFKA_SIZE`,
+ * Configuration faults: `KAFKA_TOPIC`, `KAFKA_BROKER`, `KAFKA_CLIENT_ID`, `KAFKA_DURATION`, `KAFKA_OPTION`,
+ * `KAFKA_SASL` and those of `client_tls`; warnings `KAFKA_KEY`, `PUBSUB_CONCURRENT`. Call errors: `KAFKA_SIZE`,
  * `KAFKA_SLOW`, `KAFKA_FAILED`, `BROKER_NOT_CONNECTED`.
  */
 export const plugin = definePlugin({
@@ -185,7 +185,7 @@ const acksByName: ReadonlyMap<string, ProducerSettings['acks']> = new Map([
   ['wait_for_all', -1],
 ]);
 
-/** A header that no request brings to the backend is no key. */
+/** Warns if the header of the key never reaches the backend. */
 function warnOfKey({ endpoint, warn }: BackendSite<Config>, name: string): void {
   if (endpoint.input_headers.some((passed) => passed === '*' || passed.toLowerCase() === name.toLowerCase())) return;
   warn(

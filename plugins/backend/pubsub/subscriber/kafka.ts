@@ -51,11 +51,11 @@ const schema = {
 } as const satisfies Schema;
 
 /**
- * Replies to each request with the next record of some topics, with TLS, SASL and everything else that the `kafka` scheme does
- * not have. A record is done once a request has it, also when it cannot be decoded.
+ * Responds to each request with the next record of one or more topics. Supports TLS, SASL and all other settings that
+ * the `kafka` scheme lacks. A record is consumed once a request has received it, even if it cannot be decoded.
  *
- * Faults of the configuration: `KAFKA_TOPIC`, `KAFKA_BROKER`, `KAFKA_CLIENT_ID`, `KAFKA_DURATION`, `KAFKA_GROUP`,
- * `KAFKA_OPTION`, `KAFKA_SASL` and those of `client_tls`; a warning `PUBSUB_CONCURRENT`. Errors of a call: `BACKEND_BODY`,
+ * Configuration faults: `KAFKA_TOPIC`, `KAFKA_BROKER`, `KAFKA_CLIENT_ID`, `KAFKA_DURATION`, `KAFKA_GROUP`,
+ * `KAFKA_OPTION`, `KAFKA_SASL` and those of `client_tls`; warning `PUBSUB_CONCURRENT`. Call errors: `BACKEND_BODY`,
  * `BROKER_NOT_CONNECTED`.
  */
 export const plugin = definePlugin({

@@ -2,9 +2,9 @@ import { endOfName, endOfValue } from '../characters.ts';
 import { malformedAnswer } from '../errors.ts';
 import { Fields, MAX_LENGTH_DIGITS } from '../headers.ts';
 
-/** A body in chunks; any other length is a number of bytes. */
+/** Length of a chunked body. Other lengths are numbers of bytes. */
 export const CHUNKED = -1;
-/** A body that ends with its connection. */
+/** Length of a body that ends when the connection closes. */
 export const UNTIL_CLOSE = -2;
 
 const HTTP_1 = 'HTTP/1.';
@@ -16,28 +16,28 @@ const COLON = 58;
 const ZERO = 48;
 const ONE = 49;
 
-/** The head of one answer. */
+/** Head of a response. */
 export class AnswerHead {
   readonly status: number;
-  /** Names and values in turn, without the headers of the connection. */
+  /** Alternating names and values, without the headers of the connection. */
   readonly list: string[];
-  /** Bytes of the body, or `CHUNKED`, or `UNTIL_CLOSE`. An answer to HEAD has none, whatever this says. */
+  /** Length of the body in bytes, `CHUNKED` or `UNTIL_CLOSE`. Responses to HEAD have no body, regardless of this value. */
   readonly length: number;
-  /** The connection carries no answer after this one. */
+  /** Whether the connection cannot be reused after this response. */
   readonly isLast: boolean;
-  /** The value of `Keep-Alive`; null for none. */
+  /** Value of `Keep-Alive`; null if it is missing. */
   readonly keepAlive: string | null;
   readonly allowsTrailers: boolean;
 
   /**
-   * @param bytes of which those from `from` to `to` are the status line and the headers, each with its line end.
-   * @throws TransportError where HTTP/1.1 does not allow it; lengths must be beyond doubt.
+   * Parses a head. @param bytes the status line and headers are at `from` to `to`, each with its line end.
+   * @throws TransportError if the head is invalid or the length is ambiguous.
    */
   constructor(bytes: Buffer, from: number, to: number) {
     const text = bytes.toString('latin1', from, to);
     this.status = statusOf(text);
     const isOld = text.charCodeAt(HTTP_1.length) === ZERO;
-    // What is between the status and the line end is for people.
+    // The reason phrase is ignored.
     const reason = endOfValue(bytes, from + STATUS_END);
     const fields = readFields(bytes, afterLineEnd(bytes, reason), to, text, from);
     const { connection, codings } = fields;
@@ -49,11 +49,11 @@ export class AnswerHead {
   }
 }
 
-/** Where the status ends in the first line. */
+/** End of the status code in the first line. */
 const STATUS_END = 12;
 
 /**
- * Reads header lines. @param text the same bytes as Latin-1. @param start of the text in the bytes.
+ * Parses header lines. @param text the same bytes as Latin-1. @param start offset of the text in the bytes.
  * @throws TransportError
  */
 function readFields(bytes: Buffer, from: number, to: number, text: string, start: number): Fields {
@@ -78,13 +78,13 @@ function afterLineEnd(bytes: Buffer, at: number): number {
   return at + 2;
 }
 
-/** Reads the lines behind a body in chunks, each with its line end. @throws TransportError */
+/** Parses the trailers of a chunked body, each with its line end. @throws TransportError */
 export function readTrailerFields(text: string): string[] {
   const bytes = Buffer.from(text, 'latin1');
   return readFields(bytes, 0, bytes.length, text, 0).list;
 }
 
-/** True for bytes, the first of an answer, that no answer can begin with. */
+/** Whether the first bytes of a response cannot be the start of a valid one. */
 export function isHopeless(bytes: Buffer): boolean {
   if (!HTTP_1.startsWith(bytes.toString('latin1', 0, HTTP_1.length))) return true;
   const end = bytes.length;

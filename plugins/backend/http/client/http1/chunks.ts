@@ -16,30 +16,30 @@ const SPACE = 32;
 const SEMICOLON = 59;
 const DELETE = 127;
 
-/** Hexadecimal digits of the size of a chunk. */
+/** Maximum number of hexadecimal digits of a chunk size. */
 const MAX_DIGITS = 12;
-/** Bytes that the extensions of all chunks may have. */
+/** Maximum total size of all chunk extensions, in bytes. */
 const MAX_EXTENSION_BYTES = 16 * 1024;
-/** Bytes that the lines behind the body may have. */
+/** Maximum size of the trailers, in bytes. */
 const MAX_TRAILER_BYTES = 64 * 1024;
 
-/** A body in chunks, read as it comes. */
+/** Incremental parser of a chunked body. */
 export class ChunkedBody {
-  /** Up to which byte the last piece was read. */
+  /** End of the bytes consumed by the last read. */
   at = 0;
   isOver = false;
-  /** Names and values of the fields behind the body, in turn. */
+  /** Trailers as alternating names and values. */
   trailers: string[] = [];
   #state = SIZE;
-  /** Bytes that the chunk still has. */
+  /** Bytes left in the current chunk. */
   #left = 0;
   #digits = 0;
   #extensionBytes = 0;
   #trailerText = '';
 
   /**
-   * Reads on, at most to the end of the body. @param from inclusive. @param to exclusive.
-   * @returns a copy of the data among the bytes; empty for none.
+   * Parses more bytes, at most up to the end of the body. @param from inclusive. @param to exclusive.
+   * @returns a copy of the data in the bytes; empty if there is none.
    * @throws TransportError
    */
   read(bytes: Buffer, from: number, to: number): Buffer {
@@ -66,7 +66,7 @@ export class ChunkedBody {
     return data === null ? nothing : data.subarray(0, used);
   }
 
-  /** Takes one byte of what stands around the data. */
+  /** Processes one byte of the framing. */
   #step(byte: number): void {
     switch (this.#state) {
       case SIZE:
@@ -108,7 +108,7 @@ export class ChunkedBody {
     if ((byte < SPACE && byte !== TAB) || byte === DELETE) throw malformedAnswer('control characters among chunks');
   }
 
-  /** @returns the byte after the empty line that ends them, or `to`. */
+  /** @returns the index after the empty line that ends the trailers, or `to`. */
   #readTrailers(bytes: Buffer, from: number, to: number): number {
     const before = this.#trailerText;
     const text = before + bytes.toString('latin1', from, Math.min(to, from + MAX_TRAILER_BYTES));
@@ -131,7 +131,7 @@ function expect(byte: number, wanted: number): void {
   if (byte !== wanted) throw malformedAnswer('a chunk without its line end');
 }
 
-/** @returns a negative number for what is none. */
+/** @returns a negative number if the byte is not a hexadecimal digit. */
 function digitOf(byte: number): number {
   if (byte >= 48 && byte <= 57) return byte - 48;
   const letter = byte | 32;

@@ -3,21 +3,21 @@ import type { AnswerHandler } from '../answer-handler.ts';
 import type { Sending } from '../sending.ts';
 import { type Carrier, RoundTrip } from './round-trip.ts';
 
-/** Whose connection it is. */
+/** Owner of a connection. */
 export interface ConnectionOwner {
-  /** As in `host:port`. */
+  /** Host such as `host:port`. */
   readonly host: string;
-  /** It carries nothing now. @param keepAlive what the answer said about it; null for nothing. */
+  /** The connection has become idle. @param keepAlive value of the response's `Keep-Alive`; null if it is missing. */
   freed(connection: Connection, keepAlive: string | null): void;
-  /** It is closed. */
+  /** The connection has been closed. */
   lost(connection: Connection): void;
 }
 
-/** One connection to a backend: one request at a time. */
+/** A connection to a backend that handles one request at a time. */
 export class Connection implements Carrier {
   readonly socket: Socket;
   readonly host: string;
-  /** On the clock of `performance.now`; set by its owner. */
+  /** Idle deadline on the clock of `performance.now`; set by the owner. */
   idleUntil = Number.POSITIVE_INFINITY;
   readonly #owner: ConnectionOwner;
   #trip: RoundTrip | null = null;
@@ -34,14 +34,14 @@ export class Connection implements Carrier {
       this.#error = error;
     });
     socket.once('end', () => {
-      // First: what has not been sent yet must not leave it to another request.
+      // Must be first, so that the connection is not used for another request that has not been sent yet.
       socket.destroy();
       this.#trip?.closed(null);
     });
     socket.once('close', () => this.#closed());
   }
 
-  /** @returns false where the request was given up before it was sent: the connection can carry another one. */
+  /** @returns false if the request was aborted before it was sent, so that the connection can handle another one. */
   send(sending: Sending, handler: AnswerHandler): boolean {
     const trip = new RoundTrip(this, sending, handler);
     this.#trip = trip;
@@ -54,9 +54,9 @@ export class Connection implements Carrier {
     return this.#trip !== null || this.#isClosed || this.socket.destroyed;
   }
 
-  /** @param bytes are another's after the call. */
+  /** @param bytes shared buffer that is reused after the call. */
   read(bytes: Buffer, length: number): void {
-    // Nothing was asked for.
+    // The server sent data without a request.
     if (this.#trip === null) this.socket.destroy();
     else this.#trip.read(bytes, length);
   }

@@ -6,16 +6,16 @@ import { clientClosed, malformedAnswer } from '../errors.ts';
 import type { Sending } from '../sending.ts';
 import { Connection } from './connection.ts';
 
-/** How the connections of a pool are kept. */
+/** Settings of a connection pool. */
 export interface PoolOptions {
-  /** As in `http://host:port`. */
+  /** Address such as `http://host:port`. */
   readonly address: string;
   readonly connect: Connect;
-  /** Longest life of an unused connection, in milliseconds; 0 for no limit. */
+  /** Idle timeout of a connection, in milliseconds; 0 for no limit. */
   readonly idleMs: number;
-  /** False for one request per connection. */
+  /** False to use each connection for one request only. */
   readonly keepAlive: boolean;
-  /** Connections open at a time; requests beyond wait. */
+  /** Maximum number of open connections. Further requests wait. */
   readonly maxConnections: number;
 }
 
@@ -24,20 +24,20 @@ interface Waiting {
   readonly handler: AnswerHandler;
 }
 
-/** A server closes what it says it keeps so long; a request must not be on its way then. In milliseconds. */
+/** Safety margin before the server's announced keep-alive timeout, so that no request is sent while the server closes the connection. In milliseconds. */
 const KEEP_ALIVE_MARGIN_MS = 2000;
 
 /**
- * What the connections of this process read into, one after another: bytes are read and handed over in one turn, and who
- * keeps some takes a copy.
+ * Read buffer shared by all connections of the process. Bytes are read and processed in the same turn of the event
+ * loop; handlers copy what they keep.
  */
 const received = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** Hands on what one connection receives. */
+/** Passes on the bytes that a connection receives. */
 class Receiver implements Reading {
   readonly buffer = received;
   connection: Connection | null = null;
-  /** A server that speaks before it is asked has nothing to say that can be used. */
+  /** Whether the server sent data before the first request. Such data is invalid. */
   isUnasked = false;
 
   read(length: number): void {
@@ -46,11 +46,11 @@ class Receiver implements Reading {
   }
 }
 
-/** Requests to one address over HTTP/1.1, one at a time on each connection. */
+/** HTTP/1.1 connections to one address, each with one request at a time. */
 export class Http1Pool {
   readonly host: string;
   readonly #options: PoolOptions;
-  /** The one used last at the end; it is taken first. */
+  /** Idle connections. The most recently used is last, and is taken first. */
   readonly #idle: Connection[] = [];
   readonly #open = new Set<Connection>();
   readonly #waiting: Waiting[] = [];
@@ -65,12 +65,12 @@ export class Http1Pool {
     this.host = new URL(options.address).host;
   }
 
-  /** No connection is open. */
+  /** Whether no connection is open. */
   get isUnused(): boolean {
     return this.#open.size === 0 && this.#dialing === 0;
   }
 
-  /** @param isAnew on a connection that has carried nothing. */
+  /** @param isAnew whether to use a new connection. */
   dispatch(sending: Sending, handler: AnswerHandler, isAnew = false): void {
     if (this.#isClosed) return handler.onResponseError(null, clientClosed());
     const attempt = this.#options.keepAlive ? sending : { ...sending, isLast: true };
@@ -81,7 +81,7 @@ export class Http1Pool {
     else this.#waiting.push(waiting);
   }
 
-  /** Closes every connection, each after the answer it waits for. */
+  /** Closes every connection after its pending response. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#sweep !== null) clearTimeout(this.#sweep);
@@ -96,7 +96,7 @@ export class Http1Pool {
     this.#hand(connection, this.#waiting.shift(), keepAlive);
   }
 
-  /** Has a connection carry the first request that has not been given up meanwhile, or keeps it. */
+  /** Assigns the first waiting request that was not aborted to the connection, or keeps the connection idle. */
   #hand(connection: Connection, first: Waiting | undefined, keepAlive: string | null): void {
     for (let next = first; next; next = this.#waiting.shift()) if (connection.send(next.sending, next.handler)) return;
     const { idleMs } = this.#options;
@@ -151,14 +151,14 @@ export class Http1Pool {
     this.#hand(connection, waiting, null);
   }
 
-  /** A place is free. */
+  /** Called when a slot has become free. */
   #next(): void {
     const next = this.#waiting.shift();
     if (next) this.#dial(next);
     else if (this.isUnused) this.#emptied?.();
   }
 
-  /** @returns for how long the server keeps an unused connection, in milliseconds. */
+  /** @returns the time that the server keeps an idle connection, in milliseconds. */
   #hinted(keepAlive: string | null): number {
     if (keepAlive === null) return Number.POSITIVE_INFINITY;
     if (keepAlive !== this.#hint.text) {
@@ -174,7 +174,7 @@ export class Http1Pool {
     this.#sweep.unref();
   }
 
-  /** Closes what was not used for too long. */
+  /** Closes connections whose idle timeout has passed. */
   #closeIdle(): void {
     this.#sweep = null;
     const now = performance.now();

@@ -2,7 +2,7 @@ import { isName, isPath, isValue } from '../characters.ts';
 import { invalidRequest } from '../errors.ts';
 import type { Sending } from '../sending.ts';
 
-/** Methods that a server expects a body of; without one their length is said to be 0. */
+/** Methods for which servers expect a body. Without one, `Content-Length: 0` is sent. */
 const withBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPATCH']);
 
 export function expectsBody(method: string): boolean {
@@ -10,9 +10,10 @@ export function expectsBody(method: string): boolean {
 }
 
 /**
- * The head of a request up to and with its last header, for the wire as Latin-1; the empty line that ends it is left out.
- * @param host of the address, where the request has no `Host` of its own. @param keepsAlive another request may follow.
- * @throws TransportError for what no wire can carry.
+ * Head of a request up to its last header, to be encoded as Latin-1, without the final empty line.
+ * @param host host of the address, used if the request has no `Host` of its own. @param keepsAlive whether another
+ * request may follow.
+ * @throws TransportError if a value cannot be sent.
  */
 export function requestHead({ method, path, headers, body }: Sending, host: string, keepsAlive: boolean): string {
   if (!isName(method)) throw invalidRequest('invalid request method');

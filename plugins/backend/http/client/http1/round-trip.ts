@@ -10,45 +10,48 @@ import { ChunkedBody } from './chunks.ts';
 import { expectsBody, requestHead } from './request-head.ts';
 import { StreamBody } from './stream-body.ts';
 
-/** Bytes an answer's head may have. */
+/** Maximum size of a response head, in bytes. */
 const MAX_HEAD_BYTES = 1024 * 1024;
-/** The beginning of a head is looked at whenever more of it comes, up to this size. */
+/** Size up to which an incomplete head is checked each time more of it arrives, in bytes. */
 const LOOKED_AT_BYTES = 1024;
-/** Answers before the one that counts. */
+/** Maximum number of interim responses. */
 const MAX_INTERIM = 32;
-/** Request bodies up to this size go into one piece with their head. */
+/** Maximum size of a request body that is written together with its head, in bytes. */
 const MAX_JOINED_BYTES = 16 * 1024;
 
 const CR = 13;
 const LF = 10;
 const headEnd = Buffer.from('\r\n\r\n');
 
-/** The connection that a request goes on. */
+/** Connection that carries a request. */
 export interface Carrier {
   readonly socket: Socket;
-  /** As in `host:port`. */
+  /** Host such as `host:port`. */
   readonly host: string;
-  /** The answer is complete, or has failed. @param isReusable another request can follow. @param keepAlive of the answer; null for none. */
+  /**
+   * The response is complete or has failed. @param isReusable whether another request can follow. @param keepAlive
+   * value of the response's `Keep-Alive`; null if it is missing.
+   */
   finished(isReusable: boolean, keepAlive: string | null): void;
 }
 
-/** One request and its answer on a connection. */
+/** One request and its response on a connection. */
 export class RoundTrip implements Attempt {
-  /** Of the answer, once it has begun. */
+  /** Head of the response, once it has arrived. */
   head: AnswerHead | null = null;
   rawTrailers: string[] | null = null;
   paused = false;
   readonly #connection: Carrier;
   readonly #handler: AnswerHandler;
   readonly #sending: Sending;
-  /** The beginning of a head whose end has not come yet. */
+  /** Bytes of an incomplete head. */
   #held: Buffer | null = null;
   #heldBytes = 0;
-  /** From how many on what has come of a head is looked at. */
+  /** Number of bytes at which an incomplete head is checked next. */
   #lookAtBytes = 0;
   #interim = 0;
   #hasStarted = false;
-  /** Bytes of the body that have not come, or `CHUNKED`, or `UNTIL_CLOSE`. */
+  /** Remaining bytes of the body, or `CHUNKED`, or `UNTIL_CLOSE`. */
   #left = 0;
   #chunks: ChunkedBody | null = null;
   #body: StreamBody | null = null;
@@ -62,11 +65,10 @@ export class RoundTrip implements Attempt {
     this.#sending = sending;
     this.#handler = handler;
     const { method, body, isLast } = sending;
-    // A server may send a body after all, or read none: neither may become the beginning of something else.
+    // A server may send a body anyway, or not read one. Its bytes must not be taken for the start of another message.
     this.#isLast = isLast || method === 'HEAD' || (body !== null && !expectsBody(method));
   }
 
-  /** Sends the request. */
   send(): void {
     this.#handler.onRequestStart(this);
     if (this.#isOver) return;
@@ -89,22 +91,22 @@ export class RoundTrip implements Attempt {
     this.#connection.socket.resume();
   }
 
-  /** Ends the connection, if anything of the request was written. */
+  /** Aborts the request, and closes the connection if part of the request was written. */
   abort(reason: Error): void {
     if (this.#isOver) return;
     this.#fail(reason);
   }
 
-  /** The socket takes more. */
+  /** Called when the socket is ready for more data. */
   drained(): void {
     this.#body?.drained();
   }
 
-  /** Takes bytes of the answer, and keeps none of them. */
+  /** Processes bytes of the response, without keeping a reference to them. */
   read(bytes: Buffer, length: number): void {
     if (this.#isOver) return;
     if (!this.#isWritten) {
-      // No answer to this request, which has not left yet.
+      // The request has not been sent yet, so this cannot be its response.
       this.#isLast = true;
       return this.#fail(new UnprocessedError());
     }
@@ -121,7 +123,7 @@ export class RoundTrip implements Attempt {
     }
   }
 
-  /** The connection is closed. @param error null for an orderly end. */
+  /** Called when the connection has closed. @param error null for an orderly end. */
   closed(error: Error | null): void {
     if (this.#isOver) return;
     if (!this.#isWritten) this.#fail(new UnprocessedError());
@@ -173,7 +175,7 @@ export class RoundTrip implements Attempt {
   #readHead(bytes: Buffer, from: number, to: number): void {
     let at = from;
     while (true) {
-      // Some servers send a line end too many behind a body.
+      // Some servers send an extra line end after a body.
       while (at < to && (bytes[at] === CR || bytes[at] === LF)) at += 1;
       const end = bytes.subarray(0, to).indexOf(headEnd, at);
       if (end < 0) return this.#hold(bytes, at, to);
@@ -181,18 +183,18 @@ export class RoundTrip implements Attempt {
       const head = new AnswerHead(bytes, at, end + 2);
       at = end + 4;
       if (!isInterim(head.status)) return this.#begin(head, bytes, at, to);
-      // An interim answer can end the connection, too.
+      // An interim response can also end the connection.
       this.#isLast ||= head.isLast;
       this.#interim += 1;
       if (this.#interim > MAX_INTERIM) throw malformedAnswer('too many informational responses');
     }
   }
 
-  /** Keeps what has come of a head. */
+  /** Stores an incomplete head. */
   #hold(bytes: Buffer, from: number, to: number): void {
     const size = to - from;
     if (this.#held === null || bytes === this.#held) {
-      // What was read before it counts no more.
+      // Bytes before this head are no longer needed.
       this.#held = size === 0 ? null : Buffer.from(bytes.subarray(from, to));
       this.#heldBytes = size;
       if (size > 0) this.#readHeld(0);
@@ -214,7 +216,7 @@ export class RoundTrip implements Attempt {
     const length = this.#heldBytes;
     if (held.subarray(0, length).indexOf(headEnd, Math.max(0, before - 3)) >= 0) return this.#readHead(held, 0, length);
     if (length > MAX_HEAD_BYTES) throw headersTooLarge();
-    // A long one is looked at when there is twice as much of it, so that one that trickles in costs no more.
+    // A long head is checked again only when it has doubled in size, so that slow delivery does not cost more.
     if (length < this.#lookAtBytes) return;
     this.#lookAtBytes = length < LOOKED_AT_BYTES ? length + 1 : 2 * length;
     if (isHopeless(held.subarray(0, length))) throw malformedAnswer('not HTTP/1.1');
@@ -226,7 +228,7 @@ export class RoundTrip implements Attempt {
     this.#held = null;
     const hasBody = this.#sending.method !== 'HEAD' && status !== 204 && status !== 304;
     this.#left = hasBody ? head.length : 0;
-    // A 204 with a body is followed by what nobody waits for.
+    // A 204 with a body is followed by bytes that must be ignored.
     const isFollowed = status === 204 && (head.length > 0 || head.length === CHUNKED);
     this.#isLast ||= head.isLast || this.#left === UNTIL_CLOSE || isFollowed;
     this.#handler.onResponseStart(this, status);
@@ -247,7 +249,7 @@ export class RoundTrip implements Attempt {
       if (this.#isOver) return;
     }
     if (this.#left !== 0) return;
-    // What comes behind an answer that was not asked for ends its connection.
+    // Bytes after the response were not requested, so the connection is closed.
     this.#isLast ||= size < has;
     this.#end();
   }

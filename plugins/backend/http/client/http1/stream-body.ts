@@ -2,19 +2,20 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { aborted, lengthMismatch } from '../errors.ts';
 
-/** A request body that comes bit by bit, on its way to a socket. */
+/** Writes a streamed request body to a socket. */
 export class StreamBody {
   readonly #body: Readable;
   readonly #socket: Socket;
-  /** Not yet sent. */
+  /** Head that has not been sent yet. */
   #head: string;
-  /** Bytes announced that have not come; undefined for chunks. */
+  /** Announced bytes that have not arrived yet; undefined for a chunked body. */
   #left: number | undefined;
   #isOver = false;
 
   /**
-   * @param head of the request with all its headers but that of chunks. @param length announced in it; undefined for chunks.
-   * @param settled told once: the body is sent, or why it is not.
+   * @param head request head with all headers except `Transfer-Encoding`. @param length announced length; undefined for
+   * a chunked body.
+   * @param settled called once, with null when the body has been sent, or with the error.
    */
   constructor(
     socket: Socket,
@@ -39,12 +40,12 @@ export class StreamBody {
     if (body.destroyed) over(body.errored ?? aborted());
   }
 
-  /** The socket takes more. */
+  /** Called when the socket is ready for more data. */
   drained(): void {
     if (!this.#isOver) this.#body.resume();
   }
 
-  /** Nobody wants the rest. */
+  /** Stops sending and discards the rest of the body. */
   stop(): void {
     this.#isOver = true;
     this.#body.destroy();
