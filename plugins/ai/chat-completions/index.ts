@@ -43,8 +43,9 @@ export const plugin = definePlugin({
 const answers: AtEndpoint = { ...ownAnswer, terminal: true };
 
 /**
- * Returns the models of an endpoint. @throws ConfigError CHAT_MODEL. @returns null if the models declared at the root
- * are invalid.
+ * Returns the models of an endpoint.
+ * @throws ConfigError CHAT_MODEL.
+ * @returns null if the models declared at the root are invalid.
  */
 function modelsOf(site: EndpointSite<EndpointSettings>): Models | null {
   const declared = site.take(declaredModels);

@@ -6,8 +6,8 @@ import { RequestError } from './failure.ts';
 const choices: ReadonlySet<Data> = new Set(['auto', 'none', 'required']);
 
 /**
- * Reads the tools of a request and its tool choice. Returns an empty object if the request has no tools. @throws
- * RequestError.
+ * Reads the tools of a request and its tool choice. Returns an empty object if the request has no tools.
+ * @throws RequestError.
  */
 export function toolsOf(tools: Data | undefined, choice: Data | undefined): Pick<Prompt, 'tools' | 'choice'> {
   if (tools === undefined || (Array.isArray(tools) && tools.length === 0)) return {};

@@ -25,8 +25,8 @@ const reasons: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * @param stop the vendor's stop reason; undefined if it sent none. @param hasCalls whether the response contains tool
- * calls.
+ * @param stop the vendor's stop reason; undefined if it sent none.
+ * @param hasCalls whether the response contains tool calls.
  */
 export function finishReason(stop: string | undefined, hasCalls: boolean): string {
   return reasons.get(stop?.toLowerCase() ?? '') ?? (hasCalls ? 'tool_calls' : 'stop');
@@ -48,8 +48,8 @@ export function usageObject({ prompt, completion, total }: Usage): DataObject {
 }
 
 /**
- * Converts a complete response to a `chat.completion` object. @param stops stop sequences that the vendor does not
- * support, at which the texts are cut off.
+ * Converts a complete response to a `chat.completion` object.
+ * @param stops stop sequences that the vendor does not support, at which the texts are cut off.
  */
 export function completionOf(
   { candidates, usage }: Answer,

@@ -55,8 +55,8 @@ export class Connections {
   }
 
   /**
-   * Registers a message that is answered over the stream. @returns a function that removes the entry; null if the
-   * session has too many pending messages.
+   * Registers a message that is answered over the stream.
+   * @returns a function that removes the entry; null if the session has too many pending messages.
    */
   begin(session: string): (() => void) | null {
     const pending = this.#pending.get(session) ?? 0;

@@ -8,8 +8,8 @@ export interface SessionLink {
   /** Streams and calls of the server's clients in this process. */
   readonly connections: Connections;
   /**
-   * Returns the sessions of one client. @param owner digest of the client; empty without authentication. Sessions of
-   * other clients are not visible to it.
+   * Returns the sessions of one client.
+   * @param owner digest of the client; empty without authentication. Sessions of other clients are not visible to it.
    */
   of(owner: string): OwnSessions;
 }
@@ -19,8 +19,8 @@ export interface OwnSessions extends McpSessions {
   /** Opens a stream of requests from the server to the client, and replaces the session's previous stream. */
   listen(session: string): Promise<ByteStream>;
   /**
-   * Opens a stream and a session that lasts as long as the stream. @param first builds the first event from the session
-   * ID.
+   * Opens a stream and a session that lasts as long as the stream.
+   * @param first builds the first event from the session ID.
    */
   begin(first: (session: string) => string): Promise<ByteStream>;
   /** Sends an event over the session's stream. Does nothing if the stream has ended. */

@@ -35,9 +35,10 @@ export class Sessions {
   }
 
   /**
-   * @param question with the digest of the client that asks: the session of another one is not there for it.
-   * @returns for `open` the name of the session, for `version` that of the protocol, for `listen` the session; null where
-   *   there is no such session, or its client has not answered the ping before this one.
+   * Handles a request to a session. Sessions of other clients do not exist for the requesting client.
+   * @param question request with the digest of the client.
+   * @returns the session ID for `open`, the protocol version for `version`, and the session for `listen`. Null if the
+   *   session does not exist, or if its client has not answered the previous ping.
    */
   reply(question: OwnedQuestion, now: number): string | null {
     this.#forget(now);

@@ -25,7 +25,8 @@ export function checkedSchema(site: Site<unknown>, schema: Readonly<DataObject>,
 /**
  * Adopts the schema of an endpoint's component, which is of an older draft. Returns undefined, with the warning
  * MCP_SCHEMA, if it is not valid in the draft that tools use.
- * @param of component that the schema is written for. @param field field of the tool that would override it.
+ * @param of component that the schema is written for.
+ * @param field field of the tool that would override it.
  */
 export function inheritedSchema(
   { $schema: _draft, ...schema }: DataObject,

@@ -7,8 +7,8 @@ const IDLE_MS = 600_000;
 const SWEEP_MS = 60_000;
 
 /**
- * Counts a request against a key. @returns the 429 reply if the limit is exceeded, otherwise undefined; a promise if
- * workers share the count.
+ * Counts a request against a key.
+ * @returns the 429 reply if the limit is exceeded, otherwise undefined; a promise if workers share the count.
  */
 export type AdmitKey = (id: string) => Reply | undefined | Promise<Reply | undefined>;
 

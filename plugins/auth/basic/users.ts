@@ -10,8 +10,9 @@ const bcrypt = /^\$2[aby]\$(?:0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/;
 const SLOW_COST = 15;
 
 /**
- * Reads the users configured at one place. @returns null if none are configured. @throws ConfigError BASIC_FILE,
- * BASIC_USER, BASIC_HASH. Warning BASIC_SLOW.
+ * Reads the users configured at one place.
+ * @returns null if none are configured.
+ * @throws ConfigError BASIC_FILE, BASIC_USER, BASIC_HASH. Warning BASIC_SLOW.
  */
 export function usersOf(site: Site<BasicConfig>): Users | null {
   const { htpasswd_path: path, users } = site.config;

@@ -5,7 +5,8 @@ import type { IssuedToken } from '../../services/tokens/token-server.ts';
 const MAX_TOLD = 256;
 
 /**
- * Reads the token from the response of a token endpoint. @param secrets texts that are masked in messages.
+ * Reads the token from the response of a token endpoint.
+ * @param secrets texts that are masked in messages.
  * @throws Error that describes the invalid response.
  */
 export function readToken(status: number, contentType: string, text: string, secrets: readonly string[]): IssuedToken {

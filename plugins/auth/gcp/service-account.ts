@@ -26,7 +26,8 @@ interface Written {
 /**
  * Finds the service account: in the configuration, then in the file named by the environment, then in gcloud's default
  * file.
- * @returns null to use the metadata server. @throws ConfigError GCP_FILE, GCP_CREDENTIALS.
+ * @returns null to use the metadata server.
+ * @throws ConfigError GCP_FILE, GCP_CREDENTIALS.
  */
 export function serviceAccountOf(site: Site<GcpConfig>): ServiceAccount | null {
   const written = find(site);

@@ -25,8 +25,8 @@ interface Unsuitable {
 }
 
 /**
- * Opens the signer's key: immediately from a file, or from a server as soon as it responds. @throws ConfigError
- * `SIGNER_KEY` and those of `localKeys` and `keyServer`. Warning `SIGNER_WEAK_KEY`.
+ * Opens the signer's key: immediately from a file, or from a server as soon as it responds.
+ * @throws ConfigError `SIGNER_KEY` and those of `localKeys` and `keyServer`. Warning `SIGNER_WEAK_KEY`.
  * @returns null if every request is rejected; `check` has warned of this.
  */
 export function openSigningKey(site: EndpointSite<SignerConfig>, log: Log): SigningKey | null {

@@ -7,8 +7,8 @@ const DEFAULT_KEEP_ALIVE_MS = 15_000;
 const DEFAULT_FALLBACK_MS = 300;
 
 /**
- * Opens the channels of a backend. Backends with equal settings share them, also across reloads. @throws ConfigError
- * `GRPC_HOST` and those of `prepareTls`. Warning `GRPC_PLAINTEXT`.
+ * Opens the channels of a backend. Backends with equal settings share them, also across reloads.
+ * @throws ConfigError `GRPC_HOST` and those of `prepareTls`. Warning `GRPC_PLAINTEXT`.
  */
 export function openChannels(site: BackendSite<Config>): Channels {
   const { config, setting } = site;

@@ -54,8 +54,8 @@ export class Instances {
   }
 
   /**
-   * Records a heartbeat. @returns the gateway's address if it needs the whole set, otherwise null; undefined if too
-   * many are registered.
+   * Records a heartbeat.
+   * @returns the gateway's address if it needs the whole set, otherwise null; undefined if too many are registered.
    */
   heard(name: string, host: string, port: number, run: string, now: number): string | null | undefined {
     const id = `${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -32,8 +32,8 @@ const elsewhere: AtBackend = {
 };
 
 /**
- * Attaches to the broker connection named by `host`, which is shared with the component's other backends. @throws
- * ConfigError `AMQP_ADDRESS`. Warning `AMQP_HOSTS`.
+ * Attaches to the broker connection named by `host`, which is shared with the component's other backends.
+ * @throws ConfigError `AMQP_ADDRESS`. Warning `AMQP_HOSTS`.
  */
 export function atBroker(
   site: BackendSite<{ readonly max_retries: number; readonly backoff_strategy: Reconnection['strategy'] }>,

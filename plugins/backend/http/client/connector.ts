@@ -38,8 +38,10 @@ export type Connect = (reading: Reading | null, callback: (error: Error | null, 
  * Opens connections to one address, with separate timeouts for dialing and the TLS handshake. A connection to a denied
  * address of the gateway itself fails before anything is sent. SNI and certificate verification use the host of the
  * address, regardless of `Host`.
- * @param address such as `https://host:port`. @param tls called at the first encrypted connection.
- * @param mark set while the callback runs. @param offersHttp2 over TLS, to servers that support both.
+ * @param address such as `https://host:port`.
+ * @param tls called at the first encrypted connection.
+ * @param mark set while the callback runs.
+ * @param offersHttp2 over TLS, to servers that support both.
  */
 export function connector(
   address: string,

@@ -44,8 +44,9 @@ export class Http2Pool {
   #isClosed = false;
 
   /**
-   * @param mark set while a new connection gets its first requests. @param http1 pool for backends that choose
-   * HTTP/1.1. @param idleMs time for which idle connections are kept; 0 keeps them indefinitely.
+   * @param mark set while a new connection gets its first requests.
+   * @param http1 pool for backends that choose HTTP/1.1.
+   * @param idleMs time for which idle connections are kept; 0 keeps them indefinitely.
    */
   constructor(address: string, connect: Connect, mark: FreshMark, http1: Http1Pool, idleMs: number) {
     this.#url = new URL(address);

@@ -17,7 +17,8 @@ export type AddressSite = Pick<BackendSite<unknown>, 'backend' | 'fault' | 'warn
 
 /**
  * Joins the first host of the backend and the component's part of the address.
- * @param field field of the component that contains the rest. @throws ConfigError PUBSUB_HOST, PUBSUB_ADDRESS
+ * @param field field of the component that contains the rest.
+ * @throws ConfigError PUBSUB_HOST, PUBSUB_ADDRESS
  */
 export function addressOf(site: AddressSite, field: string, rest: string): Address {
   const [host, ...others] = site.backend.host;

@@ -34,7 +34,8 @@ export interface AwsService {
 /**
  * Resolves the service from the address parameters `region` and `endpoint`. The latter replaces the service's URL, for
  * example with that of an emulator.
- * @param known region contained in the address itself. @throws ConfigError PUBSUB_PARAMETER
+ * @param known region contained in the address itself.
+ * @throws ConfigError PUBSUB_PARAMETER
  */
 export function serviceOf(opening: Opening, name: AwsService['name'], known: string | undefined): AwsService {
   const { site, field, address } = opening;

@@ -78,8 +78,9 @@ export interface ReceiverLink extends Link {
 
 /**
  * Receives messages until the link is closed.
- * @param room maximum number of unsettled messages. @param onLost called once. @throws Error with the reason if the
- * connection fails.
+ * @param room maximum number of unsettled messages.
+ * @param onLost called once.
+ * @throws Error with the reason if the connection fails.
  */
 export async function openReceiver(
   connection: string,

@@ -16,7 +16,8 @@ export interface Opening {
 
 /**
  * Opens the destination or source of a backend's messages when the configuration becomes active. It survives reloads.
- * @param said value of the environment variable. @throws BadVariable if the value is invalid.
+ * @param said value of the environment variable.
+ * @throws BadVariable if the value is invalid.
  */
 export type Open<T> = (said: string) => T;
 

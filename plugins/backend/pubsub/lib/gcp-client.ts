@@ -64,7 +64,8 @@ async function prepare() {
 
 /**
  * Creates a client for a topic, and checks that the topic exists. Accounts that may only publish lack permission for
- * the check, which is ignored. @throws Error with the server's message.
+ * the check, which is ignored.
+ * @throws Error with the server's message.
  */
 export async function openPublisherLink(topic: string, signal: AbortSignal): Promise<PublisherLink> {
   const { clients, options } = await prepare();

@@ -30,7 +30,8 @@ export class AnswerHead {
   readonly allowsTrailers: boolean;
 
   /**
-   * Parses a head. @param bytes the status line and headers are at `from` to `to`, each with its line end.
+   * Parses a head.
+   * @param bytes the status line and headers are at `from` to `to`, each with its line end.
    * @throws TransportError if the head is invalid or the length is ambiguous.
    */
   constructor(bytes: Buffer, from: number, to: number) {
@@ -53,7 +54,9 @@ export class AnswerHead {
 const STATUS_END = 12;
 
 /**
- * Parses header lines. @param text the same bytes as Latin-1. @param start offset of the text in the bytes.
+ * Parses header lines.
+ * @param text the same bytes as Latin-1.
+ * @param start offset of the text in the bytes.
  * @throws TransportError
  */
 function readFields(bytes: Buffer, from: number, to: number, text: string, start: number): Fields {

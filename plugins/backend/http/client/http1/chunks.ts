@@ -38,7 +38,9 @@ export class ChunkedBody {
   #trailerText = '';
 
   /**
-   * Parses more bytes, at most up to the end of the body. @param from inclusive. @param to exclusive.
+   * Parses more bytes, at most up to the end of the body.
+   * @param from inclusive.
+   * @param to exclusive.
    * @returns a copy of the data in the bytes; empty if there is none.
    * @throws TransportError
    */

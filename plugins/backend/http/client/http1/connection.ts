@@ -34,7 +34,7 @@ export class Connection implements Carrier {
       this.#error = error;
     });
     socket.once('end', () => {
-      // Must be first, so that the connection is not used for another request that has not been sent yet.
+      // Must be first: a request that has not been sent yet must not free the connection for another one.
       socket.destroy();
       this.#trip?.closed(null);
     });

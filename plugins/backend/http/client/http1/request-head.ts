@@ -11,8 +11,8 @@ export function expectsBody(method: string): boolean {
 
 /**
  * Head of a request up to its last header, to be encoded as Latin-1, without the final empty line.
- * @param host host of the address, used if the request has no `Host` of its own. @param keepsAlive whether another
- * request may follow.
+ * @param host host of the address, used if the request has no `Host` of its own.
+ * @param keepsAlive whether another request may follow.
  * @throws TransportError if a value cannot be sent.
  */
 export function requestHead({ method, path, headers, body }: Sending, host: string, keepsAlive: boolean): string {

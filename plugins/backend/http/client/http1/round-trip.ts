@@ -29,8 +29,9 @@ export interface Carrier {
   /** Host such as `host:port`. */
   readonly host: string;
   /**
-   * The response is complete or has failed. @param isReusable whether another request can follow. @param keepAlive
-   * value of the response's `Keep-Alive`; null if it is missing.
+   * The response is complete or has failed.
+   * @param isReusable whether another request can follow.
+   * @param keepAlive value of the response's `Keep-Alive`; null if it is missing.
    */
   finished(isReusable: boolean, keepAlive: string | null): void;
 }

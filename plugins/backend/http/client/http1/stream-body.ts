@@ -13,8 +13,8 @@ export class StreamBody {
   #isOver = false;
 
   /**
-   * @param head request head with all headers except `Transfer-Encoding`. @param length announced length; undefined for
-   * a chunked body.
+   * @param head request head with all headers except `Transfer-Encoding`.
+   * @param length announced length; undefined for a chunked body.
    * @param settled called once, with null when the body has been sent, or with the error.
    */
   constructor(
