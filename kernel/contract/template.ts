@@ -22,15 +22,14 @@ export interface TemplatePosition {
 }
 
 /**
- * A template that cannot be compiled or carried out.
- *
+ * A template that cannot be compiled or rendered.
  * Codes: TEMPLATE_SYNTAX, TEMPLATE_EXECUTION, TEMPLATE_LIMIT.
  */
 export class TemplateError extends CallError {
-  /** What is wrong, without the place. */
+  /** Error message without the position. */
   readonly reason: string;
   readonly position: TemplatePosition;
-  /** The `{{ template }}` actions that led there, the innermost first. */
+  /** The `{{ template }}` actions that led to the error, innermost first. */
   readonly calls: readonly TemplatePosition[];
 
   constructor(

@@ -4,10 +4,10 @@ import { unreadableFile } from '../values/file-trouble.ts';
 import type { ConfigError } from './errors.ts';
 import type { ClientTls } from './tls.ts';
 
-/** The fields that `tls` and `client_tls` share. */
+/** Fields shared by `tls` and `client_tls`. */
 export type TlsProtocol = Pick<ClientTls, 'min_version' | 'max_version' | 'cipher_suites' | 'curve_preferences'>;
 
-/** The same fields as options of Node's TLS. */
+/** These fields as options of Node.js TLS. */
 export interface TlsProtocolOptions {
   readonly minVersion: SecureVersion;
   readonly maxVersion: SecureVersion;
@@ -15,7 +15,7 @@ export interface TlsProtocolOptions {
   readonly ecdhCurve?: string;
 }
 
-/** Makes the error for a mistake. @param kind end of its code. @param at relative to the object. */
+/** Creates the error for an invalid setting. @param kind suffix of its code. @param at pointer relative to the object. */
 export type TlsFault = (
   kind: 'FILE' | 'INVALID' | 'VERSION' | 'CIPHER',
   at: string,
@@ -34,13 +34,13 @@ const curves: Readonly<Record<number, string>> = { 23: 'P-256', 24: 'P-384', 25:
 
 let system: readonly string[] | null = null;
 
-/** The authorities of the runtime and of the operating system in PEM, read once. */
+/** CA certificates of the runtime and the operating system in PEM format, read once. */
 export function systemAuthorities(): readonly string[] {
   system ??= [...new Set([...getCACertificates('default'), ...getCACertificates('system')])];
   return system;
 }
 
-/** The text of a file that a configuration names. @param read as of `Site`. @throws what `fault` makes, with path and reason. */
+/** Content of a file that a configuration names. @param read see `Site`. @throws the error created by `fault`, with path and reason. */
 export function readPem(read: (path: string) => Uint8Array, path: string, at: string, fault: TlsFault): string {
   try {
     return Buffer.from(read(path)).toString();
@@ -50,9 +50,9 @@ export function readPem(read: (path: string) => Uint8Array, path: string, at: st
 }
 
 /**
- * Versions, suites and curves of a `tls` or `client_tls` object.
- * @throws what `fault` makes for a version or suite the runtime cannot do, for versions the wrong way round, and where
- * no suite is left for the versions allowed.
+ * Versions, cipher suites and curves of a `tls` or `client_tls` object.
+ * @throws the error created by `fault` for versions or suites that the runtime does not support, for reversed versions,
+ * and if no suite remains for the allowed versions.
  */
 export function tlsProtocol(config: TlsProtocol, fault: TlsFault): TlsProtocolOptions {
   const { min_version: oldest, max_version: newest } = config;
@@ -74,7 +74,7 @@ export function tlsProtocol(config: TlsProtocol, fault: TlsFault): TlsProtocolOp
   return {
     minVersion: versions[oldest]!,
     maxVersion: versions[newest]!,
-    // OpenSSL speaks TLS 1.0 and 1.1 only at its lowest security level.
+    // OpenSSL supports TLS 1.0 and 1.1 at its lowest security level only.
     ciphers: speaksOld(config) ? `${ciphers.list}:@SECLEVEL=0` : ciphers.list,
     ...(config.curve_preferences.length > 0 && {
       ecdhCurve: config.curve_preferences.map((number) => curves[number]).join(':'),
@@ -87,7 +87,7 @@ function hasSuiteFor(newest: string, ciphers: CipherList): boolean {
   return newest === 'TLS12' ? ciphers.forTls12 || ciphers.forOlder : ciphers.forOlder;
 }
 
-/** True where TLS 1.0 or 1.1 is allowed. */
+/** True if TLS 1.0 or 1.1 is allowed. */
 export function speaksOld(config: TlsProtocol): boolean {
   return config.min_version === 'TLS10' || config.min_version === 'TLS11';
 }

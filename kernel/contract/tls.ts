@@ -5,7 +5,7 @@ const version = (description: string) =>
   ({
     type: 'string',
     enum: ['SSL3.0', 'TLS10', 'TLS11', 'TLS12', 'TLS13'],
-    // No runtime speaks the oldest any more.
+    // No runtime supports SSL 3.0 anymore.
     published: { enum: ['TLS10', 'TLS11', 'TLS12', 'TLS13'] },
     description,
     default: 'TLS13',
@@ -18,7 +18,7 @@ const path = (description: string, example: string) =>
   ({ type: 'string', minLength: 1, description, examples: [example] }) as const;
 const flag = (description: string) => ({ type: 'boolean', description, default: false }) as const;
 
-/** What both sides of a connection have: versions, suites, curves, and whom they trust. */
+/** Settings for both sides of a connection: versions, cipher suites, curves and trusted CA certificates. */
 const protocol = {
   ca_certs: paths(
     'PEM files with CA certificates to trust in addition to the system trust store.',
@@ -48,7 +48,7 @@ const protocol = {
   },
 } as const;
 
-/** `client_tls`: how the gateway, as a client, speaks TLS. */
+/** `client_tls`: TLS settings of the gateway as a client. */
 export const clientTlsSchema = {
   type: 'object',
   title: 'Client TLS',
@@ -73,7 +73,7 @@ export const clientTlsSchema = {
   },
 } as const satisfies Schema;
 
-/** `tls`: how the gateway, as a server, speaks TLS. */
+/** `tls`: TLS settings of the gateway as a server. */
 export const serverTlsSchema = {
   type: 'object',
   title: 'TLS',
@@ -111,13 +111,13 @@ export const serverTlsSchema = {
   },
 } as const satisfies Schema;
 
-/** A `client_tls` object, defaults filled in. */
+/** A `client_tls` object with defaults. */
 export type ClientTls = Infer<typeof clientTlsSchema>;
 
-/** A `tls` object, defaults filled in. */
+/** A `tls` object with defaults. */
 export type ServerTlsConfig = Infer<typeof serverTlsSchema>;
 
-/** A certificate and its key as they stand in the configuration, with the pointer of each relative to `tls`. */
+/** A certificate and its key as configured, with their pointers relative to `tls`. */
 export interface KeyFiles {
   readonly certificate: string | undefined;
   readonly privateKey: string | undefined;
@@ -125,7 +125,7 @@ export interface KeyFiles {
   readonly privateKeyAt: string;
 }
 
-/** Every pair of a `tls` object in order, the old single one last. */
+/** All pairs of a `tls` object in order; the old single pair is last. */
 export function keyFilesOf(config: ServerTlsConfig): KeyFiles[] {
   const list = config.keys.map((pair, index) => ({
     certificate: pair.public_key,

@@ -3,17 +3,17 @@ import type { Call } from './call.ts';
 import type { ClientRequest } from './client-request.ts';
 import { definePort, type Port } from './port.ts';
 
-/** What the token validator knows of a token when others are asked about it: it is signed, in time, and meant for us. */
+/** An additional check of validated tokens: the signature, times and audience are already verified. */
 export interface TokenCheck {
-  /** For the log: what refused a token, in a word, as in `revoked`. */
+  /** Reason of a rejection in the log, in one word, for example `revoked`. */
   readonly name: string;
   /**
-   * Called for every request with a token, between its times and its roles. The claims are frozen, and shared by all requests
-   * with the same token.
-   * @returns false to refuse the request with 401. What it throws refuses, too.
+   * Called for every request with a token, after its times and before its roles are checked. The claims are frozen and
+   * shared by all requests with the same token.
+   * @returns false to reject the request with 401. Exceptions reject it as well.
    */
   check(claims: Readonly<DataObject>, request: ClientRequest, call: Call): boolean | Promise<boolean>;
 }
 
-/** Checks of tokens, such as of those that were revoked: every one must agree, outermost first. */
+/** Checks of tokens, for example for revocation. All must pass, outermost first. */
 export const tokenChecks: Port<TokenCheck> = definePort('token checks');

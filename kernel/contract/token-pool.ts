@@ -1,27 +1,28 @@
 /**
- * Tokens of which there is one supply for all workers, and how they are taken: the parts of a limit for the gateway as a
- * whole. Everything here runs where the supply lives, with the settings of the configuration that asks, and must not wait.
+ * A supply of tokens shared by all workers: the implementation of a limit for the gateway as a whole. All functions run
+ * in the process that owns the supply, with the settings of the requesting configuration, and must be synchronous.
  */
 export interface TokenPool<T> {
   open(): T;
   /**
    * Takes one token.
-   * @param of whose: one pool may hold the tokens of many.
-   * @returns 0 when there was one, else the milliseconds until there is.
+   * @param of identity of the consumer: a pool can hold the tokens of many.
+   * @returns 0 if a token was available, otherwise the milliseconds until one is.
    */
   take(pool: T, of: string): number;
-  /** Takes at most so many more, right after a `take` that got one. @returns how many. */
+  /** Takes up to `most` further tokens, directly after a successful `take`. @returns the number taken. */
   takeMore(pool: T, most: number, of: string): number;
-  /** Puts back tokens that a worker has not used. */
+  /** Returns tokens that a worker has not used. */
   giveBack(pool: T, tokens: number, of: string): void;
-  /** The tokens a worker takes at once, at least 1: so many may lie unused in each for a moment. */
+  /** Number of tokens that a worker takes at once, at least 1. As many can be unused in each worker for a moment. */
   readonly batch: number;
-  /** Called when no configuration holds the pool any more. */
+  /** Called when no configuration holds the pool anymore. */
   close?(pool: T): void | Promise<void>;
 }
 
 /**
- * Takes a token. @param of as of `TokenPool.take`; default the empty text.
- * @returns 0 when there was one, else the milliseconds until there is; a promise in a worker that has to ask for it.
+ * Takes a token. @param of as in `TokenPool.take`; default: the empty string.
+ * @returns 0 if a token was available, otherwise the milliseconds until one is; a promise in a worker that has to
+ * request it.
  */
 export type TakeToken = (of?: string) => number | Promise<number>;

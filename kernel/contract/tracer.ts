@@ -3,36 +3,36 @@ import type { MeterAttributes } from './meter.ts';
 import { definePort, type Port } from './port.ts';
 import type { Site } from './site.ts';
 
-/** A piece of work that is under way. Nothing of it waits or throws; after its end nothing has an effect. */
+/** A span of work in progress. All methods are synchronous and never throw; after the end they have no effect. */
 export interface ActiveSpan {
-  /** To go on with: what is called by it stands within the span. */
+  /** Call to continue with: work done with it is traced within the span. */
   readonly call: Call;
-  /** Adds attributes, or replaces them. More than 64, longer names than 128 and longer texts than 1024 characters are cut. */
+  /** Adds or replaces attributes. Limits: 64 attributes, names of 128 and texts of 1024 characters; the rest is cut. */
   set(attributes: MeterAttributes): void;
-  /** Something that happens now. 32 at most. */
+  /** Records an event. At most 32 per span. */
   event(name: string): void;
-  /** The work has failed. @param reason for people, 256 characters at most. */
+  /** Marks the work as failed. @param reason for people, at most 256 characters. */
   fail(reason?: string): void;
-  /** Without it the span ends with its request. */
+  /** Without it, the span ends with its request. */
   end(): void;
 }
 
-/** Begins spans in the traces of the gateway. */
+/** Starts spans in the traces of the gateway. */
 export interface Tracer {
   /**
-   * Begins a span within what the call is part of. A trace that is not recorded has none, and of one request 128 are: the
-   * others are like any other, and nobody sees them.
-   * @param name few different ones.
+   * Starts a span within the current one of the call. Spans of traces that are not recorded, and spans beyond 128 per
+   * request, behave the same but are not exported.
+   * @param name one of few different names.
    */
   start(call: Call, name: string, attributes?: MeterAttributes): ActiveSpan;
 }
 
-/** Where spans go: whoever exports traces offers a tracer, at the service as a rule. */
+/** Tracers, usually offered by exporters at the service. */
 export const tracers: Port<Tracer> = definePort('tracers');
 
 /**
- * The tracer of a place, whose plugin names `tracers` in `takes`. Null where nobody exports traces: hand over no wrap then, and
- * tracing costs nothing. A request has one trace, so one tracer is enough however many offer.
+ * The tracer of a place, whose plugin lists `tracers` in `takes`. Null without an exporter: return no wrap then, so
+ * that tracing costs nothing. A request has one trace, so one tracer is enough regardless of the number of offers.
  */
 export function tracerOf(site: Pick<Site<unknown>, 'take'>): Tracer | null {
   return site.take(tracers) ?? null;

@@ -1,6 +1,6 @@
 import type { ConnectionOptions, SecureContext } from 'node:tls';
 
-/** How TLS is spoken to an upstream. */
+/** TLS settings for an upstream. */
 export interface UpstreamTls
   extends Pick<ConnectionOptions, 'rejectUnauthorized' | 'checkServerIdentity' | 'ALPNProtocols'> {
   readonly secureContext: SecureContext;
@@ -8,19 +8,19 @@ export interface UpstreamTls
 
 /** A server that a component connects to while it serves. */
 export interface Upstream {
-  /** As in `https://host:8443/path` or `host:5672`; scheme, user, password and what follows the port are passed over. */
+  /** For example `https://host:8443/path` or `host:5672`. Scheme, user, password and everything after the port are ignored. */
   readonly address: string;
-  /** Where the address names none. Default: that of its scheme, which is 80 or 443. */
+  /** Port if the address contains none. Default: the scheme's default port, 80 or 443. */
   readonly port?: number | undefined;
-  /** How TLS is spoken as soon as it is connected to, or greeted by it; called when that is tried. Default: it is not. */
+  /** TLS settings used directly after connecting, or after the server's greeting; called on demand. Default: no TLS. */
   readonly tls?: (() => UpstreamTls) | null | undefined;
   /**
-   * Of a server that speaks first: whether TLS begins after its first line, which comes without its end.
-   * @throws Error with what is wrong with that line.
+   * For servers that speak first: decides from their first line, without its line break, whether TLS follows.
+   * @throws Error with the reason for an invalid line.
    */
   readonly tlsAfter?: ((greeting: string) => boolean) | undefined;
-  /** Default: TCP. Over UDP nobody knows whether somebody listens: its name is looked up alone. */
+  /** Default: TCP. UDP gives no evidence of a listener, so only the name is resolved. */
   readonly transport?: 'udp';
-  /** What it is where that is not plain from the place, as in `proxy`. */
+  /** Role of the server if it is not obvious from its place, for example `proxy`. */
   readonly role?: string;
 }

@@ -1,15 +1,15 @@
-/** Which endpoints are for which hosts. */
+/** Assignment of endpoints to hosts. */
 export interface VirtualHosts {
-  /** What may stand behind `/__virtual/`. */
+  /** Names that can follow `/__virtual/`. */
   readonly names: readonly string[];
-  /** @param host as the client says it. @returns null for a host that is none of them. */
+  /** @param host as sent by the client. @returns null for an unknown host. */
   nameOf(host: string): string | null;
 }
 
-/** What the paths of endpoints begin with that are for some hosts only. */
+/** Path prefix of endpoints that serve certain hosts only. */
 export const VIRTUAL = '/__virtual/';
 
-/** The name in the path of such an endpoint; undefined for any other endpoint. */
+/** Name in the path of such an endpoint; undefined for other endpoints. */
 export function virtualName(path: string): string | undefined {
   return path.startsWith(VIRTUAL) ? path.slice(VIRTUAL.length).split('/', 1)[0]! : undefined;
 }
