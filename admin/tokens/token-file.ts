@@ -9,10 +9,10 @@ const validate = compileSchema(adminSchema.properties.tokens);
  * The tokens of a file: one token with every scope, or a JSON list of `{id, sha256, scopes}`.
  * @throws ConfigErrors when it is such a list, but wrong; Error when it holds nothing.
  */
-function parseTokens(text: string, file: string): readonly TokenEntry[] {
+function parseTokens(text: string, file: string, id: string): readonly TokenEntry[] {
   const content = text.trim();
   if (content === '') throw new Error('it is empty');
-  if (!content.startsWith('[')) return [tokenWithEveryScope('file', content)];
+  if (!content.startsWith('[')) return [tokenWithEveryScope(id, content)];
   const { value, errors } = validate(parseJson(text, file), '');
   if (errors.length > 0) throw errors[0]!;
   return value as readonly TokenEntry[];
@@ -23,13 +23,16 @@ export function tokenWithEveryScope(id: string, token: string): TokenEntry {
   return { id, sha256: hashOfToken(token), scopes: [...adminScopes] };
 }
 
-/** Reads a file of tokens again whenever it has changed. One that cannot be read, or is wrong, lets nobody in. */
-export function watchTokenFile(file: string, log: Log): () => Promise<readonly TokenEntry[]> {
+/**
+ * Reads a file of tokens again whenever it has changed. A file that cannot be read, or is not valid, admits nobody.
+ * @param id name of the token in the audit log, if the file holds one token only.
+ */
+export function watchTokenFile(file: string, log: Log, id = 'file'): () => Promise<readonly TokenEntry[]> {
   let mark = '';
   let entries: readonly TokenEntry[] = [];
   const read = async (): Promise<void> => {
     try {
-      entries = parseTokens(await readFile(file, 'utf8'), file);
+      entries = parseTokens(await readFile(file, 'utf8'), file, id);
     } catch (error) {
       entries = [];
       log.error(`no token is valid: ${file}: ${(error as Error).message}`);

@@ -56,8 +56,8 @@ const flags = {
   'admin-token-file': {
     type: 'string',
     value: 'FILE',
-    otherwise: 'a random token, stored in the state directory',
-    about: 'File with the tokens of the admin port.',
+    otherwise: 'a random token, kept in the state directory until its file is deleted',
+    about: 'File with one admin token, or a JSON list of {id, sha256, scopes}.',
   },
 } as const satisfies Flags;
 

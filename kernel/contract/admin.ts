@@ -27,7 +27,7 @@ export const adminSchema = {
     tokens: {
       type: 'array',
       description:
-        'Access tokens. Empty creates a random token with every scope and stores it in a file. `GET /metrics` needs no token from loopback addresses and Unix sockets.',
+        'Access tokens. Empty uses a random token with every scope, stored in the state directory and reused by later starts. `GET /metrics` needs no token from loopback addresses and Unix sockets.',
       items: {
         type: 'object',
         properties: {

@@ -73,7 +73,7 @@ export async function openAdmin(
     return {
       gateway,
       admin,
-      stateDirectory,
+      stateDirectory: given.stateDirectory,
       lines: sinks.lines,
       ask: (path, { address = admin.address!, ...asked } = {}) => askAt(address, path, asked),
       async close() {

@@ -1,8 +1,20 @@
-import { equal, match, ok } from 'node:assert/strict';
+import { equal, match, notEqual, ok } from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { adminTokenFile } from '../../kernel/contract/internal.ts';
+import { freePort } from '../support/conditions.ts';
 import { config, openAdmin, type TestAdmin } from './support.ts';
 
 const entry = (id: string, token: string, ...scopes: string[]) => ({ id, sha256: hash('sha256', token), scopes });
@@ -17,6 +29,7 @@ describe('tokens of the admin API', () => {
     beforeEach(async () => {
       one = await openAdmin(config(), { token: undefined });
     });
+    afterEach(() => rmSync(one.stateDirectory, { recursive: true, force: true }));
 
     const file = () => adminTokenFile(one.stateDirectory, one.admin.address!);
 
@@ -31,13 +44,78 @@ describe('tokens of the admin API', () => {
       ok(one.lines.some((line) => line.includes(file())));
     });
 
-    it('are another one at every start', async () => {
-      const other = await openAdmin(config(), { token: undefined, stateDirectory: one.stateDirectory });
-      const [first, second] = readdirSync(one.stateDirectory).map((name) =>
-        readFileSync(join(one.stateDirectory, name), 'utf8'),
-      );
-      ok(first !== second);
-      await other.close();
+    const read = () => readFileSync(file(), 'utf8').trim();
+
+    /** Starts again at the same address. @param between what happens while nothing runs. */
+    const restart = async (between = () => {}): Promise<void> => {
+      const { stateDirectory } = one;
+      const listen = one.admin.address!;
+      await one.admin.close();
+      await one.gateway.close();
+      between();
+      one = await openAdmin(config(), { token: undefined, stateDirectory, listen });
+    };
+
+    it('are the same one at the next start at the same address', async () => {
+      const first = read();
+      await restart();
+      equal(read(), first);
+      equal(await status(first), 200);
+    });
+
+    it('are another one at the next start when the file was deleted', async () => {
+      const first = read();
+      const path = file();
+      await restart(() => rmSync(path));
+      notEqual(read(), first);
+      equal(await status(first), 401);
+      equal(await status(read()), 200);
+    });
+
+    for (const [what, spoil] of [
+      ['could be read by others', (path: string) => chmodSync(path, 0o640)],
+      ['is empty', (path: string) => writeFileSync(path, '')],
+      [
+        'is a link',
+        (path: string) => {
+          renameSync(path, `${path}.elsewhere`);
+          symlinkSync(`${path}.elsewhere`, path);
+        },
+      ],
+    ] as const) {
+      it(`are another one at the next start when the file ${what}`, async () => {
+        const first = read();
+        const path = file();
+        await restart(() => spoil(path));
+        notEqual(read(), first);
+        ok(lstatSync(path).isFile());
+        equal(statSync(path).mode & 0o777, 0o600);
+        equal(await status(first), 401);
+      });
+    }
+
+    it('are not valid once their file is deleted, and are another one after the next reload', async () => {
+      const first = read();
+      rmSync(file());
+      equal(await status(first), 401);
+      await one.gateway.reload(config('/b'));
+      notEqual(read(), first);
+      equal(await status(read()), 200);
+    });
+
+    it('stay the same at another address', async () => {
+      await one.close();
+      const at = async () => ({
+        ...config(),
+        extra_config: { 'admin/api': { listen: `127.0.0.1:${await freePort()}` } },
+      });
+      one = await openAdmin(await at(), { token: undefined, listen: undefined });
+      const first = read();
+      const before = file();
+      await one.gateway.reload(await at());
+      notEqual(file(), before);
+      equal(read(), first);
+      equal(await status(first), 200);
     });
 
     it('give way to those a reload brings', async () => {

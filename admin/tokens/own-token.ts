@@ -1,0 +1,67 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { lstat, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Log } from '#contract';
+import { adminTokenFile, makeDirectory } from '#kernel';
+import { watchTokenFile } from './token-file.ts';
+import type { TokenEntry } from './tokens.ts';
+
+/**
+ * The token of a gateway that was given none, kept in a file of the state directory that only its user can read. Later
+ * starts at the same address reuse it. Without the file the token is not valid; the next reload or start creates another.
+ */
+export interface OwnToken {
+  /** Empty before it is settled, and while the file cannot be read. */
+  entries(): Promise<readonly TokenEntry[]>;
+  /** Finds or creates the file. Never rejects: failures are logged. @param listen address of the admin port, for the file's name. */
+  settle(listen: string): Promise<void>;
+}
+
+export function createOwnToken(stateDirectory: string, log: Log): OwnToken {
+  let current: string | null = null;
+  let read: OwnToken['entries'] = async () => [];
+  return {
+    entries: () => read(),
+    async settle(listen) {
+      const file = adminTokenFile(stateDirectory, listen);
+      const isFound = await isPrivate(file);
+      if (isFound && file === current) return;
+      try {
+        if (!isFound) await writePrivately(file, await tokenOf(current === file ? null : current));
+        current = file;
+        read = watchTokenFile(file, log, 'own');
+        log.info(`the token of the admin API is in ${file}`);
+      } catch (error) {
+        log.error(`cannot store the admin token: set --state-dir or GATEWAY_ADMIN_TOKEN: ${(error as Error).message}`);
+      }
+    },
+  };
+}
+
+/** @param file of the address that the admin port leaves: its token is valid at the next one, too. */
+async function tokenOf(file: string | null): Promise<string> {
+  const another = () => `${randomBytes(32).toString('base64url')}\n`;
+  return file === null ? another() : readFile(file, 'utf8').catch(another);
+}
+
+/** True for a file with a token that nobody else could have read or written. */
+async function isPrivate(file: string): Promise<boolean> {
+  const stats = await lstat(file).catch(() => null);
+  if (!stats?.isFile() || stats.size === 0) return false;
+  // Windows has neither users nor permissions of this kind.
+  const user = process.getuid?.();
+  return user === undefined || (stats.uid === user && (stats.mode & 0o077) === 0);
+}
+
+/** Nobody else can read it at any moment, whatever file existed before. */
+async function writePrivately(file: string, text: string): Promise<void> {
+  const draft = `${file}.${randomUUID()}`;
+  await makeDirectory(dirname(file));
+  try {
+    await writeFile(draft, text, { mode: 0o600, flag: 'wx' });
+    await rename(draft, file);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
