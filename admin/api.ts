@@ -1,8 +1,9 @@
 import type { Log } from '#contract';
 import { type App, createApp } from './app.ts';
 import { mcpOperation } from './mcp/operation.ts';
+import type { RunOperation } from './mcp/run-operation.ts';
 import { describeAdmin } from './openapi/admin-api.ts';
-import type { Admin } from './operation.ts';
+import type { Admin, Operation } from './operation.ts';
 import { changing } from './operations/changing.ts';
 import { check } from './operations/check.ts';
 import { putConfig } from './operations/config.ts';
@@ -13,10 +14,14 @@ import type { Tokens } from './tokens/tokens.ts';
 /** Every operation of its own. */
 const own = [...changing, ...reading];
 
-/** Every operation of the admin port, for one gateway. */
+/** Every operation of the admin port. @param run serves what a tool of MCP asks for. */
+export function adminOperations(run: RunOperation): readonly Operation[] {
+  return [...own, mcpOperation(own, { check, diff: diffConfig, put: putConfig }, run)];
+}
+
+/** The admin API of one gateway. */
 export function createApi(means: Omit<Admin, 'describe'>, tokens: Tokens, log: Log): App {
-  const changes = { check, diff: diffConfig, put: putConfig };
-  const operations = [...own, mcpOperation(own, changes, (...asked) => app.run(...asked))];
+  const operations = adminOperations((...asked) => app.run(...asked));
   const admin: Admin = {
     gateway: means.gateway,
     describe: (origin) => describeAdmin(operations, origin),

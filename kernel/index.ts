@@ -30,6 +30,7 @@ export {
   adminTokenFile,
   ConfigErrors,
   GatewayError,
+  scopeMeanings,
   severities,
 } from './contract/internal.ts';
 export type { Attempt, AttemptResult, Trigger } from './control/attempts.ts';

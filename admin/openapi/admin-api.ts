@@ -1,4 +1,4 @@
-import { version } from '#kernel';
+import { adminScopes, scopeMeanings, version } from '#kernel';
 import type { Operation, Parameter } from '../operation.ts';
 import { configSchema, type ResponseSchema } from '../schemas.ts';
 import { type Components, createComponents } from './components.ts';
@@ -6,6 +6,8 @@ import { type OpenApi, type OpenApiOperation, operationIdOf, pathsOf } from './d
 import { problemResponses } from './problem-responses.ts';
 
 const TOKEN = 'token';
+
+const scopesDescription = `Bearer token with the named scope. Scopes: ${adminScopes.map((scope) => `${scope} (${scopeMeanings[scope]})`).join(', ')}.`;
 
 /** Describes the admin API from its operations alone. @param origin where it is served, as in `http://127.0.0.1:9180`. */
 export function describeAdmin(operations: readonly Operation[], origin: string): OpenApi {
@@ -25,7 +27,7 @@ export function describeAdmin(operations: readonly Operation[], origin: string):
     components: {
       schemas: components.schemas,
       securitySchemes: {
-        [TOKEN]: { type: 'http', scheme: 'bearer', description: 'Bearer token with the named scope.' },
+        [TOKEN]: { type: 'http', scheme: 'bearer', description: scopesDescription },
       },
     },
   };
@@ -80,6 +82,6 @@ function contentOf(
 }
 
 /** `/v1/revisions/:number` as `/v1/revisions/{number}`. */
-function pathOf({ path }: Operation): string {
+export function pathOf({ path }: Pick<Operation, 'path'>): string {
   return path.replace(/[:*]([A-Za-z]+)/g, '{$1}');
 }

@@ -8,6 +8,17 @@ export const adminScopes = ['read', 'check', 'write', 'ops', 'secrets'] as const
 
 export type AdminScope = (typeof adminScopes)[number];
 
+/** What each scope allows, as it follows "can". No scope includes another, except that write includes check. */
+export const scopeMeanings: Readonly<Record<AdminScope, string>> = {
+  read: 'show the status, the active configuration with masked secrets, the history, routes, plugins, metrics and events',
+  check: 'check and compare configurations with the active plugins, without opening other files',
+  write: 'apply and roll back configurations; includes check, also with other plugins and files',
+  ops: 'drain, resume and stop the gateway, override the log level, empty caches and lift suspensions of plugins',
+  secrets: 'show secrets in plaintext where read shows them masked',
+};
+
+const meanings = adminScopes.map((scope) => `${scope}: ${scopeMeanings[scope]}`).join('. ');
+
 /** Settings of the admin port, in the service's `extra_config` as `admin/api`. */
 export const adminSchema = {
   type: 'object',
@@ -41,7 +52,7 @@ export const adminSchema = {
             type: 'array',
             minItems: 1,
             items: { type: 'string', enum: adminScopes },
-            description: 'Operations that the token can use.',
+            description: `Operations that the token can use. ${meanings}.`,
           },
         },
         required: ['id', 'sha256', 'scopes'],

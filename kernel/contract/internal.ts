@@ -3,7 +3,7 @@ export { DeniedAddresses } from '../net/denied-addresses.ts';
 export { fileTrouble, unreadableFile } from '../values/file-trouble.ts';
 export { escapePointer } from '../values/pointer.ts';
 export { scheduler } from '../values/yield-scheduler.ts';
-export { adminScopes, adminTokenFile } from './admin.ts';
+export { adminScopes, adminTokenFile, scopeMeanings } from './admin.ts';
 export { agentSchema } from './agent.ts';
 export { severities } from './audit.ts';
 export { PARSED_LIMIT_BYTES, PayloadTooLarge } from './body.ts';

@@ -1,5 +1,6 @@
 import { completeSchema } from '../../kernel/pipeline/complete-schema.ts';
 import type { Registry } from '../../kernel/registry/registry.ts';
+import { adminGuide } from './admin-guide.ts';
 import { boundsPage } from './bounds/index.ts';
 import { componentTopics } from './components.ts';
 import { coreTopics } from './core.ts';
@@ -24,7 +25,7 @@ export async function makePages(registry: Registry): Promise<Map<string, string>
     const path = `${topic.name}.md`;
     if (pages.has(path)) throw new Error(`two pages are named ${path}`);
     for (const { document } of topic.examples) await mustBeGood(document, topic.name, registry);
-    pages.set(path, pageOf(topic));
+    pages.set(path, pageOf(topic.name === 'admin/api' ? { ...topic, guide: adminGuide() } : topic));
   }
   return pages;
 }

@@ -16,10 +16,12 @@ export interface Topic {
   readonly objects: readonly Headed<{ readonly schema: JsonSchema; readonly elsewhere?: Elsewhere }>[];
   /** Whole configurations that `check` accepts. */
   readonly examples: readonly Headed<{ readonly document: Readonly<Record<string, unknown>> }>[];
+  /** Markdown after the examples. */
+  readonly guide?: readonly string[];
 }
 
 /** The page of a topic. */
-export function pageOf({ name, description, notes, objects, examples }: Topic): string {
+export function pageOf({ name, description, notes, objects, examples, guide = [] }: Topic): string {
   const fields = objects.map(({ heading, schema, elsewhere = {} }) => ({
     heading,
     text: fieldTable(schema, elsewhere),
@@ -31,6 +33,7 @@ export function pageOf({ name, description, notes, objects, examples }: Topic): 
     ...notes,
     ...section('Fields', fields),
     ...section(documents.length > 1 ? 'Examples' : 'Example', documents),
+    ...guide,
   ];
   return `${segments.join('\n\n')}\n`;
 }

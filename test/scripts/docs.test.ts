@@ -6,6 +6,7 @@ import { dirname, join, normalize } from 'node:path';
 import { promisify } from 'node:util';
 import { atEndpoint, type Catalogue, definePlugin } from '#contract';
 import { toolServices } from '../../kernel/cli/tools.ts';
+import { adminScopes, scopeMeanings } from '../../kernel/contract/internal.ts';
 import { type CompleteSchema, completeSchema } from '../../kernel/pipeline/complete-schema.ts';
 import { Registry } from '../../kernel/registry/registry.ts';
 import { examine } from '../../kernel/runtime/build.ts';
@@ -120,6 +121,23 @@ describe('the reference', function () {
       page('endpoint'),
       /\| `headers_to_pass` \| list of string \| {2}\| \*Deprecated\.\* Old name of "input_headers"/,
     );
+  });
+
+  it('describes access to the admin API: each scope, each operation with its scope, and the token file', () => {
+    const text = page('admin/api');
+    for (const scope of adminScopes) ok(text.includes(`| \`${scope}\` | ${scopeMeanings[scope]} |`), scope);
+    for (const row of [
+      '| `GET /live` | none |',
+      '| `GET /v1/config` | `read` |',
+      '| `POST /v1/check` | `check` |',
+      '| `POST /v1/revisions/{number}/rollback` | `write` |',
+      '| `POST /v1/drain` | `ops` |',
+      '| `POST /v1/mcp` | `read` |',
+    ]) {
+      ok(text.includes(row), row);
+    }
+    match(text, /Authorization: Bearer/);
+    match(text, /"sha256": "\$SHA256", "scopes": \["read", "write"\]/);
   });
 
   it('leads from every page to pages that exist', () => {
