@@ -6,7 +6,7 @@ import { oneOf, readArguments, unknownWord } from './arguments.ts';
 import { type Command, configVariables } from './command.ts';
 import { requireFile } from './config-file.ts';
 import { showPlace } from './report.ts';
-import { alignColumns } from './terminal.ts';
+import { alignColumns, terminalWidth } from './terminal.ts';
 
 const flags = {
   config: configFlag,
@@ -41,7 +41,9 @@ export const routes: Command = {
     const known = opened.registry.namespaces;
     if (namespace !== undefined && !known.includes(namespace)) throw unknownWord('namespace', namespace, known);
     const results = listRoutes(opened.served, { method, prefix, namespace }, opened.positionOf);
-    const lines = json ? [JSON.stringify({ routes: results })] : alignColumns([heading, ...results.flatMap(rowsOf)]);
+    const lines = json
+      ? [JSON.stringify({ routes: results })]
+      : alignColumns([heading, ...results.flatMap(rowsOf)], terminalWidth(context.stdout));
     context.stdout.write(`${lines.join('\n')}\n`);
     return 0;
   },

@@ -10,18 +10,51 @@ export function isColoured(stream: NodeJS.WritableStream, { env }: Terminal): bo
   return (stream as { isTTY?: boolean }).isTTY === true && !env.NO_COLOR;
 }
 
-/** Formats rows of cells as lines: aligned columns, separated by two spaces, without trailing spaces. */
-export function alignColumns(rows: readonly (readonly string[])[]): string[] {
+/** Columns of a terminal; infinite for files and pipes. */
+export function terminalWidth(stream: NodeJS.WritableStream): number {
+  const { isTTY, columns } = stream as { isTTY?: boolean; columns?: number };
+  return isTTY && columns ? columns : Infinity;
+}
+
+/**
+ * Formats rows of cells as lines: aligned columns, separated by two spaces, without trailing spaces.
+ * @param width maximum length of a line; the longest cells are shortened to fit.
+ */
+export function alignColumns(rows: readonly (readonly string[])[], width = Infinity): string[] {
   const widths: number[] = [];
   for (const row of rows) {
     for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
   }
+  const longest = longestCell(widths, width - GAP.length * (widths.length - 1));
   return rows.map((row) =>
     row
-      .map((cell, at) => cell.padEnd(widths[at]!))
-      .join('  ')
+      .map((cell, at) => shorten(cell, longest).padEnd(Math.min(widths[at]!, longest)))
+      .join(GAP)
       .trimEnd(),
   );
+}
+
+const GAP = '  ';
+
+/** Cells are never shortened to less, even if lines do not fit. */
+const SHORTEST_CELL = 8;
+
+/** The length to which cells are shortened so that all columns fit: narrow columns leave their share of the room to wide ones. */
+function longestCell(widths: readonly number[], room: number): number {
+  let left = room;
+  for (const [at, width] of widths.toSorted((one, other) => one - other).entries()) {
+    const share = Math.floor(left / (widths.length - at));
+    if (width > share) return Math.max(share, SHORTEST_CELL);
+    left -= width;
+  }
+  return Infinity;
+}
+
+/** Keeps both ends: addresses and places tell most there. */
+function shorten(cell: string, length: number): string {
+  if (cell.length <= length) return cell;
+  const head = Math.floor((length - 1) / 2);
+  return `${cell.slice(0, head)}…${cell.slice(head + 1 - length)}`.toWellFormed();
 }
 
 /**

@@ -6,7 +6,7 @@ import { configFlag, formatFlag, isJson, pluginsFlag } from '../accepted-file.ts
 import { readArguments } from '../arguments.ts';
 import { type Command, configVariables } from '../command.ts';
 import { printErrors } from '../report.ts';
-import { alignColumns } from '../terminal.ts';
+import { alignColumns, terminalWidth } from '../terminal.ts';
 import { withTools } from '../tools.ts';
 
 const flags = {
@@ -41,7 +41,9 @@ export const listPlugins: Command = {
           from ?? 'release',
           hash ?? '',
         ]);
-        const lines = json ? [JSON.stringify({ plugins: shown })] : alignColumns([heading, ...rows]);
+        const lines = json
+          ? [JSON.stringify({ plugins: shown })]
+          : alignColumns([heading, ...rows], terminalWidth(context.stdout));
         context.stdout.write(`${lines.join('\n')}\n`);
         return 0;
       });

@@ -1,5 +1,7 @@
-import { deepEqual, equal, match } from 'node:assert/strict';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { main } from '../../../kernel/cli/main.ts';
 import { createFolder, type Folder, sluice } from './command.ts';
+import { contextOf } from './running.ts';
 
 const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/b' }];
 const config = {
@@ -36,6 +38,33 @@ describe('routes', () => {
     const { out } = await sluice('routes', '-c', file);
     const line = folder.read('gateway.json').split('\n').indexOf('    {') + 1;
     equal(out.split('\n')[1]!.endsWith(`${file}:${line}:5`), true);
+  });
+
+  describe('on a terminal', () => {
+    const linesAt = async (columns: number): Promise<string[]> => {
+      const { context, prints } = contextOf({});
+      Object.assign(context.stdout, { isTTY: true, columns });
+      await main(['routes', '-c', file], context);
+      return prints.out.trimEnd().split('\n');
+    };
+
+    it('fits its width: long cells are shortened, in aligned columns, and keep both ends', async () => {
+      const lines = await linesAt(100);
+      for (const line of lines) ok(line.length <= 100, line);
+      const [heading, first, second] = lines as [string, string, string];
+      match(first, /^GET +\/shop\/\{id\} +json +2000ms +\S*…\S* +\S*…\S*:5$/);
+      equal(second.indexOf('GET ht'), heading.indexOf('BACKEND'));
+      match(second, /GET ht\S*….*\(json\) /);
+    });
+
+    it('shortens nothing that fits', async () => {
+      const { out } = await sluice('routes', '-c', file);
+      deepEqual(await linesAt(500), out.trimEnd().split('\n'));
+    });
+
+    it('keeps cells readable in a terminal that is too narrow', async () => {
+      match((await linesAt(20))[1]!, /^GET {5}\S+…\S+ /);
+    });
   });
 
   it('lists what the flags ask for', async () => {
