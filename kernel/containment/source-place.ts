@@ -1,20 +1,14 @@
 import { fileURLToPath } from 'node:url';
-
-/** A place in a file, as a stack names it; lines and columns count from 1. */
-export interface SourcePlace {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
+import { type SourcePlace, stackInSource, textOf } from './source-columns.ts';
 
 /** More of a stack is not looked at. */
 const LONGEST_STACK = 32 * 1024;
 
-/** The stack of what was thrown; empty where there is none. Never throws, whatever was thrown. */
+/** The stack of what was thrown, with the places of the sources of plugins; empty where there is none. Never throws, whatever was thrown. */
 export function stackOf(error: unknown): string {
   try {
     const stack = (error as Partial<Error> | null | undefined)?.stack;
-    return typeof stack === 'string' ? stack.slice(0, LONGEST_STACK) : '';
+    return typeof stack === 'string' ? stackInSource(error as Error, stack.slice(0, LONGEST_STACK)) : '';
   } catch {
     return '';
   }
@@ -54,5 +48,5 @@ export function pathOf(location: string): string | null {
 /** The innermost place of a stack that is in one of the files, as in `/app/plugins/audit.ts:12:7`. */
 export function placeIn(files: ReadonlySet<string>, stack: string): string | null {
   const place = placesOf(stack).find(({ file }) => files.has(file));
-  return place ? `${place.file}:${place.line}:${place.column}` : null;
+  return place ? textOf(place) : null;
 }

@@ -3,6 +3,7 @@ import { type Debugger, Session } from 'node:inspector';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { secondStamp } from '../logging/timestamp.ts';
 import { BEAT, DEBUGGER, HOOK, type HookLabel, STEP } from './marks.ts';
+import { noteSource, placeInSource, textOf } from './source-columns.ts';
 import { pathOf } from './source-place.ts';
 import { describeHeld, type Held, type ThreadOptions, type WatchedPlugin } from './watchdog.ts';
 
@@ -43,7 +44,15 @@ interface Located {
   place: string | null;
 }
 
-parentPort!.on('message', (message: { plugin?: WatchedPlugin; label?: HookLabel; number?: number }) => {
+interface Message {
+  readonly plugin?: WatchedPlugin;
+  readonly sources?: readonly (readonly [file: string, source: string])[];
+  readonly label?: HookLabel;
+  readonly number?: number;
+}
+
+parentPort!.on('message', (message: Message) => {
+  for (const [file, source] of message.sources ?? []) noteSource(file, source);
   if (message.plugin) plugins.push(message.plugin);
   if (message.label) labels.set(message.number!, message.label);
 });
@@ -114,11 +123,11 @@ function locate(now: number): void {
   session.connectToMainThread();
   session.on('Debugger.scriptParsed', ({ params: { scriptId, url } }) => void scripts.set(scriptId, url));
   session.on('Debugger.paused', ({ params }) => {
-    if (!isOver()) place(params.callFrames, scripts, result);
     session.post('Debugger.resume', () => {
       session.disconnect();
       Atomics.store(marks, DEBUGGER, 0);
     });
+    if (!isOver()) place(params.callFrames, scripts, result);
   });
   session.post('Debugger.enable');
   session.post('Debugger.pause');
@@ -129,10 +138,11 @@ function place(frames: readonly Debugger.CallFrame[], scripts: ReadonlyMap<strin
   for (const { functionName, location } of frames) {
     if (functionName === 'leaveHook') return;
     const file = pathOf(scripts.get(location.scriptId) ?? '');
-    const plugin = file === null ? undefined : plugins.findLast(({ files }) => files.includes(file));
-    if (!plugin) continue;
+    const plugin = plugins.findLast(({ files }) => file !== null && files.includes(file));
+    if (file === null || !plugin) continue;
+    const { lineNumber, columnNumber = 0 } = location;
     result.plugin = plugin;
-    result.place = `${file}:${location.lineNumber + 1}:${(location.columnNumber ?? 0) + 1}`;
+    result.place = textOf(placeInSource({ file, line: lineNumber + 1, column: columnNumber + 1 }));
     return;
   }
 }

@@ -2,6 +2,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { freeDebuggerOf } from './debugger-lock.ts';
 import { BEAT, type HookLabel, marks, onLabel } from './marks.ts';
+import { notedSources } from './source-columns.ts';
 
 /** A plugin's code blocked the event loop. */
 export interface Held {
@@ -59,7 +60,7 @@ class Watchdog {
   }
 
   watch(plugin: WatchedPlugin): void {
-    this.#thread.postMessage({ plugin });
+    this.#thread.postMessage({ plugin, sources: notedSources(plugin.files) });
   }
 
   async end(): Promise<void> {

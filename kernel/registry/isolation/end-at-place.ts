@@ -1,5 +1,6 @@
 import { Session } from 'node:inspector';
 import { enterDebugger, leaveDebugger } from '../../containment/debugger-lock.ts';
+import type { SourcePlace } from '../../containment/source-columns.ts';
 import { pathOf } from '../../containment/source-place.ts';
 
 /** Longest time to find it, in milliseconds: the code must stop for it, which it does at once if it runs. */
@@ -12,13 +13,12 @@ interface Frame {
 /**
  * Ends a thread whose code does not come back.
  * @param name of the thread.
- * @param end called with the place where the thread is, as in `/app/plugins/audit.ts:12:7`; null where that is in none of the
- * files.
+ * @param end called with the place where the thread is in what runs there; null where that is in none of the files.
  */
 export async function endAtPlace(
   name: string,
   files: readonly string[],
-  end: (place: string | null) => Promise<void>,
+  end: (place: SourcePlace | null) => Promise<void>,
 ): Promise<void> {
   if (!(await enterDebugger(LOCATE_MS))) return end(null);
   const session = new Session();
@@ -27,7 +27,7 @@ export async function endAtPlace(
     session.connect();
     const scripts = new Map<string, string>();
     let resume = (): void => {};
-    const place = new Promise<string | null>((resolve) => {
+    const place = new Promise<SourcePlace | null>((resolve) => {
       timer = setTimeout(() => resolve(null), LOCATE_MS);
       session.on('NodeWorker.attachedToWorker', ({ params: { sessionId, workerInfo } }) => {
         if (!workerInfo.title.endsWith(` ${name}`)) return;
@@ -69,10 +69,10 @@ export async function endAtPlace(
 }
 
 /** The innermost place that is in one of the scripts. */
-function placeOf(frames: readonly Frame[], scripts: ReadonlyMap<string, string>): string | null {
+function placeOf(frames: readonly Frame[], scripts: ReadonlyMap<string, string>): SourcePlace | null {
   for (const { scriptId, lineNumber, columnNumber = 0 } of frames.map(({ location }) => location)) {
     const file = scripts.get(scriptId);
-    if (file !== undefined) return `${file}:${lineNumber + 1}:${columnNumber + 1}`;
+    if (file !== undefined) return { file, line: lineNumber + 1, column: columnNumber + 1 };
   }
   return null;
 }

@@ -7,6 +7,8 @@ import {
   type Fix,
   HandlerError,
 } from '#contract';
+import { notePlaced } from '../../containment/source-columns.ts';
+import { stackOf } from '../../containment/source-place.ts';
 import { DeadlineError } from '../../contract/internal.ts';
 import { isObject } from '../../values/data.ts';
 
@@ -36,10 +38,10 @@ const DEEPEST = 4;
 export function sendError(error: unknown, depth = 0): SentError {
   try {
     if (!(error instanceof Error)) return plain('Error', `thrown: ${String(error)}`, '');
-    const { name, message, stack } = error;
+    const { name, message } = error;
     const code = (error as { readonly code?: unknown }).code;
     return {
-      ...plain(String(name), String(message), String(stack ?? '')),
+      ...plain(String(name), String(message), stackOf(error)),
       ...(typeof code === 'string' && { code }),
       ...ofKind(error),
       ...(error.cause !== undefined && depth < DEEPEST && { cause: sendError(error.cause, depth + 1) }),
@@ -86,7 +88,7 @@ export function receiveError(sent: unknown): Error {
   Object.defineProperty(error, 'name', { value: read.name, ...own });
   Object.defineProperty(error, 'stack', { value: read.stack || `${read.name}: ${read.message}`, ...own });
   if (read.code !== '') Object.assign(error, { code: read.code });
-  return error;
+  return notePlaced(error);
 }
 
 /** What was received, each field of its type. */

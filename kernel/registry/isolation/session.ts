@@ -2,6 +2,7 @@ import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { type Position, PositionedError } from '../../config/index.ts';
+import { notePlaced, placeInSource, type SourcePlace, textOf } from '../../containment/source-columns.ts';
 import { isObject } from '../../values/data.ts';
 import type { FileReader } from '../loading/file-reader.ts';
 import { UNFINISHED } from '../loading/source-error.ts';
@@ -51,6 +52,7 @@ export class ThreadEnded extends Error {
     this.name = new.target.name;
     // Whoever reports it names the line.
     this.stack = place === null ? '' : `${this.name}: ${reason}\n    at ${place}`;
+    notePlaced(this);
   }
 }
 
@@ -66,6 +68,7 @@ export class ThreadSession {
   readonly #name = `isolated-${++count}`;
   readonly #beat = new Int32Array(new SharedArrayBuffer(4));
   readonly #listener: ThreadListener | null;
+  readonly #sources: ThreadOptions['files'];
   #files: readonly string[] = [];
   #reason: Error | null = null;
   #watch: NodeJS.Timeout | null = null;
@@ -74,6 +77,7 @@ export class ThreadSession {
   /** @param listener null where only the manifest is wanted. */
   constructor({ entry, guest, files, loadMs }: ThreadOptions, listener: ThreadListener | null) {
     this.#listener = listener;
+    this.#sources = files;
     const program = new URL(`./program${extname(import.meta.url)}`, import.meta.url);
     const { port1: port, port2: otherPort } = new MessageChannel();
     const { port1: filesPort, port2: otherFiles } = new MessageChannel();
@@ -148,7 +152,15 @@ export class ThreadSession {
 
   async #endHeld(heldMs: number): Promise<void> {
     const reason = `it did not return for ${Math.round(heldMs)} ms: its thread was terminated`;
-    await endAtPlace(this.#name, this.#files, (place) => this.end(new ThreadEnded(reason, place)));
+    await endAtPlace(this.#name, this.#files, (place) =>
+      this.end(new ThreadEnded(reason, place && this.#written(place))),
+    );
+  }
+
+  /** The place in the source, as in `/app/plugins/audit.ts:12:7`. */
+  #written(place: SourcePlace): string {
+    const source = Buffer.from(this.#sources.read(place.file)).toString('utf8');
+    return textOf(placeInSource(place, source));
   }
 
   /** Ends the thread at once. @param reason what is owed fails with. */

@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { Script } from 'node:vm';
 import * as contract from '#contract';
 import { PositionedError } from '../../config/index.ts';
+import { noteSource, translate } from '../../containment/source-columns.ts';
 import type { FileReader } from './file-reader.ts';
 import { importPackage } from './packages.ts';
 import { awaitBounded, runBounded } from './run-bounded.ts';
@@ -31,7 +32,6 @@ export class ModuleGraph {
   readonly #modules = new Map<string, Module>();
   /** The contract as its modules see it; the classes in it are everybody's. */
   readonly #contract = { ...contract };
-  #transform: typeof import('sucrase').transform | undefined;
   #parse: Parse | undefined;
 
   constructor(entry: string, files: FileReader) {
@@ -55,7 +55,6 @@ export class ModuleGraph {
    */
   async evaluate(ms: number): Promise<Readonly<Exports>> {
     // Loaded when a configuration first has plugins of its own.
-    this.#transform = (await import('sucrase')).transform;
     this.#parse = ((await import(PARSER)) as { readonly parse: Parse }).parse;
     const module = this.#add(this.#entry);
     const running = runBounded(() => this.#run(this.#entry, module, 'async ') as Promise<void>, ms);
@@ -79,15 +78,11 @@ export class ModuleGraph {
     return body.call(undefined, module.exports, this.#requireFrom(path), module, path, directory, meta);
   }
 
-  /** Lines stay where they are, so that every stack has the lines of the source. */
   #translate(path: string): string {
     const source = this.#textOf(path);
     try {
-      const { code } = this.#transform!(source, {
-        transforms: /\.m?ts$/.test(path) ? ['typescript', 'imports'] : ['imports'],
-        disableESTransforms: true,
-        filePath: path,
-      });
+      const { code } = translate(path, source);
+      noteSource(path, source);
       return /\bimport\.meta\b/.test(code) ? withMeta(code, this.#parse!) : code;
     } catch (error) {
       throw syntaxError(path, error);

@@ -1,11 +1,5 @@
 import { PositionedError } from '../../config/index.ts';
-
-/** A place in a plugin's source; lines and columns count from 1. */
-interface Place {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
+import { placeInSource, type SourcePlace } from '../../containment/source-columns.ts';
 
 /**
  * What went wrong in a plugin's source, at its place there.
@@ -48,19 +42,27 @@ function reasonOf(error: unknown): string {
 }
 
 /** The first place of the stack that is in one of these files. */
-export function placeOf(error: unknown, files: readonly string[]): Place | undefined {
+export function placeOf(error: unknown, files: readonly string[]): SourcePlace | undefined {
   if (!(error instanceof Error)) return undefined;
   const known = new Set(files);
   for (const line of String(error.stack).split('\n')) {
     const match = /(?:\(|at |^)(?:async )?(?:file:\/\/)?(\/.*?|[A-Za-z]:\\.*?):(\d+)(?::(\d+))?\)?$/.exec(line);
     if (!match || !known.has(match[1]!)) continue;
-    return { file: match[1]!, line: Number(match[2]), column: Number(match[3] ?? caretColumn(String(error.stack))) };
+    const row = Number(match[2]);
+    const column = Number(match[3] ?? caretColumn(String(error.stack), row));
+    return placeInSource({ file: match[1]!, line: row, column });
   }
   return undefined;
 }
 
 /** A mistake of syntax has its line at the head of its stack, then the line itself, then carets below what is wrong. */
-function caretColumn(stack: string): number {
-  const carets = stack.split('\n').find((line) => /^\s*\^+\s*$/.test(line));
-  return carets === undefined ? 1 : carets.indexOf('^') + 1;
+function caretColumn(stack: string, line: number): number {
+  const lines = stack.split('\n');
+  const at = lines.findIndex((text) => /^\s*\^+\s*$/.test(text));
+  if (at < 0) return 1;
+  const [wrapping = ''] = (line === 1 && WRAPPING.exec(lines[at - 1] ?? '')) || [];
+  return lines[at]!.indexOf('^') - wrapping.length + 1;
 }
+
+/** What line 1 is shown with where a plugin's module is run as a function. */
+const WRAPPING = /^\((?:async )?function \(exports, [\w, ]+\) \{/;

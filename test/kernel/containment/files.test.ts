@@ -1,8 +1,8 @@
-import { deepEqual, equal, match } from 'node:assert/strict';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { join } from 'node:path';
 import type { Operations } from '#kernel';
-import { silentSinks } from '../../../kernel/testing/index.ts';
-import { json, openGateway, startBackend, type TestBackend } from '../../support/gateway.ts';
+import { until } from '../../support/conditions.ts';
+import { json, openGateway, rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { PluginFolder } from '../../support/plugin-folder.ts';
 
 const source = (more = '') => `import { atEndpoint, definePlugin } from 'sluice/plugin';
@@ -21,12 +21,17 @@ export const plugin = definePlugin({
 });
 `;
 
+/** In one line. */
+const failing = `export function fail(a: string = show('a'), b: string = show('b')): never { throw new TypeError(a + b); }\n`;
+
 describe('the place of a fault in a file', () => {
   let folder: PluginFolder;
   let backend: TestBackend;
   let gateway: Operations | undefined;
+  let sinks: ReturnType<typeof rememberingSinks>;
 
   beforeEach(async () => {
+    sinks = rememberingSinks();
     folder = new PluginFolder();
     backend = await startBackend(json({}));
     folder.write(
@@ -53,7 +58,7 @@ describe('the place of a fault in a file', () => {
           },
         ],
       },
-      { port: 0, sinks: silentSinks },
+      { port: 0, sinks },
     );
   };
 
@@ -64,6 +69,32 @@ describe('the place of a fault in a file', () => {
     const [fault] = gateway!.containment.records.flatMap(({ faults }) => faults);
     deepEqual([fault!.place, fault!.message], [`${folder.path}plugins/lib/fail.ts:4:9`, 'Error: no']);
   });
+
+  it('has the columns of the source in line 1, behind imports, types and imported names', async () => {
+    folder.write('plugins/lib/fail.ts', `import { inspect as show } from 'node:util'; ${failing}`);
+    folder.write('plugins/failing.ts', source());
+    await start();
+    await gateway!.inject('/');
+    const [fault] = gateway!.containment.records.flatMap(({ faults }) => faults);
+    const column = `import { inspect as show } from 'node:util'; ${failing}`.indexOf('new TypeError') + 1;
+    equal(fault!.place, `${folder.path}plugins/lib/fail.ts:1:${column}`);
+    match(sinks.lines.join('\n'), new RegExp(`at fail \\(.*/lib/fail\\.ts:1:${column}\\)`));
+  });
+
+  it('has the column of the source also where it holds the event loop', async () => {
+    const head = `import { inspect as show } from 'node:util'; export function fail(a: string = show('a')): string { `;
+    const loop = 'for (const end: number = Date.now() + 700; Date.now() < end; ) ;';
+    folder.write('plugins/lib/fail.ts', `${head}${loop} return a; }\n`);
+    folder.write('plugins/failing.ts', source());
+    await start();
+    let column = 0;
+    await until(async () => {
+      await gateway!.inject('/');
+      column = Number(/ms at .*\/lib\/fail\.ts:1:(\d+)/.exec(sinks.lines.join('\n'))?.[1]);
+      return column > 0;
+    });
+    ok(column > head.length && column <= head.length + loop.length, `${column} is outside of the loop`);
+  }).timeout(60_000);
 
   it('is that of what it throws while it is attached', async () => {
     folder.write('plugins/failing.ts', source('fail();'));

@@ -68,6 +68,26 @@ describe('isolated modules that do harm', function () {
     equal(stage.gateway.containment.records.find(({ name }) => name === 'loop')!.faultCount >= 1, true);
   });
 
+  it('are told with the column of their source, in a file of TypeScript with imported names', async () => {
+    const head = `import { inspect } from 'node:util';`;
+    const loop =
+      'middleware: () => (ctx: object, request: object) => { inspect(ctx as object, request as never); for (;;) ; }';
+    const fail = `middleware: () => async (ctx: object) => { inspect(ctx as object); throw new TypeError('no'); }`;
+    const column = (name: string, code: string, part: string) =>
+      `{ name: '${name}', apiVersion: 1, isolate: true, ${code} }`.indexOf(part) + 1;
+    stage.write({ loop, fail }, 'team.ts', head);
+    await stage.start({
+      '/loop': { ...middleware('loop'), timeout: '30s' },
+      '/fail': { ...middleware('fail'), timeout: '30s' },
+    });
+    equal(await status('/fail'), 500);
+    match(stage.lines(/team\.ts/).join('\n'), new RegExp(`team\\.ts:4:${column('fail', fail, 'new TypeError')}\\b`));
+    equal(await status('/loop'), 500);
+    const at = /team\.ts:3:(\d+): ThreadEnded/.exec(stage.lines(/ThreadEnded: it did not return/).join('\n'))?.[1];
+    const from = column('loop', loop, 'for (;;)');
+    ok(Number(at) >= from && Number(at) <= from + 'for (;;) ;'.length, `${at} is not within ${from}`);
+  });
+
   it('are passed over, where that is the policy, with an endless loop too', async () => {
     stage.write({ loop: 'middleware: () => () => { for (;;); }' });
     await stage.start({ '/loop': { ...middleware('loop'), timeout: '30s' } }, { plugin: { on_error: 'skip' } });
