@@ -17,7 +17,7 @@ const schema = {
   },
 } as const;
 
-/** The application log as JSON for Logstash, in the place of the format of `telemetry/logging`. */
+/** Writes the application log as JSON for Logstash, replacing the format of `telemetry/logging`. */
 export const plugin = definePlugin({
   name: 'telemetry/logstash',
   description: 'Writes the application log as JSON for Logstash.',
@@ -33,7 +33,7 @@ export const plugin = definePlugin({
   ],
 });
 
-/** One JSON object a line. */
+/** Format with one JSON object per line. */
 function logstashFormat(module: string): LogFormat {
   const stamp = compileLayout('2006-01-02T15:04:05.000000-07:00');
   const host = hostname();

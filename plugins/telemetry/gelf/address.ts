@@ -1,16 +1,16 @@
 import { HOST_AND_PORT } from '#contract';
 
-/** Where messages are sent. */
+/** Host and port of a GELF server. */
 export interface Address {
-  /** A name or an address, IPv6 without brackets. */
+  /** Host name or IP address; IPv6 without brackets. */
   readonly host: string;
   readonly port: number;
 }
 
-/** Pattern of what an address is written as. */
+/** Regular expression for `host:port`. */
 export const ADDRESS_PATTERN = `^${HOST_AND_PORT}$`;
 
-/** Reads `host:port`, as the pattern has it. */
+/** Parses `host:port`. The text must match `ADDRESS_PATTERN`. */
 export function parseAddress(text: string): Address {
   const colon = text.lastIndexOf(':');
   return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(text.slice(colon + 1)) };

@@ -29,8 +29,8 @@ const schema = {
 } as const satisfies Schema;
 
 /**
- * The application log, and the built-in access line, as GELF 1.1 messages besides the other outputs. Lines wait in up to
- * 1 MiB while they cannot be sent; requests never wait for them. Code: `GELF_ADDRESS`.
+ * Sends the application log and the built-in access line as GELF 1.1 messages, in addition to the other outputs.
+ * Buffers up to 1 MiB of lines while they cannot be sent; requests never wait for them. Code: `GELF_ADDRESS`.
  */
 export const plugin = definePlugin({
   name: 'telemetry/gelf',
@@ -56,7 +56,7 @@ export const plugin = definePlugin({
   ],
 });
 
-/** The connection stays over reloads that leave the address as it is. */
+/** The connection survives reloads that do not change the address. */
 function openSink(site: Site<Infer<typeof schema>>) {
   const { address, enable_tcp: isTcp } = site.config;
   if (parseAddress(address).port === 0) throw site.fault('GELF_ADDRESS', '/address', 'nothing can be sent to port 0');
@@ -82,7 +82,7 @@ function openSink(site: Site<Infer<typeof schema>>) {
   );
 }
 
-/** Takes lines as they are written elsewhere. */
+/** Accepts access lines in the form the other outputs receive. */
 function accessSink(sink: LogSink): LogSink {
   const print = gelfPrinter();
   return {

@@ -2,13 +2,13 @@ import { hostname } from 'node:os';
 import type { LogFormat, LogLevel } from '#contract';
 import { severities } from '../logging/syslog.ts';
 
-/** A line of the application log as a GELF 1.1 message, in one line of JSON. */
+/** Formats a line of the application log as a GELF 1.1 message, in one line of JSON. */
 export function gelfFormat(): LogFormat {
   const print = gelfPrinter();
   return ({ message, level, time }) => print(message, level, time);
 }
 
-/** Writes a text as a GELF 1.1 message: its first line is the short one, all of it the full one where there are more. */
+/** Formats a text as a GELF 1.1 message: the first line is `short_message`; a text of several lines is also sent whole as `full_message`. */
 export function gelfPrinter(): (text: string, level: LogLevel, time: number) => string {
   const host = hostname();
   return (text, level, time) => {

@@ -3,10 +3,10 @@ import type { DeniedAddresses } from '#contract';
 import { type ConnectionEvents, type LogConnection, openConnection } from '../logging/log-connection.ts';
 import type { Address } from './address.ts';
 
-/** Pauses between attempts to connect: the first one, doubled each time up to the longest, in milliseconds. */
+/** Delay before reconnecting, in milliseconds: starts at the first value and doubles up to the longest. */
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
-/** Longest wait for a connection, and silence after which it is probed, in milliseconds. */
+/** Connection timeout, and idle time before a keep-alive probe, in milliseconds. */
 const CONNECT_MS = 10_000;
 const PROBE_MS = 30_000;
 
@@ -28,7 +28,7 @@ export function openTcp(
       });
       socket.once('connect', () => clearTimeout(timer));
       socket.once('close', () => clearTimeout(timer));
-      // Nothing is expected; what comes all the same is dropped.
+      // No response is expected; anything received is discarded.
       socket.resume();
       return socket;
     },
@@ -40,7 +40,7 @@ export function openTcp(
     ...connection,
     write(lines, done) {
       const messages = Buffer.from(lines);
-      // JSON escapes line breaks: those that are there end messages.
+      // JSON escapes line breaks, so the remaining ones end messages.
       for (let at = messages.indexOf(LINE_BREAK); at >= 0; at = messages.indexOf(LINE_BREAK, at)) messages[at] = 0;
       connection.write(messages, done);
     },

@@ -6,16 +6,16 @@ import { gzip } from 'node:zlib';
 import type { LogConnection } from '../logging/log-connection.ts';
 import type { Address } from './address.ts';
 
-/** Bytes of a datagram; longer messages are sent in chunks. */
+/** Maximum size of a datagram, in bytes; longer messages are sent in chunks. */
 const DATAGRAM_BYTES = 8192;
-/** Mark, id of the message, position and count before the bytes of a chunk. */
+/** Size of a chunk header, in bytes: magic bytes, message id, sequence number and sequence count. */
 const CHUNK_HEAD_BYTES = 12;
 const MAX_CHUNKS = 128;
 
 const LINE_BREAK = 0x0a;
 const compress = promisify(gzip);
 
-/** GELF over UDP: each message compressed, in one datagram or in chunks. One too long for 128 chunks is lost. */
+/** GELF over UDP: each message is compressed and sent in one datagram or in chunks. A message too long for 128 chunks is dropped. */
 export function openUdp(address: Address): LogConnection {
   const sockets = new Map<4 | 6, Socket>();
   let isSending = false;
@@ -26,14 +26,14 @@ export function openUdp(address: Address): LogConnection {
     if (open) return open;
     const socket = createSocket(`udp${family}`);
     socket.unref();
-    // What could not be delivered is told to the callback of `send`, if at all.
+    // Delivery errors are reported to the callback of `send`, if at all.
     socket.on('error', () => {});
     sockets.set(family, socket);
     return socket;
   };
 
   const sendAll = async (lines: Uint8Array): Promise<void> => {
-    // Looked up for each batch of lines: a name may lead elsewhere later.
+    // Resolved for each batch of lines: the address behind a name may change.
     const { address: host, family } = await lookup(address.host);
     const socket = socketFor(family === 6 ? 6 : 4);
     let isLost = false;
@@ -80,7 +80,7 @@ function* messagesIn(lines: Uint8Array): Generator<Uint8Array> {
   }
 }
 
-/** The datagrams of a message; none where it would take too many. */
+/** Datagrams of a message; empty if it would take too many. */
 export function datagramsOf(message: Uint8Array): readonly Uint8Array[] {
   if (message.length <= DATAGRAM_BYTES) return [message];
   const size = DATAGRAM_BYTES - CHUNK_HEAD_BYTES;

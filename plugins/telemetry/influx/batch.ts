@@ -3,10 +3,10 @@ import { distributionOf } from '../metrics/sample.ts';
 import type { Snapshot } from '../metrics/stats.ts';
 import { type Fields, lineOf, type Series } from './line.ts';
 
-/** Histograms that are summed up before others have a turn: about a millisecond's work. */
+/** Number of histograms summarized before yielding to the event loop: about one millisecond of work. */
 const HISTOGRAMS_A_TURN = 10;
 
-/** Series of counters and histograms by the form of their names, whose groups are the tags. */
+/** Series of counters and histograms, by name pattern; the groups of the pattern are the tags. */
 const forms: readonly (readonly [measurement: string, name: RegExp])[] = [
   [
     'requests',
@@ -21,18 +21,18 @@ const forms: readonly (readonly [measurement: string, name: RegExp])[] = [
 
 const shares = [0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
 
-/** Writes snapshots as batches of lines. */
+/** Converts snapshots to batches of lines. */
 export class BatchWriter {
   readonly #host: string;
-  /** Counters as they were in the batch before. */
+  /** Counters of the previous batch. */
   #before: ReadonlyMap<string, number> = new Map();
 
-  /** @param host tag of every point. */
+  /** @param host tag added to every point. */
   constructor(host: string) {
     this.#host = host;
   }
 
-  /** Nothing where nothing is counted. */
+  /** Returns an empty text if nothing was counted. */
   async print({ time, counters, gauges, samples }: Snapshot): Promise<string> {
     if (counters.length === 0 && Object.keys(gauges).length === 0) return '';
     const points = new Map<string, { readonly series: Series; readonly fields: Fields }>();
@@ -76,14 +76,14 @@ export class BatchWriter {
     return undefined;
   }
 
-  /** A counter that was forgotten meanwhile has begun at 0 again. */
+  /** A counter that was forgotten in the meantime has restarted at 0. */
   #grown(name: string, total: number): number {
     const before = this.#before.get(name) ?? 0;
     return total < before ? total : total - before;
   }
 }
 
-/** Integers all: a field keeps the type that it is first written with. */
+/** Integers only: a field keeps the type of its first value. */
 function below(prefix: string, gauges: Readonly<Record<string, number>>): Fields {
   const own = Object.entries(gauges).filter(([name]) => name.startsWith(prefix));
   return Object.fromEntries(own.map(([name, value]) => [name.slice(prefix.length), { whole: value }]));

@@ -4,37 +4,37 @@ import type { Snapshot } from '../metrics/stats.ts';
 import { BatchWriter } from './batch.ts';
 import type { InfluxServer } from './server.ts';
 
-/** Characters of the batches that wait: they are sent in one write, and InfluxDB takes 25 MB. */
+/** Maximum size of the waiting batches, in characters: they are sent in one write, and InfluxDB accepts 25 MB. */
 const MAX_WAITING = 16 * 1024 * 1024;
-/** Pause between two errors in the log while the server is down, in milliseconds. */
+/** Minimum interval between two logged errors while the server is down, in milliseconds. */
 const LOG_MS = 60_000;
 
-/** Longest time for what is pushed at the end, in milliseconds. */
+/** Timeout for the last push on shutdown, in milliseconds. */
 const CLOSE_MS = 1000;
 
-/** What a push is made with: that of the configuration that serves. */
+/** Settings of a push, from the active configuration. */
 export interface Target {
   readonly server: Pick<InfluxServer, 'write'>;
   readonly snapshot: () => Snapshot;
-  /** Batches that may wait. */
+  /** Maximum number of waiting batches. */
   readonly bufferSize: number;
   readonly log: Log;
 }
 
-/** Batches on their way to InfluxDB, one push at a time. Those that it did not take wait for a push that succeeds. */
+/** Delivers batches to InfluxDB, one push at a time. Batches that InfluxDB did not accept wait for the next successful push. */
 export class Delivery {
   readonly #writer = new BatchWriter(hostname());
   readonly #closing = new AbortController();
   /** Oldest first. */
   #waiting: string[] = [];
   #pushing: Promise<void> | null = null;
-  /** When the log was last told that the server is down; null while it is not. */
+  /** Time at which the log last reported that the server is down; null while it is up. */
   #failedAt: number | null = null;
 
-  /** Where to; null before a configuration serves. */
+  /** Destination; null until a configuration is active. */
   target: Target | null = null;
 
-  /** Pushes what was counted. While a push goes on there is no other. Never rejects. */
+  /** Pushes the counts. Does nothing while another push is running. Never rejects. */
   push(): Promise<void> {
     this.#pushing ??= this.#pushOnce().finally(() => {
       this.#pushing = null;
@@ -42,7 +42,7 @@ export class Delivery {
     return this.#pushing;
   }
 
-  /** Pushes what was counted since the last push, unless the server is down; gives up after a second. */
+  /** Pushes the counts since the last push, unless the server is down; gives up after one second. */
   async close(): Promise<void> {
     const timer = setTimeout(() => this.#closing.abort(), CLOSE_MS);
     await this.#pushing;
@@ -64,7 +64,7 @@ export class Delivery {
     if (!(await this.#write(late.join(''), target))) this.#keep(late, target.bufferSize);
   }
 
-  /** The oldest give way. */
+  /** Drops the oldest batches first. */
   #keep(batches: readonly string[], bufferSize: number): void {
     const kept = bufferSize === 0 ? [] : batches.slice(-bufferSize);
     let size = kept.reduce((sum, { length }) => sum + length, 0);

@@ -45,11 +45,11 @@ const schema = {
   },
 } as const;
 
-/** The longest that a timer runs, in milliseconds. */
+/** Maximum duration of a timer, in milliseconds. */
 const MAX_TTL_MS = 2 ** 31 - 1;
 
 /**
- * The counts of `telemetry/metrics` in InfluxDB, of all workers together. Codes: `INFLUX_ADDRESS`, `INFLUX_TTL`,
+ * Sends the counts of `telemetry/metrics`, summed over all workers, to InfluxDB. Codes: `INFLUX_ADDRESS`, `INFLUX_TTL`,
  * `INFLUX_CREDENTIALS`, `INFLUX_INSECURE`, `INFLUX_TLS`.
  */
 export const plugin = definePlugin({

@@ -1,16 +1,16 @@
-/** Values of a point: whole numbers are written as integers, which a field then always has to be. */
+/** Fields of a point. Whole numbers are written as integers; a field must keep that type. */
 export interface Fields {
   [name: string]: { readonly whole: number } | { readonly real: number };
 }
 
-/** What a point belongs to. */
+/** Measurement and tags of a point. */
 export interface Series {
   readonly measurement: string;
   readonly tags: Readonly<Record<string, string>>;
 }
 
 /**
- * One point in the line protocol of InfluxDB, with its line break; nothing for one without values.
+ * Formats one point in the line protocol of InfluxDB, including its line break; empty for a point without values.
  * @param seconds since 1970.
  */
 export function lineOf({ measurement, tags }: Series, fields: Fields, seconds: number): string {
@@ -37,8 +37,8 @@ function escapeMeasurement(text: string): string {
 }
 
 /**
- * The protocol has no line breaks in names, and no way to write a backslash before what is escaped: it would escape the
- * escape. There it is written as in a URL.
+ * The protocol does not allow line breaks in names and cannot express a backslash before an escaped character: it would
+ * escape the escape. Such backslashes are percent-encoded.
  */
 function escapeBackslashes(text: string): string {
   return text.replace(/[\n\r\t]/g, (mark) => lineBreaks[mark]!).replace(/\\(?=[\\,= ]|$)/g, '%5C');

@@ -1,21 +1,21 @@
 import { type Outgoing, type OutgoingRequest, send } from '../lib/outgoing.ts';
 
-/** Longest time for a write, in milliseconds. */
+/** Timeout for a write, in milliseconds. */
 const WRITE_MS = 10_000;
-/** Longest time for a ping, in milliseconds. */
+/** Timeout for a ping, in milliseconds. */
 const PING_MS = 1000;
 
 export interface InfluxOptions extends Outgoing {
-  /** As in `https://influx.internal:8086`, with no slash at its end. */
+  /** Base URL without a trailing slash, as in `https://influx.internal:8086`. */
   readonly address: string;
   readonly db: string;
-  /** Sent as Basic; null for none. */
+  /** Credentials for Basic authentication; null for none. */
   readonly credentials: { readonly username: string; readonly password: string } | null;
-  /** Longest time for a write, in milliseconds. Default 10 s. */
+  /** Timeout for a write, in milliseconds. Default: 10 seconds. */
   readonly timeoutMs?: number;
 }
 
-/** An InfluxDB server. */
+/** Client of an InfluxDB server. */
 export class InfluxServer {
   readonly #options: InfluxOptions;
 
@@ -23,14 +23,14 @@ export class InfluxServer {
     this.#options = options;
   }
 
-  /** Writes lines. @throws Error with the reason, as it goes into the log. */
+  /** Writes lines. @throws Error with the reason, worded for the log. */
   async write(lines: string, signal: AbortSignal): Promise<void> {
     const { db, timeoutMs = WRITE_MS } = this.#options;
     const path = `/write?${new URLSearchParams({ db, precision: 's' })}`;
     await this.#send(path, { method: 'POST', body: lines, timeoutMs, signal });
   }
 
-  /** @throws Error as of `write`. */
+  /** @throws Error as `write` does. */
   async ping(signal: AbortSignal): Promise<void> {
     await this.#send('/ping', { method: 'GET', timeoutMs: PING_MS, signal });
   }

@@ -5,12 +5,12 @@ import got from 'got';
 import { type DeniedAddresses, readPem, type Site, systemAuthorities } from '#contract';
 import { standardTls } from '../../services/client-tls.ts';
 
-/** Bytes of a reply, of which nothing but its status matters. */
+/** Maximum size of a response, in bytes; only its status is used. */
 const MAX_REPLY_BYTES = 65_536;
 
-/** Whom to trust, and where never to connect to. */
+/** Trust settings and address restrictions for outgoing connections. */
 export interface Outgoing {
-  /** In PEM, what the server's certificate may be signed by. Undefined for what the system trusts. */
+  /** PEM certificates of the authorities to trust. Undefined for the system trust store. */
   readonly authorities: readonly string[] | undefined;
   readonly denied: Pick<DeniedAddresses, 'has'>;
 }
@@ -19,14 +19,14 @@ export interface OutgoingRequest {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** Longest time for the whole of it, in milliseconds. */
+  /** Timeout for the whole exchange, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
 }
 
 /**
- * As `client_tls` of the service says for an address.
- * @param at pointer of it. @throws ConfigError of this code for a file of authorities that cannot be read.
+ * Applies the service's `client_tls` to an address.
+ * @param at pointer to the address. @throws ConfigError of this code if a CA file cannot be read.
  */
 export function outgoingOf(site: Site<unknown>, address: string, at: string, code: string): Outgoing {
   const denied = site.use('denied');
@@ -44,8 +44,9 @@ export function outgoingOf(site: Site<unknown>, address: string, at: string, cod
 }
 
 /**
- * Sends a request over a connection of its own: between two of them the server would close it. Redirects are not followed.
- * @returns the status. @throws Error with the reason, as it goes into the log.
+ * Sends a request over a new connection: the server would close an idle one between two requests. Does not follow
+ * redirects.
+ * @returns the status. @throws Error with the reason, worded for the log.
  */
 export async function send(
   url: string,

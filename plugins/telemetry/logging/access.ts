@@ -9,7 +9,7 @@ import { printed, type Read, type Vocabulary } from './pattern.ts';
 const common = '%{clientIP} - - [%{time}] "%{method} %{uri} %{proto}" %{statusCode} -';
 const combined = `${common} "%{header.Referer}" "%{header.User-Agent}"\n`;
 
-/** The formats that have a name. */
+/** Patterns of the named formats. */
 const accessPatterns: Readonly<Record<string, string>> = {
   default: '%{prefix} %{time} [AccessLog] |%{statusCode}| %{latencyMs} | %{clientIP} | %{method} %{path}\n',
   httpdCommon: `${common}\n`,
@@ -18,21 +18,21 @@ const accessPatterns: Readonly<Record<string, string>> = {
   json: '{"prefix":"%{prefix}","time":"%{time}","status_code":%{statusCode},"latency":"%{latency}","client_ip":"%{clientIP}","method":"%{method}","path":"%{path}"}\n',
 };
 
-/** What formats with a name add where requests have ids. Those of httpd stay as others read them. */
+/** Suffixes of named formats when requests have ids. The httpd formats stay unchanged, because other programs parse them. */
 const withIds: Readonly<Record<string, string>> = {
   default: accessPatterns['default']!.replace('\n', ' | %{requestId} | %{traceId}\n'),
   json: accessPatterns['json']!.replace('}\n', ',"request_id":"%{requestId}","trace_id":"%{traceId}"}\n'),
 };
 
-/** A format that has a name. @param isIdentified requests have ids. @returns undefined for the built-in line. */
+/** Returns the pattern of a named format. @param isIdentified requests have ids. @returns undefined for the built-in line. */
 export function namedPattern(format: string, isIdentified: boolean): string | undefined {
   return (isIdentified ? withIds[format] : undefined) ?? accessPatterns[format];
 }
 
-/** The layout of `%{time}` when the pattern names none. */
+/** Default layout of `%{time}`. */
 export const timeLayout = '2006/01/02 - 15:04:05.000';
 
-/** Statuses of the upstream calls of one request, in the order they ended. */
+/** Statuses of the upstream calls of one request, in the order the calls ended. */
 export const upstreamSlot = defineSlot<string[]>('upstream statuses');
 
 /** The variables of the access log. */
@@ -71,7 +71,7 @@ const plain: ReadonlyMap<string, Read<AccessRecord>> = new Map<string, Read<Acce
   ['backendStatus', (record) => record.call?.get(upstreamSlot)?.join(',')],
 ]);
 
-/** Remembers the status of an upstream call for `%{backendStatus}`. */
+/** Records the status of an upstream call for `%{backendStatus}`. */
 export function noteUpstream(call: Call, status: number | undefined): void {
   const text = status === undefined ? '-' : String(status);
   const statuses = call.get(upstreamSlot);
@@ -84,13 +84,13 @@ function scheme(record: AccessRecord): string {
   return (socket ? 'ws' : 'http') + (record.secure ? 's' : '');
 }
 
-/** Without a tracer the client's own trace is told. */
+/** Without a tracer, the client's own trace is used. */
 function parent(record: AccessRecord): RegExpExecArray | null | undefined {
   const header = record.requestHeaders.get('traceparent');
   return header === undefined ? undefined : /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-/.exec(header);
 }
 
-/** What is known of a client by its certificate. Names as in RFC 2253: the most specific first. */
+/** Client properties read from its certificate. Names follow RFC 2253: most specific first. */
 const ofCertificate: Readonly<Record<string, (certificate: X509Certificate) => string>> = {
   subject: ({ subject }) => distinguishedName(subject),
   issuer: ({ issuer }) => distinguishedName(issuer),
@@ -98,7 +98,7 @@ const ofCertificate: Readonly<Record<string, (certificate: X509Certificate) => s
   fingerprint: ({ fingerprint256 }) => fingerprint256.replaceAll(':', '').toLowerCase(),
 };
 
-/** Node writes one attribute a line; line breaks of their values are escaped. */
+/** Node.js writes one attribute per line and escapes line breaks in values. */
 function distinguishedName(lines: string | undefined): string {
   return lines === undefined ? '' : lines.split('\n').reverse().join(',');
 }
@@ -111,7 +111,7 @@ const dottedNames = [
   ...Object.keys(ofCertificate).map((field) => `clientCert.${field}`),
 ];
 
-/** `header.X` or `reqHeader.X` of the client's request, `jwt.claim`, `query.name` and `clientCert.subject`. */
+/** Variables `header.X` and `reqHeader.X` of the client's request, `jwt.claim`, `query.name` and `clientCert.subject`. */
 function dotted(name: string): Read<AccessRecord> | undefined {
   const dot = name.indexOf('.');
   const rest = name.slice(dot + 1);

@@ -18,40 +18,40 @@ const defaultPattern = '%{time:2006/01/02 - 15:04:05.000} %{color}▶ %{level}%{
 const logstashPattern =
   '{"@timestamp":"%{time:2006-01-02T15:04:05.000+00:00}","@version":1,"level":"%{level}","message":"%{message}","module":"%{module}"}';
 
-/** One field for each fact. */
+/** One field per fact. */
 const jsonPattern =
   '{"time":"%{time:2006-01-02T15:04:05.000Z07:00}","level":"%{level}","prefix":"%{prefix}","component":"%{component}","message":"%{text}"}';
 
-/** Where a line is shown decides about its colours; logstash prints UTC. */
+/** Output settings: the destination decides about colors, and logstash prints UTC. */
 interface Surroundings {
   readonly colour: boolean;
   readonly utc?: true;
-  /** Value of `%{prefix}`, for the formats that know it. */
+  /** Value of `%{prefix}`, for the formats that support it. */
   readonly prefix?: string;
 }
 
-/** `<prefix> yyyy/mm/dd - hh:mm:ss.mmm ▶ LEVEL message` */
+/** Format `<prefix> yyyy/mm/dd - hh:mm:ss.mmm ▶ LEVEL message`. */
 export function defaultFormat(prefix: string, colour: boolean): LogFormat {
   const text = prefix === '' ? '' : `${prefix} `;
   return compile(defaultPattern, { colour }, text);
 }
 
-/** One JSON object a line, time in UTC. */
+/** Format with one JSON object per line, time in UTC. */
 export function logstashFormat(): LogFormat {
   return compile(logstashPattern, { colour: false, utc: true });
 }
 
-/** One JSON object a line, with the prefixes of the component apart from what it says. */
+/** Format with one JSON object per line and the component's prefixes in fields separate from the message. */
 export function jsonFormat(prefix: string): LogFormat {
   return compile(jsonPattern, { colour: false, prefix });
 }
 
-/** The operator's own pattern; a line break is added where it has none. @throws PatternError */
+/** Format with the operator's own pattern; adds a line break if the pattern has none. @throws PatternError */
 export function customFormat(pattern: string, colour: boolean): LogFormat {
   return compile(pattern.endsWith('\n') ? pattern.slice(0, -1) : pattern, { colour });
 }
 
-/** `LEVEL > message`, without line break. */
+/** Format `LEVEL > message`, without a line break. */
 export function syslogText(): LogFormat {
   return compilePattern('%{level} > %{message}', vocabulary({ colour: false }), '');
 }

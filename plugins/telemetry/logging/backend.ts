@@ -18,8 +18,8 @@ const defaultPattern = '%{prefix}%{time} |%{statusCode}| %{latencyMs} | %{method
 
 /**
  * Compiles the settings of a backend log.
- * @param at where they stand, relative to the site.
- * @returns what logs a backend of an endpoint, given that endpoint's pattern.
+ * @param at pointer to the settings, relative to the site.
+ * @returns a function that takes the endpoint's pattern and returns the logger of a backend.
  * @throws ConfigError LOGGING_PATTERN, LOGGING_LEVEL
  */
 export function compileBackendLog(
@@ -40,12 +40,12 @@ export function compileBackendLog(
 
 type Write = (record: UpstreamRecord) => void;
 
-/** Writes one line when the head of the reply is there or the call failed. */
+/** Writes one line when the response headers have arrived or the call has failed. */
 function logHeads(write: Write, clock: Clock): AtBackend {
   return { transport: watchUpstream(write, clock) };
 }
 
-/** Writes one line when the body is decoded too, or is not going to be. */
+/** Writes one line when the body has been decoded, or when it will not be. */
 function logAnswers(write: Write, clock: Clock): AtBackend {
   const heads = new WeakMap<PipeRequest, UpstreamRecord>();
   return {

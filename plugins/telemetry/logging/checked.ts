@@ -1,13 +1,13 @@
 import { anyCase, findNear, type LogLevel, type Site } from '#contract';
 import { PatternError, variablesOf } from './pattern.ts';
 
-/** Variables of headers whose values are credentials. */
+/** Names of header variables whose values are credentials. */
 const credentials = /^(?:header|reqHeader|respHeader)\.(?:authorization|proxy-authorization|cookie|set-cookie)$/i;
 
 /**
- * Compiles a pattern of the configuration and warns of credentials it prints.
- * @param pointer of the pattern, relative to the place.
- * @throws ConfigError LOGGING_PATTERN with the column of what is wrong.
+ * Compiles a configured pattern and warns about credentials that it prints.
+ * @param pointer to the pattern, relative to the site.
+ * @throws ConfigError LOGGING_PATTERN with the column of the error.
  */
 export function checked<T>(site: Site<unknown>, pointer: string, pattern: string, compile: (pattern: string) => T): T {
   for (const name of variablesOf(pattern)) {
@@ -26,7 +26,7 @@ export function checked<T>(site: Site<unknown>, pointer: string, pattern: string
   }
 }
 
-/** The pattern with a line break at its end; warns when it had none. */
+/** Returns the pattern with a line break at its end; warns if it had none. */
 export function withLineBreak(site: Site<unknown>, pointer: string, pattern: string): string {
   if (pattern.endsWith('\n')) return pattern;
   site.warn('LOGGING_LINE_BREAK', pointer, 'the pattern does not end in a line break: one is added');
@@ -35,12 +35,12 @@ export function withLineBreak(site: Site<unknown>, pointer: string, pattern: str
 
 const levels: readonly string[] = ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'] satisfies LogLevel[];
 
-/** Pattern of the names of levels. */
+/** Regular expression for level names. */
 export const LEVEL_PATTERN = anyCase(levels);
 
 const levelName = new RegExp(LEVEL_PATTERN);
 
-/** The level a text names, in any letter case. @throws ConfigError LOGGING_LEVEL */
+/** Parses a level name, in any letter case. @throws ConfigError LOGGING_LEVEL */
 export function levelOf(site: Site<unknown>, pointer: string, text: string): LogLevel {
   const level = text.toUpperCase();
   if (levelName.test(text)) return level as LogLevel;

@@ -1,12 +1,12 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 
-/** Where Linux lists the sockets of this machine, one a line: its kind in the fifth column, its path in the last. */
+/** File in which Linux lists the machine's Unix sockets, one per line: the type in the fifth column, the path in the last. */
 const LISTING = '/proc/net/unix';
 const DATAGRAM = '0002';
 
 /**
- * The socket that stands in the way of a connection: the first that is there and takes datagrams only, when no other takes
- * connections. Undefined when there is none, or nothing is known of them.
+ * Returns the path of the socket that prevents a connection: the first existing one that accepts only datagrams,
+ * provided that no other accepts connections. Undefined if there is no such socket or the listing is unavailable.
  */
 export function datagramSocket(paths: readonly string[], listing = LISTING): string | undefined {
   const results = paths.filter((path) => statSync(path, { throwIfNoEntry: false })?.isSocket());
@@ -22,7 +22,7 @@ function kindsOfSockets(listing: string): ReadonlyMap<string, string> {
   } catch {}
   for (const line of text.split('\n')) {
     const [, kind = '', path = ''] = /^\S+ \S+ \S+ \S+ (\S+) \S+ +\S+ (.+)$/.exec(line) ?? [];
-    // A connection that was accepted at a socket has its path, too.
+    // An accepted connection is listed with the path of its socket, too.
     if (!kinds.has(path) || kind !== DATAGRAM) kinds.set(path, kind);
   }
   return kinds;

@@ -1,7 +1,7 @@
-/** Prints a moment, in milliseconds since 1970. */
+/** Formats a time, given in milliseconds since 1970. */
 export type PrintTime = (timeMs: number) => string;
 
-/** Layouts that have a name, in lower case. */
+/** Named layouts, by lower-case name. */
 const namedLayouts: ReadonlyMap<string, string> = new Map([
   ['ansic', 'Mon Jan _2 15:04:05 2006'],
   ['unixdate', 'Mon Jan _2 15:04:05 MST 2006'],
@@ -25,7 +25,7 @@ const elements =
 const months = 'January February March April May June July August September October November December'.split(' ');
 const days = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
 
-/** A moment taken apart: `at` shows the wall clock through its UTC getters. */
+/** Components of a time: the UTC getters of `at` return the wall-clock time. */
 interface Moment {
   readonly at: Date;
   readonly offsetMinutes: number;
@@ -35,13 +35,14 @@ interface Moment {
 type Print = (moment: Moment) => string;
 
 /**
- * Compiles a Go time layout, or the name of one: `2006 01 02 15 04 05 .000 MST -07:00` and their variants stand for the
- * parts of the moment, everything else for itself. What changes only with the second is made once a second.
+ * Compiles a Go time layout, or the name of one: `2006 01 02 15 04 05 .000 MST -07:00` and their variants are replaced
+ * by components of the time; other text is printed as is. Components that change only with the second are computed once
+ * per second.
  * @param utc prints UTC instead of local time.
  */
 export function compileLayout(layout: string, utc = false): PrintTime {
   const prints: (string | Print)[] = [];
-  /** Positions in `prints` of fractions of a second, which are made anew each time. */
+  /** Positions in `prints` of fractions of a second, which are recomputed for each line. */
   const fractions: { readonly at: number; readonly print: PrintTime }[] = [];
   const text = namedLayouts.get(layout.toLowerCase()) ?? layout;
   let end = 0;
@@ -89,7 +90,7 @@ function zoneName(timeMs: number): string {
   return zoneFormat.formatToParts(timeMs).find((piece) => piece.type === 'timeZoneName')?.value ?? 'UTC';
 }
 
-/** `.000` keeps every digit, `.999` drops zeros at the end. */
+/** `.000` keeps every digit, `.999` drops trailing zeros. */
 function fraction(element: string): PrintTime {
   const mark = element.charAt(0);
   const digits = element.length - 1;
@@ -138,7 +139,7 @@ const fixedElements: Readonly<Record<string, Print>> = {
   pm: ({ at }) => (at.getUTCHours() < 12 ? 'am' : 'pm'),
 };
 
-/** `-07:00` always prints an offset; with `Z` in place of the sign UTC is a plain `Z`. */
+/** `-07:00` always prints an offset; with `Z` in place of the sign, UTC is printed as `Z`. */
 function zoneOffset(element: string): Print {
   const zulu = element.startsWith('Z');
   const colon = element.includes(':') ? ':' : '';

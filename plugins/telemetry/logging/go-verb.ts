@@ -1,17 +1,17 @@
-/** Prints a value the way a Go format verb does. */
+/** Formats a value as a Go format verb does. */
 export type PrintValue = (value: string | number) => string;
 
 const verbs = /^([-+ 0]*)(\d*)(?:\.(\d+))?([sdvfeExXobq])(.*)$/s;
 
-/** True for a text that `compileVerb` understands. */
+/** Returns whether `compileVerb` supports the format. */
 export function isVerb(format: string): boolean {
   return verbs.test(format);
 }
 
 /**
- * Compiles what follows the colon of a variable: flags, width, precision, verb and text that stands behind, as in
- * `.6s`, `-8s`, `03x`, `.0fms`. `%` itself is not written.
- * @returns undefined when it is no such format.
+ * Compiles the part of a variable after the colon: flags, width, precision, verb and trailing text, as in `.6s`, `-8s`,
+ * `03x`, `.0fms`, without the leading `%`.
+ * @returns undefined for an invalid format.
  */
 export function compileVerb(format: string): PrintValue | undefined {
   const match = verbs.exec(format);
@@ -30,7 +30,7 @@ export function compileVerb(format: string): PrintValue | undefined {
   };
 }
 
-/** Zeros go between the sign and the digits. */
+/** Zeros are inserted between the sign and the digits. */
 function padStart(text: string, width: number, fill: string): string {
   const signed = fill === '0' && /^[-+ ]/.test(text);
   return signed ? text.charAt(0) + text.slice(1).padStart(width - 1, '0') : text.padStart(width, fill);
@@ -61,7 +61,7 @@ function printVerb(verb: string, precision: number | undefined): PrintValue {
   }
 }
 
-/** The exponent has two digits at least. */
+/** The exponent has at least two digits. */
 function exponent(value: number, precision: number): string {
   return value.toExponential(precision).replace(/([+-])(\d)$/, '$10$2');
 }
@@ -70,7 +70,7 @@ function radix(base: number): PrintValue {
   return (value) => (typeof value === 'number' ? Math.round(value).toString(base) : Buffer.from(value).toString('hex'));
 }
 
-/** The first characters; a character beyond 16 bits counts as one. */
+/** Returns the first characters; a surrogate pair counts as one character. */
 function cut(text: string, length: number | undefined): string {
   if (length === undefined || text.length <= length) return text;
   return Array.from(text).slice(0, length).join('');

@@ -6,7 +6,7 @@ import { attachService } from './service.ts';
 
 const name = 'telemetry/logging';
 
-/** Application log, access log and backend log: where they go, from which level, and how their lines look. */
+/** Configures the application, access and backend logs: outputs, levels and formats. */
 export const plugin = definePlugin({
   name,
   description: 'Configures level, format and destination of the application, access and backend logs.',

@@ -1,6 +1,6 @@
 import { printed, type Variable } from './pattern.ts';
 
-/** Units of `%{latency…}`: how many make a millisecond, and how the number is printed. */
+/** Units of `%{latency…}`: the number of units per millisecond and the verb that prints them. */
 const units: ReadonlyMap<string, { readonly perMs: number; readonly verb: string }> = new Map([
   ['latency', { perMs: 1e-3, verb: '.3fs' }],
   ['latencyMs', { perMs: 1, verb: '.3fms' }],
@@ -8,10 +8,10 @@ const units: ReadonlyMap<string, { readonly perMs: number; readonly verb: string
   ['latencyNs', { perMs: 1e6, verb: 'dns' }],
 ]);
 
-/** The names of the latencies. */
+/** Names of the latency variables. */
 export const latencyNames: readonly string[] = [...units.keys()];
 
-/** The variable of that name when it is one of the latencies. */
+/** Returns the latency variable of that name, if there is one. */
 export function latency<R extends { readonly latencyMs: number }>(
   name: string,
   format: string,

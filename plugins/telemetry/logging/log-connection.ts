@@ -1,31 +1,31 @@
 import type { Socket } from 'node:net';
 import { type LogDestination, openOwned } from '#contract';
 
-/** Where a connection may lead. */
+/** One destination of a connection. */
 export interface Target {
   connect(): Socket;
-  /** Why it cannot be had, with its name. */
+  /** Describes why the target, which it names, cannot be reached. */
   describe(error: NodeJS.ErrnoException): string;
 }
 
-/** What a connection reports to its owner. */
+/** Events that a connection reports to its owner. */
 export interface ConnectionEvents {
-  /** None of the targets can be reached; called once for every outage. */
+  /** All targets are unreachable; called once per outage. */
   lost(reason: string): void;
-  /** One can be reached again. */
+  /** A target is reachable again. */
   restored(): void;
 }
 
-/** A connection that is made at the first line, and made again when lines come after it was lost. */
+/** A connection that is opened for the first line, and reopened for the next line after it was lost. */
 export interface LogConnection extends LogDestination {
-  /** Ends it, once what it was given is sent. */
+  /** Closes the connection once its pending lines are sent. */
   close(): void;
 }
 
 /**
- * Connects to the first target that takes a connection. While there is none the lines are held back, so that the bounded
- * buffer of the sink decides what is kept.
- * @param pauseOf milliseconds until the next attempt, by how many have failed in a row: 1 or more.
+ * Connects to the first target that accepts a connection. Holds lines back while none does, so that the sink's bounded
+ * buffer decides which lines are kept.
+ * @param pauseOf milliseconds until the next attempt, by the number of consecutive failures (1 or more).
  */
 export function openConnection(
   targets: readonly Target[],
@@ -59,7 +59,7 @@ export function openConnection(
     const attempt = openOwned('log connection', 'a log output', () => target.connect());
     attempt.unref();
     attempt.once('connect', () => {
-      // The target has looked at where it leads, and refused.
+      // The target has checked the address and rejected it.
       if (attempt.destroyed) return;
       connecting = false;
       socket = attempt;

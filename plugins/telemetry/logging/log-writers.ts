@@ -1,17 +1,17 @@
 import { definePort, type LogLevel, type Port } from '#contract';
 
-/** A component that writes the application log to a place of its own. */
+/** A component that writes the application log to a destination of its own. */
 export interface LogWriter {
-  /** Says where it reports that its destination cannot be reached: whatever else is written still is. */
+  /** Sets where the writer reports an unreachable destination: the remaining outputs. */
   reportTo(report: Report): void;
 }
 
 export type Report = (level: Extract<LogLevel, 'INFO' | 'ERROR'>, text: string) => void;
 
-/** What writes the application log besides `telemetry/logging` itself. */
+/** Writers of the application log in addition to `telemetry/logging`. */
 export const logWriters: Port<LogWriter> = definePort('log writers');
 
-/** What others have to know of `telemetry/logging`. */
+/** Properties of `telemetry/logging` that other components need. */
 export interface ApplicationLog {
   readonly prefix: string;
 }

@@ -1,28 +1,28 @@
 import { escapeControls, findNear } from '#contract';
 import { compileVerb, isVerb } from './go-verb.ts';
 
-/** What a variable prints for a record; undefined and the empty text are no value. */
+/** Returns the value of a variable for a record; undefined and the empty text mean no value. */
 export type Read<R> = (record: R) => string | number | undefined;
 
 /** A variable of a pattern, with its format applied. */
 export type Variable<R> =
-  | { readonly read: Read<R> /** Printed as it is, and never missing: terminal colours. */; readonly raw?: true }
-  | { /** The same for every record; may be empty. */ readonly text: string };
+  | { readonly read: Read<R> /** Printed unescaped and never missing: terminal colors. */; readonly raw?: true }
+  | { /** Constant text, the same for every record; may be empty. */ readonly text: string };
 
-/** The variables that a pattern may use. */
+/** Variables available to a pattern. */
 export interface Vocabulary<R> {
-  /** All of them, for the hint about an unknown one. */
+  /** All variable names, for the hint about an unknown one. */
   readonly names: readonly string[];
   /**
-   * @param format what follows the colon; empty for none.
-   * @returns undefined when there is no such variable. @throws PatternError for a format it does not understand.
+   * @param format the part after the colon; empty for none.
+   * @returns undefined for an unknown variable. @throws PatternError for an invalid format.
    */
   readonly find: (name: string, format: string) => Variable<R> | undefined;
 }
 
-/** A mistake in a pattern. */
+/** An error in a pattern. */
 export class PatternError extends Error {
-  /** Where in the pattern; the end is exclusive. */
+  /** Position in the pattern; the end is exclusive. */
   readonly within: { readonly start: number; readonly end: number } | undefined;
   readonly hint: string | undefined;
 
@@ -35,10 +35,10 @@ export class PatternError extends Error {
 
 /**
  * Compiles a pattern: `%{name}` and `%{name:format}` are variables, the rest is text. Values cannot break the line:
- * control characters are escaped, and between double quotes of the pattern quotes and backslashes too, so that a pattern
- * that writes JSON always writes JSON.
- * @param marker printed for a variable without value.
- * @throws PatternError for an unknown variable, an unterminated one or a format that is none.
+ * control characters are escaped, and between double quotes of the pattern also quotes and backslashes, so that a JSON
+ * pattern always produces valid JSON.
+ * @param marker printed for a variable without a value.
+ * @throws PatternError for an unknown or unterminated variable or an invalid format.
  */
 export function compilePattern<R>(pattern: string, vocabulary: Vocabulary<R>, marker: string): (record: R) => string {
   const { texts, cells } = parse(pattern, vocabulary, marker);
@@ -50,12 +50,12 @@ export function compilePattern<R>(pattern: string, vocabulary: Vocabulary<R>, ma
   };
 }
 
-/** The names of the variables a pattern uses, formats left out. */
+/** Returns the names of the variables in a pattern, without formats. */
 export function variablesOf(pattern: string): string[] {
   return Array.from(pattern.matchAll(/%\{([^}]*)\}/g), ([, inner = '']) => splitFormat(inner).name);
 }
 
-/** Texts and what stands between them: one text more than cells. */
+/** Texts and the cells between them: one more text than cells. */
 interface Parsed<R> {
   readonly texts: string[];
   readonly cells: ((record: R) => string)[];
@@ -88,7 +88,7 @@ function parse<R>(pattern: string, vocabulary: Vocabulary<R>, marker: string): P
   return { texts, cells };
 }
 
-/** @param start where the variable stands in the pattern. */
+/** @param start offset of the variable in the pattern. */
 function resolve<R>(inner: string, vocabulary: Vocabulary<R>, start: number): Variable<R> {
   const within = { start, end: start + inner.length + 3 };
   const { name, format } = splitFormat(inner);
@@ -107,7 +107,7 @@ function resolve<R>(inner: string, vocabulary: Vocabulary<R>, start: number): Va
   return variable;
 }
 
-/** The name of a claim or parameter may hold colons itself: there only what reads as a format is one. */
+/** Names of claims and parameters may contain colons: for these, the suffix is a format only if it parses as one. */
 function splitFormat(inner: string): { name: string; format: string } {
   const dotted = /^[A-Za-z]+\./.test(inner);
   const colon = dotted ? inner.lastIndexOf(':') : inner.indexOf(':');
@@ -124,7 +124,7 @@ function cell<R>(read: Read<R>, quoted: boolean, marker: string): (record: R) =>
   };
 }
 
-/** Escapes as JSON does between its quotes, and the controls that JSON lets through. */
+/** Escapes a text for a JSON string, including the control characters that JSON permits. */
 function escapeQuoted(text: string): string {
   if (/^[ !#-[\]-~]*$/.test(text)) return text;
   return JSON.stringify(text)
@@ -134,7 +134,7 @@ function escapeQuoted(text: string): string {
 
 /**
  * A variable that takes a Go verb.
- * @param initial the verb used when the pattern names none. @throws PatternError when the pattern's is none.
+ * @param initial the default verb. @throws PatternError if the pattern's verb is invalid.
  */
 export function printed<R>(read: Read<R>, format: string, initial = ''): Variable<R> {
   const verb = format === '' ? initial : format;

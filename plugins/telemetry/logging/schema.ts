@@ -5,7 +5,7 @@ const levels = ['INFO', 'DEBUG', 'WARNING', 'ERROR', 'CRITICAL'] as const;
 const level = (description: string) =>
   ({ type: 'string', published: { pattern: LEVEL_PATTERN }, description, examples: levels }) as const;
 
-/** The log of upstream calls. Defaults are left to the code: they would hide that the object is empty. */
+/** Settings of the log of upstream calls. Defaults are set in the code: in the schema they would hide an empty object. */
 export const backendLogSchema = {
   type: 'object',
   title: 'Backend log',
@@ -30,14 +30,14 @@ export const backendLogSchema = {
   },
 } as const satisfies Schema;
 
-/** The namespace under a backend: the settings stand in `backend`, or by themselves. */
+/** Namespace at a backend: the settings are either nested in `backend` or at the top level. */
 export const backendSchema = {
   title: 'Logging',
   examples: [{ backend: { prefix: '[users]', log_with_level: 'INFO' } }],
   anyOf: [{ type: 'object', required: ['backend'], properties: { backend: backendLogSchema } }, backendLogSchema],
 } as const satisfies Schema;
 
-/** The namespace under the service. */
+/** Namespace at the service. */
 export const serviceSchema = {
   type: 'object',
   title: 'Logging',

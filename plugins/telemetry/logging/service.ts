@@ -21,7 +21,7 @@ import { compilePattern, variablesOf } from './pattern.ts';
 import type { ServiceLogging } from './schema.ts';
 import { openSyslog, socketPaths, syslogFormat } from './syslog.ts';
 
-/** The logs of the whole service. @param namespace under which a backend says that it has a log of its own. */
+/** Sets up the logs of the whole service. @param namespace marks backends that have a log of their own. */
 export function attachService(site: Site<ServiceLogging>, namespace: string): AtService {
   const { config } = site;
   const level = levelOf(site, '/level', config.level);
@@ -36,7 +36,7 @@ export function attachService(site: Site<ServiceLogging>, namespace: string): At
   };
 }
 
-/** Settings that another setting keeps from having an effect. */
+/** Warns about settings that another setting makes ineffective. */
 function warnOfUnused({ config, warn }: Site<ServiceLogging>): void {
   if (config.custom_format !== undefined && config.format !== 'custom') {
     warn('LOGGING_UNUSED', '/custom_format', 'custom_format has no effect without "format": "custom"');
@@ -75,7 +75,7 @@ function outputs(site: Site<ServiceLogging>, format: LogFormat): LogOutput[] {
   ];
 }
 
-/** Where it is seen that a destination cannot be reached: in the log on standard output, else on standard error. */
+/** Reports unreachable destinations: in the log on standard output if there is one, else on standard error. */
 function reporter(site: Site<ServiceLogging>): Report {
   if (!site.config.stdout) {
     const { stderr } = site.use('sinks');
@@ -86,8 +86,8 @@ function reporter(site: Site<ServiceLogging>): Report {
 }
 
 /**
- * The connection stays over reloads, whatever else of the configuration changes.
- * @throws ConfigError LOGGING_SYSLOG when the daemon of this machine takes datagrams only.
+ * The connection survives reloads, regardless of other configuration changes.
+ * @throws ConfigError LOGGING_SYSLOG if the local daemon accepts only datagrams.
  */
 function syslogSink(site: Site<ServiceLogging>, report: Report): LogOutput['sink'] {
   const datagrams = datagramSocket(socketPaths);
@@ -113,7 +113,7 @@ function syslogSink(site: Site<ServiceLogging>, report: Report): LogOutput['sink
   return sink;
 }
 
-/** Undefined leaves the access log to the built-in line. */
+/** Returns undefined for the built-in access line. */
 function accessLog(site: Site<ServiceLogging>): ((record: AccessRecord) => void) | undefined {
   const pattern = accessPattern(site);
   if (pattern === undefined) return undefined;
@@ -136,7 +136,7 @@ function accessPattern(site: Site<ServiceLogging>): string | undefined {
   return withLineBreak(site, '/access_log_custom_format', custom);
 }
 
-/** The log of every backend that has none of its own, and the statuses the access log wants to know. */
+/** Logs the backends without a log of their own, and records the statuses that the access log needs. */
 function backendLogs(
   site: Site<ServiceLogging>,
   namespace: string,

@@ -5,16 +5,16 @@ import { syslogText } from './application.ts';
 import { compileLayout } from './go-time.ts';
 import { type ConnectionEvents, type LogConnection, openConnection } from './log-connection.ts';
 
-/** Where the syslog daemon listens, tried in order. */
+/** Socket paths of the syslog daemon, tried in order. */
 export const socketPaths: readonly string[] = ['/dev/log', '/var/run/syslog', '/var/run/log'];
 
-/** Pause between two attempts to reach the daemon. */
+/** Delay between two attempts to connect to the daemon, in milliseconds. */
 const RETRY_MS = 30_000;
 
-/** Severities of syslog. */
+/** Syslog severities by level. */
 export const severities: Readonly<Record<LogLevel, number>> = { DEBUG: 7, INFO: 6, WARNING: 4, ERROR: 3, CRITICAL: 2 };
 
-/** The line as the daemon reads it: priority with the severity of the line itself, time, host, tag, text. */
+/** Formats a line for the daemon: priority with the line's own severity, time, host, tag, text. */
 export function syslogFormat(tag: string, facility: string): LogFormat {
   const base = (16 + Number(facility.slice('local'.length))) * 8;
   const text = syslogText();
@@ -23,7 +23,7 @@ export function syslogFormat(tag: string, facility: string): LogFormat {
   return (line) => `<${base + severities[line.level]}>${stamp(line.time)} ${sender} ${text(line)}\n`;
 }
 
-/** The connection to the daemon. Sockets that only take datagrams cannot be opened by Node.js. */
+/** Opens a connection to the daemon. Node.js does not support Unix datagram sockets. */
 export function openSyslog(events: ConnectionEvents, paths = socketPaths, retryMs = RETRY_MS): LogConnection {
   const targets = paths.map((path) => ({
     connect: () => connect(path),

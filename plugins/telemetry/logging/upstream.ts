@@ -15,26 +15,26 @@ import { compileLayout } from './go-time.ts';
 import { latency, latencyNames } from './latency.ts';
 import { printed, type Read, type Vocabulary } from './pattern.ts';
 
-/** A call to a backend that was answered, or failed. */
+/** A completed or failed call to a backend. */
 export interface UpstreamRecord {
   /** Milliseconds since 1970. */
   readonly endedAt: number;
   readonly latencyMs: number;
-  /** Undefined when the backend gave none. */
+  /** Undefined if the backend returned none. */
   readonly status: number | undefined;
-  /** Method, address, and path with query as they were asked for. */
+  /** Method, address, and path with query, as requested. */
   readonly method: string;
   readonly origin: string;
   readonly target: string;
   readonly request: PipeRequest;
   readonly headers: Reply['headers'];
   readonly errors: Reply['errors'];
-  /** The decoded body; null where it is not known. */
+  /** Decoded body; null if unknown. */
   readonly data: Reply['data'];
   readonly call: Call;
 }
 
-/** The variables of the backend log. @param endpoint the pattern of the endpoint the backend belongs to. */
+/** Variables of the backend log. @param endpoint pattern of the endpoint that the backend belongs to. */
 export function upstreamVocabulary(prefix: string, endpoint: string): Vocabulary<UpstreamRecord> {
   const find: Vocabulary<UpstreamRecord>['find'] = (name, format) => {
     if (name === 'prefix') return { text: prefix };
@@ -61,7 +61,7 @@ const plain: ReadonlyMap<string, Read<UpstreamRecord>> = new Map<string, Read<Up
   ['query', (record) => searchOf(record.target)],
   ['host', (record) => record.origin.slice(record.origin.indexOf('://') + 3)],
   ['scheme', (record) => record.origin.slice(0, Math.max(record.origin.indexOf('://'), 0))],
-  // A reply does not say which version of HTTP the backend spoke.
+  // A reply does not carry the backend's HTTP version.
   ['proto', () => undefined],
   ['error', (record) => record.errors.map((error) => error.message).join('; ')],
   ['requestId', (record) => record.call.get(requestIdSlot) ?? record.request.headers.get('x-request-id')],
@@ -71,7 +71,10 @@ const plain: ReadonlyMap<string, Read<UpstreamRecord>> = new Map<string, Read<Up
 
 const dottedNames = ['header.NAME', 'respHeader.NAME', 'reqHeader.NAME', 'query.NAME', 'jwt.CLAIM', 'resp.PATH'];
 
-/** `header.X` or `respHeader.X` of the reply, `reqHeader.X` of the request to the backend, `jwt.claim`, `query.name`, and `resp.path` of the decoded body. */
+/**
+ * Variables `header.X` and `respHeader.X` of the reply, `reqHeader.X` of the request to the backend, `jwt.claim`,
+ * `query.name`, and `resp.path` of the decoded body.
+ */
 function dotted(name: string): Read<UpstreamRecord> | undefined {
   const dot = name.indexOf('.');
   const rest = name.slice(dot + 1);

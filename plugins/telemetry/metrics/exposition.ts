@@ -7,19 +7,19 @@ interface Family {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'summary';
   readonly labels: Readonly<Record<string, string>>;
-  /** What values are divided by: times are kept in nanoseconds. */
+  /** Divisor for values: times are stored in nanoseconds. */
   readonly unit?: number;
 }
 
 const NANOSECONDS = 1e9;
 
-/** Names that hold the endpoint or the pipe, and how they are shown. */
+/** Patterns of names that contain the endpoint or the pipe, and the metric families they map to. */
 const forms: readonly (readonly [RegExp, (...segments: string[]) => Family | null])[] = [
   [
     /^router\.response\.(.*)\.status\.(\d+)\.count$/s,
     (endpoint, status) => ({ name: 'router_responses_total', type: 'counter', labels: { endpoint, status } }),
   ],
-  // Begins at 0 and stays there: there for those who read the other form.
+  // Always 0: kept for readers of the other format.
   [/^router\.response\..*\.status$/s, () => null],
   [
     /^router\.response\.(.*)\.size$/s,
@@ -64,10 +64,10 @@ const forms: readonly (readonly [RegExp, (...segments: string[]) => Family | nul
 
 const quantiles = [0.5, 0.75, 0.95, 0.99, 0.999];
 
-/** Histograms that are summed up before others have a turn: about a millisecond's work. */
+/** Number of histograms summarized before yielding to the event loop: about one millisecond of work. */
 const HISTOGRAMS_A_TURN = 10;
 
-/** Everything that is shown, in the text format of Prometheus. Quantiles are those of the samples that are kept. */
+/** Formats all visible metrics in the Prometheus text format. Quantiles are computed from the retained samples. */
 export async function exposition(stats: Stats, isShown: (name: string) => boolean): Promise<string> {
   const families = new Map<string, string[]>();
   let summed = 0;

@@ -46,10 +46,10 @@ const schema = {
   },
 } as const;
 
-/** Longest time for the head of a request to the page, in milliseconds. */
+/** Timeout for the headers of a request to the page, in milliseconds. */
 const HEADER_MS = 3000;
 
-/** Counters in the process, on a page of their own. */
+/** Keeps counters in the process and serves them on a page. */
 export const plugin = definePlugin({
   name: 'telemetry/metrics',
   description: 'Counts requests in memory and serves the metrics as JSON.',
@@ -73,7 +73,7 @@ function attach(site: Site<Infer<typeof schema>>): AtService {
   });
   const shown = new ShownNames(stats);
   const { isShown } = shown;
-  // What the configuration before has counted of endpoints that are gone is forgotten, in every process.
+  // Forgets, in every process, the previous configuration's counts of removed endpoints.
   for (const where of ['owner', 'each'] as const) site.start(shown.serve, { in: where });
   site.start((signal) => {
     const observed = observeProcess(stats);

@@ -4,10 +4,10 @@ import { routeName } from '../opentelemetry/patterns.ts';
 import type { Sample } from './sample.ts';
 import type { Counter, Stats } from './stats.ts';
 
-/** Statuses of one endpoint whose counters are looked up once. */
+/** Number of statuses per endpoint whose counters are cached. */
 const MAX_KNOWN = 64;
 
-/** Counts the answers of one endpoint. */
+/** Counts the responses of one endpoint. */
 export class EndpointStats {
   readonly #stats: Stats;
   readonly #name: string;
@@ -35,7 +35,7 @@ export class EndpointStats {
   }
 }
 
-/** Counts how a pipe ends and how long it takes. @param layer `pipe` or `backend`. */
+/** Counts the outcomes of a pipe and measures its duration. @param layer `pipe` or `backend`. */
 export function countLayer(stats: Stats, layer: 'pipe' | 'backend', name: string): Wrap<PipeRequest> {
   const ends = [0, 1, 2, 3].map((at) => {
     const end = `layer.${layer}.name.${name}.complete.${at >= 2}.error.${at % 2 === 1}`;
@@ -55,7 +55,7 @@ export function countLayer(stats: Stats, layer: 'pipe' | 'backend', name: string
   };
 }
 
-/** Counts the connections of clients by their TLS: `TLSv1.3` is `VersionTLS13`. */
+/** Counts client connections by TLS version: `TLSv1.3` is `VersionTLS13`. */
 export function countTls(stats: Stats, { tls }: AccessRecord): void {
   if (!tls) return;
   const version = tls.protocol.replace(/^TLSv1$/, 'TLSv1.0').replace(/v(\d)\.(\d)/, '$1$2');

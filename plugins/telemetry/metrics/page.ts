@@ -5,9 +5,9 @@ import { exposition } from './exposition.ts';
 import { Sample, summaryOf } from './sample.ts';
 import { PREFIX, type Stats } from './stats.ts';
 
-/** Histograms that are summed up before others have a turn: about a millisecond's work. */
+/** Number of histograms summarized before yielding to the event loop: about one millisecond of work. */
 const HISTOGRAMS_A_TURN = 10;
-/** Pages made at the same time; what comes beyond is told to come again. */
+/** Maximum number of pages generated at the same time; further requests must be retried. */
 const MAX_PAGES = 4;
 
 interface Form {
@@ -21,8 +21,8 @@ const forms: ReadonlyMap<string, Form> = new Map([
 ]);
 
 /**
- * Answers `GET /__stats` with everything that is shown, as one JSON object with sorted keys, or with `?format=prometheus` in
- * the text format of Prometheus.
+ * Responds to `GET /__stats` with all visible metrics, as one JSON object with sorted keys, or with
+ * `?format=prometheus` in the Prometheus text format.
  */
 export function statsPage(stats: Stats, isShown: (name: string) => boolean): PortHandler {
   let running = 0;

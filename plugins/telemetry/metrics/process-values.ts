@@ -1,9 +1,9 @@
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import type { Stats } from './stats.ts';
 
-/** Observes the process for the names that the compatible product has, as far as they mean something in Node.js. */
+/** Observes the process under the metric names of the compatible product, where they apply to Node.js. */
 export interface ProcessValues {
-  /** Values at this moment; those of the event loop since the last time. */
+  /** Returns the current values; those of the event loop cover the time since the previous call. */
   read(): Readonly<Record<string, number>>;
   close(): void;
 }

@@ -1,9 +1,9 @@
-/** Values that a histogram keeps: 8 KB. */
+/** Number of values that a histogram keeps (8 KB). */
 const SIZE = 1028;
 
 /** A histogram that keeps a uniform random sample of its values. */
 export class Sample {
-  /** Values so far. */
+  /** Number of values so far. */
   count = 0;
   #values: number[] = [];
 
@@ -21,13 +21,13 @@ export class Sample {
     return this.#values;
   }
 
-  /** Adds the sample of another process. */
+  /** Merges the sample of another process. */
   merge(values: readonly number[], count: number): void {
     for (const value of values) this.add(value);
     this.count += count - values.length;
   }
 
-  /** The sample so far; it then begins anew. */
+  /** Returns the sample so far and resets it. */
   take(): { readonly count: number; readonly values: readonly number[] } {
     const taken = { count: this.count, values: this.#values };
     this.count = 0;
@@ -44,13 +44,13 @@ const percentiles: readonly (readonly [string, number])[] = [
   ['999', 0.999],
 ];
 
-/** How the values of a histogram lie. */
+/** Distribution of the values of a histogram. */
 export interface Distribution {
   readonly min: number;
   readonly max: number;
   readonly mean: number;
   readonly variance: number;
-  /** @param share of the values that are smaller, as in 0.95. */
+  /** @param share fraction of the values that are smaller, as in 0.95. */
   percentile(share: number): number;
 }
 
@@ -66,7 +66,7 @@ export function distributionOf(values: readonly number[]): Distribution {
   };
 }
 
-/** What a histogram is shown as, by the ends of its keys. */
+/** Returns the summary of a histogram, by key suffix. */
 export function summaryOf({ values, count }: Pick<Sample, 'values' | 'count'>): Record<string, number> {
   const { min, max, mean, variance, percentile } = distributionOf(values);
   return {
@@ -79,7 +79,7 @@ export function summaryOf({ values, count }: Pick<Sample, 'values' | 'count'>): 
   };
 }
 
-/** Between two values of the sample in proportion. */
+/** Interpolates linearly between two values of the sample. */
 function percentile(sorted: readonly number[], share: number): number {
   const position = share * (sorted.length + 1);
   const below = sorted[Math.floor(position) - 1] ?? sorted[0] ?? 0;

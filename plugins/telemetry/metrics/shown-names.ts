@@ -1,20 +1,20 @@
 import type { Site } from '#contract';
 import type { Stats } from './stats.ts';
 
-/** What there are counts of: the endpoints that are served, and their pipes, each as often as something stands there. */
+/** Names with visible counts: the served endpoints and their pipes, with a reference count for each. */
 export class ShownNames {
   readonly #stats: Stats;
   readonly #owners = new Map<string, number>();
-  /** Those of endpoints that are gone, whose counts wait to be forgotten. */
+  /** Removed endpoints whose counts have yet to be forgotten. */
   readonly #gone = new Set<string>();
-  /** Only then nobody else has counts that it does not know of. */
+  /** Only while this configuration is active do no other configurations hold unknown counts. */
   #serves = false;
 
   constructor(stats: Stats) {
     this.#stats = stats;
   }
 
-  /** Its configuration serves: what the one before has counted of others is forgotten. @param signal ends it. */
+  /** Activates the configuration: counts that the previous one collected for other names are forgotten. @param signal ends it. */
   readonly serve = (signal: AbortSignal): void => {
     this.#serves = true;
     signal.addEventListener('abort', () => {
@@ -23,22 +23,22 @@ export class ShownNames {
     this.#forget();
   };
 
-  /** An owner is shown for as long as what stands at the site is there. */
+  /** Shows an owner until its site is disposed. */
   add(owner: string, { defer }: Pick<Site<unknown>, 'defer'>): void {
-    // What counts again begins at 0.
+    // Counts of an owner that returns restart at 0.
     if (this.#serves && this.#gone.has(owner)) this.#forget();
     this.#owners.set(owner, (this.#owners.get(owner) ?? 0) + 1);
     defer(() => this.#release(owner));
   }
 
-  /** Whether a name is of what is shown, or of no endpoint. */
+  /** Returns whether a name belongs to a visible owner or to no endpoint. */
   readonly isShown = (name: string): boolean => {
     const owner = ownerOf(name);
     return owner === undefined || this.#owners.has(owner);
   };
 
   #release(owner: string): void {
-    // What the whole configuration has counted is shown once more when it ends.
+    // The final counts of the whole configuration are shown once more when it ends.
     if (!this.#serves) return;
     const left = this.#owners.get(owner)! - 1;
     if (left > 0) {
@@ -47,7 +47,7 @@ export class ShownNames {
     }
     this.#owners.delete(owner);
     this.#gone.add(owner);
-    // To look through all counts for each would cost much where there are many.
+    // Scanning all counts for each removed owner would be expensive when there are many.
     if (this.#gone.size * 8 > this.#owners.size) this.#forget();
   }
 
@@ -57,7 +57,7 @@ export class ShownNames {
   }
 }
 
-/** What a name counts: an endpoint's answers, or a pipe. Undefined for what belongs to no endpoint. */
+/** Returns the owner of a name: the responses of an endpoint, or a pipe. Undefined for names that belong to no endpoint. */
 function ownerOf(name: string): string | undefined {
   if (name.startsWith('router.response.')) return name.replace(/\.(?:size|time|status(?:\.\d+\.count)?)$/, '');
   if (!name.startsWith('proxy.')) return undefined;
