@@ -20,10 +20,10 @@ import { attachEngine, configuredPropagation } from './opentelemetry/service.ts'
 
 const name = 'telemetry/newrelic';
 
-/** The telemetry that goes to New Relic. */
+/** Engines that send to New Relic. */
 export const newRelicEngines: Port<Engine> = definePort('New Relic');
 
-/** What the exporter is called in the log. */
+/** Name of the exporter in the log. */
 const EXPORTER = 'New Relic';
 
 const schema = {
@@ -56,10 +56,10 @@ const schema = {
 type NewRelicConfig = Infer<typeof schema>;
 
 /**
- * Sends transactions and segments to New Relic, as spans over OTLP: no client waits for it. Codes: `NEWRELIC_LICENSE`,
+ * Sends transactions and segments to New Relic as spans over OTLP, without delaying clients. Codes: `NEWRELIC_LICENSE`,
  * `NEWRELIC_OPENTELEMETRY`, `NEWRELIC_CREDENTIALS` (a warning), and of telemetry/opentelemetry `OTEL_PROPAGATORS` and
  * `OTEL_TLS`.
- * @param collectorOf the address that spans of a license go to, without a path.
+ * @param collectorOf returns the collector address for a license, without a path.
  */
 export function newRelic(collectorOf: (license: string) => string): Plugin {
   return definePlugin({
@@ -92,7 +92,7 @@ export function newRelic(collectorOf: (license: string) => string): Plugin {
 
 export const plugin = newRelic(collectorOf);
 
-/** Where New Relic takes OTLP of a license. */
+/** Returns the New Relic OTLP endpoint for a license. */
 export function collectorOf(license: string): string {
   return license.startsWith('eu') ? 'https://otlp.eu01.nr-data.net' : 'https://otlp.nr-data.net';
 }
@@ -116,8 +116,8 @@ function checkSite(site: Site<NewRelicConfig>): void {
 }
 
 /**
- * A span for each request, named after its endpoint, and for each backend one of its pipe and one of its request. New Relic
- * counts and times transactions from these: metrics are not sent.
+ * Configures one span per request, named after its endpoint, and two per backend: its pipe and its request. New Relic
+ * derives counts and durations of transactions from spans, so metrics are not sent.
  */
 function telemetryTo({ protocol, hostname, port }: URL): OpenTelemetryConfig {
   const collector = {

@@ -1,53 +1,53 @@
 import { definePort, type Port } from '#contract';
 import { Sample } from './sample.ts';
 
-/** Put before every name: that of the compatible product. */
+/** Prefix of every name, taken from the compatible product. */
 export const PREFIX = 'krakend.';
 
-/** Histograms of one gateway: 32 MB at most. What comes beyond is counted and not measured. */
+/** Maximum number of histograms per gateway (32 MB). Beyond it, events are counted but not measured. */
 const MAX_SAMPLES = 4000;
-/** Counters of one gateway. */
+/** Maximum number of counters per gateway. */
 const MAX_COUNTERS = 50_000;
 
-/** What goes from a worker to the process that shows it. */
+/** Changes that a worker sends to the process that serves the page. */
 export interface StatsChange {
   readonly counters: readonly (readonly [name: string, count: number])[];
   readonly samples: readonly (readonly [name: string, values: readonly number[], count: number])[];
 }
 
-/** A counter, by its name. */
+/** A named counter. */
 export interface Counter {
   value: number;
 }
 
-/** Everything at one moment, by its name without a prefix. */
+/** All metrics at one moment, by name without the prefix. */
 export interface Snapshot {
   readonly time: Date;
   readonly counters: readonly (readonly [name: string, count: number])[];
-  /** Values of the process at the end of the last window; empty before. */
+  /** Process values at the end of the last window; empty before the first. */
   readonly gauges: Readonly<Record<string, number>>;
-  /** What histograms have kept since the snapshot before, none of them empty. */
+  /** Values retained since the previous snapshot, for non-empty histograms only. */
   readonly samples: readonly (readonly [name: string, values: readonly number[]])[];
 }
 
-/** Takes a snapshot, in the process that owns the gateway: what all processes have counted. */
+/** Takes a snapshot of the counts of all processes. Available in the process that owns the gateway. */
 export const snapshots: Port<() => Snapshot> = definePort('snapshots of telemetry/metrics');
 
-/** Two counters of the current window, whose finished windows are summed up. */
+/** The two counters that cover the current window; finished windows are added up. */
 const windowed = ['router.connected', 'router.disconnected'] as const;
 
-/** Counters and histograms by their names, in memory. */
+/** In-memory counters and histograms, by name. */
 export class Stats {
   readonly #counters = new Map<string, Counter>();
   readonly #samples = new Map<string, Sample>();
-  /** Taken at the end of every window. */
+  /** Process values, read at the end of every window. */
   #gauges: Readonly<Record<string, number>> = {};
 
   constructor() {
     for (const name of windowed) for (const end of ['', '-total', '-gauge']) this.counter(name + end);
   }
 
-  /** The counter of a name, which begins at 0. */
+  /** Returns the counter of that name; new counters start at 0. */
   counter(name: string): Counter {
     const known = this.#counters.get(name);
     if (known) return known;
@@ -56,7 +56,7 @@ export class Stats {
     return counter;
   }
 
-  /** The histogram of a name. */
+  /** Returns the histogram of that name. */
   sample(name: string): Sample {
     const known = this.#samples.get(name);
     if (known) return known;
@@ -65,7 +65,7 @@ export class Stats {
     return sample;
   }
 
-  /** A window is over. @param gauges values of the process at this moment. */
+  /** Ends the current window. @param gauges current values of the process. */
   endWindow(gauges: Readonly<Record<string, number>>): void {
     for (const name of windowed) {
       const current = this.counter(name);
@@ -76,20 +76,20 @@ export class Stats {
     this.#gauges = gauges;
   }
 
-  /** Forgets what is not wanted any more. */
+  /** Forgets the names that are no longer wanted. */
   retain(isWanted: (name: string) => boolean): void {
     for (const name of this.#counters.keys()) if (!isWanted(name)) this.#counters.delete(name);
     for (const name of this.#samples.keys()) if (!isWanted(name)) this.#samples.delete(name);
   }
 
-  /** Every name without its prefix; a histogram as it is. */
+  /** Iterates over all names without the prefix; histograms are not summarized. */
   *entries(): Iterable<readonly [name: string, value: number | Sample]> {
     for (const [name, { value }] of this.#counters) yield [name, value];
     yield* Object.entries(this.#gauges);
     yield* this.#samples;
   }
 
-  /** Histograms then begin anew; counters go on. @param isShown what belongs to it. */
+  /** Takes a snapshot and resets histograms, but not counters. @param isShown selects the names to include. */
   snapshot(isShown: (name: string) => boolean): Snapshot {
     const counters: [string, number][] = [];
     for (const [name, { value }] of this.#counters) if (isShown(name)) counters.push([name, value]);

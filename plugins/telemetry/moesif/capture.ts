@@ -1,9 +1,9 @@
 import { ByteStream, Pieces, type Reply } from '#contract';
 
-/** Longest body that is reported, in bytes. */
+/** Maximum size of a reported body, in bytes. */
 export const MAX_BODY_BYTES = 256 * 1024;
 
-/** The bytes of a body as they passed; nothing once they are too many. */
+/** Captures the bytes of a body as it passes; discards them all once they exceed the limit. */
 export class Capture {
   #pieces: Pieces | null = new Pieces();
 
@@ -12,18 +12,18 @@ export class Capture {
     if (this.#pieces && this.#pieces.length > MAX_BODY_BYTES) this.drop();
   };
 
-  /** The bytes are not reported. */
+  /** Discards the bytes, so that they are not reported. */
   drop(): void {
     this.#pieces = null;
   }
 
-  /** Null for a body that is too long or did not come to its end. */
+  /** Captured body; null if it was too long or incomplete. */
   get bytes(): Uint8Array | null {
     return this.#pieces?.join() ?? null;
   }
 }
 
-/** Sees the body of a reply as it is written. */
+/** Captures the body of a reply as it is written. */
 export function captureReply({ body }: Reply, capture: Capture): void {
   if (body instanceof Uint8Array) capture.add(body);
   else if (body instanceof ByteStream) {

@@ -3,13 +3,13 @@ import { gzip } from 'node:zlib';
 import type { Log } from '#contract';
 import { type Outgoing, send } from '../lib/outgoing.ts';
 
-/** Longest time for a push, in milliseconds. */
+/** Timeout for a push, in milliseconds. */
 const PUSH_MS = 10_000;
-/** Longest time for what is pushed at the end, in milliseconds. */
+/** Timeout for the last push on shutdown, in milliseconds. */
 const CLOSE_MS = 5000;
-/** Bytes of the events that wait. */
+/** Maximum size of the waiting events, in bytes. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Pause between two warnings of the same kind, in milliseconds. */
+/** Minimum interval between two warnings of the same kind, in milliseconds. */
 const WARN_MS = 60_000;
 
 const compress = promisify(gzip);
@@ -17,20 +17,20 @@ const compress = promisify(gzip);
 export interface DeliveryOptions extends Outgoing {
   readonly url: string;
   readonly applicationId: string;
-  /** Events of one push. */
+  /** Maximum number of events per push. */
   readonly batchSize: number;
-  /** Events that may wait. */
+  /** Maximum number of waiting events. */
   readonly queueSize: number;
   readonly log: Log;
-  /** Every push is logged at DEBUG. */
+  /** Logs every push at DEBUG. */
   readonly debug: boolean;
-  /** Longest time for what is pushed at the end, in milliseconds. Default 5 s. */
+  /** Timeout for the last push on shutdown, in milliseconds. Default: 5 seconds. */
   readonly closeMs?: number;
-  /** Longest time for a push, in milliseconds. Default 10 s. */
+  /** Timeout for a push, in milliseconds. Default: 10 seconds. */
   readonly timeoutMs?: number;
 }
 
-/** Events on their way to Moesif: they wait in a bounded queue, and are pushed in batches, one push at a time. */
+/** Delivers events to Moesif from a bounded queue, in batches, one push at a time. */
 export class Delivery {
   options: DeliveryOptions;
   #events: string[] = [];
@@ -40,14 +40,14 @@ export class Delivery {
   #failedAt = Number.NEGATIVE_INFINITY;
   #pushing: Promise<void> | null = null;
   readonly #closing = new AbortController();
-  /** The last push has failed: the next one waits for the timer, however many events come. */
+  /** The last push failed: the next one waits for the timer, however many events arrive. */
   #isDown = false;
 
   constructor(options: DeliveryOptions) {
     this.options = options;
   }
 
-  /** Events that were dropped because too many waited. */
+  /** Number of events dropped because the queue was full. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -63,7 +63,7 @@ export class Delivery {
     if (this.#events.length >= batchSize && !this.#isDown) void this.flush();
   }
 
-  /** Pushes what waits. Never rejects; resolves when all is pushed, or a push has failed. */
+  /** Pushes the queued events. Never rejects; resolves when the queue is empty or a push has failed. */
   flush(): Promise<void> {
     this.#pushing ??= this.#pushAll().finally(() => {
       this.#pushing = null;
@@ -71,7 +71,7 @@ export class Delivery {
     return this.#pushing;
   }
 
-  /** Pushes what waits, and gives up when that takes too long. */
+  /** Pushes the queued events; gives up after the timeout. */
   async close(): Promise<void> {
     const { closeMs = CLOSE_MS } = this.options;
     const timer = setTimeout(() => this.#closing.abort(), closeMs);
@@ -90,7 +90,7 @@ export class Delivery {
     }
   }
 
-  /** @returns false where it is worth trying again. */
+  /** @returns false if the push should be retried. */
   async #push(batch: readonly string[]): Promise<boolean> {
     const { options } = this;
     const { signal } = this.#closing;
@@ -115,7 +115,7 @@ export class Delivery {
     }
   }
 
-  /** Events of a push that failed are the oldest: they go first where there is room. */
+  /** Events of a failed push are the oldest: they return to the front of the queue as far as there is room. */
   #putBack(batch: string[]): void {
     const fitting = batch.filter((event) => {
       const fits =

@@ -11,19 +11,19 @@ import {
 import { MAX_BODY_BYTES } from './capture.ts';
 import type { Identity } from './identity.ts';
 
-/** What stands in the place of a masked value. */
+/** Replacement for masked values. */
 const MASK = '*****';
 
-/** One side of an exchange. */
+/** One side of an exchange: the request or the response. */
 export interface Side {
-  /** ISO 8601. */
+  /** ISO 8601 timestamp. */
   readonly time: string;
   readonly headers: HeaderBag;
-  /** Null for none, or one that is not reported. */
+  /** Null if there is no body or it is not reported. */
   readonly body: Uint8Array | DataObject | null;
 }
 
-/** An exchange as it is reported. */
+/** A request and its response, as reported. */
 export interface Exchange {
   readonly verb: string;
   readonly uri: string;
@@ -34,7 +34,7 @@ export interface Exchange {
   readonly identity: Identity;
 }
 
-/** Names whose values are replaced: headers in any letter case, fields of bodies exactly. */
+/** Names whose values are masked: headers case-insensitively, body fields exactly. */
 export interface Masks {
   readonly headers: ReadonlySet<string>;
   readonly fields: ReadonlySet<string>;
@@ -44,7 +44,7 @@ export function masksOf(headers: readonly string[], fields: readonly string[]): 
   return { headers: new Set(headers.map((name) => name.toLowerCase())), fields: new Set(fields) };
 }
 
-/** Writes an exchange as an event of Moesif. @param metadata sent with each of them; undefined for none. */
+/** Formats an exchange as a Moesif event. @param metadata added to every event; undefined for none. */
 export async function printEvent(
   { verb, uri, ip, status, request, response, identity }: Exchange,
   masks: { readonly request: Masks; readonly response: Masks },
@@ -74,7 +74,7 @@ function headersOf(headers: HeaderBag, masked: ReadonlySet<string>): DataObject 
   return object;
 }
 
-/** JSON as it is, anything else in base64. Where fields are masked, a body that they cannot be looked for in is left out. */
+/** Returns JSON as is and anything else in base64. With masked fields, a body that cannot be searched for them is omitted. */
 async function bodyOf(
   body: Uint8Array | DataObject | null,
   headers: HeaderBag,
@@ -88,7 +88,7 @@ async function bodyOf(
   return { body: Buffer.from(bytes).toString('base64'), transfer_encoding: 'base64' };
 }
 
-/** The bytes without gzip; as they are where that is not what they are. */
+/** Decompresses gzip; returns the bytes unchanged if they are not valid gzip. */
 async function plain(bytes: Uint8Array, headers: HeaderBag): Promise<Uint8Array> {
   try {
     return await gunzipBody(bytes, headers, MAX_BODY_BYTES);

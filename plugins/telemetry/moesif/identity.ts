@@ -1,16 +1,16 @@
 import { type ClientRequest, type DataObject, getKey, getPath, isObject } from '#contract';
 import type { MoesifConfig } from './schema.ts';
 
-/** Longest token that is looked into, in characters. */
+/** Maximum length of a token that is decoded, in characters. */
 const MAX_TOKEN = 16 * 1024;
 
-/** Who has asked, as far as the request says. */
+/** Identity of the client, as stated by the request. */
 export interface Identity {
   readonly userId: string | undefined;
   readonly companyId: string | undefined;
 }
 
-/** Reads who has asked. Tokens are not verified: that is for the endpoint, and an event lets nobody in. */
+/** Creates a function that reads the client's identity. It does not verify tokens: that is the endpoint's task, and an event grants no access. */
 export function identityReader(config: MoesifConfig): (request: ClientRequest) => Identity {
   const { user_id_jwt_claim: userClaim, identify_company: company } = config;
   const headers = config.user_id_headers.map((name) => name.toLowerCase());
@@ -30,7 +30,7 @@ export function identityReader(config: MoesifConfig): (request: ClientRequest) =
   return (request) => ({ userId: userOf(request), companyId: companyOf(request) });
 }
 
-/** The user of `Basic`, or a claim of `Bearer`. */
+/** Returns the user name of `Basic`, or a claim of `Bearer`. */
 function nameIn(authorization: string, claim: string): string | undefined {
   const [, basic] = /^Basic +(\S+) *$/i.exec(authorization) ?? [];
   if (basic === undefined) return claimIn(authorization, claim);

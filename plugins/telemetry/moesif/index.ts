@@ -25,7 +25,7 @@ import { masksOf, printEvent } from './event.ts';
 import { type Identity, identityReader } from './identity.ts';
 import { type MoesifConfig, schema } from './schema.ts';
 
-/** What is kept of a request until it has ended. */
+/** State of a request, kept until it ends. */
 interface Seen {
   readonly startedAt: Date;
   readonly verb: string;
@@ -42,8 +42,8 @@ interface Seen {
 const seenSlot: Slot<Seen> = defineSlot('moesif');
 
 /**
- * Reports requests and answers to Moesif, behind the answer: no client waits for it. Codes: `MOESIF_SKIP`, `MOESIF_TLS` and those of
- * expressions.
+ * Reports requests and responses to Moesif after the response, without delaying the client. Codes: `MOESIF_SKIP`,
+ * `MOESIF_TLS` and those of expressions.
  * @param base address of the collector, without a path.
  */
 export function moesif(base: string): Plugin {
@@ -146,13 +146,13 @@ function noteHead({ status, headers }: Head, _request: ClientRequest, call: Call
   seen.responseHeaders = headers.copy();
 }
 
-/** What goes on as messages has no end that could be waited for. */
+/** Message streams have no end to wait for. */
 function streams(site: Site<unknown>, request: ClientRequest): boolean {
   const endpoint = request.match();
   return endpoint !== null && site.encoding(endpoint.output_encoding)?.streams === true;
 }
 
-/** The queue stays over reloads that leave the application as it is. */
+/** The queue survives reloads that do not change the application. */
 function openDelivery(site: Site<MoesifConfig>, url: string): Delivery {
   const { application_id: applicationId, batch_size, event_queue_size, timer_wake_up_seconds, debug } = site.config;
   const options = {
@@ -198,7 +198,7 @@ function compileSkip(site: Site<MoesifConfig>): Expression | null {
   }
 }
 
-/** The request as the client sent it: what stands inside may change its own. */
+/** Reads the request as the client sent it: inner stages may change their copy. */
 function variablesOf(request: ClientRequest): (call: Call) => Variables {
   const { method, query, path } = request;
   const sent = { method, query, params: {}, headers: request.headers.copy() };

@@ -20,7 +20,7 @@ import { type Collector, OCAGENT, telemetryOf } from './translation.ts';
 const name = 'telemetry/opencensus';
 
 /**
- * The configuration of OpenCensus, carried out as OpenTelemetry. Codes: `OPENCENSUS_BESIDE`, `OPENCENSUS_ADDRESS`,
+ * Runs an OpenCensus configuration on OpenTelemetry. Codes: `OPENCENSUS_BESIDE`, `OPENCENSUS_ADDRESS`,
  * `OPENCENSUS_HEADER`, and of telemetry/opentelemetry `OTEL_PROPAGATORS` and `OTEL_TLS`; a warning
  * `OPENCENSUS_PROTOCOL`.
  */

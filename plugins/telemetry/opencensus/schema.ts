@@ -2,7 +2,7 @@ import { HEADER_NAME_PATTERN, type Infer, type Schema } from '#contract';
 
 const layer = (description: string) => ({ type: 'boolean', description, default: false }) as const;
 
-/** Accepted as it is written, whatever stands in it. */
+/** Accepts any content, which is ignored. */
 const unsupported = (of: string) =>
   ({
     type: 'object',
@@ -123,7 +123,7 @@ export const serviceSchema = {
   },
 } as const satisfies Schema;
 
-/** Under an endpoint or a backend. */
+/** Namespace at an endpoint or a backend. */
 export const pathSchema = {
   type: 'object',
   title: 'OpenCensus',

@@ -1,19 +1,19 @@
 import { type OpenTelemetryConfig, serviceSchema } from '../opentelemetry/schema.ts';
 import type { OpenCensusConfig } from './schema.ts';
 
-/** What the exporter for a collector is called. */
+/** Name of the exporter for a collector. */
 export const OCAGENT = 'ocagent';
 
 const { time_buckets, size_buckets } = serviceSchema.properties.histograms.properties;
 const histograms = { time_buckets: time_buckets.default, size_buckets: size_buckets.default };
 
-/** Where a collector takes OTLP. */
+/** OTLP address of a collector. */
 export interface Collector {
   readonly host: string;
   readonly port: number;
 }
 
-/** The configuration of OpenTelemetry that does what one of OpenCensus says. */
+/** Translates an OpenCensus configuration to OpenTelemetry. */
 export function telemetryOf(config: OpenCensusConfig, collector: Collector | null): OpenTelemetryConfig {
   const { sample_rate, reporting_period, enabled_layers: enabled, exporters } = config;
   const { prometheus, ocagent } = exporters;

@@ -2,15 +2,15 @@ import type { ConnectionTimes, MeterAttributes, Reply } from '#contract';
 import type { Distribution, Series, Sum } from '../../services/metrics/series.ts';
 import type { ClientInstruments } from './instruments.ts';
 
-/** Addresses of one backend, and statuses of one address, whose series are looked up once. */
+/** Number of addresses per backend, and of statuses per address, whose series are cached. */
 const MAX_KNOWN = 64;
 
-/** How a request failed. */
+/** Failure of a request. */
 export type ClientFailure = 'failed' | 'canceled' | 'timedout' | null;
 
 /** Measures the requests to one backend. */
 export class ClientMetrics {
-  /** The connections are measured, too. */
+  /** Connections are measured, too. */
   readonly isDetailed: boolean;
   readonly #instruments: ClientInstruments;
   readonly #attributes: MeterAttributes;
@@ -22,7 +22,7 @@ export class ClientMetrics {
     this.isDetailed = isDetailed;
   }
 
-  /** @param origin as in `http://host:port`. */
+  /** Returns the series of an address. @param origin as in `http://host:port`. */
   of(origin: string): ClientSeries {
     const known = this.#known.get(origin);
     if (known) return known;
@@ -79,8 +79,8 @@ export class ClientSeries {
   }
 
   /**
-   * The headers of the answer are there, or the request has failed.
-   * @param sentBytes of the body that was sent; undefined when it is not known.
+   * Records the arrival of the response headers, or the failure of the request.
+   * @param sentBytes size of the request body; undefined if unknown.
    */
   answered(ms: number, reply: Reply, failure: ClientFailure, sentBytes: number | undefined): void {
     const status = failure ? 0 : reply.status;
@@ -93,7 +93,7 @@ export class ClientSeries {
       if (failure === 'timedout') this.#count('timedOut');
       return;
     }
-    // An answer without a body has no size, whatever it tells.
+    // A response without a body has no size, regardless of its headers.
     if (reply.body === null) return;
     const length = reply.headers.get('content-length');
     if (length === undefined) this.#count('noContentLength');
@@ -108,7 +108,7 @@ export class ClientSeries {
     if (opened.tlsMs > 0) tls.at(this.#attributes).add(opened.tlsMs / 1000);
   }
 
-  /** A body was read to its end, or broke off. */
+  /** Records that a body was read to its end, or that it broke off. */
   read(bytes: number, ms: number, isFailed: boolean): void {
     const { size, time, sizes, times } = this.#read;
     size.add(bytes);

@@ -18,7 +18,7 @@ import { STAGE } from './instruments.ts';
 import type { ClientSwitches, TraceLayer } from './layers.ts';
 import { spanSlot } from './stage.ts';
 
-/** A request to a backend that is reported with details of its connection. */
+/** A backend request that is reported with connection details. */
 interface ClientCall {
   readonly series: ClientSeries | null;
   readonly span: Span | null;
@@ -26,21 +26,21 @@ interface ClientCall {
 
 const clientSlot = defineSlot<ClientCall>('reported request');
 
-/** What is reported of the requests to a backend. */
+/** Settings for reporting the requests to a backend. */
 export interface ClientReport {
-  /** Null where nothing is measured. */
+  /** Null if nothing is measured. */
   readonly metrics: ClientMetrics | null;
-  /** Null where no spans are recorded. */
+  /** Null if no spans are recorded. */
   readonly traces: (ClientSwitches & TraceLayer) | null;
   /** Pattern of the backend. */
   readonly route: string;
-  /** Null where backends are told of no trace. */
+  /** Null if the trace is not propagated to backends. */
   readonly propagation: Propagation | null;
-  /** The trace of a request; null where there is none. */
+  /** Returns the trace of a request; null if there is none. */
   trace(request: PipeRequest, call: Call): Trace | null;
 }
 
-/** Measures the requests to a backend, records their spans and tells the backend of the trace. */
+/** Measures the requests to a backend, records their spans and propagates the trace. */
 export function reportClient(report: ClientReport): Wrap<PipeRequest> {
   const { metrics, traces, propagation } = report;
   const isDetailed = Boolean(metrics?.isDetailed || (traces?.roundTrip && traces.detailed));
@@ -74,12 +74,12 @@ export function reportClient(report: ClientReport): Wrap<PipeRequest> {
   };
 }
 
-/** The span that a backend is told of where its own request has none. */
+/** Returns the id of the span to propagate when the backend request has none of its own. */
 function nearest(trace: Trace, call: Call): string {
   return (trace.sampled ? call.get(spanSlot)?.spanId : undefined) ?? trace.parentId ?? trace.spanId;
 }
 
-/** Reports how requests get their connections. */
+/** Reports how requests obtain their connections. */
 export const connectionReport: ConnectionObserver = {
   connected({ waitMs, opened }, _request, call) {
     const client = call.get(clientSlot);
@@ -96,7 +96,7 @@ export const connectionReport: ConnectionObserver = {
     const span = call.get(clientSlot)?.span;
     if (!span) return;
     span.events ??= [];
-    // A request that follows many redirects has one for each.
+    // A request that follows many redirects has one event for each.
     if (span.events.length < 16) span.events.push({ name: 'first-byte-time', at: performance.now() });
   },
 };
@@ -131,10 +131,10 @@ function openSpan(
   return new Span(trace, 'client', route, startedAt, parent, attributes);
 }
 
-/** Longest address on a span, in characters. */
+/** Maximum length of an address on a span, in characters. */
 const MAX_URL = 2048;
 
-/** Without user name and password, and without credentials in the query. */
+/** Formats the address without user name, password and credentials in the query. */
 function urlOf(origin: string, target: string): string {
   const url = origin.replace(/\/\/[^/@]*@/, '//') + maskTarget(target);
   return url.length > MAX_URL ? Buffer.from(url.slice(0, MAX_URL)).toString() : url;
@@ -159,7 +159,7 @@ function openRead(trace: Trace, route: string, startedAt: number, parent: string
   return new Span(trace, 'internal', 'http.client.response.read.tracker', startedAt, parent, { 'http.route': route });
 }
 
-/** Watches how the body of an answer is read. */
+/** Observes how the body of a response is read. */
 class BodyRead implements ByteTap {
   readonly #series: ClientSeries | null;
   readonly #span: Span | null;

@@ -23,35 +23,35 @@ import { routeName } from './patterns.ts';
 import { recordServerSpan, ServerMetrics } from './server.ts';
 import { reportStage, StageMetrics, spanSlot } from './stage.ts';
 
-/** Where spans go. */
+/** Destination of spans. */
 export interface TraceDestination {
   readonly exporters: readonly SpanExporter[];
   readonly sampler: Sampler;
-  /** False where no request is ever recorded: backends are told of its trace and no more. */
+  /** False if no request is ever recorded: the trace is only propagated to backends. */
   readonly records: boolean;
 }
 
-/** Where metrics and spans go, and which are recorded. */
+/** Destinations of metrics and spans, and what they record. */
 export interface Destination {
-  /** Null where nobody takes metrics. */
+  /** Null if no exporter takes metrics. */
   readonly instruments: Instruments | null;
-  /** Null where nobody takes spans. */
+  /** Null if no exporter takes spans. */
   readonly traces: TraceDestination | null;
 }
 
-/** What is reported of an endpoint. */
+/** Reported layers of an endpoint. */
 export interface Layers {
   readonly global: Layer;
   readonly proxy: Layer;
   readonly backend: BackendLayer;
-  /** Reads what requests carry of a trace; null not to. */
+  /** Formats in which requests' trace context is read; null to ignore it. */
   readonly carried: Propagation | null;
 }
 
-/** Whoever logs the ids of the trace finds it there, too. */
+/** Same slot as `traceSlot`, so that loggers of trace ids find the trace, too. */
 export const requestTrace: Slot<Trace> = { name: traceSlot.name };
 
-/** Headers of the response to a client, where they are reported. */
+/** Headers of the response to a client, if they are reported. */
 export const responseHeaders = defineSlot<HeaderBag>('OpenTelemetry response headers');
 
 /** Reports the requests of one endpoint. */
@@ -72,7 +72,7 @@ export class EndpointTelemetry {
     this.#server = metrics && instruments && new ServerMetrics(instruments, metrics, this.#route);
   }
 
-  /** A request has ended. */
+  /** Reports a finished request. */
   finished(request: AccessRecord): void {
     this.#server?.record(request);
     const { traces } = this.layers.global;
@@ -82,7 +82,7 @@ export class EndpointTelemetry {
     if (trace?.sampled) recordServerSpan(trace, traces, this.#route, request, call.get(responseHeaders));
   }
 
-  /** What stands around the pipe of the endpoint. */
+  /** Wraps for the endpoint's pipe. */
   get attachment(): AtEndpoint {
     const { metrics, traces } = this.layers.proxy;
     const { instruments } = this.#destination;
@@ -109,7 +109,7 @@ export class EndpointTelemetry {
     };
   }
 
-  /** What stands around the pipe and the requests of a backend. */
+  /** Wraps for a backend's pipe and requests. */
   attachmentOf(backend: BackendConfig, layer: BackendLayer, propagation: Propagation): AtBackend {
     const { instruments, traces: traced } = this.#destination;
     const recorded = traced?.records === true;
@@ -158,7 +158,10 @@ export class EndpointTelemetry {
   readonly #traceOfPipe = ({ client }: PipeRequest, call: Call): Trace | null =>
     call.get(requestTrace) ?? this.#traceOf(client.headers, call, call.host !== null);
 
-  /** The trace of a request, begun at first use. @param hasServerSpan it is that of a client, and ends with its answer. */
+  /**
+   * Returns the trace of a request, started at first use.
+   * @param isClients the request is a client's, and its span ends with the response.
+   */
   #traceOf(headers: HeaderBag, call: Call, isClients: boolean): Trace | null {
     const known = call.get(requestTrace);
     const { traces } = this.#destination;

@@ -12,41 +12,41 @@ import { type BackendLayer, backendLayerOf, type Layer, layerOf, staticAttribute
 import { type SkippedPaths, skippedPaths } from './patterns.ts';
 import type { EndpointOverride, OpenTelemetryConfig } from './schema.ts';
 
-/** What the telemetry of one configuration has in common. */
+/** Engine of a configuration, shared by its components. */
 export const engines: Port<Engine> = definePort('OpenTelemetry');
 
-/** What the service says of one endpoint, or the endpoint itself. */
+/** Settings that the service or the endpoint itself defines for one endpoint. */
 type Override = EndpointOverride | undefined;
 
-/** Whether an endpoint has settings of its own, by which it may have exporters of its own. */
+/** Returns whether an endpoint has settings of its own, which may also select exporters. */
 export function hasOwnSettings({ extra_config: own }: EndpointConfig): boolean {
   return Object.hasOwn(own, 'telemetry/opentelemetry');
 }
 
-/** What an engine is made from. */
+/** Settings of an engine. */
 export interface EngineSettings {
   readonly config: OpenTelemetryConfig;
   readonly exporters: ReadonlyMap<string, Exporter>;
   readonly propagation: Propagation;
-  /** Puts headers on the spans of clients' requests. Default: as the configuration says. */
+  /** Adds headers to the spans of clients' requests. Default: according to the configuration. */
   readonly headers?: HeaderReport | null;
 }
 
-/** The telemetry of one configuration: its destinations, and what is reported of each endpoint. */
+/** The telemetry of one configuration: its destinations and the reporters of its endpoints. */
 export class Engine {
-  /** The endpoints that are reported, and null for those that are not. */
+  /** Reporters of the endpoints; null for endpoints that are not reported. */
   readonly endpoints = new WeakMap<EndpointConfig, EndpointTelemetry | null>();
   readonly skipped: SkippedPaths;
   readonly propagation: Propagation;
-  /** What the service reports of endpoints that say nothing. */
+  /** The service's backend layer, for endpoints without settings of their own. */
   readonly backend: BackendLayer;
   readonly global: Layer;
   readonly destination: Destination;
-  /** Something is recorded of requests as a whole; else nobody looks at their ends. */
+  /** Whole requests may be recorded; otherwise their ends are not observed. */
   readonly observesRequests: boolean;
-  /** Some trace may be exported. */
+  /** Traces may be exported. */
   readonly exportsTraces: boolean;
-  /** Where components of others measure; null where nobody takes metrics. */
+  /** Metric store for other components; null if no exporter takes metrics. */
   readonly store: MetricStore | null;
   readonly #site: Site<unknown>;
   readonly #config: OpenTelemetryConfig;
@@ -54,7 +54,7 @@ export class Engine {
   readonly #proxy: Layer;
   readonly #readsContext: boolean;
   readonly #stores = new Map<string, MetricStore>();
-  /** What each exporter that is scraped shows. */
+  /** Stores shown by each scraped exporter. */
   readonly #shown = new Map<string, Set<MetricStore>>();
 
   constructor(site: Site<unknown>, { config, exporters, propagation, headers }: EngineSettings) {
@@ -86,12 +86,12 @@ export class Engine {
       site.serving().endpoints.some(hasOwnSettings);
   }
 
-  /** What an exporter that is scraped shows now. */
+  /** Returns the stores that a scraped exporter currently shows. */
   shown(exporter: string): MetricStore[] {
     return [...(this.#shown.get(exporter) ?? [])];
   }
 
-  /** Shows a store that observes the processes. */
+  /** Adds a store to those that a scraped exporter shows. */
   show(exporter: string, store: MetricStore): void {
     const shown = this.#shown.get(exporter) ?? new Set();
     shown.add(store);
@@ -99,8 +99,8 @@ export class Engine {
   }
 
   /**
-   * Reports an endpoint.
-   * @param override what the endpoint says; each object of it replaces that of the service in full.
+   * Creates the reporter of an endpoint.
+   * @param override settings of the endpoint; each of its objects replaces the service's object entirely.
    * @throws ConfigError OTEL_EXPORTER_UNKNOWN
    */
   report(site: Site<unknown>, endpoint: EndpointConfig, override: Override): EndpointTelemetry | null {
@@ -162,7 +162,7 @@ export class Engine {
     return openInstruments(store, this.#buckets, this.#config.layers.global?.semantic_convention === '1.27');
   }
 
-  /** The store of some exporters, which all of them send or show from now on. */
+  /** Returns the store shared by a set of exporters; a new store is pushed or shown by all of them from then on. */
   #open(exporters: readonly Exporter[], periodSeconds: number | undefined): MetricStore {
     const names = exporters.map(({ name }) => name).sort();
     const key = { exporters: names, period: periodSeconds ?? 0, ...this.#buckets };
@@ -185,12 +185,12 @@ export class Engine {
       timer.unref();
       signal.addEventListener('abort', () => clearInterval(timer));
     });
-    // Nobody waits for it here: the exporter does, when it closes.
+    // Not awaited here: the exporter waits for the push when it closes.
     if (this.#site.role !== 'worker') this.#site.defer(() => void push());
   }
 }
 
-/** Without what the one who publishes the endpoint does not want to be reported. */
+/** Removes the signals that the publisher of the endpoint has disabled. */
 function switched(destination: Destination, site: Site<unknown>, endpoint: EndpointConfig): Destination {
   const switches = site.take(telemetrySwitches)?.(endpoint);
   if (!switches) return destination;

@@ -6,25 +6,25 @@ import type { Resource, Scope } from '../../services/otlp/resource.ts';
 import { authoritiesOf, type OtlpTarget } from '../../services/otlp/target.ts';
 import { type OpenTelemetryConfig, type OtlpExporterConfig, REPORTING_SECONDS } from './schema.ts';
 
-/** Headers that are sent to collectors, by the name of the exporter. */
+/** Headers sent to collectors, by exporter name. */
 export type ExporterHeaders = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
-/** Credentials of exporters, which stand in a component of their own. */
+/** Credentials of exporters, which are configured in a separate component. */
 export const exporterHeaders: Port<ExporterHeaders> = definePort('headers of OpenTelemetry exporters');
 
-/** An exporter of the service, and what goes to it where an endpoint names none. */
+/** An exporter of the service and the signals that it takes by default. */
 export interface Exporter {
   readonly name: string;
   readonly family: 'otlp' | 'prometheus';
   readonly takesMetrics: boolean;
   readonly takesTraces: boolean;
-  /** Pause between pushes of metrics, in seconds. */
+  /** Interval between pushes of metrics, in seconds. */
   readonly periodSeconds: number;
-  /** What sends; null for one that is scraped. */
+  /** OTLP exporter; null if metrics are scraped. */
   readonly otlp: OtlpExporter | null;
 }
 
-/** What tells who sends: the service, its version and where it runs. */
+/** Identifies the sender: the service, its version and where it runs. */
 export function resourceOf(
   site: Site<unknown>,
   { service_name, service_version, deploy_env }: OpenTelemetryConfig,
@@ -36,20 +36,19 @@ export function resourceOf(
   };
 }
 
-/** What exporters are opened with, besides what the configuration says of them. */
+/** Options of exporters beyond their configuration. */
 export interface ExporterOptions {
   readonly resource: Resource;
-  /** Sent to collectors. Default: nothing. */
+  /** Headers sent to collectors. Default: none. */
   readonly headers: ExporterHeaders | undefined;
-  /** Stands before what they log, as in `[SERVICE: OpenTelemetry]`. */
+  /** Prefix of log lines, as in `[SERVICE: OpenTelemetry]`. */
   readonly label: string;
   /** Logs every push at DEBUG. Default: false. */
   readonly logsPushes?: boolean;
 }
 
 /**
- * The exporters that a configuration names. Those of OTLP keep their connections and what waits for as long as nothing of
- * them changes.
+ * Opens the configured exporters. OTLP exporters keep their connections and queues while their settings are unchanged.
  * @throws ConfigError OTEL_EXPORTERS, OTEL_EXPORTER_NAME, OTEL_HOST
  */
 export function openExporters(
@@ -111,12 +110,12 @@ export function openExporters(
   return exporters;
 }
 
-/** The lists of exporters, empty where there is none. */
+/** Returns the lists of exporters, empty by default. */
 export function withLists({ exporters }: OpenTelemetryConfig) {
   return { otlp: exporters.otlp ?? [], prometheus: exporters.prometheus ?? [] };
 }
 
-/** Keys of kept values may be shown, and headers hold credentials. */
+/** Keys of kept values may be displayed, and headers contain credentials. */
 function keyOf(settings: OtlpSettings): DataObject {
   const { host, port, secure, useHttp } = settings.target;
   const hash = createHash('sha256').update(JSON.stringify(settings)).digest('base64');
@@ -162,7 +161,7 @@ function nameCollector(site: Site<unknown>, target: OtlpTarget, at: string): voi
   site.connectsTo({ address, tls: secure ? tls : null }, `${at}/host`);
 }
 
-/** As `client_tls` says for backends. */
+/** Applies `client_tls`, as for backends. */
 function trusted(site: Site<unknown>, secure: boolean): Pick<OtlpTarget, 'authorities' | 'distrustsSystem'> {
   const tls = secure ? site.setting('client_tls') : undefined;
   const authorities = (tls?.ca_certs ?? []).map((path) =>

@@ -1,14 +1,14 @@
 import type { HeaderBag } from '#contract';
 import type { SpanAttribute } from '../../services/tracing/trace.ts';
 
-/** Puts headers on a span. */
+/** Adds headers to a span. */
 export type HeaderReport = (
   headers: HeaderBag,
   kind: 'request' | 'response',
   attributes: Record<string, SpanAttribute>,
 ) => void;
 
-/** Whoever reads these can act for the client. */
+/** Headers whose values allow a reader to impersonate the client. */
 export const credentials: ReadonlySet<string> = new Set([
   'authorization',
   'cookie',
@@ -16,11 +16,11 @@ export const credentials: ReadonlySet<string> = new Set([
   'proxy-authorization',
 ]);
 
-/** Longest value, in characters, and longest of all values of one message together; what comes beyond is left out. */
+/** Maximum length of a value and of all values of one message, in characters; the excess is omitted. */
 const MAX_VALUE = 1024;
 const MAX_VALUES = 8192;
 
-/** What puts headers on spans; null where nobody wants that. */
+/** Creates the header report of the configuration; null if headers are not reported. */
 export function headerReport(
   config: { readonly report_headers: boolean; readonly skip_headers: readonly string[] } | undefined,
 ): HeaderReport | null {
@@ -30,8 +30,8 @@ export function headerReport(
 }
 
 /**
- * What puts headers of requests on spans; null where nobody wants that.
- * @param names in any letter case; `*` stands for all but those with credentials.
+ * Creates a report of request headers; null if no headers are reported.
+ * @param names in any letter case; `*` selects all headers except credentials.
  */
 export function requestHeaderReport(names: readonly string[]): HeaderReport | null {
   if (names.length === 0) return null;
@@ -43,7 +43,7 @@ export function requestHeaderReport(names: readonly string[]): HeaderReport | nu
   };
 }
 
-/** @param isReported gets names in lower case. */
+/** @param isReported receives names in lower case. */
 function reportOf(isReported: (name: string) => boolean): HeaderReport {
   return (headers, kind, attributes) => {
     let length = 0;
@@ -60,7 +60,7 @@ function reportOf(isReported: (name: string) => boolean): HeaderReport {
   };
 }
 
-/** A text of bounded length that does not keep a longer one in memory. */
+/** Truncates a text, without keeping the longer one in memory. */
 export function shortened(text: string, most: number): string {
   return text.length <= most ? text : Buffer.from(text.slice(0, most)).toString();
 }

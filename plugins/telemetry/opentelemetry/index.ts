@@ -22,7 +22,7 @@ import { attachEngine, configuredPropagation } from './service.ts';
 
 const name = 'telemetry/opentelemetry';
 
-/** Metrics and traces of clients' requests, of endpoints' pipes and of backends, over OTLP and for Prometheus. */
+/** Exports metrics and traces of client requests, endpoint pipes and backends over OTLP and for Prometheus. */
 export const plugin = definePlugin({
   name,
   description: 'Exports metrics and traces over OTLP and to Prometheus.',
@@ -57,7 +57,7 @@ function isDetailed({ metrics, traces }: BackendLayer): boolean {
   return metrics.detailed || traces.detailed;
 }
 
-/** Observes connections where the service does not. */
+/** Observes connections for a backend layer if the service does not already. */
 function observed(layer: BackendLayer, service: BackendLayer): { readonly offers?: readonly Offer[] } {
   return isDetailed(layer) && !isDetailed(service) ? { offers: [offer(connectionObservers, connectionReport)] } : {};
 }

@@ -2,16 +2,16 @@ import type { Instrument } from '../../services/metrics/instrument.ts';
 import type { MetricStore } from '../../services/metrics/metric-store.ts';
 import type { Distribution, Sum } from '../../services/metrics/series.ts';
 
-/** Put before names that no convention has: that of the compatible product, whose dashboards know it. */
+/** Prefix of names that no convention defines, taken from the compatible product, whose dashboards use it. */
 export const PREFIX = 'krakend';
 
-/** The attribute that names the layer of a span. */
+/** Attribute with the layer of a span. */
 export const STAGE = `${PREFIX}.stage`;
 
 type Histogram = Instrument<Distribution>;
 type Counter = Instrument<Sum>;
 
-/** What one store measures. */
+/** Instruments of one store. */
 export interface Instruments {
   readonly serverDuration: Histogram;
   readonly serverSize: Histogram;
@@ -20,16 +20,16 @@ export interface Instruments {
   readonly client: ClientInstruments;
 }
 
-/** Of the requests to backends. */
+/** Instruments for requests to backends. */
 export interface ClientInstruments {
   readonly duration: Histogram;
   readonly responseSize: Histogram;
   readonly requestSize: Histogram | Counter;
-  /** Null where they are not counted. */
+  /** Null if outcomes are not counted. */
   readonly outcomes: OutcomeCounters | null;
   readonly connection: ConnectionHistograms;
   readonly read: ReadInstruments;
-  /** With the names of 1.27, `outcomes` are details. */
+  /** Outcome counters for detailed reporting; with the 1.27 names, the only ones. */
   readonly detailed: OutcomeCounters;
 }
 
@@ -55,15 +55,15 @@ export interface ReadInstruments {
   readonly times: Histogram;
 }
 
-/** Ends of the ranges of histograms. */
+/** Bucket bounds of histograms. */
 export interface Buckets {
-  /** In seconds. */
+  /** Seconds. */
   readonly time: readonly number[];
-  /** In bytes. */
+  /** Bytes. */
   readonly size: readonly number[];
 }
 
-/** @param isNew the names of the conventions 1.27. */
+/** @param isNew use the names of the 1.27 conventions. */
 export function openInstruments(store: MetricStore, { time, size }: Buckets, isNew: boolean): Instruments {
   const times = (name: string, description: string) => store.histogram(name, { description, unit: 's', bounds: time });
   const sizes = (name: string, description: string) => store.histogram(name, { description, unit: 'By', bounds: size });

@@ -2,19 +2,19 @@ import type { MeterAttributes } from '#contract';
 import { type HeaderReport, headerReport } from './header-report.ts';
 import type { BackendLayerConfig, GlobalLayerConfig, ProxyLayerConfig } from './schema.ts';
 
-/** What is reported of one layer, and with which attributes. Null where nothing is. */
+/** Reported signals of one layer, each with its attributes. Null disables a signal. */
 export interface Layer {
   readonly metrics: MeterAttributes | null;
   readonly traces: TraceLayer | null;
 }
 
-/** The spans of a layer. */
+/** Settings for the spans of a layer. */
 export interface TraceLayer {
   readonly attributes: MeterAttributes;
   readonly headers: HeaderReport | null;
 }
 
-/** Which calls to a backend are reported: the whole pipe, the request up to its answer, the body, the connection. */
+/** Reported parts of a backend call: the whole pipe, the request up to its response, the body, the connection. */
 export interface ClientSwitches {
   readonly stage: boolean;
   readonly roundTrip: boolean;
@@ -29,7 +29,7 @@ export interface BackendLayer {
 
 type Attributes = readonly { readonly key: string; readonly value: string }[];
 
-/** Those with an empty name or value are left out. */
+/** Converts configured attributes; omits those with an empty name or value. */
 export function staticAttributes(list: Attributes = []): MeterAttributes {
   return Object.freeze(
     Object.fromEntries(
@@ -38,7 +38,7 @@ export function staticAttributes(list: Attributes = []): MeterAttributes {
   );
 }
 
-/** The outermost layer, and that around the backends of an endpoint. Undefined stands for all defaults. */
+/** Returns the outermost layer or the layer around an endpoint's backends. Undefined selects all defaults. */
 export function layerOf(
   config: GlobalLayerConfig | ProxyLayerConfig | undefined,
   headers: HeaderReport | null = headerReport(config),
@@ -49,7 +49,7 @@ export function layerOf(
   };
 }
 
-/** Of an object that is there, what it switches on; of one that is not, everything. */
+/** Returns the switches of the object; without an object, everything is switched on. */
 function switchesOf(config: BackendLayerConfig['metrics']): ClientSwitches {
   if (!config) return { stage: true, roundTrip: true, readPayload: true, detailed: true };
   return {

@@ -1,20 +1,20 @@
-/** The pattern of an endpoint or a backend as metrics name it: `{userId}` is `:userid`. */
+/** Converts the pattern of an endpoint or a backend to its name in metrics: `{userId}` becomes `:userid`. */
 export function routeName(pattern: string): string {
   return pattern.replace(/\{([^{}]+)\}/g, (_match, name: string) => `:${name.toLowerCase()}`);
 }
 
-/** The paths of the gateway itself. */
+/** Paths served by the gateway itself. */
 const ownPaths = ['/__health', '/__ready', '/__debug/', '/__echo/', '/__stats/'];
 
-/** Tells which paths and which endpoints are not reported. */
+/** Paths and endpoints excluded from reporting. */
 export interface SkippedPaths {
-  /** @param path as the client wrote it. */
+  /** @param path as sent by the client. */
   skipsPath(path: string): boolean;
-  /** @param pattern of an endpoint, as it is configured. */
+  /** @param pattern of an endpoint, as configured. */
   skipsPattern(pattern: string): boolean;
 }
 
-/** @param listed paths, and patterns with `{id}` or `:id`; none stands for those of the gateway itself. */
+/** @param listed paths, and patterns with `{id}` or `:id`; an empty list selects the gateway's own paths. */
 export function skippedPaths(listed: readonly string[]): SkippedPaths {
   const entries = (listed.length === 0 ? ownPaths : listed).filter((entry) => entry !== '');
   const exact = new Set(entries);

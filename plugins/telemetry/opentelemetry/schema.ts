@@ -2,7 +2,7 @@ import type { Infer, Schema } from '#contract';
 import { TIME_BOUNDS } from '../../services/metrics/metric-store.ts';
 import { backendLayer, flag, globalLayer, proxyLayer, staticAttributes } from './layer-schema.ts';
 
-/** Seconds between pushes of metrics where the configuration does not say, or says 0. */
+/** Default interval between pushes of metrics, in seconds; also used for 0. */
 export const REPORTING_SECONDS = 30;
 
 const text = (description: string, example: string) =>

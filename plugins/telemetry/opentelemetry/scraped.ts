@@ -6,11 +6,11 @@ import type { Engine } from './engine.ts';
 import { withLists } from './exporters.ts';
 import type { OpenTelemetryConfig } from './schema.ts';
 
-/** Longest time for the head of a scrape, in milliseconds. */
+/** Timeout for the headers of a scrape request, in milliseconds. */
 const HEADER_MS = 3000;
 
 /**
- * Opens the ports that are scraped.
+ * Opens the ports for scraping.
  * @throws ConfigError OTEL_PORT
  */
 export function listen(

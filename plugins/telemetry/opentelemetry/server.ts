@@ -7,15 +7,15 @@ import { shortened } from './header-report.ts';
 import { type Instruments, STAGE } from './instruments.ts';
 import type { TraceLayer } from './layers.ts';
 
-/** Anything else counts as one. */
+/** Known methods; any other counts as `_OTHER`. */
 const methods = ['_OTHER', 'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'];
 const methodNumbers = new Map(methods.map((method, at) => [method, at]));
 
-/** What a connection that went on in another protocol counts as. */
+/** Status recorded for upgraded connections. */
 const UPGRADED = 100;
-/** Combinations of status, method and scheme whose series are looked up once. */
+/** Number of combinations of status, method and scheme whose series are cached. */
 const MAX_KNOWN = 256;
-/** Longest address and name of a program on a span, in characters. */
+/** Maximum length of an address or a user agent on a span, in characters. */
 const MAX_TEXT = 2048;
 
 interface ServerSeries {
@@ -23,14 +23,14 @@ interface ServerSeries {
   readonly size: Distribution;
 }
 
-/** Measures the requests of clients that one endpoint answers, or none. */
+/** Measures the client requests of one endpoint, or those that match no endpoint. */
 export class ServerMetrics {
   readonly #instruments: Instruments;
   readonly #attributes: MeterAttributes;
   readonly #route: string | null;
   readonly #known = new Map<number, ServerSeries>();
 
-  /** @param route null for requests that no endpoint answers. */
+  /** @param route null for requests that match no endpoint. */
   constructor(instruments: Instruments, attributes: MeterAttributes, route: string | null) {
     this.#instruments = instruments;
     this.#attributes = attributes;
@@ -64,13 +64,13 @@ function methodName(method: string): string {
   return methodNumbers.has(method) ? method : '_OTHER';
 }
 
-/** What stands for the route where there is none. */
+/** Returns the substitute for the route of requests that match no endpoint. */
 function routeOf(status: number): string {
   if (status === UPGRADED) return 'Upgraded Connection';
   return `${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
 }
 
-/** Records the span of a whole request, which has ended. @param headers of the response, where they are reported. */
+/** Records the span of a finished request. @param headers of the response, if they are reported. */
 export function recordServerSpan(
   trace: Trace,
   layer: TraceLayer,
@@ -107,7 +107,7 @@ export function recordServerSpan(
   span.end(endedAt);
 }
 
-/** A host without its port. */
+/** Returns a host without its port. */
 function hostName(host: string): string {
   return host.replace(/:\d+$/, '');
 }

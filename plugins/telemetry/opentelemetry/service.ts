@@ -6,8 +6,8 @@ import { ServerMetrics } from './server.ts';
 import { tracer } from './tracer.ts';
 
 /**
- * Reports all requests, endpoints and backends by an engine, but for endpoints and backends that the component reports as
- * they say themselves.
+ * Reports all requests, endpoints and backends through an engine, except for endpoints and backends with settings of
+ * their own.
  * @param component as in `telemetry/opentelemetry`.
  */
 export function attachEngine(engine: Engine, component: string): AtService & { readonly offers: readonly Offer[] } {
@@ -39,7 +39,7 @@ export function attachEngine(engine: Engine, component: string): AtService & { r
 }
 
 /**
- * How traces go from service to service, as `OTEL_PROPAGATORS` says.
+ * Returns the propagation formats between services, according to `OTEL_PROPAGATORS`.
  * @throws ConfigError OTEL_PROPAGATORS
  */
 export function configuredPropagation(site: Site<unknown>): Propagation {

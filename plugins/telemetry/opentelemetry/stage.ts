@@ -7,10 +7,10 @@ import { Span, type SpanAttribute } from '../../services/tracing/trace.ts';
 import { STAGE } from './instruments.ts';
 import type { TraceLayer } from './layers.ts';
 
-/** The recorded span around what gets the call. */
+/** The recorded span that encloses the receiver of the call. */
 export const spanSlot = defineSlot<Span>('recorded span');
 
-/** The histogram of a pipe, by how it ended. */
+/** Duration histogram of a pipe, by outcome. */
 export class StageMetrics {
   readonly #histogram: Instrument<Distribution>;
   readonly #attributes: MeterAttributes;
@@ -28,19 +28,19 @@ export class StageMetrics {
   }
 }
 
-/** What a pipe is reported as. */
+/** Settings for reporting a pipe. */
 export interface Stage {
-  /** As in `proxy`. */
+  /** Name, as in `proxy`. */
   readonly name: string;
   /** Pattern of the endpoint or the backend. */
   readonly route: string;
-  /** Null where nothing is measured. */
+  /** Null if nothing is measured. */
   readonly metrics: StageMetrics | null;
-  /** Null where no spans are recorded. */
+  /** Null if no spans are recorded. */
   readonly traces: TraceLayer | null;
-  /** The trace of a request; null where none is. */
+  /** Returns the trace of a request; null if there is none. */
   trace(request: PipeRequest, call: Call): Trace | null;
-  /** The span that its own is within. */
+  /** Returns the id of the parent span. */
   parent(trace: Trace, call: Call): string | undefined;
 }
 
@@ -92,7 +92,7 @@ function closeSpan(span: Span, traces: TraceLayer, reply: Reply, outcome: PipeOu
   span.end(endedAt);
 }
 
-/** Texts of all errors, in bounded length. */
+/** Joins the texts of all errors, truncated. */
 function errorText(errors: Reply['errors']): string {
   return errors
     .slice(0, 8)

@@ -4,16 +4,16 @@ import { requestTrace } from './endpoint-telemetry.ts';
 import { shortened } from './header-report.ts';
 import { spanSlot } from './stage.ts';
 
-/** Spans of components in one request. */
+/** Maximum number of component spans per request. */
 const MOST_SPANS = 128;
 const MOST_ATTRIBUTES = 64;
 const MOST_EVENTS = 32;
-/** Lengths in characters. */
+/** Maximum lengths, in characters. */
 const LONGEST_NAME = 128;
 const LONGEST_TEXT = 1024;
 const LONGEST_REASON = 256;
 
-/** Spans of components in the trace that the request has, or gets once its endpoint is known. */
+/** Creates component spans in the trace of the request, or in the trace it gets once its endpoint is known. */
 export const tracer: Tracer = {
   start(call, name, attributes) {
     const trace = call.get(requestTrace);
@@ -27,7 +27,7 @@ export const tracer: Tracer = {
   },
 };
 
-/** What components have begun in one request. */
+/** Component spans of one request. */
 class RequestSpans {
   count = 0;
   readonly #spans: ComponentSpan[] = [];
@@ -53,7 +53,7 @@ function spansOf(call: Call): RequestSpans {
   return spans;
 }
 
-/** Of a trace that is not recorded, and beyond what one request may have. */
+/** A span that is not recorded: its trace is not sampled, or the request has reached its limit. */
 class UnseenSpan implements ActiveSpan {
   readonly call: Call;
 
@@ -80,7 +80,7 @@ class ComponentSpan implements ActiveSpan {
   #endedAt = 0;
   #isExported = false;
 
-  /** @param trace undefined where the request has none yet: it stands around its endpoint. */
+  /** @param trace undefined while the request has none: the span encloses its endpoint. */
   constructor(call: Call, name: string, trace: Trace | undefined) {
     this.#call = call;
     this.#name = name;
@@ -88,7 +88,7 @@ class ComponentSpan implements ActiveSpan {
   }
 
   get call(): Call {
-    // Around the endpoint nothing stands within it: what follows is in the span of the request.
+    // A span around the endpoint has no children: what follows belongs to the span of the request.
     if (!this.#span) return this.#call;
     this.#inner ??= this.#call.with(spanSlot, this.#span);
     return this.#inner;
@@ -122,7 +122,7 @@ class ComponentSpan implements ActiveSpan {
     this.#export();
   }
 
-  /** The request has ended. */
+  /** Ends and exports the span at the end of the request. */
   conclude(): void {
     this.end();
     this.#export();
