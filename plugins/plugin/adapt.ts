@@ -5,25 +5,23 @@ import { type Factory, type Handlers, handlers, kindNames } from './lib/handlers
 import { kinds, readElements, wrongModule } from './lib/module-form.ts';
 import { compileSettings } from './lib/settings.ts';
 
-/** A module's element, read. */
+/** A parsed element of a module. */
 interface Entry extends Handlers {
   readonly dispose?: (() => void | Promise<void>) | undefined;
 }
 
 /**
- * Makes a plugin of a module that exports `plugin`, or one of the names of ported modules, as an object or a list of objects of
- * the form
- * `{ name, apiVersion: 1, configSchema?, isolate?, middleware?, requestModifier?, responseModifier?, httpClient?, httpServer?, dispose? }`.
- * It offers what they bring to every configuration.
- *
- * Code: PLUGIN_MODULE; of a configuration PLUGIN_DUPLICATE.
+ * Converts a module that exports `plugin`, or one of the names of ported modules, to a plugin. The export is an object
+ * or a list of objects of the form `{ name, apiVersion: 1, configSchema?, isolate?, middleware?, requestModifier?,
+ * responseModifier?, httpClient?, httpServer?, dispose? }`. The plugin offers their handlers to every configuration.
+ * Code: PLUGIN_MODULE; per configuration PLUGIN_DUPLICATE.
  */
 export const adapt: AdaptModule = (module, file) => {
   const elements = readElements(module, file);
   if (elements.length === 0) return undefined;
   const isolated = elements.find(({ isolate }) => isolate);
   if (isolated) {
-    // Whether it is to be isolated is asked of a module whose own file has the word.
+    // A module is checked for isolation only if its own file contains the word.
     const hint = `"isolate: true" in ${file} itself, not in the files it imports`;
     throw wrongModule(file, `plugin "${isolated.name}" was imported before it declared isolation`, hint);
   }
@@ -39,7 +37,7 @@ export const adapt: AdaptModule = (module, file) => {
   );
 };
 
-/** Modules that say `isolate: true` run in threads of their own. */
+/** Runs modules with `isolate: true` in threads of their own. */
 export const isolation: Isolation = {
   guest: new URL(`./isolated/guest${extname(import.meta.url)}`, import.meta.url),
   adapt(thread, file) {
@@ -56,7 +54,7 @@ export const isolation: Isolation = {
   },
 };
 
-/** Stands for a factory that is in the thread. */
+/** Placeholder for a factory that runs in the thread. */
 const notHere: Factory = () => {
   throw new Error('the module is isolated');
 };
@@ -92,7 +90,7 @@ function pluginOf(entries: readonly Entry[], file: string): Plugin {
       refuseDuplicates(site, [...site.takeAll(handlers), ...own]);
       uses += 1;
       site.defer(release);
-      // The last one of all tells how many there are.
+      // Only the last module logs the totals.
       site.warm(async () => {
         const all = site.takeAll(handlers);
         if (all.at(-1) === own.at(-1)) logTotals(site, all);
@@ -102,7 +100,7 @@ function pluginOf(entries: readonly Entry[], file: string): Plugin {
   });
 }
 
-/** @throws ConfigError PLUGIN_DUPLICATE for two of one kind by one name. */
+/** @throws ConfigError PLUGIN_DUPLICATE for two handlers of the same kind and name. */
 function refuseDuplicates(site: Site<undefined>, all: readonly Handlers[]): void {
   for (const kind of kinds) {
     const seen = new Map<string, string>();

@@ -20,12 +20,11 @@ const schema = {
 } as const;
 
 /**
- * Calls a backend by the client of a loaded module, in the place of the gateway's own. Beside another protocol than HTTP it
- * has no effect.
- *
- * Faults of the configuration: `PLUGIN_UNKNOWN`, `PLUGIN_SETTINGS`, `PLUGIN_FACTORY`, `REDIS_CONNECTION`, `QUOTA_UNKNOWN`, `QUOTA_RULE`, `CONFIG_NOT_SUPPORTED`, `STATIC_PATH`;
- * warnings
- * `PLUGIN_UNUSED`, `BACKEND_NO_HTTP`, `CONFIG_OLD_PLUGIN`. Errors of a call: `PLUGIN_ERROR`, `PLUGIN_RESPONSE`.
+ * Calls a backend through the client of a loaded module instead of the gateway's own. Ignored with protocols other than
+ * HTTP.
+ * Configuration errors: `PLUGIN_UNKNOWN`, `PLUGIN_SETTINGS`, `PLUGIN_FACTORY`, `REDIS_CONNECTION`, `QUOTA_UNKNOWN`,
+ * `QUOTA_RULE`, `CONFIG_NOT_SUPPORTED`, `STATIC_PATH`; warnings `PLUGIN_UNUSED`, `BACKEND_NO_HTTP`,
+ * `CONFIG_OLD_PLUGIN`. Errors of a call: `PLUGIN_ERROR`, `PLUGIN_RESPONSE`.
  */
 export const plugin = definePlugin({
   name: 'plugin/http-client',
@@ -53,7 +52,7 @@ export const plugin = definePlugin({
   ],
 });
 
-/** A loaded module of the name takes the place of the built-in one. */
+/** A loaded module of that name replaces the built-in one. */
 function isStaticClient({ name, httpClient }: Handlers): boolean {
   return name === STATIC_CLIENT && httpClient !== undefined;
 }

@@ -42,12 +42,11 @@ const schema = {
 const builtInNames = Object.keys(serverSchemas) as (keyof typeof serverSchemas)[];
 
 /**
- * Runs handlers of loaded modules, and plugins of the gateway's own, around everything that is answered, before any endpoint
- * is looked for.
- *
- * Faults of the configuration: `PLUGIN_UNKNOWN`, `PLUGIN_SETTINGS`, `PLUGIN_FACTORY`, `PLUGIN_FIELD`,
- * `PLUGIN_DUPLICATE`, `CONFIG_NOT_SUPPORTED`; a warning `PLUGIN_UNUSED`. Of old forms: `WILDCARD_FORM`, `WILDCARD_ENDPOINT`, `WILDCARD_PREFIX`, `BASIC_FORM`, `BASIC_ENDPOINT`, `REDIS_RATELIMIT_FORM`,
- * `PLUGIN_DUPLICATE`; a warning `CONFIG_OLD_PLUGIN`.
+ * Runs handlers of loaded modules and built-in plugins around every request, before routing.
+ * Configuration errors: `PLUGIN_UNKNOWN`, `PLUGIN_SETTINGS`, `PLUGIN_FACTORY`, `PLUGIN_FIELD`, `PLUGIN_DUPLICATE`,
+ * `CONFIG_NOT_SUPPORTED`; a warning `PLUGIN_UNUSED`. For old forms: `WILDCARD_FORM`, `WILDCARD_ENDPOINT`,
+ * `WILDCARD_PREFIX`, `BASIC_FORM`, `BASIC_ENDPOINT`, `REDIS_RATELIMIT_FORM`, `PLUGIN_DUPLICATE`; a warning
+ * `CONFIG_OLD_PLUGIN`.
  */
 export const plugin = definePlugin({
   name: 'plugin/http-server',
@@ -60,7 +59,7 @@ export const plugin = definePlugin({
   becomes: [...Object.values(successors), 'auth/basic', 'redis', 'qos/ratelimit/service/redis'],
   convert(document, report) {
     convertServers(document, report);
-    // Endpoints are protected before copies of them are made.
+    // Protects endpoints before they are copied.
     convertBasicAuth(document, report);
     convertRedisRatelimit(document, report);
     convertWildcards(document, report);

@@ -29,7 +29,7 @@ export const schema = {
 
 export type ContentReplacerConfig = Infer<typeof schema>;
 
-/** Gives data with texts replaced; what is given stays as it is. @throws PatternLimit for a text that becomes too long. */
+/** Returns a copy of the data with texts replaced. @throws PatternLimit for a text that becomes too long. */
 export type ReplaceContent = (data: DataObject) => DataObject;
 
 interface Replacement {
@@ -38,8 +38,8 @@ interface Replacement {
 }
 
 /**
- * Compiles the replacements in texts of the data, applied as they are written.
- * @param pointer of its settings.
+ * Compiles the text replacements, applied in the configured order.
+ * @param pointer to its settings.
  * @throws ConfigError CONTENT_REPLACER_ENTRY, PATTERN_INVALID.
  */
 export function contentReplacer(site: Site<unknown>, config: ContentReplacerConfig, pointer: string): ReplaceContent {
@@ -59,7 +59,7 @@ export function contentReplacer(site: Site<unknown>, config: ContentReplacerConf
   return (data) => replacements.reduce((current, { path, replace }) => replaceAt(current, path, 0, replace), data);
 }
 
-/** Copies what leads to a text that changes, and nothing else. */
+/** Copies only the path to a text that changes. */
 function replaceAt(
   object: DataObject,
   path: readonly string[],

@@ -42,15 +42,15 @@ export const schema = {
 
 export type JwkAggregatorConfig = Infer<typeof schema>;
 
-/** What is attached for `jwk-aggregator`. */
+/** Attachment of `jwk-aggregator`. */
 export interface Aggregating {
   readonly wrap: Wrap<ClientRequest>;
   readonly offers: readonly Offer[];
 }
 
 /**
- * Fetches the sets of all origins side by side and gives them as one, in the order of the origins.
- * @param pointer of its settings.
+ * Fetches the key sets of all origins in parallel and serves them as one, in the order of the origins.
+ * @param pointer to its settings.
  * @throws ConfigError KEYS_URL; warning KEYS_INSECURE.
  */
 export function aggregating(site: Site<unknown>, config: JwkAggregatorConfig, pointer: string): Aggregating {
@@ -80,17 +80,17 @@ function serverOf(site: Site<unknown>, address: string, pointer: string): KeySer
   return keyServer(site, address, config, pointer)!;
 }
 
-/** As those of `auth/validator`. */
+/** Same as in `auth/validator`. */
 const DEFAULT_SUITES = [49199, 49195, 49200, 49196, 52392, 52393] as const;
 
-/** What is kept of one origin over reloads. */
+/** Key set of one origin, kept across reloads. */
 class CachedSet {
   keys: readonly DataObject[] | null = null;
   until = Number.NEGATIVE_INFINITY;
 }
 
 class Origin {
-  /** Without credentials and query. */
+  /** Address without credentials and query. */
   readonly name: string;
   readonly #server: KeyServer;
   readonly #cached: CachedSet | null;
@@ -104,7 +104,7 @@ class Origin {
     this.#now = now;
   }
 
-  /** @returns null when there are none to be had, of which the log tells. */
+  /** @returns null, after logging the reason, if no keys are available. */
   async keys(log: Log, signal: AbortSignal): Promise<readonly DataObject[] | null> {
     const cached = this.#cached;
     if (cached && this.#now() < cached.until) return cached.keys;
@@ -121,7 +121,7 @@ class Origin {
   }
 }
 
-/** The last of the repeated names that were told of: each change is told once. */
+/** The last reported set of duplicate names, so that each change is reported once. */
 const toldOf = new WeakMap<readonly Origin[], string>();
 
 async function readAll(origins: readonly Origin[], log: Log, signal: AbortSignal): Promise<KeyDocument> {
@@ -136,7 +136,7 @@ async function readAll(origins: readonly Origin[], log: Log, signal: AbortSignal
   return { text: JSON.stringify({ keys: sets.flatMap((set) => set ?? []) }), maxAgeMs: null };
 }
 
-/** Names that keys of more than one set have. */
+/** Returns the key names that occur in more than one set. */
 function repeatedNames(sets: readonly (readonly DataObject[])[]): string[] {
   const first = new Map<string, number>();
   const repeated = new Set<string>();
@@ -150,7 +150,7 @@ function repeatedNames(sets: readonly (readonly DataObject[])[]): string[] {
   return [...repeated].sort();
 }
 
-/** Calls that come while one runs get what it gets. */
+/** Merges concurrent calls into one: calls made during a run share its result. */
 function once<T>(call: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | null = null;
   return () => {

@@ -12,26 +12,26 @@ import { onData } from '../../services/on-data.ts';
 import * as replacer from './content-replacer.ts';
 import * as ipFilter from './ip-filter/index.ts';
 
-/** What a plugin of the gateway's own attaches around an endpoint or a backend. */
+/** Attachment of a built-in plugin to an endpoint or a backend. */
 export interface BuiltInModifier {
-  /** Around the endpoint, before credentials are looked at. */
+  /** Wraps the endpoint, before authentication. */
   readonly endpoint?: Wrap<ClientRequest>;
-  /** On requests to the one backend. */
+  /** Wraps requests to the one backend. */
   readonly request?: Wrap<PipeRequest>;
-  /** On decoded responses. */
+  /** Wraps decoded responses. */
   readonly response?: Wrap<PipeRequest>;
-  /** On each message of a stream. */
+  /** Changes each message of a stream. */
   readonly message?: (data: DataObject) => DataObject;
 }
 
-/** Where a modifier stands. */
+/** Position of a modifier. */
 export interface Stance {
   readonly place: 'endpoint' | 'backend';
-  /** Responses pass undecoded. */
+  /** Responses are not decoded. */
   readonly raw: boolean;
 }
 
-/** The settings of those plugins, by their names. */
+/** Schemas of the plugins' settings, by plugin name. */
 export const modifierSchemas = {
   'content-replacer': replacer.schema,
   'ip-filter': ipFilter.schema,

@@ -4,15 +4,15 @@ import * as ipFilter from './ip-filter/index.ts';
 import * as jwkAggregator from './jwk-aggregator.ts';
 import * as urlRewrite from './url-rewrite.ts';
 
-/** What a plugin of the gateway's own attaches around everything that is answered. */
+/** Attachment of a built-in plugin around every request. */
 export interface BuiltInServer {
   readonly wrap: Wrap<ClientRequest>;
-  /** Headers that it sets on requests. */
+  /** Request headers that it sets. */
   readonly sets?: readonly string[];
   readonly offers?: readonly Offer[];
 }
 
-/** The settings of those plugins, by their names. */
+/** Schemas of the plugins' settings, by plugin name. */
 export const serverSchemas = {
   geoip: geoip.schema,
   'ip-filter': ipFilter.schema,

@@ -23,8 +23,8 @@ export const schema = {
 export type UrlRewriteConfig = Infer<typeof schema>;
 
 /**
- * Compiles the rewriting of paths before an endpoint is looked for. What was written in the access log stays.
- * @param pointer of its settings.
+ * Compiles the rewriting of paths before routing. The access log shows the original path.
+ * @param pointer to its settings.
  * @throws ConfigError URL_REWRITE_EMPTY, URL_REWRITE_PATH, PATTERN_INVALID.
  */
 export function rewriting(site: Site<unknown>, config: UrlRewriteConfig, pointer: string): Wrap<ClientRequest> {
@@ -64,10 +64,10 @@ export function rewriting(site: Site<unknown>, config: UrlRewriteConfig, pointer
   };
 }
 
-/** What the gateway refuses or redirects in a path goes on as it is, and never becomes another path. */
+/** Paths that the gateway rejects or redirects are passed through unchanged, never rewritten. */
 const suspicious = /(?:^|\/)\.{1,2}(?:\/|$)|[\0\\]/;
 
-/** Endpoints are looked for by decoded paths. One that is encoded wrongly stays as it is, and matches no endpoint. */
+/** Routing uses decoded paths. A path with an invalid encoding stays as is and matches no endpoint. */
 function decoded(path: string): string {
   if (!path.includes('%')) return path;
   try {

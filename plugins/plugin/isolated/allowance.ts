@@ -1,4 +1,4 @@
-/** So many things within a second. */
+/** Rate limit: a number of events per second. */
 export class Allowance {
   readonly #most: number;
   #since = Number.NEGATIVE_INFINITY;
@@ -8,7 +8,7 @@ export class Allowance {
     this.#most = most;
   }
 
-  /** @returns how many were refused before, once there is room again; null for one that is refused now. */
+  /** @returns the number of events rejected before this one; null if this one is rejected. */
   take(): number | null {
     const now = performance.now();
     if (now - this.#since < 1000) return ++this.#used > this.#most ? null : 0;

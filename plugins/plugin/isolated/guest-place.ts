@@ -38,32 +38,32 @@ import {
   wholeBody,
 } from './wire.ts';
 
-/** One call of a handler, as it comes to the thread. */
+/** One call of a handler, as sent to the thread. */
 export interface SentRun {
   readonly run: number;
   readonly request: SentRequest;
-  /** For a response modifier: what it modifies. */
+  /** Reply to modify; null unless the handler is a response modifier. */
   readonly reply: SentReply | null;
-  /** What is left of the time, in milliseconds; null for no limit. */
+  /** Remaining time in milliseconds; null for no limit. */
   readonly ms: number | null;
   readonly requestId: string;
   readonly client: { readonly method: string; readonly path: string; readonly search: string; readonly ip: string };
   readonly trace: { readonly traceId: string; readonly spanId: string } | null;
-  /** In JSON. */
+  /** JSON text. */
   readonly claims: string | null;
   readonly state: SentState;
 }
 
-/** What became of it: a reply, or the request to go on with. */
+/** Result of a run: a reply, or the request to continue with. */
 export type RunResult = { readonly state: SentState } & (
   | { readonly reply: SentReply }
   | { readonly request: SentRequest }
 );
 
-/** What is inside a request modifier: nobody answers. */
+/** Inner step of a request modifier: its reply is not used. */
 const goOn = new Reply(200);
 
-/** A body that is asked for when somebody reads. */
+/** A body that is requested from the gateway on first read. */
 class AskedBody extends ByteStream {
   #open: (() => Readable) | null;
 
@@ -106,7 +106,7 @@ export class GuestPlace {
     throw new Error(`no such operation: ${operation}`);
   };
 
-  /** @throws ConfigError as of `make`. */
+  /** @throws ConfigError as `make` does. */
   async #make(place: SentPlace): Promise<void> {
     const { name, kind, config, raw, namePointer } = place;
     const element = this.#elements.find((each) => each.name === name && kind in each.factories)!;
@@ -134,18 +134,18 @@ export class GuestPlace {
 class Run {
   readonly call: Call;
   readonly request: PipeRequest;
-  /** Fails when nobody waits any more: what a handler then still does is its own affair. */
+  /** Rejects when the caller has given up: the handler may continue, but its result is ignored. */
   readonly givenUp: Promise<never>;
   readonly #sent: SentRun;
   readonly #line: Line;
   readonly #captures: boolean;
   readonly #body: RequestBody | null;
-  /** Replies of the gateway, and the bodies that they came with. */
+  /** Replies of the gateway with their original bodies. */
   readonly #replies = new Map<Reply, { readonly ref: number; readonly body: Reply['body'] }>();
   #state: SentState;
   #goneOn: PipeRequest | null = null;
 
-  /** @param captures what it goes on with is the result. */
+  /** @param captures the request that the handler continues with is the result. */
   constructor(sent: SentRun, line: Line, captures: boolean) {
     const { run, request, ms, requestId, client, trace, claims, state } = sent;
     this.#sent = sent;
@@ -190,7 +190,7 @@ class Run {
     return this.#received(reply);
   };
 
-  /** @throws CallError for a reply that is an error. */
+  /** @throws CallError if the reply is an error. */
   async result(reply: Reply): Promise<RunResult> {
     if (this.#goneOn && reply === goOn)
       return { request: await this.#sendRequest(this.#goneOn), state: this.#sendState() };
@@ -219,7 +219,7 @@ class Run {
     return reply;
   }
 
-  /** The body of the request, or of a reply, which comes in one piece once somebody reads. */
+  /** Body of the request or of a reply, which arrives in one piece on first read. */
   #bytes(ref: number | null): Readable {
     const line = this.#line;
     const { run } = this.#sent;

@@ -24,30 +24,30 @@ import type { HostSite } from '../lib/host.ts';
 import { Allowance } from './allowance.ts';
 import { bytesIn, copyOf, fieldsOf, type SentReply, wholeBody } from './wire.ts';
 
-/** What a thread is told of the place of a handler. */
+/** Description of a handler's place, as sent to the thread. */
 export interface SentPlace {
   readonly kind: string;
   readonly name: string;
-  /** In JSON. */
+  /** JSON text. */
   readonly config: string;
   readonly raw: boolean;
-  /** Of the component's configuration, and below it of the name. */
+  /** Pointer to the component's configuration; the pointer to the handler's name is relative to it. */
   readonly pointer: string;
   readonly namePointer: string;
   readonly version: string;
   readonly endpoint: { readonly method: string; readonly endpoint: string } | null;
   readonly backend: { readonly method: string; readonly url_pattern: string } | null;
   readonly connections: readonly string[];
-  /** Rules by quota. */
+  /** Names of the rules, by quota. */
   readonly quotas: ReadonlyMap<string, readonly string[]>;
   readonly measures: boolean;
   readonly traces: boolean;
 }
 
-/** The number of the run that a call is. */
+/** Number of the run that a call belongs to. */
 export const runSlot: Slot<number> = defineSlot('run');
 
-/** The site of a handler in its thread: what the host needs of one, over the line. */
+/** Site of a handler in its thread: provides the site features that hosts need, over the line. */
 export class GuestSite {
   readonly #line: Line;
   readonly #place: SentPlace;
@@ -60,12 +60,12 @@ export class GuestSite {
     this.#place = place;
   }
 
-  /** What has to be done before the place serves. */
+  /** Runs the tasks that must finish before the place becomes active. */
   async warmUp(signal: AbortSignal): Promise<void> {
     for (const task of this.#warmups) await task(signal);
   }
 
-  /** Calls back those who wait for the end, the last one first. A failure is logged. */
+  /** Runs the callbacks registered for the end, last one first. Logs failures. */
   async dispose(): Promise<void> {
     for (const dispose of this.#disposers.splice(0).reverse()) {
       try {
@@ -80,7 +80,7 @@ export class GuestSite {
     return guestLog(this.#line, this.#lines, []);
   }
 
-  /** As hosts and handlers use a site; no more of it is there. */
+  /** The part of a site that hosts and handlers use; the rest is missing. */
   get site(): HostSite {
     const place = this.#place;
     const line = this.#line;
@@ -109,7 +109,7 @@ export class GuestSite {
 }
 
 const LONGEST_LINE = 8192;
-/** Lines of one place within a second: nobody reads more, and to take them would hold the gateway. */
+/** Maximum number of log lines per place and second: more would not be readable and would block the gateway. */
 const MOST_LINES = 200;
 
 function guestLog(line: Line, lines: Allowance, prefixes: readonly string[]): Log {
@@ -130,7 +130,7 @@ function guestLog(line: Line, lines: Allowance, prefixes: readonly string[]): Lo
   };
 }
 
-/** Measurements that wait for the end of the turn. */
+/** Maximum number of measurements that wait for the end of the turn. */
 const MOST_WAITING = 1000;
 
 function guestMeter(line: Line): Meter {
@@ -173,7 +173,7 @@ function guestTracer(line: Line): Tracer {
   };
 }
 
-/** Asks, and says so where the caller wants it no more. */
+/** Sends a request over the line, and cancels it when the caller aborts. */
 export async function askUnder(line: Line, operation: string, value: object, call: Call): Promise<unknown> {
   const id = Math.random();
   const cancellation = call.onCancel(() => line.say('giveUp', id));
@@ -189,7 +189,7 @@ export async function askUnder(line: Line, operation: string, value: object, cal
   }
 }
 
-/** A request by the client of the service. */
+/** Sends a request through the service's HTTP client. */
 async function send(line: Line, request: PipeRequest, call: Call): Promise<Reply> {
   const { method, origin, target, headers, body } = request;
   try {

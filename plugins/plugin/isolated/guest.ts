@@ -3,7 +3,7 @@ import type { Kind } from '../lib/handlers.ts';
 import { type ModuleElement, readElements } from '../lib/module-form.ts';
 import { GuestPlace } from './guest-place.ts';
 
-/** What a module says of itself. */
+/** Description that a module gives of itself. */
 export type ModuleManifest = readonly {
   readonly name: string;
   readonly kinds: readonly Kind[];
@@ -18,7 +18,7 @@ export const guest: Guest = {
     return elements.map(({ name, factories, configSchema }) => ({
       name,
       kinds: Object.keys(factories) as Kind[],
-      // A schema is data; whatever else is in it has no meaning.
+      // A schema is plain data; everything else in it is dropped.
       configSchema: configSchema === undefined ? undefined : JSON.parse(JSON.stringify(configSchema)),
     }));
   },

@@ -22,16 +22,16 @@ import { Allowance } from './allowance.ts';
 import type { SentPlace } from './guest-site.ts';
 import { assignHeaders, bytesIn, copyOf, fieldsOf, type SentReply, sendReply, wholeBody } from './wire.ts';
 
-/** Lines of one place that are taken within a second; the thread itself sends fewer. */
+/** Maximum number of log lines accepted per place and second; the thread itself sends fewer. */
 const MOST_LINES = 500;
-/** Measurements of one place that are taken within a second. */
+/** Maximum number of measurements accepted per place and second. */
 const MOST_MEASURED = 20_000;
-/** Instruments of one place, attributes of a value, and open calls of services. */
+/** Limits per place: instruments, attributes of a value, and open calls of services. */
 const MOST_INSTRUMENTS = 100;
 const MOST_ATTRIBUTES = 16;
 const MOST_CALLS = 1000;
 const LONGEST_LINE = 8192;
-/** Longest time of a call without a limit of its own, in milliseconds. */
+/** Timeout for a call without a limit of its own, in milliseconds. */
 const CALL_MS = 30_000;
 
 const levels: Readonly<Record<LogLevel, (log: Log) => Log['info']>> = {
@@ -42,7 +42,7 @@ const levels: Readonly<Record<LogLevel, (log: Log) => Log['info']>> = {
   CRITICAL: (log) => log.critical.bind(log),
 };
 
-/** What a handler in its thread asks of the gateway at one place. All that comes in may be anything. */
+/** Gateway services for a handler in a thread, at one place. All input from the thread is untrusted. */
 export class HostServices {
   readonly #site: HostSite;
   readonly #send: Step<PipeRequest>;
@@ -66,7 +66,7 @@ export class HostServices {
     return site.take(quotas);
   }
 
-  /** What the thread is told of them. */
+  /** Description of the services, as sent to the thread. */
   get description(): Pick<SentPlace, 'connections' | 'quotas' | 'measures' | 'traces'> {
     return {
       connections: [...(this.#site.take(redisConnections)?.keys() ?? [])],
@@ -123,7 +123,7 @@ export class HostServices {
     return made;
   }
 
-  /** Something that the thread can give up. */
+  /** Runs an operation that the thread can cancel. */
   async #underCall<T>(value: unknown, run: (call: Call) => Promise<T>): Promise<T> {
     const { id, ms } = fieldsOf<{ id: number; ms: unknown }>(value);
     if (this.#calls.size >= MOST_CALLS) throw new Error(`the plugin waits for ${MOST_CALLS} calls already`);
@@ -176,7 +176,7 @@ export class HostServices {
     return use === 'look' ? counted.look(String(caller), call) : counted.take(String(caller), call);
   }
 
-  /** What a run says of its spans. */
+  /** Applies a span operation of a run. */
   span(spans: Map<number, ActiveSpan>, call: Call, value: unknown): void {
     const { id, what, value: said } = fieldsOf<{ id: number; what: string; value: unknown }>(value);
     if (what === 'start') {

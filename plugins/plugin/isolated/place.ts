@@ -22,7 +22,7 @@ import { HostServices } from './host-services.ts';
 import { IsolatedRun } from './run.ts';
 import { fieldsOf } from './wire.ts';
 
-/** A handler of a name as a stage of a pipe, wherever its code runs. As of `MakeStage`. */
+/** Creates the pipe stage of a named handler, in this thread or in the module's. Parameters and errors as in `MakeStage`. */
 export function stageOf(
   site: HostSite,
   kind: PipeKind,
@@ -46,7 +46,7 @@ function around(place: IsolatedPlace): Wrap<PipeRequest> {
   return (next) => (request, call) => place.goThrough(request, call, next);
 }
 
-/** Longest time for what a handler releases at the end of its configuration, in milliseconds. */
+/** Timeout for the disposal of a handler at the end of its configuration, in milliseconds. */
 const DISPOSE_MS = 5_000;
 
 /** A handler at one place of a configuration whose code runs in the thread of its module. */
@@ -62,7 +62,7 @@ class IsolatedPlace implements ThreadUser {
   #leave: (() => Promise<void>) | null = null;
   #isOver = false;
 
-  /** It joins the thread before its configuration serves, and leaves it when the last request has left. */
+  /** Joins the thread before the configuration becomes active, and leaves it after the last request. */
   constructor(site: HostSite, kind: PipeKind, { entry, pointer }: Named, config: unknown, raw: boolean) {
     const { name, file, thread } = entry;
     this.log = site.log.at(`[PLUGIN: ${name}]`);
@@ -89,7 +89,7 @@ class IsolatedPlace implements ThreadUser {
   async #join(thread: { join(user: ThreadUser): Promise<() => Promise<void>> }): Promise<void> {
     try {
       const leave = await thread.join(this);
-      // The configuration was given up meanwhile.
+      // The configuration was discarded in the meantime.
       if (this.#isOver) await leave();
       else this.#leave = leave;
     } catch (error) {
@@ -135,7 +135,7 @@ class IsolatedPlace implements ThreadUser {
     throw new Error(`no such operation: ${operation}`);
   };
 
-  /** A middleware, and an HTTP client. */
+  /** Runs a middleware or an HTTP client. */
   async goThrough(request: PipeRequest, call: Call, next: Step<PipeRequest>): Promise<Reply> {
     const reply = await this.#run(request, call, next, null);
     return reply ?? Reply.failed(new CallError('PLUGIN_RESPONSE', 'unknown response type'));
@@ -150,7 +150,7 @@ class IsolatedPlace implements ThreadUser {
     return (await this.#run(request, call, null, reply)) ?? reply;
   }
 
-  /** @throws HandlerError for a fault of the handler, or of its thread. */
+  /** @throws HandlerError for an error of the handler or of its thread. */
   async #run(
     request: PipeRequest,
     call: Call,

@@ -30,22 +30,22 @@ import {
   writeReceived,
 } from './wire.ts';
 
-/** Times that one handler may go on for one request. */
+/** Number of times that one handler can continue a request. */
 const MOST_REPLIES = 100;
 
-/** One request at a handler that is in its thread: what the thread knows of it, and what it may ask of it. */
+/** One request at a handler that runs in a thread: the data sent to the thread, and the operations that it can request. */
 export class IsolatedRun {
   readonly id: number;
   readonly call: Call;
   readonly spans = new Map<number, ActiveSpan>();
   readonly #request: PipeRequest;
   readonly #next: Step<PipeRequest> | null;
-  /** What came from inside, by its number. */
+  /** Replies of the inner stages, by number. */
   readonly #replies: Reply[] = [];
   #state: SentState;
   #isOver = false;
 
-  /** @param next null where the handler cannot go on. */
+  /** @param next null if the handler cannot continue the request. */
   constructor(id: number, request: PipeRequest, call: Call, next: Step<PipeRequest> | null) {
     this.id = id;
     this.call = call;
@@ -53,7 +53,7 @@ export class IsolatedRun {
     this.#next = next;
   }
 
-  /** What the thread is sent. @param reply to be modified. */
+  /** Creates the message for the thread. @param reply the reply to modify. */
   start(reply: Reply | null): SentRun {
     const { call } = this;
     const request = this.#request;
@@ -75,7 +75,7 @@ export class IsolatedRun {
     };
   }
 
-  /** The handler goes on. */
+  /** Continues the request on behalf of the handler. */
   async next(value: unknown): Promise<{ reply: SentReply; state: SentState }> {
     const { request, state } = fieldsOf<{ request: unknown; state: unknown }>(value);
     if (!this.#next || this.#isOver) throw new Error('the handler can no longer continue the request');
@@ -90,7 +90,7 @@ export class IsolatedRun {
     return { reply: this.#sendReply(reply), state: this.#state };
   }
 
-  /** The body of the request, or of a reply, as a whole. From then on it is in memory. */
+  /** Reads the whole body of the request or of a reply, which then stays in memory. */
   async body(value: unknown): Promise<Uint8Array> {
     const { ref } = fieldsOf<{ ref: number | null }>(value);
     if (ref === null) return copyOf(await wholeBody(this.#request.body ?? new Uint8Array()));
@@ -101,7 +101,7 @@ export class IsolatedRun {
     return copyOf(bytes);
   }
 
-  /** What became of the request: the reply, or null where it is changed and goes on. @throws TypeError for anything else. */
+  /** Converts the handler's result: a reply, or null if the changed request continues. @throws TypeError for anything else. */
   finish(given: unknown): Reply | null {
     const result = fieldsOf<RunResult & { reply?: unknown; request?: unknown }>(given);
     this.#receiveState(result.state);
@@ -115,13 +115,13 @@ export class IsolatedRun {
     return reply;
   }
 
-  /** Nobody wants what came from inside and is no section of the answer. */
+  /** Ends the run and discards the inner replies whose bodies are not part of the response. */
   end(answer: Reply | null): void {
     this.#isOver = true;
     for (const reply of this.#replies) if (!answer || reply.body !== answer.body) discard(reply.body);
   }
 
-  /** Nothing came of it. What came from inside may still become the answer. */
+  /** Ends a failed run. Inner replies are kept until the call ends, because one may still become the response. */
   fail(): void {
     this.#isOver = true;
     this.call.onEnd(() => this.end(null));

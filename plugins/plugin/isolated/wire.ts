@@ -15,15 +15,15 @@ import {
   RequestBody,
 } from '#contract';
 
-/** What goes between the gateway and the thread of an isolated module, and how each side reads it. */
+/** Messages between the gateway and the thread of an isolated module, and how each side reads them. */
 
-/** Longest body that goes over in one piece, in bytes; nothing goes over in pieces. */
+/** Maximum size of a body, in bytes; bodies are always sent in one piece. */
 export const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
 
-/** Stays where it is: nobody has put anything in its place. */
+/** Marks a body that was not replaced and stays where it is. */
 export const SAME = 'same';
 
-/** A body: bytes, none, or the one that the gateway has. */
+/** A body: bytes, none, or the body that the gateway holds. */
 export type SentBody = Uint8Array | typeof SAME | null;
 
 export interface SentRequest {
@@ -34,26 +34,26 @@ export interface SentRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: readonly (readonly [string, readonly string[]])[];
   readonly headers: readonly string[];
-  /** To the thread `SAME` for one that can be asked for. */
+  /** In messages to the thread, `SAME` marks a body that can be requested. */
   readonly body: SentBody;
 }
 
 export interface SentReply {
-  /** Of the gateway's own reply that this one is, changed or not; null for a new one. */
+  /** Number of the gateway's reply that this one is based on, changed or not; null for a new one. */
   readonly ref: number | null;
   readonly status: number;
   readonly headers: readonly string[];
-  /** In JSON; null for none. */
+  /** JSON text; null for none. */
   readonly data: string | null;
   readonly complete: boolean | null;
   readonly skipped: boolean;
-  /** Texts of its errors. */
+  /** Error texts. */
   readonly errors: readonly string[];
   readonly upgrade: boolean;
   readonly body: SentBody;
 }
 
-/** What all modules share of one request, as far as it can be copied; undefined for nothing. */
+/** State shared by all modules of a request, as far as it can be copied; undefined for none. */
 export type SentState = ReadonlyMap<string, unknown> | undefined;
 
 export function sendRequest(request: PipeRequest, body: SentBody): SentRequest {
@@ -77,8 +77,8 @@ export function sendReply(reply: Reply, ref: number | null, body: SentBody): Sen
 }
 
 /**
- * Writes to a request what came from the thread, but for the body.
- * @throws TypeError for what can be no request: the thread is the module's.
+ * Writes data from the thread to a request, except for the body.
+ * @throws TypeError for an invalid request: the thread runs the module's code.
  */
 export function writeReceived(request: PipeRequest, sent: unknown): void {
   const { method, origin, target, host, params, query, headers } = fieldsOf<SentRequest>(sent);
@@ -96,13 +96,13 @@ export function writeReceived(request: PipeRequest, sent: unknown): void {
   assignHeaders(request.headers, headers);
 }
 
-/** What came over the line, as an object of fields: a field that is missing shows where it is used. */
+/** Returns received data as an object of fields; missing fields are detected where they are used. */
 export function fieldsOf<T>(sent: unknown): T {
   if (!isObject(sent)) throw new TypeError('the thread sent an unexpected message');
   return sent as T;
 }
 
-/** @throws TypeError for names and values that no header can have. */
+/** @throws TypeError for invalid header names and values. */
 export function assignHeaders(bag: HeaderBag, list: unknown): void {
   if (!Array.isArray(list) || list.length % 2 === 1) throw new TypeError('the headers are not valid');
   const known = bag.list;
@@ -110,19 +110,19 @@ export function assignHeaders(bag: HeaderBag, list: unknown): void {
   for (const [at, text] of list.entries()) {
     const isSound =
       typeof text === 'string' && (at % 2 === 0 ? isHeaderName(text) : !/[\0-\x08\n-\x1f\x7f]/.test(text));
-    // What came so from a client or a backend passes on.
+    // Headers that a client or a backend has sent in this form pass unchanged.
     if (!isSound && !known.includes(text)) throw new TypeError('the headers are not valid');
   }
   bag.assign(list);
 }
 
-/** @throws TypeError for what is no body. */
+/** @throws TypeError for an invalid body. */
 export function bytesIn(body: unknown): Uint8Array | null {
   if (body === null || body instanceof Uint8Array) return body;
   throw new TypeError('a body is bytes');
 }
 
-/** @throws TypeError, SyntaxError for what is no object in JSON. */
+/** @throws TypeError, SyntaxError if the text is not a JSON object. */
 export function dataIn(text: unknown): DataObject | null {
   if (text === null) return null;
   if (typeof text !== 'string') throw new TypeError('data is a text in JSON');
@@ -131,14 +131,14 @@ export function dataIn(text: unknown): DataObject | null {
   return data;
 }
 
-/** All bytes of a body, in memory of their own. @throws CallError PLUGIN_BODY beyond the limit; PAYLOAD_TOO_LARGE of a request. */
+/** Reads all bytes of a body into memory of their own. @throws CallError PLUGIN_BODY beyond the limit; PAYLOAD_TOO_LARGE for a request. */
 export async function wholeBody(body: Uint8Array | ByteStream | RequestBody): Promise<Uint8Array> {
   const bytes = await collected(body);
   if (bytes.length > BODY_LIMIT_BYTES) throw tooLarge();
   return bytes;
 }
 
-/** Copied: a buffer of Node's would take with it the memory that it is a section of. */
+/** Copies the bytes: transferring a Node.js buffer would transfer the memory pool that it is a slice of. */
 export function copyOf(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes);
 }
@@ -161,7 +161,7 @@ function tooLarge(): CallError {
   return new CallError('PLUGIN_BODY', message);
 }
 
-/** What of a state can be copied: the rest stays on its side. */
+/** Returns the part of a state that can be copied; other values stay on their side. */
 export function sendState(state: Map<string, unknown> | undefined): SentState {
   return state && new Map([...state].filter(([, value]) => isCopyable(value)));
 }
@@ -176,10 +176,10 @@ function isCopyable(value: unknown): boolean {
   }
 }
 
-/** Values that one request may share. */
+/** Maximum number of values that one request can share. */
 const MOST_VALUES = 1000;
 
-/** Makes of a state what the other side has made of it. @param before what it was sent. */
+/** Applies the other side's changes to a state. @param before the state that was sent. */
 export function receiveState(
   stateOf: (call: Call) => Map<string, unknown>,
   call: Call,

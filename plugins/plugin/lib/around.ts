@@ -15,14 +15,14 @@ import { isRequestLike, RequestView, writeRequest } from './request.ts';
 import { isResponseLike, ResponseView, toReply } from './response.ts';
 import { elsewhere, type SyncTime } from './sync-time.ts';
 
-/** How a middleware stands. */
+/** Position of a middleware. */
 export interface MiddlewareStance {
-  /** Bytes pass undecoded. */
+  /** Bodies are not decoded. */
   readonly raw: boolean;
   readonly time: SyncTime;
 }
 
-/** A middleware as a stage of the pipe. */
+/** Converts a middleware to a pipe stage. */
 export function aroundPipe(made: Made<MiddlewareHandler>, stance: MiddlewareStance): Wrap<PipeRequest> {
   return (next) => (request, call) => new MiddlewareCall(made, stance, next, request, call).run();
 }
@@ -35,7 +35,7 @@ class MiddlewareCall {
   readonly #request: PipeRequest;
   readonly #call: Call;
   readonly #given: RequestView;
-  /** What came from inside. */
+  /** Responses of the inner stages. */
   #responses: ResponseView[] = [];
   #isOver = false;
 
@@ -71,7 +71,7 @@ class MiddlewareCall {
     try {
       return this.#end(failedBy(error, name));
     } catch (fault) {
-      // What came from inside may still become the answer.
+      // A response of the inner stages may still become the final one.
       this.#call.onEnd(() => this.#end(null));
       throw fault;
     }
@@ -79,7 +79,7 @@ class MiddlewareCall {
 
   readonly #goOn: MiddlewareNext = (given = this.#given) => {
     const going = elsewhere(() => this.#send(given));
-    // One that nobody waits for must not end the process.
+    // A promise that is not awaited must not crash the process.
     going.catch(ignored);
     return going;
   };
@@ -87,7 +87,7 @@ class MiddlewareCall {
   async #send(given: object): Promise<ResponseView> {
     if (!isRequestLike(given)) throw new TypeError('next takes a request');
     writeRequest(given, this.#given, this.#request, this.#call);
-    // What stands inside changes its copy, so that it can be called once more.
+    // Inner stages change a copy, so that the handler can call `next` again.
     const reply = await this.#next(this.#request.copy(), this.#call);
     if (isFailure(reply)) throw new NextFailed(reply);
     const response = new ResponseView(reply);
@@ -96,7 +96,7 @@ class MiddlewareCall {
     return response;
   }
 
-  /** Nobody wants what came from inside and is no part of the answer. */
+  /** Discards the inner responses that are not part of the response. */
   #end<R extends Reply | null>(reply: R): R {
     this.#isOver = true;
     for (const response of this.#responses) {

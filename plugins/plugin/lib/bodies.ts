@@ -2,10 +2,10 @@ import { Readable } from 'node:stream';
 import { ReadableStream } from 'node:stream/web';
 import { ByteStream, type Call, type GivenBody, RequestBody } from '#contract';
 
-/** Longest body that `text` and `json` read into memory, in bytes, where nothing else is asked for. */
+/** Default maximum size of a body that `text` and `json` read into memory, in bytes. */
 export const BUFFER_LIMIT_BYTES = 1024 * 1024;
 
-/** The body of a request as a stream, which takes it when somebody first reads. */
+/** Wraps the body of a request in a stream, which takes the body on first read. */
 export function readableRequest(body: RequestBody): Readable {
   return quiet(
     Readable.from(
@@ -19,26 +19,26 @@ export function readableRequest(body: RequestBody): Readable {
   );
 }
 
-/** The body of a reply, likewise. */
+/** Wraps the body of a reply in a stream, which takes the body on first read. */
 export function readableReply(body: Uint8Array | ByteStream): Readable {
   return quiet(body instanceof ByteStream ? body.readable() : Readable.from([body], { objectMode: false }));
 }
 
-/** @throws TypeError for what can be no body. */
+/** @throws TypeError for an invalid body. */
 export function toRequestBody(given: GivenBody, call: Call): RequestBody | null {
   if (given === null || given === undefined) return null;
   if (typeof given === 'string' || given instanceof Uint8Array) return RequestBody.of(given);
   return RequestBody.stream(streamOf(given, call), undefined);
 }
 
-/** @throws TypeError for what can be no body. */
+/** @throws TypeError for an invalid body. */
 export function toReplyBody(given: GivenBody, call: Call): Uint8Array | ByteStream | null {
   if (given === null || given === undefined) return null;
   if (typeof given === 'string') return Buffer.from(given);
   return given instanceof Uint8Array ? given : ByteStream.from(streamOf(given, call));
 }
 
-/** A stream that does not outlive the call, and whose failure is nobody's but its reader's. */
+/** Wraps a body in a stream that does not outlive the call and whose errors only reach its reader. */
 function streamOf(given: Exclude<GivenBody, string | Uint8Array | null | undefined>, call: Call): Readable {
   const stream = toReadable(given);
   call.onEnd(() => stream.destroy());
@@ -55,7 +55,7 @@ function toReadable(given: object): Readable {
   throw new TypeError('a body is a text, bytes or a stream of bytes');
 }
 
-/** Whoever reads a stream hears that it fails; where nobody does, that must not end the process. */
+/** Ignores unobserved errors: readers of the stream receive them, and without readers they must not crash the process. */
 function quiet(stream: Readable): Readable {
   return stream.on('error', ignored);
 }

@@ -2,8 +2,8 @@ import type { Readable } from 'node:stream';
 import type { GivenBody } from '#contract';
 
 /**
- * A body as a field of what handlers see: a stream that is made when somebody looks, until something else is put in its
- * place. It is an own field of its object, so that copies of the object have it.
+ * The body field of the objects that handlers receive: a stream that is created on first access, until it is replaced.
+ * It is an own property, so that copies of the object include it.
  */
 export class BodyField {
   readonly #open: () => Readable;
@@ -15,7 +15,7 @@ export class BodyField {
     this.#open = open;
   }
 
-  /** @param open makes the stream; it must take the bytes no earlier than somebody reads. */
+  /** @param open creates the stream, which must not take the bytes before the first read. */
   static define<K extends string>(target: { [key in K]: GivenBody }, name: K, open: () => Readable): BodyField {
     const field = new BodyField(open);
     Object.defineProperty(target, name, {
@@ -38,22 +38,22 @@ export class BodyField {
     this.#given = given;
   }
 
-  /** What was put in its place; undefined for nothing. */
+  /** Replacement of the body; undefined for none. */
   get replacement(): { readonly body: GivenBody } | undefined {
     return this.#isReplaced ? { body: this.#given } : undefined;
   }
 
-  /** True for the stream that somebody was shown. */
+  /** Returns whether the value is the stream that was handed out. */
   isStream(given: unknown): boolean {
     return this.#stream !== null && given === this.#stream;
   }
 
-  /** Somebody was shown the stream: it may be wrapped in another one. */
+  /** The stream that was handed out: it may be wrapped in another one. Null for none. */
   get stream(): Readable | null {
     return this.#stream;
   }
 
-  /** Bytes were taken, and nothing was put in their place. */
+  /** Bytes were read and the body was not replaced. */
   get isConsumed(): boolean {
     return !this.#isReplaced && this.#stream !== null && this.#stream.readableDidRead;
   }

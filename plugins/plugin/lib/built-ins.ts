@@ -2,14 +2,14 @@ import type { ConfigError } from '#contract';
 import type { Kind } from './handlers.ts';
 import type { HostSite } from './host.ts';
 
-/** Plugins that the compatible product brings itself, by kind, each with what is to be done instead. */
+/** Plugins that the compatible product includes, by kind, each with the alternative to use. */
 const builtIns: Readonly<Partial<Record<Kind, Readonly<Record<string, string>>>>> = {
   httpClient: {
     'http-logger': '"telemetry/logging" on the backend writes such lines',
   },
 };
 
-/** The refusal of a plugin that the compatible product has and this release has not; undefined for any other name. */
+/** Creates the error for a plugin of the compatible product that this release does not include; undefined for any other name. */
 export function refuseBuiltIn(
   site: HostSite,
   name: string,

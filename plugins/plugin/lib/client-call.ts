@@ -22,8 +22,8 @@ import { elsewhere, type SyncTime } from './sync-time.ts';
 const calls = new AsyncLocalStorage<ClientCall>();
 
 /**
- * The gateway's own client for the call that is under way, with its cache, credentials, TLS and traces.
- * @throws Error outside of a call. @throws CallError where the call fails; uncaught it is the answer as it is.
+ * Sends a request through the gateway's own client for the current call, with its cache, credentials, TLS and traces.
+ * @throws Error outside of a call. @throws CallError if the call fails; if uncaught, it becomes the response as is.
  */
 export async function defaultClient(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const call = calls.getStore();
@@ -31,12 +31,12 @@ export async function defaultClient(input: string | URL | Request, init?: Reques
   return call.send(input, init);
 }
 
-/** Puts a handler in the place of the HTTP client. */
+/** Replaces the HTTP client by a handler. */
 export function replacingClient(made: Made<ClientHandler>, time: SyncTime): Wrap<PipeRequest> {
   return (next) => (request, call) => new ClientCall(next, request, call).run(made, time);
 }
 
-/** One call of a backend through a handler. */
+/** One backend call through a handler. */
 class ClientCall {
   readonly #next: Step<PipeRequest>;
   readonly #request: PipeRequest;
@@ -60,14 +60,14 @@ class ClientCall {
       return this.#end(this.#responses.take(given));
     } catch (error) {
       if (error instanceof CallError) return this.#end(failedBy(error, name));
-      // What came from inside may still become the answer.
+      // A response of the inner stages may still become the final one.
       this.#call.onEnd(() => this.#end(null));
       if (error instanceof NoResponse) throw noAnswer(error.given);
       throw new HandlerError('PLUGIN_ERROR', error instanceof Error ? error.message : String(error), { cause: error });
     }
   }
 
-  /** Asks the client of the gateway. */
+  /** Sends a request through the gateway's client. */
   async send(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     const given = input instanceof Request && !init ? input : new Request(input, init);
     const request = this.#request.copy();
@@ -78,7 +78,7 @@ class ClientCall {
       request.target = pathname + search;
     }
     if (!(given === this.#asked && hasUnseenHeaders(given))) takeHeaders(request.headers, given.headers);
-    // A body that nobody has touched goes on as it came, with its length.
+    // An untouched body is forwarded as it came, with its length.
     if (given.body !== this.#asked!.body || given.bodyUsed) request.body = bodyOfMessage(given, this.#call);
     const reply = await elsewhere(() => this.#next(request, this.#call));
     if (isFailure(reply)) throw new NextFailed(reply);
@@ -86,7 +86,7 @@ class ClientCall {
     return this.#responses.add(reply);
   }
 
-  /** @throws TypeError for a method or an address that a request of `fetch` cannot have. */
+  /** @throws TypeError for a method or an address that a `fetch` request cannot have. */
   #makeRequest(): Request {
     const { method, origin, target, headers, body } = this.#request;
     return gatewayRequest(origin + target, { method, headers, body }, this.#call);

@@ -12,16 +12,16 @@ import {
 } from '#contract';
 import { CALL } from './host-tracer.ts';
 
-/** What all modules leave for one another on one request. */
+/** State that the modules of a request share. */
 const stateSlot: Slot<Map<string, unknown>> = defineSlot('plugin state');
 const idSlot: Slot<string> = defineSlot('request id');
 
-/** What the modules of one request share; undefined while none has asked for it. */
+/** Returns the shared state of a request; undefined if no module has accessed it yet. */
 export function knownStateOf(call: Call): Map<string, unknown> | undefined {
   return call.get(stateSlot);
 }
 
-/** What the modules of one request share. */
+/** Returns the shared state of a request. */
 export function stateOf(call: Call): Map<string, unknown> {
   let state = call.get(stateSlot);
   if (!state) {
@@ -31,7 +31,7 @@ export function stateOf(call: Call): Map<string, unknown> {
   return state;
 }
 
-/** As of `Context.requestId`. */
+/** Returns the id of a request, as described at `Context.requestId`. */
 export function requestIdOf(call: Call, { headers }: ClientRequest): string {
   let id = call.get(idSlot);
   if (id === undefined) {
@@ -41,7 +41,7 @@ export function requestIdOf(call: Call, { headers }: ClientRequest): string {
   return id;
 }
 
-/** The context of a handler, read from the call. */
+/** Context of a handler, backed by the call. */
 export class ContextView implements ModuleContext {
   readonly #call: Call;
   readonly #client: ClientRequest;
@@ -51,17 +51,17 @@ export class ContextView implements ModuleContext {
     this.#client = client;
   }
 
-  /** The call it is for. */
+  /** The underlying call. */
   get [CALL](): Call {
     return this.#call;
   }
 
-  /** Aborted when the client leaves or the time is over. */
+  /** Aborted when the client disconnects or the time limit is reached. */
   get signal(): AbortSignal {
     return this.#call.signal;
   }
 
-  /** When the request is aborted, in milliseconds since 1970; infinite for never. */
+  /** Time at which the request is aborted, in milliseconds since 1970; `Infinity` for never. */
   get deadline(): number {
     return Date.now() + this.#call.remainingMs;
   }
@@ -71,7 +71,7 @@ export class ContextView implements ModuleContext {
     return stateOf(this.#call);
   }
 
-  /** The claims of the validated token; null without one. */
+  /** Claims of the validated token; null without one. */
   get claims(): Readonly<DataObject> | null {
     return this.#call.get(claimsSlot) ?? null;
   }
@@ -81,12 +81,12 @@ export class ContextView implements ModuleContext {
     return this.#client.ip;
   }
 
-  /** What the client calls the request in `X-Request-Id`, else a random name: the same for all modules of a request. */
+  /** The client's `X-Request-Id`, or a random id: the same for all modules of a request. */
   get requestId(): string {
     return requestIdOf(this.#call, this.#client);
   }
 
-  /** The trace that the request belongs to; null where nobody traces. */
+  /** Trace of the request; null if tracing is off. */
   get span(): { readonly traceId: string; readonly spanId: string } | null {
     return this.#call.get(traceSlot) ?? null;
   }

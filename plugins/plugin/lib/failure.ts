@@ -1,9 +1,9 @@
 import { CallError, HandlerError, Reply } from '#contract';
 
-/** What code inside has answered instead of a response: it goes on as it is where nobody catches it. */
+/** Error with which inner stages responded instead of a response; if uncaught, it is passed on as is. */
 export class NextFailed extends CallError {
   readonly reply: Reply;
-  /** What the client is told. */
+  /** Status sent to the client. */
   readonly statusCode: number;
 
   constructor(reply: Reply) {
@@ -14,15 +14,15 @@ export class NextFailed extends CallError {
   }
 }
 
-/** A reply that is no response anybody could look at. */
+/** Returns whether a reply is an error that cannot be read as a response. */
 export function isFailure(reply: Reply): boolean {
   const isBare = reply.data === null && reply.body === null;
   return !reply.skipped && !reply.upgrade && isBare && (reply.errors.length > 0 || reply.complete === null);
 }
 
 /**
- * What a handler has thrown, as the answer: a status, a body and its type are those of the error.
- * @throws HandlerError for an error without a status, which is a mistake of the handler's.
+ * Converts an error thrown by a handler to a reply with the error's status, body and content type.
+ * @throws HandlerError for an error without a status, which is a bug in the handler.
  */
 export function failedBy(error: unknown, name: string): Reply {
   if (error instanceof NextFailed) return error.reply;
@@ -44,7 +44,7 @@ export function failedBy(error: unknown, name: string): Reply {
   return Reply.failed(new CallError('PLUGIN_ERROR', text, { view, cause: error }));
 }
 
-/** A handler has answered with something that is no answer. */
+/** Creates the error for a handler that returned an invalid response. */
 export function noAnswer(given: unknown): HandlerError {
   const type = given === null ? 'null' : typeof given;
   return new HandlerError('PLUGIN_RESPONSE', 'unknown response type', {

@@ -2,17 +2,17 @@ import { Readable } from 'node:stream';
 import { ReadableStream, type ReadableStreamDefaultReader } from 'node:stream/web';
 import { ByteStream, type Call, RequestBody } from '#contract';
 
-/** The body of a request of `fetch`, unread. */
+/** Returns the unread body of a `fetch` request. */
 export function bodyOfMessage({ body }: Request, call: Call): RequestBody | null {
   if (!body) return null;
   const stream = Readable.fromWeb(body as ReadableStream);
-  // Its failure is told to whoever reads.
+  // Readers receive the error.
   stream.on('error', () => {});
   call.onEnd(() => stream.destroy());
   return RequestBody.stream(stream, undefined);
 }
 
-/** Bytes that are asked for only when somebody reads. */
+/** Wraps bytes that are requested on first read in a stream. */
 export function streamOf(open: () => AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
   let bytes: AsyncIterator<Uint8Array> | null = null;
   return new ReadableStream<Uint8Array>(
@@ -32,7 +32,7 @@ export function streamOf(open: () => AsyncIterable<Uint8Array>): ReadableStream<
   );
 }
 
-/** The bytes of a response of `fetch`. */
+/** Returns the bytes of a `fetch` response. */
 export function bytesOf(body: globalThis.ReadableStream): ByteStream {
   const reader = (body as ReadableStream).getReader() as ReadableStreamDefaultReader<Uint8Array>;
   let isWanted = true;

@@ -1,30 +1,30 @@
 import { canonicalHeaderName, HeaderBag } from '#contract';
 
-/** Headers of a message of `fetch`, as they are sent. */
+/** Converts the headers of a `fetch` message to a bag, as they are sent. */
 export function bagOf(headers: Headers): HeaderBag {
   const bag = new HeaderBag();
   for (const [name, value] of headers) bag.append(canonicalHeaderName(name), value);
   return bag;
 }
 
-/** As `Headers`; what it cannot hold is left out. */
+/** Converts a bag to `Headers`; omits headers that it cannot represent. */
 export function headersFrom(bag: HeaderBag): Headers {
   return fillHeaders(new Headers(), bag);
 }
 
-/** @returns the headers, with those of the bag. */
+/** @returns the headers, extended by those of the bag. */
 export function fillHeaders(headers: Headers, bag: HeaderBag): Headers {
   for (const [name, value] of bag) {
     try {
       headers.append(name, value);
     } catch {
-      // A header that came so from a client or a backend and passes on as it is.
+      // A header that a client or a backend has sent in this form and that passes unchanged.
     }
   }
   return headers;
 }
 
-/** Changes a bag as the headers say that were made of it; what did not change keeps its place, its case and its lines. */
+/** Applies changes of the headers to the bag that they were made from; unchanged headers keep their position, case and lines. */
 export function takeHeaders(bag: HeaderBag, headers: Headers): void {
   const before = headersFrom(bag);
   for (const name of new Set(before.keys())) if (!headers.has(name)) bag.delete(name);

@@ -3,23 +3,23 @@ import { BUFFER_LIMIT_BYTES, readableRequest } from './bodies.ts';
 import { streamOf } from './fetch-bodies.ts';
 import { headersFrom } from './fetch-headers.ts';
 
-/** What a request of ours is made of. */
+/** Data of a gateway request. */
 export interface RequestFields {
   readonly method: string;
   readonly headers: HeaderBag;
   readonly body: RequestBody | null;
 }
 
-/** The headers that every request has of its own. */
+/** The built-in `headers` getter of requests. */
 const ownHeaders = Object.getOwnPropertyDescriptor(Request.prototype, 'headers')!.get!;
 
-/** True for a request of the gateway's whose headers nobody has looked at: they are what they were. */
+/** Returns whether the headers of a gateway request have not been accessed, so that they are unchanged. */
 export function hasUnseenHeaders(request: Request): boolean {
   const given: unknown = request;
   return given instanceof GatewayRequest && !GatewayRequest.isSeen(given);
 }
 
-/** The types say that its members are plain fields, which no class could bring in another way. */
+/** The type declarations describe members as plain fields, which a subclass could not override otherwise. */
 const Base = Request as unknown as new (
   url: string,
   init: object,
@@ -33,8 +33,8 @@ const Base = Request as unknown as new (
 };
 
 /**
- * A request of the gateway's as handlers of `fetch` know it. Its body is taken when somebody reads; what reads all of it into
- * memory reads 1 MiB at most, unless the stream itself is read.
+ * A gateway request in the form that `fetch` handlers expect. Its body is taken on first read; methods that read it
+ * whole into memory accept at most 1 MiB, unless the stream itself is read.
  */
 class GatewayRequest extends Base {
   readonly #body: RequestBody | null;
@@ -49,7 +49,7 @@ class GatewayRequest extends Base {
     this.#call = call;
   }
 
-  /** Somebody has looked at the headers, and may have changed them. */
+  /** Returns whether the headers have been accessed and may have been changed. */
   static isSeen(request: GatewayRequest): boolean {
     return request.#isSeen;
   }
@@ -59,7 +59,7 @@ class GatewayRequest extends Base {
     return ownHeaders.call(this) as Headers;
   }
 
-  /** Aborted when the client leaves or the time is over. */
+  /** Aborted when the client disconnects or the time limit is reached. */
   get signal(): AbortSignal {
     return this.#call.signal;
   }
@@ -100,8 +100,8 @@ class GatewayRequest extends Base {
 }
 
 /**
- * @param more fields of its own.
- * @throws TypeError for a method or an address that a request of `fetch` cannot have.
+ * @param more additional fields.
+ * @throws TypeError for a method or an address that a `fetch` request cannot have.
  */
 export function gatewayRequest<More extends object>(
   url: string,

@@ -4,15 +4,15 @@ import { bagOf, fillHeaders, takeHeaders } from './fetch-headers.ts';
 
 const bodiless = new Set([101, 103, 204, 205, 304]);
 
-/** The types say that its members are plain fields, which no class could bring in another way. */
+/** The type declarations describe members as plain fields, which a subclass could not override otherwise. */
 const Base = Response as unknown as new (body: null, init: ResponseInit) => object;
 
-/** The headers that every response has of its own. */
+/** The built-in `headers` getter of responses. */
 const ownHeaders = Object.getOwnPropertyDescriptor(Response.prototype, 'headers')!.get!;
 
 /**
- * A reply of the gateway as a response whose body is opened only when somebody looks at it: one that passes on as it is
- * costs little more than its headers.
+ * A gateway reply as a response whose body is opened on first access: a response that is passed on costs little more
+ * than its headers.
  */
 class LazyResponse extends Base {
   readonly #status: number;
@@ -28,12 +28,12 @@ class LazyResponse extends Base {
     this.#bytes = bodiless.has(status) ? null : bytes;
   }
 
-  /** Somebody has looked at the body. */
+  /** Returns whether the body has been accessed. */
   static isOpened(response: LazyResponse): boolean {
     return response.#opened !== null;
   }
 
-  /** Somebody has looked at the headers, and may have changed them. */
+  /** Returns whether the headers have been accessed and may have been changed. */
   static isSeen(response: LazyResponse): boolean {
     return response.#isSeen;
   }
@@ -100,10 +100,10 @@ class LazyResponse extends Base {
   }
 }
 
-/** The bytes of a body, made when somebody reads them. */
+/** Creates the bytes of a body on first read. */
 export type OpenBody = () => Uint8Array | ByteStream;
 
-/** @param body default: that of the reply. */
+/** @param body default: the reply's body. */
 export function toResponse(reply: Reply, body: OpenBody | null = bodyOf(reply)): Response {
   const response = new LazyResponse(reply.status, reply.headers, body && (() => chunksOf(body())));
   return response as unknown as Response;
@@ -113,7 +113,7 @@ function bodyOf({ body }: Reply): OpenBody | null {
   return body && (() => body);
 }
 
-/** True for a response that `toResponse` gave, and whose body is as it was. */
+/** Returns whether a response was created by `toResponse` and its body is unchanged. */
 export function isUnopened(response: Response): boolean {
   const given: unknown = response;
   return given instanceof LazyResponse && !LazyResponse.isOpened(given);
@@ -124,18 +124,18 @@ async function* chunksOf(body: Uint8Array | ByteStream): AsyncIterable<Uint8Arra
   else yield* body;
 }
 
-/** The reply that a response stands for; itself, where a response of ours passes on as it is. */
+/** Maps responses to the replies that they stand for; a response that is passed on yields its own reply. */
 export class Responses {
   readonly #replies = new Map<object, Reply>();
 
-  /** @param body what the reply is written as. Default: its own. */
+  /** @param body the body in the form it is written. Default: the reply's own. */
   add(reply: Reply, body?: OpenBody | null): Response {
     const response = toResponse(reply, body);
     this.#replies.set(response, reply);
     return response;
   }
 
-  /** @throws TypeError for what is no response, or has been read. */
+  /** @throws TypeError for a value that is not a response, or one that has been read. */
   take(given: unknown): Reply {
     if (!isResponse(given)) throw new NoResponse(given);
     const known = this.#replies.get(given);
@@ -151,13 +151,13 @@ export class Responses {
     return Reply.raw(status, headersOf(given), body && bytesOf(body));
   }
 
-  /** What nobody has answered with, or opened. */
+  /** Iterates over the replies that were neither returned nor opened. */
   *rest(): Iterable<Reply> {
     for (const [response, reply] of this.#replies) if (isUnopened(response as Response)) yield reply;
   }
 }
 
-/** A handler answers with something else than a response. */
+/** Thrown when a handler returns something other than a response. */
 export class NoResponse extends TypeError {
   readonly given: unknown;
 
@@ -171,7 +171,7 @@ function isResponse(given: unknown): given is Response {
   return given instanceof Response || Object.prototype.toString.call(given) === '[object Response]';
 }
 
-/** The length is that of the bytes as they come; what `fetch` has received it has inflated. */
+/** The length is that of the actual bytes; `fetch` has already decompressed the bodies it received. */
 function headersOf({ headers, type }: Response): HeaderBag {
   const bag = bagOf(headers);
   bag.filter(

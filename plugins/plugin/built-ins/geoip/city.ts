@@ -1,7 +1,7 @@
 import type { CityResponse } from 'mmdb-lib';
 import type { Data, DataObject } from '#contract';
 
-/** Where an address is, in the members that the compatible product has, empty where nothing is known. */
+/** Converts a city record to the fields of the compatible product; unknown values are empty. */
 export function describeCity(found: Partial<CityResponse>): DataObject {
   const { city, continent, country, location, postal, registered_country, represented_country, traits } = found;
   return {

@@ -4,24 +4,24 @@ import type { DataObject, Site } from '#contract';
 import { readAddress } from '../ip-filter/client-address.ts';
 import { describeCity } from './city.ts';
 
-/** Where an address is. */
+/** Location of an address. */
 export interface Place {
-  /** Frozen, and shared. */
+  /** Frozen, because it is shared. */
   readonly data: Readonly<DataObject>;
-  /** The same as JSON on one line, in ASCII. */
+  /** The data as JSON on one line, in ASCII. */
   readonly json: string;
 }
 
-/** Finds where an address is; never fails. */
+/** Looks up the location of an address; never throws. */
 export type FindPlace = (address: string) => Place;
 
-/** Addresses whose places are remembered: some 2 KiB each, 20 MB at most. */
+/** Number of addresses whose locations are cached: about 2 KiB each, at most 20 MB. */
 const REMEMBERED = 10_000;
 const COMPLAINT_MS = 60_000;
 
 /**
- * Opens a City database, which is kept in memory and watched: another content is another configuration.
- * @param path as it is written. @param pointer of the path.
+ * Opens a City database, loads it into memory and watches the file: a change of its content reloads the configuration.
+ * @param path as configured. @param pointer to the path.
  * @throws ConfigError GEOIP_FILE, GEOIP_DATABASE.
  */
 export function openCityDatabase(site: Site<unknown>, path: string, pointer: string): FindPlace {

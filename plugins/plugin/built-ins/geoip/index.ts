@@ -19,7 +19,7 @@ export const schema = {
 
 export type GeoipConfig = Infer<typeof schema>;
 
-/** What is attached for `geoip`. */
+/** Attachment of `geoip`. */
 export interface Locating {
   readonly wrap: Wrap<ClientRequest>;
   readonly sets: readonly string[];
@@ -29,9 +29,9 @@ export interface Locating {
 const HEADER = 'X-Geoip';
 
 /**
- * Sets the header that says where a client is, whatever the client has sent under its name, and offers others to look up
- * addresses.
- * @param pointer of its settings. @throws ConfigError GEOIP_FILE, GEOIP_DATABASE.
+ * Sets the header with the client's location, replacing any value that the client has sent, and offers address lookups
+ * to other components.
+ * @param pointer to its settings. @throws ConfigError GEOIP_FILE, GEOIP_DATABASE.
  */
 export function locating(site: Site<unknown>, config: GeoipConfig, pointer: string): Locating {
   const find = openCityDatabase(site, config.citydb_path, `${pointer}/citydb_path`);

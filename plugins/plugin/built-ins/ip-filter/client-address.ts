@@ -1,14 +1,14 @@
 import { addressFamily, addressMatcher, type ClientRequest, type Site } from '#contract';
 import type { IpFilterConfig } from './schema.ts';
 
-/** The address that a request is judged by; empty where there is none. */
+/** Returns the address to filter a request by; empty if unknown. */
 export type AddressOf = (request: ClientRequest) => string;
 
 const usualHeaders = ['X-Forwarded-For', 'X-Real-IP', 'X-Appengine-Remote-Addr'];
 
 /**
- * Compiles how the client's address is looked for: in headers where the other end of the connection is a proxy of one's own.
- * Where nothing is said of headers or proxies, the router's rule holds, if it has one. Warning: IP_FILTER_SPOOFABLE.
+ * Compiles the lookup of the client's address: in headers if the peer is a trusted proxy. Without settings for headers
+ * and proxies, the router's rule applies, if it has one. Warning: IP_FILTER_SPOOFABLE.
  */
 export function clientAddress(site: Site<unknown>, config: IpFilterConfig, pointer: string): AddressOf {
   const { client_ip_headers: written, trusted_proxies: proxies = [] } = config;
@@ -30,7 +30,7 @@ export function clientAddress(site: Site<unknown>, config: IpFilterConfig, point
   };
 }
 
-/** The nearest address that is no proxy's, of the first header that has one. */
+/** Returns the nearest address that is not a proxy's, from the first header that has one. */
 function behindProxies(headers: readonly string[], isTrusted: (address: string) => boolean): AddressOf {
   return (request) => {
     const peer = peerOf(request);
@@ -47,14 +47,14 @@ function addressesIn({ headers }: ClientRequest, name: string): string[] {
   return headers.getAll(name).flatMap((value) => value.split(',').map(readAddress));
 }
 
-/** The other end of the connection. A request that no client has sent has the address that it was made with. */
+/** Returns the address of the peer. A request that was not sent by a client has the address it was created with. */
 function peerOf({ raw, ip }: ClientRequest): string {
   return readAddress(raw ? (raw.request.socket?.remoteAddress ?? '') : ip);
 }
 
 const withPort = /^(?:\[(?<ip6>[^\]]*)\](?::\d{1,5})?|(?<ip4>[\d.]+):\d{1,5})$/;
 
-/** An address as proxies write it, perhaps with a port, in brackets or with a zone; empty for anything else. */
+/** Parses an address as written by proxies, optionally with a port, brackets or a zone; empty for anything else. */
 export function readAddress(text: string): string {
   const trimmed = text.trim();
   const { ip4, ip6 } = withPort.exec(trimmed)?.groups ?? {};

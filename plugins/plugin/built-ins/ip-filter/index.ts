@@ -5,22 +5,22 @@ import type { IpFilterConfig } from './schema.ts';
 
 export { type IpFilterConfig, schema } from './schema.ts';
 
-/** The refusal of an address, for whoever reads errors. */
+/** Rejection of an address, for components that read errors. */
 export const rejected = new CallError('IP_REJECTED', 'address rejected', { view: { status: 403, body: '' } });
 
-/** Tells whether a request may pass. */
+/** Returns whether a request is admitted. */
 export type Admits = (request: ClientRequest) => boolean;
 
-/** Addresses of which the log has been told within the last second: some 100 KiB at most. */
+/** Number of addresses logged within the last second that are remembered: about 100 KiB at most. */
 const REMEMBERED = 1000;
 
-/** Lines in a second: with headers that anyone may write, every request can have another address. */
+/** Maximum number of log lines per second: with spoofable headers, every request can have a different address. */
 const MOST_LINES = 20;
 
 /**
- * Compiles a filter of addresses. One without any address to judge passes where addresses are turned away.
- * Warnings: IP_FILTER_EMPTY, IP_FILTER_SPOOFABLE.
- * @param pointer of its settings.
+ * Compiles an address filter. A request without an address passes a deny list. Warnings: IP_FILTER_EMPTY,
+ * IP_FILTER_SPOOFABLE.
+ * @param pointer to its settings.
  * @throws ConfigError IP_FILTER_RANGE.
  */
 export function createIpFilter(site: Site<unknown>, config: IpFilterConfig, pointer: string): Admits {
