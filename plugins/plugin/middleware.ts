@@ -21,9 +21,8 @@ const schema = {
 
 /**
  * Runs middleware of loaded modules around the backends of an endpoint, or around one backend.
- *
- * Faults of the configuration: `PLUGIN_UNKNOWN`, `PLUGIN_SETTINGS`, `PLUGIN_FACTORY`, `REDIS_CONNECTION`, `QUOTA_UNKNOWN`, `QUOTA_RULE`; a warning `PLUGIN_UNUSED`. Errors of a
- * call: `PLUGIN_ERROR`, `PLUGIN_RESPONSE`.
+ * Configuration errors: `PLUGIN_UNKNOWN`, `PLUGIN_SETTINGS`, `PLUGIN_FACTORY`, `REDIS_CONNECTION`, `QUOTA_UNKNOWN`,
+ * `QUOTA_RULE`; a warning `PLUGIN_UNUSED`. Errors of a call: `PLUGIN_ERROR`, `PLUGIN_RESPONSE`.
  */
 export const plugin = definePlugin({
   name: 'plugin/middleware',
@@ -44,7 +43,7 @@ function isRaw(site: NamingSite, encoding: string): boolean {
   return site.encoding(encoding)?.raw === true;
 }
 
-/** What all that is named attaches, as one wrap of a phase. */
+/** Combines all listed middleware into one wrap of a phase. */
 function attach(site: NamingSite, phase: 'proxy' | 'backend', raw: boolean): AtEndpoint & AtBackend {
   const names = site.config['name'] as readonly string[];
   const wraps = findNamed(site, names, ['middleware']).map((named) => {

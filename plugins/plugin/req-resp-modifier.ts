@@ -43,9 +43,8 @@ const kinds = ['requestModifier', 'responseModifier'] as const;
 
 /**
  * Runs modifiers of loaded modules on the requests and responses of an endpoint, or of one backend.
- *
- * Faults of the configuration: `PLUGIN_UNKNOWN`, `PLUGIN_SETTINGS`, `PLUGIN_FACTORY`, `REDIS_CONNECTION`, `QUOTA_UNKNOWN`, `QUOTA_RULE`, `CONFIG_NOT_SUPPORTED`; a warning
- * `PLUGIN_UNUSED`. Errors of a call: `PLUGIN_ERROR`.
+ * Configuration errors: `PLUGIN_UNKNOWN`, `PLUGIN_SETTINGS`, `PLUGIN_FACTORY`, `REDIS_CONNECTION`, `QUOTA_UNKNOWN`,
+ * `QUOTA_RULE`, `CONFIG_NOT_SUPPORTED`; a warning `PLUGIN_UNUSED`. Errors of a call: `PLUGIN_ERROR`.
  */
 export const plugin = definePlugin({
   name: 'plugin/req-resp-modifier',
@@ -62,7 +61,7 @@ export const plugin = definePlugin({
 
 type Attachment = AtEndpoint & AtBackend;
 
-/** What all that is named attaches, as one wrap of a phase: requests pass the first modifier first, and so do responses. */
+/** Combines all listed modifiers into one wrap of a phase: both requests and responses pass the first modifier first. */
 function attach(site: NamingSite, phase: 'proxy' | 'backend', raw: boolean): Attachment {
   const requests: Wrap<PipeRequest>[] = [];
   const responses: Wrap<PipeRequest>[] = [];
@@ -90,14 +89,14 @@ function attach(site: NamingSite, phase: 'proxy' | 'backend', raw: boolean): Att
   if (requests.length + responses.length === 0) return outer;
   return {
     ...outer,
-    // What a modifier refuses is no response that others modify.
+    // A rejection by a request modifier is not passed to response modifiers.
     [phase]: joined([...requests, ...responses.toReversed()]),
     ...(responses.length > 0 && { readsData: message ? (true as const) : ('optional' as const) }),
     offers: requests.length > 0 ? [anyHeader] : [],
   };
 }
 
-/** The modifiers of one place, each side in order. */
+/** Request and response modifiers of one place, each in order. */
 interface Sides {
   readonly phase: 'proxy' | 'backend';
   readonly raw: boolean;

@@ -1,9 +1,9 @@
 import { type Data, definePort, type IsolatedModule, type ModuleHost, type Port, type Site } from '#contract';
 
-/** What a module brings: where in a request its code runs. */
+/** Kind of a handler: the part of a request in which its code runs. */
 export type Kind = 'middleware' | 'requestModifier' | 'responseModifier' | 'httpClient' | 'httpServer';
 
-/** What the kinds are called in messages. */
+/** Names of the kinds in messages. */
 export const kindNames: Readonly<Record<Kind, string>> = {
   middleware: 'middleware',
   requestModifier: 'request modifier',
@@ -13,29 +13,29 @@ export const kindNames: Readonly<Record<Kind, string>> = {
 };
 
 /**
- * Makes a handler for one place of a configuration.
- * @param config of a middleware what stands under its name there, of every other kind the whole namespace.
+ * Creates a handler for one place of a configuration.
+ * @param config the settings under its name for a middleware, the whole namespace for every other kind.
  */
 export type Factory = (config: unknown, host: ModuleHost) => unknown;
 
-/** Finds the first mistake of the settings that stand under a name, and fills in defaults; null when there is none. */
+/** Finds the first error in the settings of a name, and fills in defaults; null if there is no error. */
 export type CheckSettings = (settings: Data) => { readonly pointer: string; readonly message: string } | null;
 
-/** One name and everything that a module brings under it. */
+/** The handlers that a module provides under one name. */
 export interface Handlers extends Readonly<Partial<Record<Kind, Factory>>> {
   readonly name: string;
-  /** The file it comes from. */
+  /** File that the module was loaded from. */
   readonly file: string;
   readonly checkSettings?: CheckSettings | undefined;
-  /** Its code runs there; factories stand for those that are in the thread. */
+  /** Thread that runs the module's code; the factories are placeholders for those in the thread. */
   readonly thread?: IsolatedModule;
 }
 
-/** What a module offers at one configuration. */
+/** Handlers that a module offers to one configuration. */
 export interface OfferedHandlers extends Handlers {
-  /** As of the module's own site: faults of what is attached are those of the module. */
+  /** `contain` of the module's own site: failures of the attachments count as the module's. */
   readonly contain: Site<unknown>['contain'];
 }
 
-/** Where modules written for the compatible product's extension points offer what they bring. */
+/** Port on which modules written for the compatible product's extension points offer their handlers. */
 export const handlers: Port<OfferedHandlers> = definePort('plugin handlers');

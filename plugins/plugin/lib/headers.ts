@@ -1,12 +1,12 @@
 import { canonicalHeaderName, type HeaderBag } from '#contract';
 import { type Named, namedValues, type Spelling, textsOf, valuesOf } from './values.ts';
 
-/** Header names in their canonical spelling, each with the values in order. */
+/** Values of each header in order, by canonical header name. */
 export type Headers = Named<string[]>;
 
 const spelling: Spelling<string[]> = { spell: canonicalHeaderName, coerce: textsOf };
 
-/** The headers of a message for code that looks them up in any case and changes them in place. */
+/** Wraps the headers of a message for code that looks them up in any case and changes them in place. */
 export function headersOf(bag: HeaderBag): Headers {
   return namedValues(spelling, () => {
     const values: Headers = Object.create(null);
@@ -20,9 +20,9 @@ export function headersOf(bag: HeaderBag): Headers {
 }
 
 /**
- * Writes what became of headers; those that are as they were keep their place and their case.
- * @param isElsewhere the bag is of another message than the one that they were made for.
- * @throws TypeError for a name or a value that no header can have.
+ * Writes changed headers to a bag; unchanged headers keep their position and case.
+ * @param isElsewhere the bag belongs to a different message than the headers were made for.
+ * @throws TypeError for an invalid header name or value.
  */
 export function writeHeaders(bag: HeaderBag, given: object, isElsewhere = false): void {
   const values = valuesOf(given, spelling, isElsewhere);

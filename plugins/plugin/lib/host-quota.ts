@@ -9,10 +9,10 @@ import {
 } from '#contract';
 import type { Quota, QuotaRule, Verdict } from '../../services/quotas/port.ts';
 
-/** Makes a mistake in the configuration of what is asked for by a name that there is not. */
+/** Creates the configuration error for a reference to an unknown name. */
 export type UnknownName = (code: string, message: string, hint: string) => ConfigError;
 
-/** The quota of a name. @throws ConfigError QUOTA_UNKNOWN */
+/** Returns the quota of that name. @throws ConfigError QUOTA_UNKNOWN */
 export function quotaClient(
   all: ReadonlyMap<string, Quota> | undefined,
   name: string,

@@ -4,7 +4,7 @@ import { Call, type Log, type RedisClient, type RedisValue } from '#contract';
 import type { RedisConnection } from '../../services/redis/port.ts';
 import { defineScript, type Script } from '../../services/redis/script.ts';
 
-/** Keys and arguments of one call: longest in characters, and how many. */
+/** Limits for the keys and arguments of one call: length in characters, and number. */
 const LONGEST = 1024 * 1024;
 const MOST = 1000;
 const LONGEST_SCRIPT = 64 * 1024;
@@ -15,7 +15,7 @@ local value = redis.call('INCRBY', KEYS[1], ARGV[1])
 if ARGV[2] ~= '' and redis.call('PTTL', KEYS[1]) < 0 then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
 return value`);
 
-/** Scripts of modules, by their digest: each is named and kept once. */
+/** Scripts of modules, by digest, so that each is named and kept once. */
 const scripts = new LRUCache<string, Script>({ max: 100 });
 
 export function redisClient(connection: RedisConnection, log: Log): RedisClient {
@@ -55,7 +55,7 @@ function scriptOf(source: string): Script {
   return known;
 }
 
-/** @throws TypeError for what is neither a text nor a number. */
+/** @throws TypeError for a value that is neither a text nor a number. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);

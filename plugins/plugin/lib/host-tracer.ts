@@ -1,12 +1,12 @@
 import type { Call, ModuleSpan, ModuleTracer, Tracer } from '#contract';
 
-/** Under it what handlers get has the call it is for. */
+/** Key under which objects passed to handlers carry their call. */
 export const CALL = Symbol('call');
 
 const silentSpan: ModuleSpan = Object.freeze({ set() {}, event() {}, fail() {}, end() {} });
 const silentTracer: ModuleTracer = Object.freeze({ start: () => silentSpan });
 
-/** @param tracer null where nobody exports traces. */
+/** @param tracer null if no traces are exported. */
 export function hostTracer(tracer: Tracer | null): ModuleTracer {
   if (!tracer) return silentTracer;
   return Object.freeze<ModuleTracer>({

@@ -16,7 +16,7 @@ import { redisClient } from './host-redis.ts';
 import { hostTracer } from './host-tracer.ts';
 import { serviceFetch } from './service-fetch.ts';
 
-/** A site, with the endpoint and the backend where it has them. */
+/** A site, with its endpoint and backend if it has them. */
 export type HostSite<Config = unknown> = Site<Config> & {
   readonly endpoint?: EndpointConfig;
   readonly backend?: BackendConfig;
@@ -24,11 +24,11 @@ export type HostSite<Config = unknown> = Site<Config> & {
 };
 
 /**
- * What a handler of a name gets at a site.
- * @param pointer of the name, relative to the configuration of the site.
+ * Creates the host of a handler at a site.
+ * @param pointer to the handler's name, relative to the site's configuration.
  */
 export function hostFor(site: HostSite, name: string, pointer: string): ModuleHost {
-  // Asked for now: a factory may wait before it asks, and then it would depend on them unseen.
+  // Taken now: a factory may wait before it uses them, and the dependency would then go undetected.
   site.take(redisConnections);
   const allQuotas = site.take(quotas);
   const log = site.log.at(`[PLUGIN: ${name}]`);
@@ -48,7 +48,7 @@ export function hostFor(site: HostSite, name: string, pointer: string): ModuleHo
     gatewayVersion: site.use('version'),
     place: placeOf(site),
     onDispose(dispose) {
-      // A factory that is still at work when its configuration has been given up.
+      // The factory is still running although its configuration has been discarded.
       if (isOver) void dispose();
       else site.defer(dispose);
     },

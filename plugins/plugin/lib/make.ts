@@ -5,18 +5,18 @@ import { type Factory, handlers, type Kind, kindNames } from './handlers.ts';
 import { type HostSite, hostFor } from './host.ts';
 import type { Named } from './place.ts';
 
-/** Where a component that runs handlers takes them, and what their hosts hand out. */
+/** Ports of components that run handlers: the handlers, and the services that hosts hand out. */
 export const hostPorts: readonly Port<unknown>[] = [handlers, meters, tracers, httpSigners, redisConnections, quotas];
 
-/** A handler of one place: there as soon as its configuration serves. */
+/** A handler of one place, available once its configuration is active. */
 export interface Made<Handler> {
   readonly name: string;
   readonly handle: Handler;
 }
 
 /**
- * What a handler attaches at a place, in the name of the module that brings it.
- * @param attach makes the handler, and what stands in the pipe for it.
+ * Attaches a handler at a place on behalf of its module.
+ * @param attach creates the handler and its attachment.
  */
 export function contained<Attachment extends object>(
   site: HostSite,
@@ -29,10 +29,10 @@ export function contained<Attachment extends object>(
 }
 
 /**
- * Calls a factory, once for the place. One that answers with a promise is waited for before the configuration serves.
- * @param read the handler of what the factory gave; undefined for what is none.
- * @param more what the host of this kind offers besides.
- * @throws ConfigError PLUGIN_FACTORY, with the file of the plugin; and those of the host.
+ * Calls a factory, once per place. A returned promise is awaited before the configuration becomes active.
+ * @param read extracts the handler from the factory's result; undefined for an invalid result.
+ * @param more additional features of the host for this kind.
+ * @throws ConfigError PLUGIN_FACTORY, with the plugin's file; and the errors of the host.
  */
 export function make<Handler>(
   site: HostSite,
@@ -67,7 +67,7 @@ export function make<Handler>(
   const settled = given.then(checked, (error: unknown) => {
     throw failed(error);
   });
-  // Nobody waits where the configuration is only looked at.
+  // Not awaited when the configuration is only checked.
   settled.catch(() => {});
   site.warm(async (signal) => {
     made.handle = await soon(settled, signal, () => refusal('its factory did not finish'));
@@ -75,12 +75,12 @@ export function make<Handler>(
   return made as Made<Handler>;
 }
 
-/** Wraps of several handlers as one, the first outermost. */
+/** Combines several wraps, the first outermost. */
 export function joined<R>(wraps: readonly Wrap<R>[]): Wrap<R> {
   return (next) => wraps.reduceRight((inner, wrap) => wrap(inner), next);
 }
 
-/** A handler that is a function. */
+/** Returns a handler that is a function; undefined for anything else. */
 export function asFunction<Handler>(given: unknown): Handler | undefined {
   return typeof given === 'function' ? (given as Handler) : undefined;
 }

@@ -16,13 +16,13 @@ import { isRequestLike, RequestView, writeRequest } from './request.ts';
 import { isResponseLike, ModifiedView, ResponseView, toReply } from './response.ts';
 import type { SyncTime } from './sync-time.ts';
 
-/** A modifier of one place, with what measures it. */
+/** A modifier of one place and its time measurement. */
 export interface Timed<Handler> {
   readonly made: Made<Handler>;
   readonly time: SyncTime;
 }
 
-/** A response modifier as its factory gives it, a function or an object; undefined for anything else. */
+/** Reads the response modifier that a factory returned, a function or an object; undefined for anything else. */
 export function asResponseModifier(given: unknown): ResponseModifier | undefined {
   if (typeof given === 'function') return { modify: given as NonNullable<ResponseModifier['modify']> };
   if (typeof given !== 'object' || given === null) return undefined;
@@ -33,7 +33,7 @@ export function asResponseModifier(given: unknown): ResponseModifier | undefined
     : undefined;
 }
 
-/** A modifier of requests as a stage of the pipe. */
+/** Converts a request modifier to a pipe stage. */
 export function modifyingRequest({ made, time }: Timed<RequestModifier>): Wrap<PipeRequest> {
   const { name } = made;
   return before((request, call) => {
@@ -50,7 +50,7 @@ export function modifyingRequest({ made, time }: Timed<RequestModifier>): Wrap<P
   });
 }
 
-/** A modifier of responses as a stage of the pipe. @param raw bytes pass undecoded. */
+/** Converts a response modifier to a pipe stage. @param raw bodies are not decoded. */
 export function modifyingReply(modifier: Timed<ResponseModifier>, raw: boolean): Wrap<PipeRequest> {
   return (next) => (request, call) => {
     const reply = next(request, call);
@@ -89,7 +89,7 @@ async function modifyReply(
   }
 }
 
-/** @throws HandlerError; the reply may still become the answer. */
+/** Converts an error to a reply. @throws HandlerError, while the reply may still become the response. */
 function answerTo(error: unknown, name: string, reply: Reply, call: Call): Reply {
   try {
     return failedBy(error, name);

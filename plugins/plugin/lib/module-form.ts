@@ -1,16 +1,16 @@
 import { ConfigError, findNear } from '#contract';
 import { type Factory, type Kind, kindNames } from './handlers.ts';
 
-/** One element of what a module exports, as it is written. */
+/** An element of a module's export, as written. */
 type Written = Readonly<Record<string, unknown>>;
 
-/** An element that was read. */
+/** A parsed element of a module's export. */
 export interface ModuleElement {
   readonly name: string;
-  /** It wants to run in a thread of its own. */
+  /** The module must run in a thread of its own. */
   readonly isolate: boolean;
   readonly factories: Readonly<Partial<Record<Kind, Factory>>>;
-  /** As it is written; undefined for none. */
+  /** The schema as written; undefined for none. */
   readonly configSchema: unknown;
   readonly dispose: (() => void | Promise<void>) | undefined;
 }
@@ -18,7 +18,7 @@ export interface ModuleElement {
 export const kinds = Object.keys(kindNames) as Kind[];
 const fields = ['name', 'apiVersion', 'configSchema', 'isolate', 'dispose', ...kinds];
 
-/** Exports under which ported modules bring one kind of handlers. */
+/** Exports under which ported modules provide one kind of handlers. */
 const registerers: Readonly<Record<string, readonly Kind[]>> = {
   MiddlewareRegisterer: ['middleware'],
   ModifierRegisterer: ['requestModifier', 'responseModifier'],
@@ -27,7 +27,8 @@ const registerers: Readonly<Record<string, readonly Kind[]>> = {
 };
 
 /**
- * Everything of the form that a module exports: objects or lists of objects, as `plugin` or under the names of ported modules.
+ * Parses the elements that a module exports: objects or lists of objects, as `plugin` or under the names of ported
+ * modules.
  * @throws ConfigError PLUGIN_MODULE
  */
 export function readElements(module: Written, file: string): ModuleElement[] {
@@ -40,7 +41,7 @@ export function readElements(module: Written, file: string): ModuleElement[] {
   return elements;
 }
 
-/** Each once. */
+/** Returns each exported element once. */
 function writtenIn(module: Written, file: string): Written[] {
   const results = new Set<Written>(asList(module['plugin']).filter(hasForm));
   for (const [name, expected] of Object.entries(registerers)) {
@@ -90,7 +91,7 @@ function readElement(written: Written, file: string): ModuleElement {
   return { name, isolate, factories, configSchema, dispose: (dispose as ModuleElement['dispose'])?.bind(written) };
 }
 
-/** Code: PLUGIN_MODULE. */
+/** Creates the error for an invalid module. Code: PLUGIN_MODULE. */
 export function wrongModule(file: string, reason: string, hint?: string): ConfigError {
   return new ConfigError('PLUGIN_MODULE', '', `${file}: ${reason}`, { hint });
 }

@@ -2,19 +2,20 @@ import { findNear, joinPointer } from '#contract';
 import { handlers, type Kind } from './handlers.ts';
 import { findNamed, type Named, type NamingSite } from './place.ts';
 
-/** A plugin of the gateway's own that a configuration names. */
+/** A built-in plugin that a configuration lists. */
 export interface NamedBuiltIn<Name extends string> {
   readonly name: Name;
-  /** Of its settings, relative to the configuration. */
+  /** Pointer to its settings, relative to the configuration. */
   readonly pointer: string;
   readonly settings: unknown;
 }
 
 /**
- * Finds those of the names that plugins of the gateway's own have, by their positions. Warning PLUGIN_UNUSED for settings of
- * one that is not named.
- * @param known their names. @param pointerOf where a name stands, by its position.
- * @throws ConfigError PLUGIN_FIELD for a key that is nearly one of them, PLUGIN_SETTINGS for one without settings, PLUGIN_DUPLICATE for one that a module brings too.
+ * Finds the built-in plugins among the listed names, by position. Warning PLUGIN_UNUSED for settings of a plugin that
+ * is not listed.
+ * @param known names of the built-in plugins. @param pointerOf returns the pointer to a name, by position.
+ * @throws ConfigError PLUGIN_FIELD for a key that resembles a known name, PLUGIN_SETTINGS for a name without settings,
+ * PLUGIN_DUPLICATE for a name that a module also provides.
  */
 export function findBuiltIns<Name extends string>(
   site: NamingSite,
@@ -56,7 +57,7 @@ export function findBuiltIns<Name extends string>(
   return results;
 }
 
-/** Finds what modules bring for the other names, by their positions. @throws ConfigError as `findNamed`. */
+/** Finds the modules of the other names, by position. @throws ConfigError as `findNamed` does. */
 export function findModules(
   site: NamingSite,
   names: readonly string[],
@@ -70,7 +71,7 @@ export function findModules(
   return new Map(found.map((named, at) => [positions[at]!, named]));
 }
 
-/** Any name may have settings; but a key that nobody names and that is nearly a known one is a slip. */
+/** Any name may have settings, but an unlisted key that resembles a known one is a typo. */
 function refuseMisspelled(site: NamingSite, own: readonly string[], all: readonly string[]): void {
   for (const key of Object.keys(site.config)) {
     if (all.includes(key) || /^[@$_#]/.test(key)) continue;

@@ -5,9 +5,8 @@ const BASIC = 'auth/basic';
 const AT = joinPointer('', 'extra_config', SERVER, 'basic-auth');
 
 /**
- * Writes the plugin named `basic-auth` of the compatible product as `auth/basic`: its users at the root, and the component at
- * every endpoint that it names. What stands there already wins.
- *
+ * Converts the compatible product's `basic-auth` plugin to `auth/basic`: the users at the root, and the component at
+ * every endpoint that it lists. Existing settings take precedence.
  * Codes: BASIC_FORM, BASIC_ENDPOINT; a warning CONFIG_OLD_PLUGIN.
  */
 export function convertBasicAuth(document: DataObject, report: Conversion): void {
@@ -40,7 +39,7 @@ export function convertBasicAuth(document: DataObject, report: Conversion): void
   });
 }
 
-/** @param named paths of endpoints as they are declared, or `*` for all of them. */
+/** @param named declared endpoint paths, or `*` for all endpoints. */
 function protect(endpoints: Data | undefined, named: Data, report: Conversion): void {
   const declared = Array.isArray(endpoints) ? endpoints.filter(isObject) : [];
   if (!Array.isArray(named)) {

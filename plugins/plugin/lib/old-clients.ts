@@ -3,7 +3,7 @@ import { type Conversion, type Data, type DataObject, isObject, joinPointer } fr
 const CLIENT = 'plugin/http-client';
 const HTTP = 'backend/http/client';
 
-/** What a built-in client of the compatible product is written as now: a component and its settings. */
+/** Successors of the compatible product's built-in clients: a component and its settings. */
 const successors: Readonly<Record<string, (config: DataObject) => readonly [component: string, settings: DataObject]>> =
   {
     'no-redirect': () => [HTTP, { no_redirect: true }],
@@ -16,8 +16,8 @@ const successors: Readonly<Record<string, (config: DataObject) => readonly [comp
   };
 
 /**
- * Writes the built-in clients of the compatible product as the components that took their place. What these say already holds.
- *
+ * Converts the compatible product's built-in clients to their successors. Existing settings of a successor take
+ * precedence.
  * Codes: a warning CONFIG_OLD_PLUGIN; WILDCARD_CLIENT.
  */
 export function convertClients(document: DataObject, report: Conversion): void {
@@ -47,7 +47,7 @@ export function convertClients(document: DataObject, report: Conversion): void {
   });
 }
 
-/** Visits every backend of every endpoint that has the shape of one. */
+/** Visits every well-formed backend of every endpoint. */
 export function eachBackend(document: DataObject, visit: (backend: DataObject, pointer: string) => void): void {
   const lists = listOf(document['endpoints']);
   for (const [index, endpoint] of lists.entries()) {

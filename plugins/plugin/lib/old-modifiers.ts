@@ -4,13 +4,13 @@ import { eachBackend } from './old-clients.ts';
 const MODIFIER = 'plugin/req-resp-modifier';
 const OLD = 'response-schema-validator';
 
-/** The component that took the place of `response-schema-validator`. */
+/** Component that replaces `response-schema-validator`. */
 export const SUCCESSOR = 'validation/response-json-schema';
 
 /**
- * Writes the built-in modifier `response-schema-validator` of the compatible product as the component that took its place.
- *
- * Codes: a warning CONFIG_OLD_PLUGIN; PLUGIN_SETTINGS for none, PLUGIN_DUPLICATE where the component is there too.
+ * Converts the compatible product's built-in modifier `response-schema-validator` to its successor.
+ * Codes: a warning CONFIG_OLD_PLUGIN; PLUGIN_SETTINGS without settings, PLUGIN_DUPLICATE if the successor is also
+ * configured.
  */
 export function convertModifiers(document: DataObject, report: Conversion): void {
   const endpoints = document['endpoints'];

@@ -7,9 +7,8 @@ const AT = joinPointer('', 'extra_config', SERVER, NAME);
 const fields = ['host', 'tokenizer', 'tokenizer_field', 'burst', 'rate', 'period'];
 
 /**
- * Writes the plugin named `redis-ratelimit` of the compatible product as `qos/ratelimit/service/redis`, with a connection of
- * the same name.
- *
+ * Converts the compatible product's `redis-ratelimit` plugin to `qos/ratelimit/service/redis`, with a connection of the
+ * same name.
  * Codes: REDIS_RATELIMIT_FORM, CONFIG_NOT_SUPPORTED; a warning CONFIG_OLD_PLUGIN.
  */
 export function convertRedisRatelimit(document: DataObject, report: Conversion): void {
@@ -34,7 +33,7 @@ export function convertRedisRatelimit(document: DataObject, report: Conversion):
   });
 }
 
-/** @returns undefined for a form that is none. */
+/** @returns undefined for invalid settings. */
 function limitOf(settings: unknown, components: DataObject, report: Conversion): DataObject | undefined {
   const wrong = (field: string, message: string, code = 'REDIS_RATELIMIT_FORM', hint?: string) => {
     report.error(code, field === '' ? joinPointer('', 'extra_config', SERVER) : joinPointer(AT, field), message, {

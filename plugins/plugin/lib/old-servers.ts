@@ -2,16 +2,15 @@ import { type Conversion, type DataObject, isObject, joinPointer } from '#contra
 
 const SERVER = 'plugin/http-server';
 
-/** What a built-in server of the compatible product is now: a component with the same settings. */
+/** Successors of the compatible product's built-in servers: components with the same settings. */
 export const successors: Readonly<Record<string, string>> = {
   'static-filesystem': 'server/static-filesystem',
   virtualhost: 'server/virtualhost',
 };
 
 /**
- * Writes the built-in servers of the compatible product as the components that took their place.
- *
- * Codes: a warning CONFIG_OLD_PLUGIN; PLUGIN_DUPLICATE where the component is there too.
+ * Converts the compatible product's built-in servers to their successors.
+ * Codes: a warning CONFIG_OLD_PLUGIN; PLUGIN_DUPLICATE if the successor is also configured.
  */
 export function convertServers(document: DataObject, report: Conversion): void {
   const components = document['extra_config'];

@@ -3,21 +3,21 @@ import { refuseBuiltIn } from './built-ins.ts';
 import { type Handlers, handlers, type Kind, kindNames, type OfferedHandlers } from './handlers.ts';
 import type { HostSite } from './host.ts';
 
-/** A name of a configuration and what brings it. */
+/** A configured name and the handlers found for it. */
 export interface Named {
   readonly entry: OfferedHandlers;
-  /** Of the name, relative to the configuration. */
+  /** Pointer to the name, relative to the configuration. */
   readonly pointer: string;
-  /** What stands under the name, with defaults; undefined for nothing. */
+  /** Settings of the name, with defaults; undefined for none. */
   readonly settings: Data | undefined;
 }
 
-/** What is configured at a place: names, and settings under them. */
+/** Site whose configuration lists names and their settings. */
 export type NamingSite = HostSite<{ readonly [key: string]: unknown }>;
 
 /**
- * Finds what a configuration names.
- * @param pointerOf where a name stands, by its position.
+ * Finds the handlers that a configuration lists.
+ * @param pointerOf returns the pointer to a name, by position.
  * @throws ConfigError PLUGIN_UNKNOWN, PLUGIN_SETTINGS, CONFIG_NOT_SUPPORTED.
  */
 export function findNamed(
@@ -59,7 +59,7 @@ function unknownName(
   });
 }
 
-/** Settings that nobody reads: their name is not listed. */
+/** Warns about settings whose name is not listed. */
 function warnOfUnused(site: NamingSite, names: readonly string[], known: readonly OfferedHandlers[]): void {
   for (const key of Object.keys(site.config)) {
     if (names.includes(key) || !isObject(site.config[key] as Data) || !known.some(({ name }) => name === key)) continue;
@@ -69,7 +69,7 @@ function warnOfUnused(site: NamingSite, names: readonly string[], known: readonl
   }
 }
 
-/** What stands under a name, checked, with its defaults. @throws ConfigError PLUGIN_SETTINGS */
+/** Returns the validated settings of a name, with defaults. @throws ConfigError PLUGIN_SETTINGS */
 export function settingsOf(site: NamingSite, { name, file, checkSettings }: Handlers): Data | undefined {
   const written = Object.hasOwn(site.config, name) ? (site.config[name] as Data) : undefined;
   if (!checkSettings) return written;
@@ -84,7 +84,7 @@ export function settingsOf(site: NamingSite, { name, file, checkSettings }: Hand
   });
 }
 
-/** The whole namespace, with what stands under a name completed by defaults. */
+/** Returns the whole namespace, with the defaults of the name's settings. */
 export function wholeConfig({ config }: NamingSite, { entry, settings }: Named): DataObject {
   const whole: DataObject = {};
   for (const [key, value] of Object.entries(config)) setKey(whole, key, value as Data);

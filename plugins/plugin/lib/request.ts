@@ -20,19 +20,19 @@ const paramSpelling: Spelling<string> = { spell: paramKey, coerce: (value) => te
 const querySpelling: Spelling<string[]> = { spell: (name) => name, coerce: textsOf };
 
 /**
- * The request of a pipe as handlers see it: fields to read and to change, in their place or by another value. What is
- * changed counts once the handler has returned, or calls `next`.
+ * A pipe request in the form that handlers see: fields that can be read, modified in place or replaced. Changes take
+ * effect when the handler returns or calls `next`.
  */
 export class RequestView implements PluginRequest {
   method: string;
-  /** Of a backend, where it is sent; of an endpoint, what the client asks for, which is not sent anywhere. */
+  /** Target address at a backend; at an endpoint, the address that the client requests, which is not sent anywhere. */
   url: string;
   path: string;
-  /** Path variables, found as `id` and as `Id`. */
+  /** Path variables, available as `id` and as `Id`. */
   params: Named<string>;
   query: Named<string[]>;
   headers: Headers;
-  /** The bytes, which are there once; null for none. To be set to a text, to bytes or to a stream. */
+  /** Body as a stream, readable once; null for none. Can be set to a text, bytes or a stream. */
   declare body: Readable | null;
   readonly #request: PipeRequest;
   readonly #field: BodyField | null = null;
@@ -54,7 +54,7 @@ export class RequestView implements PluginRequest {
     else this.#field = BodyField.define(this, 'body', () => readableRequest(body));
   }
 
-  /** The body that a handler has put in the place of the request's; undefined for none. */
+  /** Returns the body that a handler has set; undefined if it was not replaced. */
   static newBody(own: RequestView, given: object): { readonly body: GivenBody } | undefined {
     const field = own.#field;
     if (given === own) return field ? field.replacement : own.body === null ? undefined : { body: own.body };
@@ -63,13 +63,13 @@ export class RequestView implements PluginRequest {
     return body === null && !field ? undefined : field?.isStream(body) ? undefined : { body };
   }
 
-  /** The whole body, which stays there for others. @throws CallError PAYLOAD_TOO_LARGE, 413. */
+  /** Reads the whole body, which remains available to others. @throws CallError PAYLOAD_TOO_LARGE, 413. */
   async text(options?: BufferOptions): Promise<string> {
     const bytes = await this.#bytes(options);
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
   }
 
-  /** The whole body, decoded. @throws Error with the status 400 for what is no JSON. */
+  /** Reads and parses the whole body. @throws Error with the status 400 for invalid JSON. */
   async json(options?: BufferOptions): Promise<Data> {
     const text = await this.text(options);
     try {
@@ -98,7 +98,7 @@ function urlOf({ origin, target, client }: PipeRequest): string {
 
 type Fields = Partial<Record<'method' | 'url' | 'params' | 'query' | 'headers', unknown>>;
 
-/** True for what a handler may hand on as a request. */
+/** Returns whether a handler can pass a value on as a request. */
 export function isRequestLike(given: unknown): given is object {
   if (given instanceof RequestView) return true;
   if (typeof given !== 'object' || given === null) return false;
@@ -106,9 +106,9 @@ export function isRequestLike(given: unknown): given is object {
 }
 
 /**
- * Writes to a request what a handler has made of it, or of a copy.
- * @param own what the handler was given.
- * @throws TypeError for a method, an address, a header or a body that can be none.
+ * Writes a handler's changes, made to the request or a copy, to the pipe request.
+ * @param own the request that the handler received.
+ * @throws TypeError for an invalid method, address, header or body.
  */
 export function writeRequest(given: object, own: RequestView, request: PipeRequest, call: Call): void {
   const { method, url, params, query, headers } = given as Fields;
@@ -131,7 +131,7 @@ function isNamed(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** In the backend phase the query is a section of the address by then. */
+/** In the backend phase, the query is already part of the address. */
 function writeQuery(request: PipeRequest, given: object): void {
   const values = valuesOf(given, querySpelling);
   if (!values) return;

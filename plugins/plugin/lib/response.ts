@@ -16,11 +16,11 @@ import { BodyField } from './body-field.ts';
 import { type Headers, headersOf, writeHeaders } from './headers.ts';
 import { RequestView } from './request.ts';
 
-/** What a body that was replaced leaves behind. */
+/** Headers that become invalid when a body is replaced. */
 const ofBody = ['content-length', 'transfer-encoding'];
 
 /**
- * A reply as handlers see it. Where it is decoded `data`, `isComplete` and `headers` count, where bytes pass undecoded
+ * A reply in the form that handlers see. For decoded replies, `data`, `isComplete` and `headers` apply; for raw bodies,
  * `io`, `statusCode` and `headers`.
  */
 export class ResponseView implements PluginResponse {
@@ -28,7 +28,7 @@ export class ResponseView implements PluginResponse {
   isComplete: boolean;
   statusCode: number;
   headers: Headers;
-  /** The bytes, which are there once; null where they are decoded. To be set to a text, to bytes or to a stream. */
+  /** Body as a stream, readable once; null if the reply is decoded. Can be set to a text, bytes or a stream. */
   declare io: Readable | null;
   readonly #reply: Reply;
   readonly #field: BodyField | null = null;
@@ -44,20 +44,20 @@ export class ResponseView implements PluginResponse {
     else this.#field = BodyField.define(this, 'io', () => readableReply(body));
   }
 
-  /** What it stands for. */
+  /** Returns the underlying reply. */
   static replyOf(response: ResponseView): Reply {
     return response.#reply;
   }
 
-  /** Its body; null where it has none. */
+  /** Returns the body field; null if there is no body. */
   static fieldOf(response: ResponseView): BodyField | null {
     return response.#field;
   }
 }
 
-/** What a response modifier gets besides. */
+/** A response with the additional fields of response modifiers. */
 export class ModifiedView extends ResponseView implements ModifiedResponse {
-  /** The request that was answered, to look at. */
+  /** The request of this response, read-only. */
   readonly request: RequestView;
   readonly context: ModuleContext;
 
@@ -68,7 +68,7 @@ export class ModifiedView extends ResponseView implements ModifiedResponse {
   }
 }
 
-/** True for what a handler may answer with. */
+/** Returns whether a handler can return a value as a response. */
 export function isResponseLike(given: unknown): given is object {
   if (given instanceof ResponseView) return true;
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return false;
@@ -78,10 +78,10 @@ export function isResponseLike(given: unknown): given is object {
 type Fields = Partial<Record<'data' | 'isComplete' | 'statusCode' | 'headers' | 'io', unknown>>;
 
 /**
- * The reply that a handler has made.
- * @param given what it answered with: what it was given, changed or not, or something of its own.
- * @param raw bytes pass undecoded.
- * @throws TypeError for a status, data, headers or a body that can be none.
+ * Converts a handler's response to a reply.
+ * @param given the handler's response: the one it received, changed or not, or a new one.
+ * @param raw bodies are not decoded.
+ * @throws TypeError for an invalid status, data, headers or body.
  */
 export function toReply(given: object, raw: boolean, call: Call): Reply {
   const { data, isComplete, statusCode, headers } = given as Fields;
@@ -106,7 +106,7 @@ export function toReply(given: object, raw: boolean, call: Call): Reply {
   return reply;
 }
 
-/** A body that was not replaced stays what it is. */
+/** Keeps a body that was not replaced. */
 function writeBody(reply: Reply, given: object, call: Call): void {
   const isOwn = given instanceof ResponseView;
   const field = isOwn ? ResponseView.fieldOf(given) : null;

@@ -31,7 +31,7 @@ import { CALL } from './host-tracer.ts';
 import type { Made } from './make.ts';
 import { elsewhere, type SyncTime } from './sync-time.ts';
 
-/** What a request has besides what one of `fetch` has. */
+/** Additional fields of server requests. */
 interface ServerFields extends Pick<ServerRequest, 'raw' | 'originalPath' | 'state'> {
   readonly [CALL]: Call;
 }
@@ -45,19 +45,19 @@ export function clientIp(): string {
   return call.client.ip;
 }
 
-/** How a handler stands around everything. */
+/** Settings of a server handler. */
 export interface ServerStance {
   readonly made: Made<ServerHandler>;
   readonly time: SyncTime;
   readonly encoding: (name: string) => Encoding | undefined;
 }
 
-/** A handler around everything that is answered. */
+/** Wraps every request of the gateway in a handler. */
 export function aroundService(stance: ServerStance): Wrap<ClientRequest> {
   return (next) => (client, call) => new ServerCall(stance, next, client, call).run();
 }
 
-/** As the client wrote it: what the outermost handler gets. */
+/** Path as sent by the client, which the outermost handler receives. */
 const originalPath: Slot<string> = defineSlot('original path');
 
 /** One request on its way through a handler. */
@@ -69,7 +69,7 @@ class ServerCall {
   readonly #responses = new Responses();
   #asked: ServerRequest | null = null;
   #wentOn = false;
-  /** What the gateway has answered last. */
+  /** The gateway's last response. */
   #inner: Reply | null = null;
 
   constructor(stance: ServerStance, next: Step<ClientRequest>, client: ClientRequest, call: Call) {
@@ -81,7 +81,7 @@ class ServerCall {
 
   async run(): Promise<Reply> {
     const asked = this.#makeRequest();
-    // A method that no request of `fetch` can have is none of an endpoint's.
+    // No endpoint accepts a method that `fetch` requests cannot have.
     if (!asked) return refuse(405);
     this.#asked = asked;
     const { made, time } = this.#stance;
@@ -93,7 +93,7 @@ class ServerCall {
       if (reply !== this.#inner && reply.body !== null) reply.complete = this.#inner?.complete ?? null;
       return reply;
     } catch (error) {
-      // What came from inside may still become the answer.
+      // A response of the gateway may still become the final one.
       this.#call.onEnd(() => this.#drop());
       if (error instanceof CallError) throw error;
       if (error instanceof NoResponse) throw noAnswer(error.given);
@@ -105,7 +105,7 @@ class ServerCall {
     for (const rest of this.#responses.rest()) discard(rest.body);
   }
 
-  /** Goes on into the gateway. */
+  /** Passes the request on to the gateway. */
   readonly #goOn: ServerNext = (given = this.#asked!) => {
     this.#wentOn = true;
     return elsewhere(() => this.#send(given));
@@ -123,7 +123,7 @@ class ServerCall {
     return this.#responses.add(this.#inner);
   }
 
-  /** The request of the gateway that a handler goes on with. */
+  /** Converts the request that a handler passes on to a gateway request. */
   #changed(given: Request): ClientRequest {
     const { client } = this;
     const asked = this.#asked!;
@@ -175,7 +175,7 @@ class ServerCall {
   }
 }
 
-/** Writes the data of a reply as its endpoint does, so that handlers have the bytes. Of a path of the gateway's own: as JSON. */
+/** Encodes the data of a reply as its endpoint does, so that handlers receive bytes. Paths of the gateway itself use JSON. */
 function writeData(reply: Reply, request: ClientRequest, encodingOf: ServerStance['encoding']): void {
   const { data } = reply;
   if (!data) return;

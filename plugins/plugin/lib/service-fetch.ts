@@ -3,10 +3,10 @@ import { bodyOfMessage } from './fetch-bodies.ts';
 import { bagOf } from './fetch-headers.ts';
 import { toResponse } from './fetch-response.ts';
 
-/** Longest call without a signal, its body included, in milliseconds. */
+/** Timeout for a call without a signal, including its body, in milliseconds. */
 const TIMEOUT_MS = 30_000;
 
-/** Calls of modules by the client of the service. */
+/** Creates the `fetch` that modules use, backed by the service's HTTP client. */
 export function serviceFetch(site: Site<unknown>): Fetch {
   const send = site.http({ ofService: true });
   const agent = `Sluice Version ${site.use('version')}`;

@@ -3,8 +3,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { CheckSettings } from './handlers.ts';
 
 /**
- * Compiles the JSON Schema that a module has for its settings: draft 2020-12 where `$schema` says so, else draft 07.
- * @throws Error for what is no schema.
+ * Compiles a module's JSON Schema for its settings: draft 2020-12 if `$schema` says so, otherwise draft 07.
+ * @throws Error for an invalid schema.
  */
 export function compileSettings(schema: AnySchemaObject): CheckSettings {
   const isLatest = typeof schema['$schema'] === 'string' && schema['$schema'].includes('2020-12');

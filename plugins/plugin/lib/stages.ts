@@ -8,17 +8,17 @@ import { asResponseModifier, modifyingReply, modifyingRequest } from './modify.t
 import type { Named } from './place.ts';
 import { SyncTime } from './sync-time.ts';
 
-/** The kinds of handlers that stand in a pipe. */
+/** Kinds of handlers that run in a pipe. */
 export type PipeKind = Exclude<Kind, 'httpServer'>;
 
 /**
- * A handler of a name as a stage of a pipe.
- * @param config what its factory gets. @param raw bytes pass undecoded.
- * @throws ConfigError as of `make`.
+ * Creates the pipe stage of a named handler.
+ * @param config passed to its factory. @param raw bodies are not decoded.
+ * @throws ConfigError as `make` does.
  */
 export type MakeStage = (site: HostSite, named: Named, config: unknown, raw: boolean) => Wrap<PipeRequest>;
 
-/** By kind; the code of the module runs where this does. */
+/** Stage constructors by kind, for modules that run in this thread. */
 export const stages: Readonly<Record<PipeKind, MakeStage>> = {
   middleware(site, named, config, raw) {
     const made = make<MiddlewareHandler>(site, 'middleware', named, config, asFunction);

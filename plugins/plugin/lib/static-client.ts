@@ -6,7 +6,7 @@ import { belowPrefix } from '../../services/files/path-prefix.ts';
 import { type NamingSite, settingsOf } from './place.ts';
 import { compileSettings } from './settings.ts';
 
-/** The client of the compatible product that answers with files. */
+/** Name of the compatible product's client that serves files. */
 export const STATIC_CLIENT = 'static-filesystem';
 
 const path = { type: 'string', pattern: '^/' };
@@ -32,7 +32,7 @@ interface Settings {
 }
 
 /**
- * Answers calls of a backend below a prefix with files; others, and what is skipped, go on to its host.
+ * Serves backend calls below a prefix from files; other calls and skipped paths go to the backend's host.
  * @throws ConfigError PLUGIN_SETTINGS, STATIC_PATH; warning CONFIG_OLD_PLUGIN.
  */
 export function staticClient(site: NamingSite & BackendSite<unknown>): Wrap<PipeRequest> {

@@ -1,14 +1,14 @@
 import { type Histogram, type Log, meterOf, type Site } from '#contract';
 
-/** Synchronous time of one call from which on it is told, in milliseconds: nobody else was served meanwhile. */
+/** Synchronous time of one call from which it is reported, in milliseconds: it blocks all other requests. */
 const LONG_MS = 50;
-/** The shortest time between two such lines of one handler, in milliseconds. */
+/** Minimum interval between two reports about one handler, in milliseconds. */
 const QUIET_MS = 1000;
 
-/** Time that code inside the running hook has taken, which is not the hook's own. */
+/** Time in the running hook that was spent in other code, in milliseconds. */
 let elsewhereMs = 0;
 
-/** Measures how long the calls of one handler keep the event loop, without what they call in turn. */
+/** Measures how long the calls of one handler block the event loop, excluding the code that they call. */
 export class SyncTime {
   readonly #name: string;
   readonly #log: Log;
@@ -51,7 +51,7 @@ export class SyncTime {
   }
 }
 
-/** Runs what is not the own time of the hook that calls it. */
+/** Runs code whose time does not count as the calling hook's own. */
 export function elsewhere<T>(run: () => T): T {
   const outerMs = elsewhereMs;
   const startedAt = performance.now();

@@ -1,17 +1,17 @@
 import { inspect } from 'node:util';
 
-/** Named values as plain code sees them. */
+/** Named values as a plain object. */
 export type Named<T> = Record<string, T>;
 
-/** How the values of one kind are read and written. */
+/** Rules for reading and writing one kind of values. */
 export interface Spelling<T> {
-  /** The spelling under which a name is found. */
+  /** Normalizes a name for lookups. */
   readonly spell: (name: string) => string;
-  /** What is kept of a value that was set; undefined for none. */
+  /** Converts an assigned value; undefined deletes it. */
   readonly coerce: (value: unknown) => T | undefined;
 }
 
-/** What stands behind named values: made when somebody first looks. */
+/** Backing store of named values, created on first access. */
 class Holder<T> {
   readonly spelling: Spelling<T>;
   readonly #read: () => Named<T>;
@@ -36,7 +36,7 @@ class Holder<T> {
   }
 }
 
-/** Under it named values give their holder: to find it in a WeakMap would cost more than everything else. */
+/** Key under which named values return their holder: a WeakMap lookup would cost more than everything else. */
 const HOLDER = Symbol('holder');
 
 const traps: ProxyHandler<Holder<unknown>> = {
@@ -64,15 +64,16 @@ const traps: ProxyHandler<Holder<unknown>> = {
   },
 };
 
-/** Values that can be looked up in any spelling and changed in place. @param read makes the values, without a prototype. */
+/** Creates values that can be looked up in any spelling and changed in place. @param read creates the values, without a prototype. */
 export function namedValues<T>(spelling: Spelling<T>, read: () => Named<T>): Named<T> {
   return new Proxy(new Holder(spelling, read) as Holder<unknown>, traps) as unknown as Named<T>;
 }
 
 /**
- * What named values, or a plain object that took their place, are now, by the right spelling.
- * @param isElsewhere they are wanted for another message than the one that they were made for.
- * @returns null where nobody has looked at them, so that they are what they were.
+ * Returns the current values of an object made by `namedValues`, or of a plain object that replaced it, by normalized
+ * name.
+ * @param isElsewhere the values are needed for a different message than they were made for.
+ * @returns null if the values were never accessed and are therefore unchanged.
  */
 export function valuesOf<T>(given: object, spelling: Spelling<T>, isElsewhere = false): Named<T> | null {
   const holder = (given as { readonly [HOLDER]?: Holder<T> })[HOLDER];
@@ -85,7 +86,7 @@ export function valuesOf<T>(given: object, spelling: Spelling<T>, isElsewhere = 
   return values;
 }
 
-/** One text or several, as a list. */
+/** Converts one or several texts to a list. */
 export function textsOf(value: unknown): string[] | undefined {
   if (value === undefined || value === null) return undefined;
   return Array.isArray(value) ? value.map(String) : [String(value)];

@@ -5,18 +5,17 @@ const SERVER = 'plugin/http-server';
 const CLIENT = 'plugin/http-client';
 const AT = joinPointer('', 'extra_config', SERVER, 'wildcard');
 
-/** A public path below which everything is answered by an endpoint. */
+/** A public path prefix served by an endpoint. */
 interface Prefix {
   readonly path: string;
-  /** The endpoint, as it is written. */
+  /** The endpoint's path as configured. */
   readonly endpoint: string;
   readonly pointer: string;
 }
 
 /**
- * Writes the plugins named `wildcard` of the compatible product as endpoints whose paths end in `/*`, one for each prefix and
- * one more for the prefix itself. The endpoints that they stand for have no path of their own any more.
- *
+ * Converts the compatible product's `wildcard` plugins to endpoints whose paths end in `/*`, one for each prefix and
+ * one more for the prefix itself. The original endpoints no longer have paths of their own.
  * Codes: WILDCARD_FORM, WILDCARD_ENDPOINT, WILDCARD_PREFIX; a warning CONFIG_OLD_PLUGIN.
  */
 export function convertWildcards(document: DataObject, report: Conversion): void {
@@ -40,7 +39,7 @@ export function convertWildcards(document: DataObject, report: Conversion): void
   }
 }
 
-/** @returns undefined for a form that is none. */
+/** @returns undefined for invalid settings. */
 function prefixesOf(wildcard: Data | undefined, report: Conversion): Prefix[] | undefined {
   const written = isObject(wildcard) ? wildcard['endpoints'] : undefined;
   if (!isObject(wildcard) || !isObject(written)) {
@@ -87,7 +86,7 @@ function prefixesOf(wildcard: Data | undefined, report: Conversion): Prefix[] | 
   });
 }
 
-/** Puts endpoints for every prefix in the place of one. */
+/** Replaces an endpoint by one for each prefix. */
 function replace(endpoints: Data[], at: number, prefixes: readonly Prefix[], report: Conversion): void {
   const receiving = endpoints[at] as DataObject;
   const wanting = withoutClients(receiving);
@@ -118,7 +117,7 @@ function isDeclared(endpoints: readonly Data[], path: string, method: Data | und
   );
 }
 
-/** Takes the clients named `wildcard` from the backends of an endpoint. @returns positions of those that had none. */
+/** Removes the clients named `wildcard` from the backends of an endpoint. @returns positions of the backends without one. */
 function withoutClients(endpoint: DataObject): number[] {
   const wanting: number[] = [];
   eachBackend({ endpoints: [endpoint] }, (backend, pointer) => {

@@ -1,18 +1,18 @@
 import type { Naming, Skeleton, Skeletons } from '#contract';
 import { moduleTest } from './module-test.ts';
 
-/** What tells one kind of modules from another. */
+/** Properties of one kind of module. */
 interface ModuleKind {
-  /** Namespace that a configuration names the module in. */
+  /** Namespace in which a configuration names the module. */
   readonly namespace: string;
   readonly level: 'service' | 'endpoint' | 'backend';
-  /** Its first comment, without the full stop. */
+  /** First comment of the module, without the final period. */
   readonly about: string;
-  /** The factory, in which `SETTINGS` stands for the settings and `HEADER` for the header. */
+  /** Source of the factory, with the placeholders `SETTINGS` and `HEADER` for the settings and the header. */
   readonly factory: string;
-  /** The header is set on the request to the backend, not on the response. */
+  /** Sets the header on the request to the backend instead of the response. */
   readonly changesRequest?: boolean;
-  /** A single name in the configuration, not a list. */
+  /** The configuration takes a single name instead of a list. */
   readonly single?: boolean;
 }
 
@@ -79,7 +79,7 @@ const httpServer: ModuleKind = {
   },`,
 };
 
-/** Skeletons of modules of the compatible form; `module` is one that brings middleware. */
+/** Skeletons of modules in the compatible form; `module` creates one with a middleware. */
 export const skeletons: Skeletons = {
   module: skeletonOf(middleware),
   middleware: skeletonOf(middleware),

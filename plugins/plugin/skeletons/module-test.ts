@@ -1,15 +1,15 @@
 import type { Naming } from '#contract';
 
-/** Place of a module in the configuration of its test. */
+/** Position of a module in the configuration of its test. */
 interface TestPlace {
   readonly level: 'service' | 'endpoint' | 'backend';
-  /** The header reaches the backend, which answers with it. */
+  /** The header reaches the backend, which returns it. */
   readonly changesRequest: boolean;
-  /** As text, without a comma behind it. */
+  /** JSON text, without a trailing comma. */
   readonly extraConfig: string;
 }
 
-/** The test of a module: a gateway loads the file, and a request goes through it to a backend. */
+/** Creates the test of a module: a gateway loads the file, and a request passes through it to a backend. */
 export function moduleTest({ name, word, header }: Naming, { level, changesRequest, extraConfig }: TestPlace): string {
   const written = extraConfig.replaceAll(/"(\w+)":/g, '$1:').replaceAll('"', "'");
   const at = (here: TestPlace['level'], indent: string) => (here === level ? `\n${indent}${written},` : '');
