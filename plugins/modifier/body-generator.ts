@@ -4,7 +4,7 @@ import { generatorSchema, requestExample } from './lib/template/schema.ts';
 
 const successor = 'modifier/request-body-generator';
 
-/** The old name of `modifier/request-body-generator` at backends. Fault besides: `TEMPLATE_TWICE`. */
+/** Former name of `modifier/request-body-generator` at backends. Additional error: `TEMPLATE_TWICE`. */
 export const plugin = definePlugin({
   name: 'modifier/body-generator',
   description: `The old name of ${successor} at backends.`,

@@ -28,11 +28,9 @@ const schema = {
 type JmespathConfig = Infer<typeof schema>;
 
 /**
- * Replaces decoded data by what an expression gives for it: an array is then under `collection`, a scalar under `content`.
- * Status, headers and completeness stay. Without data nothing is done.
- *
- * Fault of the configuration: `JMESPATH_SYNTAX`; warning `JMESPATH_RAW`. Errors of a call: `JMESPATH_TYPE`,
- * `JMESPATH_LIMIT`.
+ * Replaces decoded data by the result of an expression: an array is returned under `collection`, a scalar under
+ * `content`. Status, headers and completeness are unchanged. Responses without data are not changed.
+ * Configuration error: `JMESPATH_SYNTAX`; warning `JMESPATH_RAW`. Errors of a call: `JMESPATH_TYPE`, `JMESPATH_LIMIT`.
  */
 export const plugin = definePlugin({
   name: 'modifier/jmespath',
@@ -50,7 +48,7 @@ export const plugin = definePlugin({
   ],
 });
 
-/** @returns null where bytes pass. */
+/** @returns null if bodies are not decoded. */
 function replacing(site: EndpointSite<JmespathConfig>): Wrap<PipeRequest> | null {
   const expression = readExpression(site, site.config.expr, '/expr');
   const raw = rawEncodingAt(site);

@@ -12,9 +12,8 @@ const schema = {
 } as const;
 
 /**
- * Runs scripts around one backend: `pre` sees its request, address included, `post` its response.
- *
- * Faults of the configuration: `LUA_SYNTAX`, `LUA_CHECKSUM`; warning `LUA_UNUSED`. Errors of a call: `LUA_ERROR`,
+ * Runs scripts around one backend: `pre` sees its request, including the address, `post` its response.
+ * Configuration errors: `LUA_SYNTAX`, `LUA_CHECKSUM`; warning `LUA_UNUSED`. Errors of a call: `LUA_ERROR`,
  * `LUA_CUSTOM_ERROR`.
  */
 export const plugin = definePlugin({

@@ -25,10 +25,8 @@ const schema = {
 } as const;
 
 /**
- * Runs a script on the client's request, before an endpoint is looked for or before anything of it but authentication.
- *
- * Faults of the configuration: `LUA_SYNTAX`, `LUA_CHECKSUM`. Errors of a call: `LUA_ERROR`,
- * `LUA_CUSTOM_ERROR`.
+ * Runs a script on the client's request: before routing, or at an endpoint before everything except authentication.
+ * Configuration errors: `LUA_SYNTAX`, `LUA_CHECKSUM`. Errors of a call: `LUA_ERROR`, `LUA_CUSTOM_ERROR`.
  */
 export const plugin = definePlugin({
   name: 'modifier/lua-endpoint',

@@ -12,9 +12,9 @@ const schema = {
 } as const;
 
 /**
- * Runs scripts around the backends of an endpoint: `pre` sees the request before any is called, `post` the merged response.
- *
- * Faults of the configuration: `LUA_SYNTAX`, `LUA_CHECKSUM`; warning `LUA_UNUSED`. Errors of a call: `LUA_ERROR`,
+ * Runs scripts around the backends of an endpoint: `pre` sees the request before any backend is called, `post` the
+ * merged response.
+ * Configuration errors: `LUA_SYNTAX`, `LUA_CHECKSUM`; warning `LUA_UNUSED`. Errors of a call: `LUA_ERROR`,
  * `LUA_CUSTOM_ERROR`.
  */
 export const plugin = definePlugin({

@@ -5,10 +5,10 @@ import { generatorSchema, requestExample } from './lib/template/schema.ts';
 const schema = generatorSchema(requestExample);
 
 /**
- * Makes the body of requests from a template: at an endpoint once for all backends, at a backend for that one, from what the
- * endpoint's has made. The method stays. A template that fails ends the call before anybody is asked.
- *
- * Faults of the configuration: `TEMPLATE_BASE64`, `TEMPLATE_INVALID`, `TEMPLATE_TWICE`. Errors of a call:
+ * Generates the body of requests from a template: at an endpoint once for all backends, at a backend for that backend,
+ * based on the endpoint's result. The method is unchanged. If a template fails, the call ends before any backend is
+ * called.
+ * Configuration errors: `TEMPLATE_BASE64`, `TEMPLATE_INVALID`, `TEMPLATE_TWICE`. Errors of a call:
  * `TEMPLATE_EXECUTION`, `TEMPLATE_LIMIT`.
  */
 export const plugin = definePlugin({

@@ -5,10 +5,10 @@ import { generatorSchema, responseExample } from './lib/template/schema.ts';
 const schema = generatorSchema(responseExample);
 
 /**
- * Makes the data of responses from a template, or with `no-op` their body. Status, headers and completeness stay. It has the
- * last word on the data of its level; a response without any, as of a failed call, is left alone.
- *
- * Faults of the configuration: `TEMPLATE_BASE64`, `TEMPLATE_INVALID`, `TEMPLATE_STREAM`. Errors of a call:
+ * Generates the data of responses from a template, or their body with `no-op`. Status, headers and completeness are
+ * unchanged. It runs last among the changes to the data of its level; responses without data, such as those of failed
+ * calls, are not changed.
+ * Configuration errors: `TEMPLATE_BASE64`, `TEMPLATE_INVALID`, `TEMPLATE_STREAM`. Errors of a call:
  * `TEMPLATE_EXECUTION`, `TEMPLATE_LIMIT`, `TEMPLATE_OUTPUT`, `TEMPLATE_BODY`.
  */
 export const plugin = definePlugin({

@@ -4,15 +4,15 @@ import { responseKind } from './lua-response.ts';
 import type { ScriptConfig } from './lua-schema.ts';
 import { Script } from './lua-script.ts';
 
-/** How a script stands around calls. */
+/** Position of a script around calls. */
 export interface Around {
-  /** The backend is chosen. */
+  /** The backend has been selected. */
   readonly isAddressed: boolean;
-  /** Replies pass undecoded. */
+  /** Bodies are not decoded. */
   readonly raw: boolean;
 }
 
-/** What a script attaches around a call: `pre`, the call or an empty response, `post`. */
+/** Wraps a call in a script: `pre`, the call or an empty response, `post`. */
 export function around(site: Site<ScriptConfig>, { isAddressed, raw }: Around) {
   const script = new Script(site);
   const { skip_next: skips } = site.config;
@@ -63,7 +63,7 @@ function pathOf({ target }: PipeRequest): string {
   return target.split('?', 1)[0]!;
 }
 
-/** Nothing came back that a script could look at. */
+/** Returns whether there is no response that a script could read. */
 function isRefusal(reply: Reply): boolean {
   return reply.failed || reply.skipped || (reply.complete === null && reply.data === null && reply.body === null);
 }

@@ -4,7 +4,7 @@ import { headerMethods } from '../../services/lua/headers.ts';
 import { defineObject } from '../../services/lua/object.ts';
 import { METHOD, pushBody, pushOne, pushTexts, sets, wordArg } from './lua-request.ts';
 
-/** A client's request as a script sees it, and what the script has changed. */
+/** A client's request in the form that scripts see, with the script's changes. */
 export class ScriptedClient {
   readonly request: ClientRequest;
   method: string;
@@ -12,7 +12,7 @@ export class ScriptedClient {
   search: string;
   host: string;
   params: Params;
-  /** Names of the path variables as the endpoint writes them. */
+  /** Names of the path variables, in the endpoint's spelling. */
   readonly names: readonly string[];
 
   constructor(request: ClientRequest, names: readonly string[]) {
@@ -26,7 +26,7 @@ export class ScriptedClient {
     this.names = names;
   }
 
-  /** The request to go on with. Headers and body have been changed in their place. */
+  /** The request to continue with. Headers and body have been changed in place. */
   get changed(): ClientRequest {
     const { request, method, path, search, host, params } = this;
     const isSame =

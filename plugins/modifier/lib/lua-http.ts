@@ -13,8 +13,8 @@ import { MAX_STRING_BYTES } from '../../services/lua/budget.ts';
 import type { RunHost } from '../../services/lua/run.ts';
 
 /**
- * Sends what scripts ask for by the client of the gateway at this place, for no longer than the `timeout` of the service: the
- * call of a request that has not come to its endpoint yet has no end of its own.
+ * Sends requests of scripts through the gateway's HTTP client at this place, limited by the service's `timeout`: the
+ * call of a request that has not reached its endpoint yet has no time limit of its own.
  */
 export function scriptHttp(site: Site<unknown>): RunHost['http'] {
   const agent = `Sluice Version ${site.use('version')}`;

@@ -6,21 +6,21 @@ import { defineObject } from '../../services/lua/object.ts';
 import { currentRun } from '../../services/lua/run.ts';
 import { paramOf } from '../../services/params.ts';
 
-/** The request of a pipe as a script sees it. */
+/** A pipe request in the form that scripts see. */
 export interface ScriptedRequest {
   readonly request: PipeRequest;
-  /** As the script has set it; it leads nowhere. */
+  /** Path as set by the script; it has no effect on routing. */
   path: string;
-  /** The backend is chosen: its address is there, and can be changed. */
+  /** The backend has been selected: its address is available and can be changed. */
   readonly isAddressed: boolean;
 }
 
-/** True for a call that sets: it has an argument more. */
+/** Returns whether a call sets a value: it has an additional argument. */
 export function sets(L: LuaState, arg: number): boolean {
   return lua.lua_gettop(L) >= arg && lua.lua_type(L, arg) !== lua.LUA_TNIL;
 }
 
-/** Methods and host names have no signs that end them. */
+/** Reads an argument such as a method or a host name, which must match the pattern because it could otherwise end its field. */
 export function wordArg(L: LuaState, arg: number, what: string, pattern: RegExp): string {
   const text = textArg(L, arg);
   if (!pattern.test(text)) raise(L, `invalid ${what}`);
@@ -29,7 +29,7 @@ export function wordArg(L: LuaState, arg: number, what: string, pattern: RegExp)
 
 export const METHOD = /^[A-Za-z]{1,20}$/;
 
-/** Leaves the bytes of a body on the stack, waiting for them where they are on their way. */
+/** Pushes the bytes of a body to the stack, waiting for them if they have not arrived. */
 export function pushBody(L: LuaState, body: RequestBody | null): number {
   const bytes = body ? body.bytesToParse() : new Uint8Array();
   const push = (thread: LuaState, settled: unknown): number => {
@@ -39,7 +39,7 @@ export function pushBody(L: LuaState, body: RequestBody | null): number {
   return bytes instanceof Promise ? currentRun().wait(L, bytes, push) : push(L, bytes);
 }
 
-/** Leaves a table of texts on the stack: a copy. */
+/** Pushes a copy of the texts to the stack, as a table. */
 export function pushTexts(L: LuaState, entries: Iterable<readonly [string, string]>): number {
   const texts: DataObject = {};
   for (const [key, value] of entries) setKey(texts, key, value);

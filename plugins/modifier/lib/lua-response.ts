@@ -7,14 +7,14 @@ import { defineObject } from '../../services/lua/object.ts';
 import { currentRun } from '../../services/lua/run.ts';
 import { pushOne, sets } from './lua-request.ts';
 
-/** A reply as a script sees it. */
+/** A reply in the form that scripts see. */
 export interface ScriptedReply {
   readonly reply: Reply;
-  /** The reply passes undecoded: its status and its body are the client's. */
+  /** The reply is not decoded: its status and its body go to the client. */
   readonly raw: boolean;
 }
 
-/** What a body that was replaced leaves behind. */
+/** Headers that become invalid when a body is replaced. */
 const ofBody = ['content-length', 'content-encoding', 'transfer-encoding'];
 
 export const responseKind = defineObject<ScriptedReply>('response', {

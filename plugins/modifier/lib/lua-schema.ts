@@ -1,6 +1,6 @@
 import type { Infer } from '#contract';
 
-/** What a script is configured by, at each of its places. */
+/** Settings of a script at any of its places. */
 export const scriptFields = {
   sources: {
     type: 'array',
@@ -35,7 +35,7 @@ export const scriptFields = {
   },
 } as const;
 
-/** What a script may have besides where it sees the answer. */
+/** Additional settings of scripts that can read the response. */
 export const aroundFields = {
   post: {
     type: 'string',

@@ -10,7 +10,7 @@ import type { ScriptConfig } from './lua-schema.ts';
 
 type Ended = CallError | null;
 
-/** The files of a script, joined: which line is of which file. */
+/** The joined files of a script, with the file of each line. */
 interface Joined {
   readonly text: string;
   readonly firstLines: readonly (readonly [line: number, path: string])[];
@@ -18,7 +18,7 @@ interface Joined {
 
 const engines: { open?: Engine; closed?: Engine } = {};
 
-/** One virtual machine for all scripts with the same libraries. */
+/** Returns the virtual machine shared by all scripts with the same libraries. */
 function engineOf(opens: boolean): Engine {
   const kind = opens ? 'open' : 'closed';
   engines[kind] ??= new Engine(opens, gatewayTables);
@@ -27,7 +27,7 @@ function engineOf(opens: boolean): Engine {
 
 const SOURCES = 'sources';
 
-/** A script of the configuration: compiled once, run for each request with globals of its own. */
+/** A configured script: compiled once, run for each request with globals of its own. */
 export class Script {
   readonly #config: ScriptConfig;
   readonly #engine: Engine;
@@ -38,8 +38,8 @@ export class Script {
   #sources: Chunk | null = null;
 
   /**
-   * Faults of the configuration: LUA_SYNTAX, LUA_CHECKSUM; warning LUA_UNUSED.
-   * @throws the error of a file that cannot be read.
+   * Configuration errors: LUA_SYNTAX, LUA_CHECKSUM; warning LUA_UNUSED.
+   * @throws the read error of a file.
    */
   constructor(site: Site<ScriptConfig>) {
     const { config } = site;
@@ -65,18 +65,18 @@ export class Script {
     return this.#post !== null;
   }
 
-  /** What it does before the call may set any header, such as one made of a token. */
+  /** Code that runs before the call may set any header, such as one derived from a token. */
   get offers(): readonly Offer[] {
     const isRunBefore = this.#pre !== null || this.#config.sources.length > 0;
     return isRunBefore ? [anyHeader] : [];
   }
 
-  /** A run for one request. @param loads objects that it has, by the globals that hand them out. */
+  /** Creates a run for one request. @param loads the run's objects, by the globals that return them. */
   newRun(call: Call, loads: Readonly<Record<string, LuaLoad>>): Run {
     return new Run(this.#engine, { ...this.#host, call, loads, place: this.#place });
   }
 
-  /** Runs the files, then `pre`. @returns why the call is to end; null when it goes on. */
+  /** Runs the files, then `pre`. @returns why the call ends; null if it continues. */
   before(run: Run): Ended | Promise<Ended> {
     if (this.#config.live && this.#config.sources.length > 0) return this.#beforeLive(run);
     return this.#runBoth(run, this.#sources);
@@ -145,7 +145,7 @@ export class Script {
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
   }
 
-  /** As in `pre-script:L3` or `common.lua:L7`. */
+  /** Formats a position, as in `pre-script:L3` or `common.lua:L7`. */
   readonly #place = (name: string, line: number): string => {
     if (name !== SOURCES) return `${name}:L${line}`;
     const [first = 1, path = name] = this.#joined.firstLines.findLast(([from]) => from <= line) ?? [];

@@ -58,7 +58,7 @@ export const statusModifier = kind(
   }),
 );
 
-/** A range is one of the body where the answer has one: a failure stays whole. */
+/** Ranges apply only if the response carries the body: failures are sent whole. */
 function isOfBody({ status }: Reply): boolean {
   return status === 200 || status === 206 || status === 416;
 }
@@ -74,7 +74,7 @@ function whole(reply: Reply, bytes: Uint8Array): void {
   reply.headers.set('Content-Length', String(bytes.length));
 }
 
-/** @throws ConfigError for what is no base64. */
+/** @throws ConfigError for invalid base64. */
 function bytesOf(text: string, place: Place): Uint8Array {
   const bytes = bytesOfBase64(text.replace(/[\r\n]/g, ''));
   if (bytes) return bytes;

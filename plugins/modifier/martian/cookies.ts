@@ -84,7 +84,7 @@ function unquoted(value: string): string {
   return /^".*"$/s.test(value) ? value.slice(1, -1) : value;
 }
 
-/** @throws ConfigError for what cannot be a cookie. */
+/** @throws ConfigError for an invalid cookie. */
 function pairOf(name: string, value: string, place: Place): string {
   if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) throw place.fault('/name', `"${name}" is not a valid cookie name`);
   if (!/^[ !#-:<-[\]-~]*$/.test(value)) {

@@ -1,7 +1,7 @@
 import { canonicalHeaderName, type HeaderBag, isHeaderName, isHopByHop, type PipeRequest, type Reply } from '#contract';
 import { failure, type Place } from './modifier.ts';
 
-/** One header of a message. */
+/** Access to one header of a message. */
 export interface Field<M> {
   all(message: M): readonly string[];
   set(message: M, value: string): void;
@@ -9,7 +9,7 @@ export interface Field<M> {
   remove(message: M): void;
 }
 
-/** The header of that name on requests. `Host` and `Content-Length` are not kept among the others. */
+/** Returns the request header of that name. `Host` and `Content-Length` are stored separately from the other headers. */
 export function requestField(name: string): Field<PipeRequest> {
   const lower = name.toLowerCase();
   if (lower === 'host') return host;
@@ -17,20 +17,20 @@ export function requestField(name: string): Field<PipeRequest> {
   return isOfConnection(name) ? nothing : plain(name);
 }
 
-/** The header of that name on answers. */
+/** Returns the response header of that name. */
 export function replyField(name: string): Field<Reply> {
   if (name.toLowerCase() === 'content-length') return replyLength;
   return isOfConnection(name) ? nothing : plain(name);
 }
 
-/** The authority of an address, as in `host:port`. */
+/** Returns the authority of an address, as in `host:port`. */
 export function authorityOf(origin: string): string {
   return new URL(origin).host;
 }
 
 /**
- * Headers of the connection, not of the message: the gateway writes them itself, and another value would make the other
- * side lose its place in the bytes.
+ * Headers of the connection rather than the message: the gateway writes them itself, and any other value would break
+ * the framing.
  */
 function isOfConnection(name: string): boolean {
   const lower = name.toLowerCase();
@@ -71,7 +71,7 @@ const requestLength: Field<PipeRequest> = {
   append() {
     throw failure('Content-Length has one value only');
   },
-  // Without a length the body would be sent in chunks; the client knows best.
+  // Without a length the body would be sent in chunks, so the client's value stays.
   remove() {},
 };
 
@@ -90,12 +90,12 @@ const replyLength: Field<Reply> = {
   remove: ({ headers }) => headers.delete('content-length'),
 };
 
-/** A length that is not that of the body would cut it, or leave the other side waiting. */
+/** A wrong length would truncate the body, or leave the other side waiting. */
 function holds(value: string, length: number | undefined): void {
   if (Number(value) !== length) throw failure(`Content-Length ${value} for a body of ${length ?? 'unknown'} bytes`);
 }
 
-/** Refuses what is no header name, and tells of names that have no effect. @throws ConfigError MARTIAN_HEADER */
+/** Rejects invalid header names, and warns about names that have no effect. @throws ConfigError MARTIAN_HEADER */
 export function checkName(place: Place, at: string, name: string): void {
   if (!isHeaderName(name))
     throw place.fault(at, `"${name}" is not a valid header name`, { hint: 'letters, digits and -' });
@@ -104,7 +104,7 @@ export function checkName(place: Place, at: string, name: string): void {
   }
 }
 
-/** Refuses a value that cannot stand in a header. @returns it as it is on the wire. @throws ConfigError */
+/** Rejects invalid header values. @returns the value as sent on the wire. @throws ConfigError */
 export function checkValue(place: Place, at: string, name: string, value: string): string {
   if (/[\x00-\x08\x0a-\x1f\x7f]/.test(value)) throw place.fault(at, 'the value contains control characters');
   if (name.toLowerCase() === 'content-length' && !/^\d{1,15}$/.test(value)) {
@@ -113,7 +113,7 @@ export function checkValue(place: Place, at: string, name: string, value: string
   return wireText(value);
 }
 
-/** A text as the characters of its bytes: headers are kept so. */
+/** Converts a text to one character per UTF-8 byte, which is how headers are stored. */
 export function wireText(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }

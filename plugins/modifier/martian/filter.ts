@@ -1,7 +1,7 @@
 import type { Data, PipeRequest, Reply } from '#contract';
 import { innerModifier, type Modifier, type Place, scope } from './modifier.ts';
 
-/** The fields of filters that say what is done where they do not match, too. */
+/** Settings of filters that also have a modifier for messages that do not match. */
 export const filterFields = {
   modifier: innerModifier('Modifier to run on a match.'),
   else: innerModifier('Modifier to run otherwise. Default: none.'),
@@ -18,7 +18,7 @@ interface Condition {
   readonly response: (reply: Reply, request: PipeRequest) => boolean;
 }
 
-/** Acts by one modifier or by another, as a condition says on each side. */
+/** Applies one of two modifiers, depending on a condition for each side. */
 export function filter(config: ElseFilter, place: Place, condition: Condition): Modifier {
   const matched = place.inner(config.modifier, '/modifier');
   const other = config.else === undefined ? neither : place.inner(config.else, '/else');

@@ -5,7 +5,7 @@ import { actsOn, innerModifier, kind, type Place, scope, scopeOf } from './modif
 
 const name = { type: 'string', minLength: 1, description: 'Header name.' } as const;
 
-/** Sets a header in the place of all its values. */
+/** Sets a header, replacing all its values. */
 export const headerModifier = kind(
   {
     type: 'object',
@@ -186,7 +186,7 @@ export const headerRegexFilter = kind(
 
 type Write = <M>(field: Field<M>, message: M, value: string) => void;
 
-/** A modifier that writes one value to a header on both sides. */
+/** Creates a modifier that writes one value to a header on both sides. */
 function writing(place: Place, name: string, value: string, scope: readonly ('request' | 'response')[], write: Write) {
   checkName(place, '/name', name);
   const text = checkValue(place, '/value', name, value);

@@ -15,7 +15,7 @@ import { personalHeaders } from '../../services/personal-headers.ts';
 import { compileModifier, modifierSchema } from './kinds.ts';
 import type { Modifier, Place } from './modifier.ts';
 
-/** Changes the request right before it is sent, and the answer before it is decoded. */
+/** Changes the request right before it is sent, and the response before it is decoded. */
 export const plugin = definePlugin({
   name: 'modifier/martian',
   description: 'Modifies backend requests and responses with a declarative language.',
@@ -62,7 +62,7 @@ function around({ request: changeRequest, response: changeReply }: Modifier): Wr
     const reply = next(request, call);
     if (changeReply === null) return reply;
     const change = (received: Reply): Reply => {
-      // Neither a call that failed nor data of another protocol is an answer over HTTP.
+      // Failed calls and data of other protocols are not HTTP responses.
       if (received.errors.length > 0 || received.data !== null || received.skipped) return received;
       try {
         changeReply(received, request);
@@ -76,7 +76,7 @@ function around({ request: changeRequest, response: changeReply }: Modifier): Wr
   };
 }
 
-/** An answer whose status allows no body has none, nor a length that others would wait for. */
+/** Removes the body and the length if the status does not allow a body: the client would wait for the bytes. */
 function settled(reply: Reply): Reply {
   if (reply.status !== 204 && reply.status !== 205 && reply.status !== 304) return reply;
   discard(reply.body);

@@ -23,7 +23,7 @@ import {
   urlRegexFilter,
 } from './urls.ts';
 
-/** The language: every modifier by its name. */
+/** All modifiers of the language, by name. */
 const kinds: Readonly<Record<string, Kind>> = {
   'header.Modifier': headerModifier,
   'header.Append': headerAppend,
@@ -50,7 +50,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 const names = Object.keys(kinds);
 
-/** One modifier: an object with one key, its name. */
+/** Schema of one modifier: an object whose only key is the modifier's name. */
 export const modifierSchema: { readonly type: 'object' } = declareModifiers({
   type: 'object',
   title: 'Martian modifier',
@@ -81,7 +81,7 @@ export const modifierSchema: { readonly type: 'object' } = declareModifiers({
   },
 } satisfies Schema);
 
-/** Compiles what stands under the namespace, or inside another modifier. @param under where it stands, relative to `place`. */
+/** Compiles a modifier, under the namespace or inside another modifier. @param under pointer relative to `place`. */
 export function compileModifier(written: unknown, place: Place): Modifier {
   const [name, ...others] = isObject(written) ? Object.keys(written) : [];
   if (name === undefined) throw place.fault('', 'the modifier is missing', { hint: names.join(', ') });
@@ -93,7 +93,7 @@ export function compileModifier(written: unknown, place: Place): Modifier {
   return kinds[name]!.compile((written as Record<string, never>)[name] as never, within(place, `/${name}`));
 }
 
-/** The same place, further in. */
+/** Returns the same place with a deeper pointer. */
 function within(place: Place, step: string): Place {
   return {
     fault: (at, message, options) => place.fault(step + at, message, options),

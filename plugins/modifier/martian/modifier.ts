@@ -10,29 +10,29 @@ import {
   type Schema,
 } from '#contract';
 
-/** Changes a request to a backend. @throws CallError when it cannot be changed so: the call fails. */
+/** Changes a request to a backend. @throws CallError if the change is not possible, which fails the call. */
 export type ChangeRequest = (request: PipeRequest) => void;
 
-/** Changes a backend's answer to a request. @throws CallError as above. */
+/** Changes a backend's response to a request. @throws CallError as above. */
 export type ChangeReply = (reply: Reply, request: PipeRequest) => void;
 
-/** What one modifier does on each side; null where it does nothing. */
+/** Actions of a modifier on each side; null for none. */
 export interface Modifier {
   readonly request: ChangeRequest | null;
   readonly response: ChangeReply | null;
 }
 
-/** What a modifier is compiled with. Pointers are relative to its own configuration. */
+/** Context for compiling a modifier. Pointers are relative to the modifier's own configuration. */
 export interface Place {
-  /** A mistake, to be thrown. */
+  /** Creates an error to throw. */
   fault(at: string, message: string, options?: ConfigErrorOptions): ConfigError;
   warn(at: string, message: string, options?: ConfigErrorOptions): void;
   pattern(source: string, at: string): Pattern;
-  /** Compiles the modifier that stands inside. */
+  /** Compiles a nested modifier. */
   inner(written: Data, at: string): Modifier;
-  /** Names a header that is set on requests. */
+  /** Reports a header that is set on requests. */
   sets(name: string): void;
-  /** Told of a header of requests that may be another one's value: who asks may be told by it. */
+  /** Reports a request header whose value may be copied from another one, and which may therefore identify the client. */
   identifies(name: string): void;
 }
 
@@ -45,7 +45,7 @@ export interface Kind {
 const sides = ['request', 'response'] as const;
 type Side = (typeof sides)[number];
 
-/** The field every modifier has. @param allowed what the modifier can change. */
+/** Schema of the `scope` that every modifier has. @param allowed sides that the modifier can change. */
 export function scopeOf<const S extends readonly Side[]>(...allowed: S) {
   return {
     type: 'array',
@@ -56,23 +56,23 @@ export function scopeOf<const S extends readonly Side[]>(...allowed: S) {
   } as const;
 }
 
-/** The field of modifiers for both sides. */
+/** Schema of the scope of modifiers for both sides. */
 export const scope = scopeOf('request', 'response');
 
-/** The field of filters that hold another modifier. */
+/** Schema of the nested modifier of a filter. */
 export function innerModifier(description: string) {
   return { type: 'recursive', name: 'martianModifier', schema: () => wholeSchema!, description } as const;
 }
 
 let wholeSchema: Schema | undefined;
 
-/** Says what may stand wherever a modifier may. */
+/** Sets the schema that is allowed wherever a modifier is. */
 export function declareModifiers<S extends Schema>(schema: S): S {
   wholeSchema = schema;
   return schema;
 }
 
-/** Declares a kind; what it compiles to is kept to its scope. */
+/** Declares a kind; its modifiers only act within their scope. */
 export function kind<const S extends Schema>(schema: S, compile: (config: Infer<S>, place: Place) => Modifier): Kind {
   return {
     schema,
@@ -88,12 +88,12 @@ function inScope(scope: readonly Side[], { request, response }: Modifier): Modif
   };
 }
 
-/** True when a modifier may act on a side. */
+/** Returns whether a modifier acts on a side. */
 export function actsOn(scope: readonly Side[], side: Side): boolean {
   return scope.length === 0 || scope.includes(side);
 }
 
-/** What a call fails with that cannot be changed as configured. Code: `MARTIAN_FAILED`. */
+/** Creates the error of a call when a configured change is not possible. Code: `MARTIAN_FAILED`. */
 export function failure(message: string): CallError {
   return new CallError('MARTIAN_FAILED', `modifier/martian: ${message}`);
 }

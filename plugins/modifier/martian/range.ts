@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { Reply } from '#contract';
 
-/** Ranges of one request that are answered: more would make a small request a large answer. */
+/** Maximum number of ranges per request: more would let a small request cause a large response. */
 const MAX_RANGES = 16;
 
 interface Range {
   readonly start: number;
-  /** The last byte, included. */
+  /** Offset of the last byte, inclusive. */
   readonly end: number;
 }
 
 /**
- * Answers a request for a part of a body: 206 with it, several as `multipart/byteranges`, or 416 for what cannot be read or
- * lies outside. Units other than bytes are none of ours: the whole body.
+ * Responds to a range request: 206 with one part, or several as `multipart/byteranges`; 416 for invalid ranges or
+ * ranges outside of the body. With units other than bytes, the whole body is sent.
  */
 export function replyWithRange(reply: Reply, header: string, bytes: Uint8Array, contentType: string): void {
   const { headers } = reply;
@@ -44,7 +44,7 @@ export function replyWithRange(reply: Reply, header: string, bytes: Uint8Array, 
   fill(reply, Buffer.concat([...chunks, Buffer.from(`--${boundary}--\r\n`)]));
 }
 
-/** @returns null for ranges that cannot be read, are too many, or of which none is in the body. */
+/** @returns null if the ranges are invalid, too many, or all outside of the body. */
 function readRanges(spec: string, length: number): Range[] | null {
   const texts = spec.split(',');
   if (texts.length > MAX_RANGES) return null;

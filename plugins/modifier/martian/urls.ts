@@ -182,7 +182,7 @@ export const portFilter = kind(
     }),
 );
 
-/** A filter that looks at the address of the request on either side. */
+/** Creates a filter by the address of the request, for either side. */
 function onAddress(config: ElseFilter, place: Place, matches: (origin: string, target: string) => boolean) {
   return filter(config, place, {
     request: ({ origin, target }) => matches(origin, target),
@@ -203,7 +203,7 @@ function withoutUser(authority: string): string {
   return authority.slice(authority.lastIndexOf('@') + 1).toLowerCase();
 }
 
-/** Encodes what cannot stand in an address; what is encoded already stays so. */
+/** Encodes characters that are not allowed in an address; existing escapes are kept. */
 function encoded(text: string): string {
   return encodeURI(text.toWellFormed())
     .replace(/%25(?=[\dA-Fa-f]{2})/g, '%')
@@ -218,7 +218,7 @@ function decoded(path: string): string {
   }
 }
 
-/** The parameters of a query as a text that is equal for equal sets of pairs. */
+/** Normalizes query parameters to a text that is equal for equal sets of pairs. */
 function pairsOf(search: string): string {
   const pairs = [...Query.parse(search)].flatMap(([name, values]) =>
     values.map((value) => JSON.stringify([name, value])),

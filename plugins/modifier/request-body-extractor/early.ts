@@ -3,9 +3,7 @@ import { personalHeaders } from '../../services/personal-headers.ts';
 import { compileExtraction, ofClient } from './extract.ts';
 import { schema } from './schema.ts';
 
-/**
- * As `modifier/request-body-extractor` at the root, for one endpoint: before authentication and limits. Faults: the same.
- */
+/** Acts for one endpoint as `modifier/request-body-extractor` does at the root: before authentication and limits. Same errors. */
 export const plugin = definePlugin({
   name: 'modifier/request-body-extractor/early',
   description: "Copies values of bodies into headers and query parameters of the client's request.",

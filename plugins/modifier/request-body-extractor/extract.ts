@@ -18,16 +18,16 @@ import { compileOperation, type Destinations } from './operation.ts';
 import { parseAsWritten } from './parse-as-written.ts';
 import type { ExtractorConfig } from './schema.ts';
 
-/** The operations of one place, and what they mean for others. */
+/** Operations of one place, and their effects on other components. */
 export interface Extraction {
   readonly run: (body: Data, to: Destinations) => void;
   readonly writesQuery: boolean;
   readonly site: Site<ExtractorConfig>;
-  /** What tells others of the headers that are set. */
+  /** Traits that announce the headers to be set. */
   readonly traits: { readonly sets?: readonly string[]; readonly offers?: readonly Offer[] };
 }
 
-/** Faults: those of `compileOperation`. */
+/** Configuration errors: those of `compileOperation`. */
 export function compileExtraction(site: Site<ExtractorConfig>): Extraction {
   const { operations: configured } = site.config;
   const operations = configured.map((operation, at) => compileOperation(site, operation, at));
@@ -42,7 +42,7 @@ export function compileExtraction(site: Site<ExtractorConfig>): Extraction {
   };
 }
 
-/** Changes the request of a client, before anybody else looks at its headers and its query. */
+/** Changes the request of a client before other components read its headers and query. */
 export function ofClient({ run, site, writesQuery }: Extraction): Wrap<ClientRequest> {
   return withBody(site, (request, body) => {
     if (!writesQuery) {
@@ -65,7 +65,7 @@ export function ofPipe({ run, site }: Extraction): Wrap<PipeRequest> {
   });
 }
 
-/** Goes on with what `change` makes of a request whose body is JSON, and with any other as it is. */
+/** Applies `change` to requests whose body is JSON; other requests pass unchanged. */
 function withBody<R extends { readonly body: RequestBody | null }>(
   site: Site<ExtractorConfig>,
   change: (request: R, body: Data) => R,
@@ -83,7 +83,7 @@ function withBody<R extends { readonly body: RequestBody | null }>(
   };
 }
 
-/** The body as data; undefined where nothing can be extracted from it. */
+/** Parses the body; undefined if nothing can be extracted from it. */
 function parsed(site: Site<ExtractorConfig>, bytes: Uint8Array | null): Data | undefined {
   if (bytes === null || bytes.length === 0) {
     site.log.debug('nothing to extract: the request has no body');

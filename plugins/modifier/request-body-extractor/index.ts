@@ -4,11 +4,10 @@ import { compileExtraction, ofClient, ofPipe } from './extract.ts';
 import { schema } from './schema.ts';
 
 /**
- * Copies values of JSON bodies into headers and query parameters. At the root it changes what clients have sent, so that
- * forwarding lists, authentication and limits see it; at an endpoint what goes to the backends. A body goes on as it came;
- * where there is none, or one that is not JSON, nothing is done.
- *
- * Faults of the configuration: `EXTRACTOR_HEADER`, `JMESPATH_SYNTAX`.
+ * Copies values of JSON bodies to headers and query parameters. At the root it changes the clients' requests, so that
+ * forwarding lists, authentication and limits see the values; at an endpoint it changes the backend requests. The body
+ * is forwarded unchanged; without a body, or if the body is not JSON, nothing is copied.
+ * Configuration errors: `EXTRACTOR_HEADER`, `JMESPATH_SYNTAX`.
  */
 export const plugin = definePlugin({
   name: 'modifier/request-body-extractor',

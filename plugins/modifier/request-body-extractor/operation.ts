@@ -15,7 +15,7 @@ import { limitedWarning } from '../../services/limited-warning.ts';
 import { readExpression } from '../lib/jmespath/read-expression.ts';
 import type { ExtractorConfig, OperationConfig } from './schema.ts';
 
-/** Where values go. */
+/** Destinations of values. */
 export interface Destinations {
   readonly headers: HeaderBag;
   readonly query: Query;
@@ -24,16 +24,16 @@ export interface Destinations {
 /** Copies one value of a body to its destination. */
 export type Operation = (body: Data, to: Destinations) => void;
 
-/** Headers that say how a message is cut or where it goes: nothing that a client sends may decide that. */
+/** Headers that control framing or routing, which must not depend on a client's body. */
 const ownHeaders: ReadonlySet<string> = new Set(['content-length', 'expect', 'host']);
 
-/** Longest value that is written, in characters: what a client may send in its headers altogether. */
+/** Maximum length of a written value, in characters: the limit for all headers of a client. */
 const MAX_VALUE = 16 * 1024;
 
 /**
  * Compiles one operation.
  *
- * @param at position among the operations.
+ * @param at position in the list of operations.
  * @throws ConfigError EXTRACTOR_HEADER, JMESPATH_SYNTAX.
  */
 export function compileOperation(site: Site<ExtractorConfig>, config: OperationConfig, at: number): Operation {
@@ -96,19 +96,19 @@ function checkHeader(site: Site<ExtractorConfig>, target: string, pointer: strin
   throw site.fault('EXTRACTOR_HEADER', pointer, `${target} is a connection header and cannot be set from a body`);
 }
 
-/** What is written of a value; null for nothing. */
+/** Converts a value to text; null if it is not written. */
 function textOf(value: Data): string | null {
   if (value === null || typeof value === 'string') return value;
   try {
     return printJson(value);
   } catch (error) {
-    // It is nested so deeply that no text can be made of it.
+    // The value is nested too deeply to be printed.
     if (error instanceof RangeError) return null;
     throw error;
   }
 }
 
-/** The bytes of a text in UTF-8, which is how a header carries what is not ASCII. */
+/** Converts a text to one character per UTF-8 byte, which is how headers carry non-ASCII text. */
 function headerText(text: string): string {
   return /^[\t\x20-\x7e]*$/.test(text) ? text : Buffer.from(text).toString('latin1');
 }

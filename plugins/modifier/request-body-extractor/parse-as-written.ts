@@ -1,10 +1,10 @@
 import { type Data, parseExact, parseHolding, type RawNumber } from '#contract';
 
-/** Finds a number that JavaScript may print in another form than it is written in. */
+/** Matches numbers that JavaScript may print differently than they were written. */
 const formOfItsOwn = /\d[.eE]|-0/;
 
 /**
- * Parses JSON so that every number prints as it is written.
+ * Parses JSON so that every number prints as it was written.
  * @throws SyntaxError
  */
 export function parseAsWritten(bytes: Uint8Array): Data {

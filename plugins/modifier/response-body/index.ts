@@ -16,10 +16,9 @@ const schema = {
 } as const;
 
 /**
- * Changes texts in the data of responses, or is another name of `modifier/response-body-generator`, as its configuration has
- * it. Whatever is no text stays; so does a body that passes undecoded.
- *
- * Faults of the configuration: `PATTERN_INVALID`, and those of the generator; warning `RESPONSE_BODY_RAW`. Error of a call:
+ * Changes texts in the data of responses, or acts as an alias of `modifier/response-body-generator`, depending on its
+ * configuration. Values other than texts are unchanged, as are undecoded bodies.
+ * Configuration errors: `PATTERN_INVALID`, and those of the generator; warning `RESPONSE_BODY_RAW`. Error of a call:
  * `PATTERN_LIMIT` for a text that is too long for its expression.
  */
 export const plugin = definePlugin({
@@ -44,7 +43,7 @@ interface Changing {
   readonly readsData: true | 'optional';
 }
 
-/** @returns null where it has no effect. */
+/** @returns null if it has no effect. */
 function attach(site: EndpointSite<ModifiersConfig | GeneratorConfig>): Changing | null {
   const { config } = site;
   if (!('modifiers' in config)) {

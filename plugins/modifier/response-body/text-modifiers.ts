@@ -6,7 +6,7 @@ import type { ModifierConfig } from './schema.ts';
 type Kind = keyof ModifierConfig;
 type ConfigOf<K extends Kind> = NonNullable<ModifierConfig[K]>;
 
-/** The kinds of modifiers, in the order in which those of one item act. */
+/** Kinds of modifiers, in the order in which those of one item are applied. */
 const kinds: {
   readonly [K in Kind]-?: (config: ConfigOf<K>, pattern: Site<unknown>['pattern'], at: string) => ChangeText;
 } = {
@@ -18,7 +18,7 @@ const kinds: {
 };
 
 /**
- * Compiles modifiers to one change of data, in place.
+ * Compiles modifiers to a function that changes data in place.
  *
  * @throws ConfigError PATTERN_INVALID
  */

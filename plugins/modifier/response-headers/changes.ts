@@ -4,13 +4,12 @@ import type { HeaderRules } from './schema.ts';
 /** Changes the headers of one response. */
 export type Change = (headers: HeaderBag) => void;
 
-/** Lower-case names of what says how a message is cut: only who writes it knows. */
+/** Lower-case names of framing headers, which only the writer of a message can set correctly. */
 const framing: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding', 'connection']);
 
 /**
- * Compiles the rules to changes in the order in which they are made: added, replaced, renamed, deleted. So what is deleted is
- * not there, whatever the others did.
- *
+ * Compiles the rules to changes in the order of their execution: add, replace, rename, delete. Deleted headers are
+ * therefore absent, regardless of the other rules.
  * Warnings: HEADERS_FRAMING, HEADERS_DATE.
  * @throws ConfigError HEADERS_EMPTY, HEADERS_NAME, HEADERS_VALUE.
  */
@@ -70,7 +69,7 @@ function renaming(from: string, to: string): Change {
   };
 }
 
-/** The name as it is written on the wire; null for one that the rule cannot be about. */
+/** Returns the name as written on the wire; null if the rule cannot apply to it. */
 function writableName(site: Site<HeaderRules>, pointer: string, name: string): string | null {
   if (!isHeaderName(name)) throw site.fault('HEADERS_NAME', pointer, `"${name}" is not a header name`);
   const lower = name.toLowerCase();
@@ -88,7 +87,7 @@ function writableName(site: Site<HeaderRules>, pointer: string, name: string): s
   return canonicalHeaderName(name);
 }
 
-/** What may not stand in a header: control characters, and what has no place in one byte. */
+/** Characters not allowed in a header: control characters, and those that do not fit in one byte. */
 const forbidden = /[^\t\x20-\x7e\x80-\xff]/;
 
 function checkedValues(site: Site<HeaderRules>, pointer: string, values: readonly string[]): readonly string[] {

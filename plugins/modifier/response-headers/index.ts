@@ -3,10 +3,9 @@ import { compileChanges } from './changes.ts';
 import { schema } from './schema.ts';
 
 /**
- * Changes the head of everything the gateway answers, last of all: of endpoints in any encoding, refusals, failures, streams
- * and connections that go on in another protocol, of 404 and 405, of health and debug.
- *
- * Faults of the configuration: `HEADERS_EMPTY`, `HEADERS_NAME`, `HEADERS_VALUE`; warnings `HEADERS_FRAMING`, `HEADERS_DATE`.
+ * Changes the headers of every response of the gateway, as the last step: of endpoints in any encoding, rejections,
+ * failures, streams and upgraded connections, 404 and 405, health and debug.
+ * Configuration errors: `HEADERS_EMPTY`, `HEADERS_NAME`, `HEADERS_VALUE`; warnings `HEADERS_FRAMING`, `HEADERS_DATE`.
  */
 export const plugin = definePlugin({
   name: 'modifier/response-headers',
@@ -17,7 +16,7 @@ export const plugin = definePlugin({
     atService(schema, (site) => {
       const changes = compileChanges(site);
       if (changes.length === 0) return {};
-      // Node writes a date of its own into every response that has none.
+      // Node.js adds a date to every response without one.
       const isUndated = site.config.delete?.some((name) => name.toLowerCase() === 'date') ?? false;
       return {
         head: ({ headers }, { raw }) => {

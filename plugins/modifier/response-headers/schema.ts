@@ -11,7 +11,7 @@ const values = (description: string, example: { readonly [name: string]: readonl
     examples: [example],
   }) as const;
 
-/** A field that names a header. */
+/** Schema of a field that names a header. */
 const filled = (field: string, isList: boolean) => ({
   required: [field],
   properties: { [field]: isList ? { type: 'array', minItems: 1 } : { type: 'object', minProperties: 1 } },

@@ -8,16 +8,16 @@ import { sliced } from './slice.ts';
 
 type NodeOf<T extends Node['type']> = Extract<Node, { readonly type: T }>;
 
-/** Deepest nesting of an expression. */
+/** Maximum nesting depth of an expression. */
 const MAX_DEPTH = 500;
 
 const identity: Evaluate = (value) => value;
 
-/** Turns the tree of an expression into functions. */
+/** Compiles the tree of an expression to functions. */
 export class Compiler {
-  /** What it gives may hold one object twice. */
+  /** The result may contain the same object twice. */
   shares = false;
-  /** What it gives may hold an object of the expression itself. */
+  /** The result may contain an object of the expression itself. */
   holdsObjects = false;
   readonly #tokens: readonly Token[];
   #depth = 0;
@@ -26,7 +26,7 @@ export class Compiler {
     this.#tokens = tokens;
   }
 
-  /** @throws JmespathMistake for what is not of the language, and for functions that are called wrongly. */
+  /** @throws JmespathMistake for syntax outside of the standard, and for invalid function calls. */
   compile(node: Node): Evaluate {
     if (++this.#depth > MAX_DEPTH) throw new JmespathMistake('the expression is nested too deeply');
     const evaluate = this.#compile(node);
@@ -151,7 +151,7 @@ export class Compiler {
   }
 }
 
-/** Why there is no such thing at such a place. */
+/** Returns why a node is not allowed in a position. */
 function strayOf(type: Node['type']): string {
   if (type === 'ExpressionReference') return 'an expression with & can only be an argument of a function';
   return 'calculations, variables and conditions are not part of JMESPath';
@@ -184,7 +184,7 @@ function valuesOf(value: Data): readonly Data[] | null {
   return isObject(value) ? Object.values(value) : null;
 }
 
-/** What the right side gives for each item of the left, without those for which it gives null. */
+/** Applies the right side to each item of the left, and drops null results. */
 function projected(left: Evaluate, right: Evaluate, itemsOf: typeof listOf): Evaluate {
   return (value, run) => {
     const items = itemsOf(left(value, run));
@@ -211,7 +211,7 @@ function flattened(inner: Evaluate): Evaluate {
   };
 }
 
-/** @param until the truth at which the left side is the result. */
+/** @param until the truth value for which the left side is the result. */
 function either(left: Evaluate, right: Evaluate, until: boolean): Evaluate {
   return (value, run) => {
     const result = left(value, run);
@@ -223,7 +223,7 @@ function negated(inner: Evaluate): Evaluate {
   return (value, run) => !isTrue(inner(value, run));
 }
 
-/** Empty texts, arrays and objects are false, and so are false and null; zero is true. */
+/** Empty texts, arrays and objects are false, as are false and null; zero is true. */
 function isTrue(value: Data): boolean {
   if (value === null || value === false || value === '') return false;
   if (Array.isArray(value)) return value.length > 0;
@@ -236,7 +236,7 @@ function compared(left: Evaluate, right: Evaluate, compare: Compare): Evaluate {
   return (value, run: Run) => compare(left(value, run), right(value, run), run);
 }
 
-/** Only numbers are less or greater than one another: anything else gives null. */
+/** Only numbers can be ordered: any other comparison results in null. */
 function ordered(holds: (sign: number) => boolean): Compare {
   return (a, b) => (isNumeric(a) && isNumeric(b) ? holds(compareNumbers(a, b)) : null);
 }

@@ -3,18 +3,18 @@ import { Compiler } from './evaluate.ts';
 import { parse } from './parse.ts';
 import { Run } from './run.ts';
 
-/** An expression of JMESPath, compiled. */
+/** A compiled JMESPath expression. */
 export interface Expression {
   /**
-   * What it gives for a value, which it does not change. Objects of the value may be part of the result; no object is there
-   * twice.
-   * @throws CallError JMESPATH_TYPE for a function that is given something else than it takes, JMESPATH_LIMIT.
+   * Evaluates the expression for a value, without changing it. The result may share objects with the value, but
+   * contains no object twice.
+   * @throws CallError JMESPATH_TYPE for a function argument of the wrong type, JMESPATH_LIMIT.
    */
   search(value: Data): Data;
 }
 
 /**
- * Compiles an expression of standard JMESPath. It reads own keys of data and nothing else; numbers keep their digits.
+ * Compiles an expression of standard JMESPath. Expressions read only own keys of data; numbers keep their digits.
  *
  * @throws JmespathMistake
  */
@@ -28,7 +28,7 @@ export function compileExpression(source: string): Expression {
       const run = new Run();
       try {
         const result = evaluate(value, run);
-        // What stands inside may be changed by whoever gets it, and must not be there twice.
+        // The caller may change the result, so it must not contain the expression's own objects, nor an object twice.
         return holdsObjects || (shares && isTwice(result, new Seen(), run)) ? copy(result, run) : result;
       } catch (error) {
         if (error instanceof RangeError) throw new CallError('JMESPATH_LIMIT', 'the data is nested too deeply');
@@ -38,15 +38,15 @@ export function compileExpression(source: string): Expression {
   };
 }
 
-/** Objects up to which a list is searched faster than a set is made. */
+/** Number of objects up to which searching a list is faster than creating a set. */
 const FEW = 32;
 
-/** The objects that a walk has come past. */
+/** Objects that a traversal has visited. */
 class Seen {
   readonly #list: object[] = [];
   #set: Set<object> | null = null;
 
-  /** @returns true for one that was there. */
+  /** @returns true if the object was already visited. */
   add(object: object): boolean {
     if (this.#set ? this.#set.has(object) : this.#list.includes(object)) return true;
     if (this.#set) this.#set.add(object);
@@ -55,7 +55,7 @@ class Seen {
   }
 }
 
-/** True where an object stands in a value more than once. */
+/** Returns whether a value contains an object more than once. */
 function isTwice(value: Data, seen: Seen, run: Run): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (seen.add(value)) return true;
@@ -72,7 +72,7 @@ function isTwice(value: Data, seen: Seen, run: Run): boolean {
   return false;
 }
 
-/** A deep copy that counts what it copies: the same object twice over, again and again, would grow without an end. */
+/** Creates a deep copy and counts the copied values: repeated sharing would make the result grow exponentially. */
 function copy(value: Data, run: Run): Data {
   run.spend(1);
   if (Array.isArray(value)) return value.map((item) => copy(item, run));

@@ -3,7 +3,7 @@ import { isNumeric, type Numeric } from '../../../services/exact-values.ts';
 import { absolute, mean, order, roundDown, roundUp, total } from './numbers.ts';
 import type { Evaluate, Run } from './run.ts';
 
-/** What an argument may be. `expression` is one that is evaluated for each item, as in `&age`. */
+/** Type of an argument. `expression` is evaluated for each item, as in `&age`. */
 export type Kind =
   | 'any'
   | 'array'
@@ -18,10 +18,10 @@ export type Kind =
 
 /** A function of the language. */
 export interface Definition {
-  /** What each argument may be; of a variadic one the last stands for all others too. */
+  /** Types allowed for each argument; in a variadic function, the last entry also applies to all further arguments. */
   readonly takes: readonly (readonly Kind[])[];
   readonly isVariadic?: true;
-  /** @param args values, without the expression. @param key the expression; the identity where it takes none. */
+  /** @param args values, without the expression. @param key the expression; the identity if the function takes none. */
   // biome-ignore lint/suspicious/noExplicitAny: `takes` has proved the types of the arguments.
   readonly call: (args: readonly any[], key: Evaluate, run: Run) => Data;
 }
@@ -77,7 +77,7 @@ export const functions: ReadonlyMap<string, Definition> = new Map<string, Defini
   ['values', { takes: [object], call: ([value]) => Object.values(value) }],
 ]);
 
-/** The name of a type, as `type` says it. */
+/** Returns the type of a value, as the function `type` does. */
 export function kindOf(value: Data): 'array' | 'boolean' | 'null' | 'number' | 'object' | 'string' {
   if (value === null) return 'null';
   if (isNumeric(value)) return 'number';
@@ -157,7 +157,7 @@ function toText(value: Data, run: Run): string {
   return printJson(value);
 }
 
-/** What each item is compared by. @throws CallError JMESPATH_TYPE where they are not all numbers or all strings. */
+/** Returns the comparison keys of the items. @throws CallError JMESPATH_TYPE unless they are all numbers or all strings. */
 function keysOf(name: string, items: readonly Data[], key: Evaluate, run: Run): Data[] {
   const keys = mapAll(items, key, run);
   if (!keys.every(isNumeric) && !keys.every(isString)) {
@@ -167,14 +167,14 @@ function keysOf(name: string, items: readonly Data[], key: Evaluate, run: Run): 
   return keys;
 }
 
-/** The first item whose key is the greatest (`sign` 1) or the least (-1); null for none. */
+/** Returns the first item with the greatest (`sign` 1) or the least (-1) key; null for an empty list. */
 function extreme(items: readonly Data[], keys: readonly Data[], sign: 1 | -1): Data {
   let best = 0;
   for (let at = 1; at < keys.length; at++) if (sign * order(keys[at]!, keys[best]!) > 0) best = at;
   return items[best] ?? null;
 }
 
-/** A comparison costs less than a value that an expression looks at, unless texts are long. */
+/** Cost of a comparison, in steps: less than evaluating a value, unless texts are long. */
 const COMPARISON = 1 / 32;
 const LONG_TEXT = 8192;
 

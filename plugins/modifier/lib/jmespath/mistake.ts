@@ -1,8 +1,8 @@
-/** Something wrong with an expression, and where. */
+/** An error in an expression, with its position. */
 export class JmespathMistake extends Error {
-  /** What to write instead. */
+  /** Suggested replacement. */
   readonly hint: string | undefined;
-  /** Where in the expression, in UTF-16 units; the end is exclusive. */
+  /** Position in the expression, in UTF-16 units; the end is exclusive. */
   readonly within: { readonly start: number; readonly end: number } | undefined;
 
   constructor(message: string, where: { hint?: string; within?: { start: number; end: number } } = {}) {

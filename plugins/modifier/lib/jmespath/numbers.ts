@@ -1,16 +1,16 @@
 import type { Data } from '#contract';
 import { compareNumbers, isNumeric, isWhole, type Numeric } from '../../../services/exact-values.ts';
 
-/** Longest number that is reckoned with digit by digit; beyond it, as JavaScript does. */
+/** Maximum length of numbers in exact arithmetic, in digits; longer ones use JavaScript numbers. */
 const MAX_DIGITS = 1000;
 
-/** Below zero, zero or above zero. @param a and `b` are both numbers or both strings; those by their code points. */
+/** Compares two values: the result is negative, zero or positive. @param a and `b` are both numbers, or both strings, which are compared by code point. */
 export function order(a: Data, b: Data): number {
   if (isNumeric(a) && isNumeric(b)) return compareNumbers(a, b);
   return compareTexts(a as string, b as string);
 }
 
-/** JavaScript compares code units: what lies outside the first plane would come too early. */
+/** JavaScript compares code units, which would order characters outside the basic plane too early. */
 function compareTexts(a: string, b: string): number {
   if (surrogate.test(a) || surrogate.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b));
   return a < b ? -1 : a > b ? 1 : 0;
@@ -31,7 +31,7 @@ export function roundDown(value: Numeric): Numeric {
   return isWhole(value) ? value : Math.floor(toDouble(value));
 }
 
-/** Whole numbers are added without a rounding. */
+/** Returns the sum; whole numbers are added exactly. */
 export function total(values: readonly Numeric[]): Numeric {
   const sum = values.reduce<number>((so, value) => so + toDouble(value), 0);
   if (Number.isSafeInteger(sum) && values.every((value) => typeof value === 'number')) return sum;
@@ -40,7 +40,7 @@ export function total(values: readonly Numeric[]): Numeric {
     : sum;
 }
 
-/** The mean; null for none. */
+/** Returns the mean; null for an empty list. */
 export function mean(values: readonly Numeric[]): Numeric | null {
   return values.length === 0 ? null : toDouble(total(values)) / values.length;
 }

@@ -2,13 +2,13 @@ import { compile, tokenize } from '@jmespath-community/jmespath';
 import { type Data, parseExact, printJson } from '#contract';
 import { JmespathMistake } from './mistake.ts';
 
-/** An expression as a tree. */
+/** Syntax tree of an expression. */
 export type Node = ReturnType<typeof compile>;
 
-/** A word or a sign of an expression, with its place. */
+/** A token of an expression, with its position. */
 export type Token = ReturnType<typeof tokenize>[number];
 
-/** What the library reads beyond the standard, by the sign it is known by. */
+/** Syntax that the library accepts beyond the standard, by token type. */
 const notStandard: { readonly [type: string]: string } = {
   Plus: 'calculations',
   Minus: 'calculations',
@@ -22,12 +22,12 @@ const notStandard: { readonly [type: string]: string } = {
   Question: 'conditions with ? and :',
 };
 
-/** Longest expression, in characters. */
+/** Maximum length of an expression, in characters. */
 const MAX_LENGTH = 8 * 1024;
 
 /**
- * Parses an expression. The parser itself does not say where it stopped: that is where the shortest beginning ends that fails
- * for another reason than being a beginning.
+ * Parses an expression. The parser does not report the position of an error: it is the end of the shortest prefix that
+ * fails for a reason other than being incomplete.
  *
  * @throws JmespathMistake
  */
@@ -41,7 +41,7 @@ export function parse(source: string): { readonly tree: Node; readonly tokens: r
       within: { start: source.length, end: source.length },
     });
   }
-  // Behind the mistake every beginning fails as the whole does.
+  // After the error, every prefix fails as the whole does.
   let [first, last] = [0, tokens.length - 1];
   while (first < last) {
     const middle = (first + last) >> 1;
@@ -59,14 +59,14 @@ function mistakeAt(source: string, start: number, end: number): JmespathMistake 
   });
 }
 
-/** @returns why a text is no expression, null when it is one. */
+/** @returns why the expression is invalid; null if it is valid. */
 function troubleOf(source: string): { readonly atEnd: boolean } | null {
   try {
     compile(source);
     return null;
   } catch (error) {
     if (error instanceof RangeError) throw new JmespathMistake('the expression is nested too deeply');
-    // Beyond the last token it reads what is not there.
+    // At the end of the tokens, the parser reads undefined ones.
     return { atEnd: error instanceof TypeError || /\bEOF\b/.test((error as Error).message) };
   }
 }
@@ -98,7 +98,7 @@ function isExactly(text: string, value: unknown, within: { start: number; end: n
   }
 }
 
-/** What cannot be read begins behind the longest beginning that can. */
+/** Creates the error for text that cannot be tokenized: it starts after the longest prefix that can. */
 function unreadable(source: string, unclosed: Token | undefined): JmespathMistake {
   let start = unclosed?.start ?? source.length - 1;
   while (!unclosed && start > 0 && !tokensOf(source.slice(0, start))) start--;
@@ -120,7 +120,7 @@ function tokensOf(source: string): readonly Token[] | null {
   }
 }
 
-/** The library reads a literal to the end of the text where nothing closes it. */
+/** The library reads an unclosed literal up to the end of the text. */
 function isClosed(literal: string): boolean {
   return /^(['`])(?:\\.|(?!\1)[^\\])*\1$/s.test(literal);
 }

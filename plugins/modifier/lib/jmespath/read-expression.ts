@@ -5,7 +5,7 @@ import { JmespathMistake } from './mistake.ts';
 /**
  * Compiles an expression of a configuration.
  *
- * @param pointer of the expression, relative to the configuration.
+ * @param pointer to the expression, relative to the configuration.
  * @throws ConfigError JMESPATH_SYNTAX
  */
 export function readExpression(site: Pick<Site<unknown>, 'fault'>, source: string, pointer: string): Expression {

@@ -1,50 +1,50 @@
 import { CallError, type Data, isObject } from '#contract';
 import { equals } from '../../../services/exact-values.ts';
 
-/** Values that one evaluation may look at, and that its result may hold. */
+/** Maximum number of values that one evaluation can read, and that its result can contain. */
 const MAX_STEPS = 1_000_000;
 
-/** Steps between two looks at the clock, and the time from the first of them on, in milliseconds. */
+/** Number of steps between two checks of the elapsed time, and the time limit from the first check on, in milliseconds. */
 const STEPS_A_LOOK = 16_384;
 const MAX_MS = 1000;
 
-/** Characters of the texts that an evaluation makes. */
+/** Maximum length of the texts that an evaluation creates, in characters. */
 const MAX_TEXT = 16 * 1024 * 1024;
 
-/** Characters of a text that are read as fast as a value is looked at. */
+/** Number of characters that cost as much as one value. */
 const CHARACTERS_A_STEP = 512;
 
-/** A part of an expression, compiled. It changes nothing of what it is given. */
+/** A compiled part of an expression. It does not change its input. */
 export type Evaluate = (value: Data, run: Run) => Data;
 
-/** One evaluation: what it may still do. */
+/** One evaluation and its remaining budget. */
 export class Run {
   #steps = MAX_STEPS;
   #nextLook = MAX_STEPS - STEPS_A_LOOK;
   #deadline = 0;
   #text = MAX_TEXT;
 
-  /** @param values that are looked at next. @throws CallError JMESPATH_LIMIT */
+  /** @param values number of values to be read next. @throws CallError JMESPATH_LIMIT */
   spend(values: number): void {
     this.#steps -= values;
     if (this.#steps < this.#nextLook) this.#look();
   }
 
-  /** Counts what a function goes through: the items of an array, the keys of an object, a text. @throws CallError JMESPATH_LIMIT */
+  /** Charges for the input of a function: the items of an array, the keys of an object, or a text. @throws CallError JMESPATH_LIMIT */
   spendOn(value: Data): void {
     if (typeof value === 'string') this.spend(value.length / CHARACTERS_A_STEP);
     else if (Array.isArray(value)) this.spend(value.length);
     else if (isObject(value)) this.spend(Object.keys(value).length);
   }
 
-  /** A text is about to be made. @throws CallError JMESPATH_LIMIT */
+  /** Charges for a text to be created. @throws CallError JMESPATH_LIMIT */
   write(characters: number): void {
     this.#text -= characters;
     if (this.#text >= 0) return;
     throw new CallError('JMESPATH_LIMIT', `the expression produces strings of more than ${MAX_TEXT} characters`);
   }
 
-  /** A value is about to become a text: counts all of it, as often as it stands there. @throws CallError JMESPATH_LIMIT */
+  /** Charges for a value to be converted to text: all of it, counting repeated objects each time. @throws CallError JMESPATH_LIMIT */
   print(value: Data): void {
     this.spend(1);
     if (typeof value === 'string') this.write(value.length);
@@ -57,7 +57,7 @@ export class Run {
     }
   }
 
-  /** Equality as of `equals`. @throws CallError JMESPATH_LIMIT */
+  /** Compares two values as `equals` does. @throws CallError JMESPATH_LIMIT */
   areEqual(a: Data, b: Data): boolean {
     this.spend(1);
     if (a === b) return true;

@@ -2,14 +2,14 @@ import type { Data } from '#contract';
 import { JmespathMistake } from './mistake.ts';
 import type { Evaluate } from './run.ts';
 
-/** The bounds of `[start:stop:step]` as they are written. */
+/** Bounds of `[start:stop:step]` as written. */
 interface Bounds {
   readonly start: number | null;
   readonly stop: number | null;
   readonly step: number | null;
 }
 
-/** Takes every `step`th item of an array; of anything else null. @throws JmespathMistake for a step of zero. */
+/** Returns every `step`th item of an array; null for anything else. @throws JmespathMistake for a step of zero. */
 export function sliced({ start, stop, step }: Bounds): Evaluate {
   const stride = step ?? 1;
   if (stride === 0) throw new JmespathMistake('the step of a slice cannot be 0');
@@ -27,7 +27,7 @@ export function sliced({ start, stop, step }: Bounds): Evaluate {
   };
 }
 
-/** A bound counted from the end when it is negative, and held within the array. */
+/** Resolves a bound, which counts from the end if negative, and clamps it to the array. */
 function placeIn(length: number, bound: number, isBackwards: boolean): number {
   const at = bound < 0 ? bound + length : bound;
   if (at < 0) return isBackwards ? -1 : 0;

@@ -9,8 +9,9 @@ const unpackers = new Map([
 ]);
 
 /**
- * The bytes of a body without its `Content-Encoding`; those of one that is not known, or that it is not in, are none.
- * @param limitBytes of the result; beyond it there are none.
+ * Returns the bytes of a body without its `Content-Encoding`; no bytes if the encoding is unknown or the body is not
+ * valid in it.
+ * @param limitBytes limit for the result; no bytes beyond it.
  */
 export function plainBytes(
   body: Uint8Array | Promise<Uint8Array>,

@@ -15,13 +15,13 @@ import { toData } from '../to-data.ts';
 import { plainBytes } from './plain-bytes.ts';
 import type { GeneratorConfig } from './schema.ts';
 
-/** Longest body that passes undecoded and is read for a template, in bytes. */
+/** Maximum size of an undecoded body that is read for a template, in bytes. */
 const LIMIT_BYTES = 64 * 1024 * 1024;
 
 interface Answered {
   readonly request: PipeRequest;
   readonly reply: Reply;
-  /** The body where it passes undecoded; null where there is data. */
+  /** The undecoded body; null if the response is decoded. */
   readonly bytes: Uint8Array | null;
 }
 
@@ -35,9 +35,9 @@ const fields: Fields<Answered> = {
 };
 
 /**
- * Puts what a template makes in the place of a reply's data, or of its body where that passes undecoded.
+ * Replaces the data of a reply, or its undecoded body, by the output of a template.
  *
- * @throws ConfigError TEMPLATE_STREAM where replies are long-lived, and those of `compileRenderer`.
+ * @throws ConfigError TEMPLATE_STREAM if replies are long-lived, and the errors of `compileRenderer`.
  */
 export function generatingResponses(site: EndpointSite<GeneratorConfig>): Wrap<PipeRequest> {
   const { output_encoding: output } = site.endpoint;
@@ -50,7 +50,7 @@ export function generatingResponses(site: EndpointSite<GeneratorConfig>): Wrap<P
   const generator = new ResponseGenerator(renderer, site.config);
   const readsRequest = renderer.reads('req_');
   return (next) => (request, call) => {
-    // What stands inside may change the request.
+    // Inner stages may change the request.
     const seen = readsRequest ? request.copy() : request;
     const reply = next(request, call);
     const respond = (settled: Reply): Reply | Promise<Reply> => generator.respond(settled, seen, call);
@@ -121,12 +121,12 @@ class ResponseGenerator {
   }
 }
 
-/** Nothing came back that a template could be about. */
+/** Returns whether there is no response that a template could use. */
 function isRefusal({ failed, skipped, complete, data, body, upgrade }: Reply): boolean {
   return failed || skipped || upgrade !== null || (complete === null && data === null && body === null);
 }
 
-/** HTTP has no body for it. */
+/** HTTP does not allow a body with these statuses. */
 function hasNoContent({ status }: Reply): boolean {
   return status === 204 || status === 304;
 }

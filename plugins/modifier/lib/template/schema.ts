@@ -1,10 +1,10 @@
 import type { Infer } from '#contract';
 
-/** `{"id":{{ toJson .req_params.Id }}}` and `{"name":{{ toJson .resp_body.name }}}`, as they are written. */
+/** `{"id":{{ toJson .req_params.Id }}}` and `{"name":{{ toJson .resp_body.name }}}`, encoded as in a configuration. */
 export const requestExample = 'eyJpZCI6e3sgdG9Kc29uIC5yZXFfcGFyYW1zLklkIH19fQ==';
 export const responseExample = 'eyJuYW1lIjp7eyB0b0pzb24gLnJlc3BfYm9keS5uYW1lIH19fQ==';
 
-/** The configuration of a generator. @param template an example, in base64. */
+/** Schema of a generator's settings. @param template an example, in base64. */
 export function generatorSchema<const Template extends string>(template: Template) {
   return {
     type: 'object',
