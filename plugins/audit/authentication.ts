@@ -1,7 +1,7 @@
 import type { AuditRule } from '#contract';
 import { has, lacking, using } from './find.ts';
 
-/** Chapter 1: who may call. */
+/** Chapter 1: authentication. */
 export const authenticationRules: readonly AuditRule[] = [
   {
     id: '1.1.1',

@@ -12,7 +12,7 @@ const SEQUENTIAL = 'extra_config/proxy/sequential';
 
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Chapters 5 and 6: how endpoints and agents are designed. */
+/** Chapters 5 and 6: design of endpoints and agents. */
 export const endpointRules: readonly AuditRule[] = [
   {
     id: '5.1.1',
@@ -67,7 +67,7 @@ export const endpointRules: readonly AuditRule[] = [
     id: '5.2.2',
     severity: 'LOW',
     message: 'Merge the responses of several backends in endpoints, so that clients make fewer calls.',
-    // Which can only have one backend.
+    // A catch-all can have only one backend.
     yieldsTo: ['5.2.3'],
     find: lacking('/endpoints', ({ endpoints }) =>
       endpoints.some(({ config: { backend = [] } }) => backend.length > 1),
@@ -90,14 +90,14 @@ export const endpointRules: readonly AuditRule[] = [
   },
 ];
 
-/** A gRPC call may do anything. */
+/** A gRPC call may have side effects. */
 function writes({ method = 'GET', extra_config: components = {} }: Partial<BackendConfig>): boolean {
   return !safeMethods.has(method) || Object.hasOwn(components, 'backend/grpc');
 }
 
 /**
- * True for a sequence that could as well be called at once: no call uses an answer of one before it, and none writes, so
- * that nothing depends on whether those before it succeeded.
+ * Returns whether a sequence could run in parallel: no call uses an earlier response and none writes, so that none
+ * depends on the success of earlier ones.
  */
 function isNeedlessSequence({ config }: AuditedSection<EndpointConfig | DataObject>): boolean {
   const { extra_config: components, backend } = config as Partial<EndpointConfig>;

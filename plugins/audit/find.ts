@@ -1,16 +1,16 @@
 import type { AuditedComponent, AuditRule, AuditSubject, EndpointConfig, Level } from '#contract';
 
-/** Objects to what is not there. @param pointer of what should hold it. */
+/** Reports a missing setting. @param pointer to the object that should contain it. */
 export function lacking(pointer: string, isThere: (audited: AuditSubject) => boolean): AuditRule['find'] {
   return (audited) => (isThere(audited) ? [] : [pointer]);
 }
 
-/** Objects to one setting. */
+/** Reports an invalid setting. */
 export function setting(pointer: string, isWrong: (audited: AuditSubject) => boolean): AuditRule['find'] {
   return (audited) => (isWrong(audited) ? [pointer] : []);
 }
 
-/** Objects to components. @param levels where they count; default: everywhere. */
+/** Reports components. @param levels on which they are reported; default: all. */
 export function using(
   namespaces: readonly string[],
   levels?: readonly Level[],
@@ -23,12 +23,12 @@ export function using(
       .map(({ pointer }) => pointer);
 }
 
-/** Objects to a plugin that is named in a `plugin/…` component. */
+/** Reports a plugin that is listed in a `plugin/…` component. */
 export function injecting(kind: string, name: string): AuditRule['find'] {
   return using([`plugin/${kind}`], undefined, (component) => names(component, name));
 }
 
-/** The same, also where it is an old form of something else. */
+/** Reports a listed plugin, even if it is the old form of another component. */
 export function writtenInjecting(kind: string, name: string): Pick<AuditRule, 'find' | 'ofDocument'> {
   const isMeant = (component: AuditedComponent) => component.namespace === `plugin/${kind}` && names(component, name);
   return { ofDocument: true, find: ({ written }) => written.filter(isMeant).map(({ pointer }) => pointer) };
@@ -38,18 +38,18 @@ function names({ settings }: AuditedComponent, name: string): boolean {
   return [settings['name']].flat().includes(name);
 }
 
-/** Objects to endpoints. @param field of the endpoint that is wrong; default: the endpoint itself. */
+/** Reports endpoints. @param field the invalid field of the endpoint; default: the endpoint itself. */
 export function endpointsWhere(isWrong: (endpoint: EndpointConfig) => boolean, field = ''): AuditRule['find'] {
   return ({ endpoints }) =>
     endpoints.filter(({ config }) => isWrong(config)).map(({ pointer }) => (field ? `${pointer}/${field}` : pointer));
 }
 
-/** True for the endpoint that takes what no other does: it passes everything on, whatever is written. */
+/** Returns whether an endpoint serves the requests that match no other: it forwards everything, regardless of its settings. */
 export function isCatchall({ endpoint }: EndpointConfig): boolean {
   return endpoint === '/__catchall';
 }
 
-/** True when one of the components is used. */
+/** Returns whether one of the components is used. */
 export function has(namespaces: readonly string[], levels?: readonly Level[]): (audited: AuditSubject) => boolean {
   const find = using(namespaces, levels);
   return (audited) => find(audited).length > 0;

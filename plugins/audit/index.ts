@@ -7,7 +7,7 @@ import { securityRules } from './security.ts';
 import { telemetryRules } from './telemetry.ts';
 import { trafficRules } from './traffic.ts';
 
-/** The rules of this release, in order of the ids. */
+/** Audit rules of this release, ordered by id. */
 export const rules: readonly AuditRule[] = [
   ...authenticationRules,
   ...securityRules,

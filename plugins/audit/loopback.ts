@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 
-/** True for a listen address (`host:port`, `unix:/path` or `off`) that other hosts cannot reach. */
+/** Returns whether a listen address (`host:port`, `unix:/path` or `off`) is unreachable from other hosts. */
 export function isLoopback(listen: string): boolean {
   if (listen === 'off' || listen.startsWith('unix:')) return true;
   const host = listen.replace(/:\d*$/, '').replace(/^\[(.*)\]$/, '$1');

@@ -3,7 +3,7 @@ import { endpointsWhere, has, isCatchall, lacking, setting, using } from './find
 
 const insecure = 'allow_insecure_connections';
 
-/** Chapter 2: what is open that need not be. */
+/** Chapter 2: unnecessary exposure. */
 export const securityRules: readonly AuditRule[] = [
   {
     id: '2.1.1',
@@ -11,7 +11,7 @@ export const securityRules: readonly AuditRule[] = [
     message: 'Remove allow_insecure_connections and trust the authorities of your backends with client_tls.ca_certs.',
     find: ({ config }) => [
       ...(config.allow_insecure_connections ? [`/${insecure}`] : []),
-      // The old field alone sets the new one too.
+      // The old field alone also sets the new one.
       ...(config.client_tls?.[insecure] && !config.allow_insecure_connections ? [`/client_tls/${insecure}`] : []),
     ],
   },
@@ -114,7 +114,7 @@ function setsHeaders({ settings }: AuditedComponent): boolean {
   return sts || headerFields.some((field) => Boolean(settings[field]));
 }
 
-/** The old place sets the new one too: only where it stands is told. */
+/** The old field also sets the new one, so only the field that was written is reported. */
 function h2c({ config }: AuditSubject): string[] {
   if (config.router.use_h2c) return ['/extra_config/router/use_h2c'];
   return config.use_h2c ? ['/use_h2c'] : [];

@@ -1,14 +1,14 @@
 import { type AuditRule, type AuditSubject, type Data, isObject, joinPointer } from '#contract';
 import { has, lacking, setting, using } from './find.ts';
 
-/** Each is a metrics system by its presence. InfluxDB is none: it stores what telemetry/metrics collects. */
+/** Components that are metrics systems by their presence. InfluxDB is not one: it stores the data of telemetry/metrics. */
 const metricsComponents = ['telemetry/metrics', 'telemetry/newrelic'];
-/** Metrics systems that are to be replaced anyway: chapter 7 tells it. */
+/** Metrics systems that should be replaced anyway, which chapter 7 reports. */
 const oldMetricsComponents = ['telemetry/instana', 'telemetry/ganalytics', 'telemetry/opencensus'];
 
 const tracingComponents = ['telemetry/newrelic', 'telemetry/instana', 'telemetry/opencensus'];
 
-/** Chapter 4: what can be known of a running gateway. */
+/** Chapter 4: observability. */
 export const telemetryRules: readonly AuditRule[] = [
   {
     id: '4.1.1',
@@ -62,7 +62,7 @@ function metricsSystems(summary: AuditSubject): string[] {
   ];
 }
 
-/** Pointers of the OpenTelemetry exporters that do not have a switch set. */
+/** Returns pointers to the OpenTelemetry exporters whose off switch is not set. */
 function exporters({ components }: AuditSubject, families: readonly string[], offSwitch: string): string[] {
   return components
     .filter(({ namespace, level }) => namespace === 'telemetry/opentelemetry' && level === 'service')

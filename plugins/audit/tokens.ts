@@ -3,7 +3,7 @@ import { type AuditedComponent, type AuditedFiles, type AuditSubject, isObject, 
 /** 256 bits. */
 const MIN_KEY_BYTES = 32;
 
-/** Components that take tokens anybody can make: unsigned ones, or signed with a key short enough to be guessed. */
+/** Returns components that accept forgeable tokens: unsigned ones, or ones signed with a key short enough to be guessed. */
 export function weakTokens({ components, files }: AuditSubject): string[] {
   return components
     .filter(({ namespace }) => namespace === 'auth/validator' || namespace === 'auth/signer')
@@ -17,7 +17,7 @@ function weaknesses({ pointer, settings }: AuditedComponent, files: AuditedFiles
   return isReadable && hasShortKey(files.text(path)) ? [joinPointer(pointer, 'jwk_local_path')] : [];
 }
 
-/** True for a JWK set with a symmetric key that is too short; false for what is no JWK set. */
+/** Returns whether a JWK set has a symmetric key that is too short; false for an invalid JWK set. */
 function hasShortKey(text: string | undefined): boolean {
   let set: unknown;
   try {
