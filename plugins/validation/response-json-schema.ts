@@ -54,17 +54,16 @@ const schema = {
 
 type ResponseSchemaConfig = Infer<typeof schema>;
 
-/** Longest body of a response that passes undecoded, in bytes. */
+/** Maximum size of an undecoded response body, in bytes. */
 const BODY_LIMIT_BYTES = 64 * 1024 * 1024;
 
-/** Violations in the log. */
+/** Maximum number of violations in the log. */
 const LOGGED_LINES = 5;
 
 /**
- * Answers with an error in the place of a response whose data the schema does not allow: of the merged data at an endpoint, of
- * its shaped data in a backend. A response that passes undecoded is read as JSON.
- *
- * Faults of the configuration: those of `compileValidator`, `RESPONSE_SCHEMA_STREAM`. Error of a call:
+ * Replaces a response whose data does not match the schema by an error: the merged data at an endpoint, the shaped data
+ * in a backend. Undecoded responses are parsed as JSON.
+ * Configuration errors: those of `compileValidator`, `RESPONSE_SCHEMA_STREAM`. Error of a call:
  * `RESPONSE_SCHEMA_VIOLATION`.
  */
 export const plugin = definePlugin({
@@ -86,7 +85,7 @@ export const plugin = definePlugin({
   ],
 });
 
-/** @throws ConfigError for an output that never ends. */
+/** @throws ConfigError for an endless output. */
 function isRaw(site: EndpointSite<unknown>): boolean {
   const output = site.encoding(site.endpoint.output_encoding);
   if (output?.streams || output?.messages) {
@@ -121,7 +120,7 @@ function validating(site: EndpointSite<ResponseSchemaConfig>, read: (data: DataO
   };
 }
 
-/** Says what becomes of a reply. */
+/** Decides whether a reply passes. */
 class Judge {
   readonly #validator: Validator;
   readonly #error: ResponseSchemaConfig['error'];
@@ -133,13 +132,13 @@ class Judge {
     this.#log = log;
   }
 
-  /** @param validate gives the lines of what is wrong; null for nothing. */
+  /** @param validate returns the violations as lines; null for none. */
   check(reply: Reply, validate: () => string | null): Reply {
     const lines = attempt(validate);
     return lines === null ? reply : this.#refuse(reply, lines);
   }
 
-  /** The body is read as a whole. */
+  /** Reads the whole body and checks it. */
   checkBody(reply: Reply): Reply | Promise<Reply> {
     const { body } = reply;
     if (body instanceof Uint8Array) return this.#checkBytes(reply, body);
@@ -151,7 +150,7 @@ class Judge {
     );
   }
 
-  /** What is compressed goes on so. */
+  /** A compressed body is forwarded compressed. */
   #checkBytes(reply: Reply, bytes: Uint8Array): Reply | Promise<Reply> {
     reply.body = bytes;
     const plain = gunzipBody(bytes, reply.headers, BODY_LIMIT_BYTES);
@@ -184,20 +183,20 @@ class Judge {
   }
 }
 
-/** How a body is compressed; null for one that is not. */
+/** Returns the content encoding of a body; null if it is not compressed. */
 function codingOf({ headers }: Reply): string | null {
   const coding = headers.get('content-encoding')?.trim().toLowerCase() ?? '';
   return coding === '' || coding === 'identity' ? null : coding;
 }
 
-/** What cannot be validated is not allowed. */
+/** A reply that cannot be validated is rejected. */
 function attempt(validate: () => string | null): string | null {
   try {
     return validate();
   } catch (error) {
     if (error instanceof SyntaxError) return `- (root): ${error.message}`;
     if (error instanceof PatternLimit) return `- (root): ${error.message}`;
-    // The stack ran out on the way down.
+    // The recursion exceeded the stack.
     if (error instanceof RangeError) return '- (root): the response is nested too deeply';
     throw error;
   }

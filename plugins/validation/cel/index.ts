@@ -15,15 +15,14 @@ import { backendPath, conditional, endpointPath } from '../../services/cel/condi
 import { backendTypes, outerTypes, type Phase, type Rules, readRules } from './rules.ts';
 import { backendSchema, endpointSchema, serviceSchema } from './schema.ts';
 
-/** Who asks about tokens: without it, conditions on them would never be looked at. */
+/** Component that validates tokens: without it, conditions on tokens would never be evaluated. */
 const asksAboutTokens = 'auth/validator';
 
 /**
- * Ends calls for which a condition does not hold: requests before anything is spent on backends, responses before they are
- * merged or sent, tokens while they are validated.
- *
- * Faults of the configuration: `CEL_SYNTAX`, `CEL_SIZE`, `CEL_NAME`, `CEL_FUNCTION`, `CEL_TYPE`, `CEL_NEVER`,
- * `CEL_PATTERN`, `CEL_NO_CONDITION`, `CEL_NO_TOKEN`; warning `CEL_KEY`. Error of a call: `CEL_REJECTED`.
+ * Ends calls whose conditions do not hold: requests before any backend is called, responses before they are merged or
+ * sent, tokens during their validation.
+ * Configuration errors: `CEL_SYNTAX`, `CEL_SIZE`, `CEL_NAME`, `CEL_FUNCTION`, `CEL_TYPE`, `CEL_NEVER`, `CEL_PATTERN`,
+ * `CEL_NO_CONDITION`, `CEL_NO_TOKEN`; warning `CEL_KEY`. Error of a call: `CEL_REJECTED`.
  */
 export const plugin = definePlugin({
   name: 'validation/cel',

@@ -6,7 +6,7 @@ import { type Readable, requestTypes, responseTypes, Variables } from '../../ser
 import { compileWritten } from '../../services/cel/written-expression.ts';
 import type { CheckConfig } from './schema.ts';
 
-/** When a condition is looked at. */
+/** Phase in which a condition is evaluated. */
 export type Phase = 'token' | 'request' | 'response';
 
 interface Rule {
@@ -14,7 +14,7 @@ interface Rule {
   readonly config: CheckConfig;
 }
 
-/** The conditions of one phase at one place. */
+/** Conditions of one phase at one place. */
 export class Rules implements Conditions {
   readonly #rules: readonly Rule[];
   readonly #log: Log;
@@ -32,7 +32,7 @@ export class Rules implements Conditions {
     return this.#rules.some(({ expression }) => [...expression.reads].some((name) => name.startsWith(prefix)));
   }
 
-  /** @returns why the call ends here; null when every condition holds. Code: CEL_REJECTED. */
+  /** @returns the error that ends the call; null if every condition holds. Code: CEL_REJECTED. */
   check(from: Readable, call: Call): CallError | null {
     const variables = new Variables(from);
     for (const [at, { expression, config }] of this.#rules.entries()) {
@@ -62,7 +62,7 @@ function rejection(at: number, { error }: CheckConfig): CallError {
 const requestNames = Object.keys(requestTypes);
 const responseNames = Object.keys(responseTypes);
 
-/** Variables at an endpoint or for the whole service; in a backend there is no token. */
+/** Types of the variables at an endpoint or the service; backends have no token. */
 export const outerTypes: ReadonlyMap<string, CelType> = new Map<string, CelType>([
   ...Object.entries(requestTypes),
   ...Object.entries(responseTypes),
@@ -71,7 +71,7 @@ export const outerTypes: ReadonlyMap<string, CelType> = new Map<string, CelType>
 ]);
 export const backendTypes: ReadonlyMap<string, CelType> = new Map([...outerTypes].filter(([name]) => name !== 'JWT'));
 
-/** The conditions of a place, by phase. Faults: those of `compileExpression`; warning CEL_KEY. */
+/** Compiles the conditions of a place, by phase. Configuration errors: those of `compileExpression`; warning CEL_KEY. */
 export function readRules(
   site: Site<readonly CheckConfig[]>,
   types: ReadonlyMap<string, CelType>,
@@ -89,7 +89,7 @@ export function readRules(
   };
 }
 
-/** A condition that reads what is there early and what is there late is looked at late. */
+/** A condition that reads both early and late variables is evaluated in the late phase. */
 function phaseOf({ reads }: Expression): Phase {
   if (responseNames.some((name) => reads.has(name))) return 'response';
   return reads.has('JWT') && !requestNames.some((name) => reads.has(name)) ? 'token' : 'request';

@@ -10,8 +10,8 @@ import { createIdentify, eachDuplicate } from './values.ts';
 type JsonSchema = boolean | Record<string, unknown>;
 
 /**
- * A schema as the code generator takes it: one draft for all, references resolved, and the keywords `distinct`, `unit`
- * and `oneEqual` for the rules it cannot be trusted with.
+ * Translates a schema for the code generator: one draft for all, references resolved, and the keywords `distinct`,
+ * `unit` and `oneEqual` for the rules that the generator does not implement reliably.
  */
 export function translate(root: SchemaNode): JsonSchema {
   const definitions: Record<string, JsonSchema> = {};
@@ -40,7 +40,7 @@ export function translate(root: SchemaNode): JsonSchema {
   return typeof schema === 'boolean' ? schema : { ...schema, definitions };
 }
 
-/** The keyword, as a variable: a literal of that name would look like a promise. */
+/** The keyword as a variable: an object literal with that name would look like a promise. */
 const whenMet = 'then';
 
 type Translate = (node: SchemaNode) => JsonSchema;
@@ -82,7 +82,7 @@ function array({ array: rules }: SchemaNode, one: Translate): Record<string, unk
   return {
     items: rules.each ? rules.each.map(one) : rules.every && one(rules.every),
     additionalItems: rules.additional && one(rules.additional),
-    // In generated code an empty array escapes `contains` beside a list of items, and after an array that was right.
+    // In generated code, an empty array bypasses `contains` next to a list of items, and after a valid array.
     minItems: rules.contains ? Math.max(1, rules.minItems ?? 0) : rules.minItems,
     maxItems: rules.maxItems,
     distinct: rules.unique || null,
@@ -117,7 +117,7 @@ function present(keywords: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(keywords).filter(([, value]) => value != null));
 }
 
-/** True when a document without exact numbers is surely valid. */
+/** Returns true if a document without exact numbers is certainly valid. */
 export type Proof = (document: Data) => boolean;
 
 /**
@@ -163,7 +163,7 @@ function isDistinct(_on: true, items: readonly Data[]): boolean {
   return distinct;
 }
 
-/** The generator's own rule divides binary fractions, in which 0.3 is no multiple of 0.1. */
+/** The generator's own rule divides binary fractions, in which 0.3 is not a multiple of 0.1. */
 function isTimes(unit: number, value: number): boolean {
   return isMultiple(value, unit);
 }

@@ -105,7 +105,7 @@ export function readObjectRules(reader: SchemaReader): ObjectRules | null {
   return idle ? null : rules;
 }
 
-/** Everything but the declared properties, which come last of all rules: see `checkProperties`. */
+/** Checks all rules of an object except the declared properties, which are checked after all other rules: see `checkProperties`. */
 export function checkObject(
   rules: ObjectRules,
   value: DataObject,

@@ -3,20 +3,20 @@ import type { DataObject } from '#contract';
 import { type Draft, findDraft } from './drafts.ts';
 import { indexNames, ROOT_ADDRESS, resolveReference, type SchemaLocation } from './references.ts';
 
-/** A schema document that references are looked for in. */
+/** A schema document in which references are resolved. */
 export interface SchemaDocument {
   readonly draft: Draft;
-  /** Every schema in it that names itself, by address. */
+  /** All schemas in it that declare an address of their own, by that address. */
   readonly names: ReadonlyMap<string, SchemaLocation>;
 }
-/** A schema and the document it is in. */
+/** A schema and its document. */
 export interface ResolvedSchema {
   readonly location: SchemaLocation;
   readonly document: SchemaDocument;
 }
 /**
- * The schema a reference means: one of the same document, or one of the three metaschemas.
- * @returns null when neither has it, which includes everything that would have to be fetched.
+ * Resolves a reference within the same document or to one of the three metaschemas.
+ * @returns null if neither contains the target, including every target that would have to be fetched.
  */
 export function findReferred(reference: string, base: string, document: SchemaDocument): ResolvedSchema | null {
   const place = resolveReference(reference, base, document.names, document.draft);

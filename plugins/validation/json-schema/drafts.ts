@@ -5,13 +5,13 @@ import Ajv04 from 'ajv-draft-04';
 import addFormats from 'ajv-formats';
 import { type DataObject, nearest } from '#contract';
 
-/** A version of JSON Schema: which keywords mean something and what a schema must look like. */
+/** A version of JSON Schema: its keywords and the rules for its schemas. */
 export interface Draft {
-  /** Keywords under which a schema names itself. */
+  /** Keywords with which a schema declares its address. */
   readonly ids: readonly string[];
-  /** Keywords that this version does not know; they are ignored. */
+  /** Keywords that this version does not define; they are ignored. */
   readonly unknown: ReadonlySet<string>;
-  /** The first mistake in a schema; null for none. */
+  /** Returns the first error in a schema; null for none. */
   check(schema: DataObject): SchemaMistake | null;
 }
 
@@ -24,8 +24,8 @@ export interface SchemaMistake {
 const conditionals = ['if', 'then', 'else'];
 
 /**
- * The draft a schema names in `$schema`; without it all keywords of the three count.
- * @returns undefined for a draft that is not supported.
+ * Returns the draft that a schema declares in `$schema`; without it, the keywords of all three drafts apply.
+ * @returns undefined for an unsupported draft.
  */
 export function findDraft(uri: string | undefined): Draft | undefined {
   if (uri === undefined) return makeDraft('any');
@@ -66,7 +66,7 @@ function draft06(): object {
   return createRequire(import.meta.url)('ajv/dist/refs/json-schema-draft-06.json') as object;
 }
 
-/** Draft 07, with the words of draft 04 for exclusive limits. */
+/** Draft 07, extended by the exclusive limits of draft 04. */
 function anyDraft(): Ajv {
   const ajv = new Ajv(options);
   const { properties, ...rest } = ajv.getSchema(draft07)!.schema as { properties: object };
@@ -79,7 +79,7 @@ function anyDraft(): Ajv {
   });
 }
 
-/** Compiled metaschemas by draft: they cost tens of milliseconds each and never change. */
+/** Compiled metaschemas by draft: each takes tens of milliseconds to compile and never changes. */
 const compiled = new Map<string, ValidateFunction>();
 
 function checkWith(name: string, make: () => Core.default, metaschema: string): Draft['check'] {
@@ -103,7 +103,7 @@ const TYPES: Readonly<Record<string, string>> = {
   string: 'a text',
 };
 
-/** What a keyword must be, by the rule of the metaschema that it breaks. */
+/** Descriptions of the value that a keyword must have, by the violated rule of the metaschema. */
 const RULES: Readonly<Record<string, (limit: unknown) => string>> = {
   type: (limit) =>
     [limit]
@@ -117,7 +117,7 @@ const RULES: Readonly<Record<string, (limit: unknown) => string>> = {
   uniqueItems: () => 'a list without repetitions',
 };
 
-/** A violation of a metaschema in the words of whoever wrote the schema. */
+/** Describes a violation of a metaschema for the author of the schema. */
 function describe({ instancePath: pointer, keyword, schema: limit, data }: ErrorObject): SchemaMistake {
   const name = decodeStep(pointer.slice(pointer.lastIndexOf('/') + 1));
   const rule = RULES[keyword]?.(limit) ?? 'a valid schema';
@@ -137,12 +137,12 @@ function decodeStep(step: string): string {
 
 const withRegExp = (pattern: RegExp) => (text: string) => pattern.test(text);
 
-/** Formats by name: whether a text has it. Names not listed are no formats and check nothing. */
+/** Formats by name: returns whether a text has the format. Unlisted formats are not checked. */
 export const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ...['date', 'time', 'date-time', 'hostname', 'email', 'ipv4', 'ipv6', 'uri', 'uri-reference'].map(published),
   ...['uri-template', 'regex', 'json-pointer', 'relative-json-pointer'].map(published),
   ['uuid', withRegExp(/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i)],
-  // An internationalised name is one whose characters beyond ASCII could be ordinary ones.
+  // An internationalized value is valid if it is valid with its non-ASCII characters replaced by ordinary ones.
   ['idn-email', viaAscii('email', 'a')],
   ['iri', viaAscii('uri', '%AA')],
   ['iri-reference', viaAscii('uri-reference', '%AA')],

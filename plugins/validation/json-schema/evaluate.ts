@@ -51,7 +51,7 @@ function evaluate(node: SchemaNode, value: Data, path: Path | null, findings: Fi
   if (common !== null) checkCommon(common, value, path, findings);
   if (kind === 'string' && string !== null) checkString(string, value as string, path, findings);
   if (kind === 'object' && object !== null) checkProperties(object, value as DataObject, path, findings, run);
-  // One for each stage passed: combinators, common rules, the value, and its own type's rules where there are any.
+  // One point per stage passed: combinators, common rules, the value, and the rules of its type if it has any.
   findings.score += kind === 'null' || kind === 'boolean' ? 3 : 4;
 }
 

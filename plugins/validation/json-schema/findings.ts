@@ -1,4 +1,4 @@
-/** Where a value stands in the document: the key or array position under its parent. Null is the root. */
+/** Location of a value in the document: the key or array index under its parent. Null is the root. */
 export interface Path {
   readonly parent: Path | null;
   readonly key: string | number;
@@ -9,16 +9,16 @@ interface Violation {
   readonly message: string;
 }
 
-/** Violations kept by one `Findings`; further ones are only counted, so that no body can fill the memory. */
+/** Maximum number of violations kept by one `Findings`; further ones are only counted, so that no body can exhaust memory. */
 const KEPT_LIMIT = 10_000;
-/** Length of the written lines, in UTF-16 units: a small body nested deeply has long locations. */
+/** Maximum length of the report, in UTF-16 units: a small, deeply nested body has long locations. */
 const TEXT_LIMIT = 1024 * 1024;
 
-/** What is wrong with one value, in order, and how near it comes to its schema. */
+/** Violations of one value, in order, and a score of how closely the value matches its schema. */
 export class Findings {
   /** Number of violations; 0 for a valid value. */
   count = 0;
-  /** The higher, the nearer: checks passed add one, violations take two. */
+  /** Similarity score: each passed check adds one, each violation subtracts two. */
   score = 0;
   #entries: (Violation | Findings)[] = [];
 
@@ -28,7 +28,7 @@ export class Findings {
     if (this.#entries.length < KEPT_LIMIT) this.#entries.push({ path, message });
   }
 
-  /** Takes over the violations and the score of a part. */
+  /** Adds the violations and the score of a part. */
   append(inner: Findings): void {
     this.count += inner.count;
     this.score += inner.score;
@@ -36,8 +36,8 @@ export class Findings {
   }
 
   /**
-   * The violations as text, one line each: `- <location>: <message>`. Beyond ten thousand lines or a mebibyte the last
-   * line tells that there are more.
+   * Formats the violations, one line each: `- <location>: <message>`. Beyond ten thousand lines or one mebibyte, the
+   * last line says that there are more.
    */
   text(): string {
     const lines: string[] = [];
@@ -61,7 +61,7 @@ export class Findings {
   }
 }
 
-/** The dotted location of a value, as in `items.0.name`; `(root)` for the whole document. */
+/** Returns the dotted location of a value, as in `items.0.name`; `(root)` for the whole document. */
 export function locate(path: Path | null): string {
   if (path === null) return '(root)';
   const keys: (string | number)[] = [];
@@ -69,7 +69,7 @@ export function locate(path: Path | null): string {
   return keys.reverse().join('.');
 }
 
-/** The one with the higher score; the earlier one when they tie. */
+/** Returns the findings with the higher score; the earlier ones on a tie. */
 export function nearest(best: Findings | null, candidate: Findings): Findings {
   return best !== null && best.score >= candidate.score ? best : candidate;
 }

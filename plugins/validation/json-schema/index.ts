@@ -9,14 +9,12 @@ const schema = {
 } as const;
 
 /**
- * Refuses with 400 every request whose body is not JSON that the schema allows; no backend is called. The body of an
- * allowed request goes on byte for byte.
- *
- * Faults of the configuration: `JSON_SCHEMA_INVALID`, `JSON_SCHEMA_DRAFT`, `JSON_SCHEMA_REFERENCE`,
- * `PATTERN_INVALID`, `JSON_SCHEMA_ENDLESS`, `JSON_SCHEMA_DEPTH`; warnings `JSON_SCHEMA_KEYWORD`, `JSON_SCHEMA_FORMAT` and
- * `JSON_SCHEMA_NO_BODY`. Errors of a call:
- * `JSON_SCHEMA_EMPTY_BODY`, `JSON_SCHEMA_SYNTAX`, `JSON_SCHEMA_DEPTH`, `PATTERN_LIMIT` and, with one line for each
- * violation, `JSON_SCHEMA_VIOLATION`.
+ * Rejects with 400 every request whose body is not JSON that matches the schema; no backend is called. Valid bodies are
+ * forwarded byte for byte.
+ * Configuration errors: `JSON_SCHEMA_INVALID`, `JSON_SCHEMA_DRAFT`, `JSON_SCHEMA_REFERENCE`, `PATTERN_INVALID`,
+ * `JSON_SCHEMA_ENDLESS`, `JSON_SCHEMA_DEPTH`; warnings `JSON_SCHEMA_KEYWORD`, `JSON_SCHEMA_FORMAT` and
+ * `JSON_SCHEMA_NO_BODY`. Errors of a call: `JSON_SCHEMA_EMPTY_BODY`, `JSON_SCHEMA_SYNTAX`, `JSON_SCHEMA_DEPTH`,
+ * `PATTERN_LIMIT` and, with one line for each violation, `JSON_SCHEMA_VIOLATION`.
  */
 export const plugin = definePlugin({
   name: 'validation/json-schema',
@@ -50,7 +48,7 @@ function check(validator: Validator, bytes: Uint8Array): Reply | undefined {
   } catch (error) {
     if (error instanceof SyntaxError) return refusal('JSON_SCHEMA_SYNTAX', error.message);
     if (error instanceof PatternLimit) return refusal(error.code, error.message);
-    // The stack ran out on the way down.
+    // The recursion exceeded the stack.
     if (error instanceof RangeError) return refusal('JSON_SCHEMA_DEPTH', 'the body is nested too deeply');
     throw error;
   }
@@ -63,12 +61,12 @@ function emptyBody(): Reply {
 
 function refusal(code: string, text: string): Reply {
   const reply = refuse(400, { error: new CallError(code, text) });
-  // The pipe was entered, so its answer tells that it is not complete.
+  // The request has entered the pipe, so its response reports that it is incomplete.
   reply.complete = false;
   return reply;
 }
 
-/** The body never arrived whole: too large, or the client broke off. */
+/** Responds to a body that was not received completely: it is too large, or the client disconnected. */
 function unreadable(error: unknown): Reply {
   if (error instanceof CallError) return Reply.failed(error);
   throw error;

@@ -3,13 +3,13 @@ import type { Numeric } from '../../services/exact-values.ts';
 import type { Draft } from './drafts.ts';
 import type { Findings, Path } from './findings.ts';
 
-/** One schema, read: only what its draft knows, references resolved. A group is null when it has no rule. */
+/** A parsed schema, with only the keywords of its draft and with references resolved. A group without rules is null. */
 export interface SchemaNode {
   /** JSON pointer in the schema document. */
   readonly pointer: string;
-  /** A schema that is just `true` or `false`; null for an object. */
+  /** Value of a boolean schema; null for an object. */
   pass: boolean | null;
-  /** With a `$ref` nothing else counts. */
+  /** Target of `$ref`, next to which all other keywords are ignored. */
   ref: SchemaNode | null;
   type: TypeRule | null;
   combinators: Combinators | null;
@@ -20,30 +20,30 @@ export interface SchemaNode {
   common: CommonRules | null;
 }
 
-/** What the rule readers need of the schema they read from. The metaschema has already been checked. */
+/** Access to the schema that rules are read from. It has already been checked against the metaschema. */
 export interface SchemaReader {
   readonly schema: DataObject;
   readonly draft: Draft;
-  /** The value of a keyword; undefined when absent or not of this draft. */
+  /** Returns the value of a keyword; undefined if it is absent or not part of the draft. */
   get(keyword: string): Data | undefined;
-  /** A keyword that counts something. */
+  /** Returns the value of a counting keyword, such as `maxItems`. */
   count(keyword: string): number | null;
-  /** The schema found by these steps from here. */
+  /** Returns the schema at a path relative to this one. */
   child(...steps: readonly (string | number)[]): SchemaNode;
-  /** A regular expression found by these steps. */
+  /** Compiles the regular expression at a path. */
   pattern(source: string, ...steps: readonly (string | number)[]): Pattern;
   fault(message: string, ...steps: readonly (string | number)[]): Error;
 }
 
-/** One document being checked. */
+/** State of the validation of one document. */
 export interface Run {
   evaluate(node: SchemaNode, value: Data, path: Path | null, findings: Findings, run: Run): void;
-  /** Findings of a value against the target of a reference; kept only where schemas are recursive. */
+  /** Findings of a value for the target of a reference; kept only if schemas are recursive. */
   readonly memo: Map<object, Map<SchemaNode, Findings>> | null;
   identify: Identify | null;
 }
 
-/** Every schema directly inside one. `here`: it is applied to the same value, not to a part of it. */
+/** Returns the direct subschemas of a schema. `here`: the subschema applies to the same value, not to a part of it. */
 export function childrenOf(node: SchemaNode): { child: SchemaNode; here: boolean }[] {
   const children: { child: SchemaNode; here: boolean }[] = [];
   const add = (child: SchemaNode | null | undefined, here: boolean) => child && children.push({ child, here });
@@ -72,19 +72,19 @@ export function childrenOf(node: SchemaNode): { child: SchemaNode; here: boolean
   return children;
 }
 
-/** The type of a value as messages give it: a number without a fraction is an `integer`. */
+/** Type of a value in messages: a number without a fraction is an `integer`. */
 export type Kind = 'null' | 'boolean' | 'object' | 'array' | 'number' | 'integer' | 'string';
 
 export interface TypeRule {
   readonly names: readonly string[];
   readonly accepts: ReadonlySet<Kind>;
-  /** The message up to the type that was given. */
+  /** Message up to the type of the value. */
   readonly message: string;
 }
 
 /** Rules for values of any type. */
 export interface CommonRules {
-  /** In an array, since a constant may be `null`. */
+  /** In an array, because a constant may be `null`. */
   readonly constant: readonly [Data] | null;
   readonly enum: readonly Data[] | null;
   readonly format: string | null;
@@ -96,7 +96,7 @@ export interface StringRules {
   readonly pattern: Pattern | null;
 }
 
-/** Gives equal values the same number. Linear: each value is looked into once, however often it is asked for. */
+/** Assigns the same number to equal values. Takes linear time: each value is traversed once, however often it is compared. */
 export type Identify = (value: Data) => number;
 
 export interface ArrayRules {
@@ -104,7 +104,7 @@ export interface ArrayRules {
   readonly every: SchemaNode | null;
   /** One schema for each position. */
   readonly each: readonly SchemaNode[] | null;
-  /** For the positions beyond `each`. */
+  /** Schema for the positions beyond `each`. */
   readonly additional: SchemaNode | null;
   readonly minItems: number | null;
   readonly maxItems: number | null;
@@ -120,7 +120,7 @@ export interface ObjectRules {
   readonly properties: readonly { readonly key: string; readonly node: SchemaNode }[];
   readonly declared: ReadonlySet<string>;
   readonly patterns: readonly { readonly pattern: Pattern; readonly node: SchemaNode }[];
-  /** Null when any other property will do. */
+  /** Null if any other property is allowed. */
   readonly additional: SchemaNode | null;
   readonly names: SchemaNode | null;
 }
@@ -146,7 +146,7 @@ export interface NumberRules {
   readonly exclusiveMinimum: Numeric | null;
 }
 
-/** A list of names, or a schema, that an object must satisfy when it has a key. */
+/** Property names, or a schema, that an object must satisfy if it has a key. */
 export interface Dependency {
   readonly key: string;
   readonly needs: readonly string[] | SchemaNode;

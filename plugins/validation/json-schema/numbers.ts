@@ -3,20 +3,20 @@ import { compareNumbers, type Numeric, toDecimal } from '../../services/exact-va
 import type { Findings, Path } from './findings.ts';
 import type { NumberRules, SchemaReader } from './node.ts';
 
-/** True when `value` is a whole number of times `unit`, in decimal arithmetic. @param unit greater than zero. */
+/** Returns whether `value` is an integer multiple of `unit`, in decimal arithmetic. @param unit greater than zero. */
 export function isMultiple(value: Numeric, unit: Numeric): boolean {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(unit)) return (value as number) % (unit as number) === 0;
   const left = toDecimal(value);
   const right = toDecimal(unit);
   if (left.digits === '') return true;
   const shift = left.magnitude - left.digits.length - (right.magnitude - right.digits.length);
-  // Digits end in no zero, so a value with more decimal places than the unit cannot be a multiple of it.
+  // Digits have no trailing zeros, so a value with more decimal places than the unit cannot be a multiple of it.
   if (shift < 0) return false;
   const modulus = BigInt(right.digits);
   return (remainder(left.digits, modulus) * powerOfTen(shift, modulus)) % modulus === 0n;
 }
 
-/** Digits that are turned into a `bigint` at once: of millions that would take more than linear time. */
+/** Number of digits converted to a `bigint` at once: converting millions would take more than linear time. */
 const CHUNK = 256;
 
 function remainder(digits: string, modulus: bigint): bigint {
@@ -28,7 +28,7 @@ function remainder(digits: string, modulus: bigint): bigint {
   return result;
 }
 
-/** A text that is the same for equal numbers and different for others. */
+/** Returns a text that is the same for equal numbers and different for others. */
 export function numberKey(value: Numeric): string {
   if (typeof value === 'number') return String(value);
   const near = Number(value.rawJSON);
@@ -37,7 +37,7 @@ export function numberKey(value: Numeric): string {
   return `${negative ? '-' : ''}.${digits}e${magnitude}`;
 }
 
-/** Ten to a power, modulo: exponents may be far too large to be written out. */
+/** Returns a power of ten, modulo `modulus`: exponents may be far too large to be written out. */
 function powerOfTen(exponent: number, modulus: bigint): bigint {
   let result = 1n % modulus;
   let square = 10n % modulus;
@@ -48,7 +48,7 @@ function powerOfTen(exponent: number, modulus: bigint): bigint {
   return result;
 }
 
-/** Reads both forms of the exclusive limits: a number of their own, or the word that `minimum` or `maximum` is one. */
+/** Reads both forms of exclusive limits: a number of their own, or a boolean next to `minimum` or `maximum`. */
 export function readNumberRules(reader: SchemaReader): NumberRules | null {
   const multipleOf = numeric(reader.get('multipleOf'));
   const [minimum, exclusiveMinimum] = readLimit(reader, 'minimum', 'exclusiveMinimum');

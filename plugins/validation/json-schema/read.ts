@@ -8,13 +8,13 @@ import { readNumberRules } from './numbers.ts';
 import { baseOf, escapeToken, indexNames, ROOT_ADDRESS } from './references.ts';
 import { readCommonRules, readStringRules, readType } from './values.ts';
 
-/** What a schema needs of the place it stands at; pointers are those of the schema document. */
+/** Site features needed to read a schema; pointers are relative to the schema document. */
 export type SchemaSite = Pick<Site<unknown>, 'fault' | 'warn' | 'pattern'>;
 
 /**
- * Reads a schema document: checks it against its draft, resolves references and compiles patterns.
- * Warnings: `JSON_SCHEMA_KEYWORD` for a keyword that is none and looks like one, `JSON_SCHEMA_FORMAT` for a format that
- * checks nothing.
+ * Reads a schema document: checks it against its draft, resolves references and compiles patterns. Warnings:
+ * `JSON_SCHEMA_KEYWORD` for an unknown keyword that resembles a known one, `JSON_SCHEMA_FORMAT` for a format that is
+ * not checked.
  * @throws ConfigError `JSON_SCHEMA_DRAFT`, `JSON_SCHEMA_INVALID`, `JSON_SCHEMA_REFERENCE` or `PATTERN_INVALID`.
  */
 export function readSchema(root: DataObject, { fault, warn, pattern: compile }: SchemaSite): SchemaNode {
@@ -32,7 +32,7 @@ export function readSchema(root: DataObject, { fault, warn, pattern: compile }: 
   const own: SchemaDocument = { draft, names };
   const read = new Map<DataObject, SchemaNode>();
 
-  // The base is that of the schema itself: what its own references start from.
+  // `base` is the address of the schema itself, which its own references are relative to.
   const readNode = (schema: Data, pointer: string, base: string, document: SchemaDocument): SchemaNode => {
     const { draft } = document;
     if (!isObject(schema)) {
@@ -80,7 +80,7 @@ export function readSchema(root: DataObject, { fault, warn, pattern: compile }: 
   return readNode(root, '', baseOf(root, ROOT_ADDRESS, draft), own);
 }
 
-/** The keywords of all three drafts that check something. */
+/** Keywords of all three drafts that check something. */
 const KEYWORDS: readonly string[] = [
   ...['$ref', 'type', 'enum', 'const', 'format', 'pattern', 'minLength', 'maxLength', 'minimum', 'maximum'],
   ...['exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'items', 'additionalItems', 'minItems', 'maxItems'],
@@ -89,14 +89,14 @@ const KEYWORDS: readonly string[] = [
   ...['if', 'then', 'else'],
 ];
 
-/** Words that tools put into schemas and that check nothing. */
+/** Keywords that tools add to schemas and that check nothing. */
 const ANNOTATIONS: ReadonlySet<string> = new Set([
   ...KEYWORDS,
   ...['id', '$id', '$schema', '$comment', '$defs', 'title', 'description', 'default', 'example', 'examples', 'name'],
   ...['readOnly', 'writeOnly', 'deprecated', 'nullable', 'xml', 'externalDocs', 'contentEncoding', 'contentMediaType'],
 ]);
 
-/** A mistyped keyword checks nothing, nor does a format that is none, and drafts allow any word for both. */
+/** Mistyped keywords and unknown formats check nothing, but drafts allow any word for both. */
 function reportSlips(schema: DataObject, pointer: string, warn: SchemaSite['warn']): void {
   const format = getKey(schema, 'format');
   if (typeof format === 'string' && !formats.has(format)) {
@@ -138,7 +138,7 @@ function follow(schema: DataObject, steps: readonly (string | number)[]): Data {
   return value;
 }
 
-/** A copy in which exact numbers are JavaScript's, for whoever knows no others. */
+/** Returns a copy with exact numbers converted to JavaScript numbers, for code that does not support them. */
 export function withoutExactNumbers(value: Data): Data {
   if (Array.isArray(value)) return value.map(withoutExactNumbers);
   if (isObject(value)) {

@@ -1,14 +1,14 @@
 import { type Data, type DataObject, getKey, isObject } from '#contract';
 import type { Draft } from './drafts.ts';
 
-/** A schema in the document, and the address its references start from. */
+/** A schema in the document, and the base address of its references. */
 export interface SchemaLocation {
   readonly schema: Data;
   readonly pointer: string;
   readonly base: string;
 }
 
-/** Address of a document that gives itself none. */
+/** Address of a document that declares none. */
 export const ROOT_ADDRESS = 'schema:///';
 
 const single = ['additionalProperties', 'additionalItems', 'items', 'contains', 'not', 'if', 'then', 'else'];
@@ -16,8 +16,8 @@ const lists = ['items', 'allOf', 'anyOf', 'oneOf'];
 const maps = ['properties', 'patternProperties', 'definitions', 'dependencies'];
 
 /**
- * Finds every schema that names itself, by its absolute address.
- * @param fault makes the error for a name that is no address.
+ * Finds all schemas that declare an address, by absolute address.
+ * @param fault creates the error for an invalid address.
  */
 export function indexNames(
   root: DataObject,
@@ -55,8 +55,8 @@ export function indexNames(
 }
 
 /**
- * The schema a reference means.
- * @returns null when the document does not have it, which includes everything that would have to be fetched.
+ * Resolves a reference.
+ * @returns null if the document does not contain the target, including every target that would have to be fetched.
  */
 export function resolveReference(
   reference: string,
@@ -74,12 +74,12 @@ export function resolveReference(
   return fragment === '' ? resource : walk(resource, fragment, draft);
 }
 
-/** Writes a key as one step of a JSON pointer. */
+/** Escapes a key as one step of a JSON pointer. */
 export function escapeToken(key: string | number): string {
   return String(key).replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** Where the references of a schema start from, after the name it gives itself. Beside `$ref` a name means nothing. */
+/** Returns the base address of a schema's references, after the address that it declares. Next to `$ref` a declared address is ignored. */
 function rebase(
   schema: DataObject,
   base: string,
@@ -91,13 +91,13 @@ function rebase(
     if (typeof name !== 'string') continue;
     if (!URL.canParse(name, base)) return { base, address: null, invalid: keyword };
     const address = new URL(name, base).href.replace(/#$/, '');
-    // A name that is only a fragment is an anchor: it does not move the address.
+    // A fragment alone is an anchor: it does not change the base address.
     return { base: name.startsWith('#') ? base : address, address, invalid: null };
   }
   return { base, address: null, invalid: null };
 }
 
-/** The address from which the references inside a schema start. */
+/** Returns the base address of the references inside a schema. */
 export function baseOf(schema: Data, outer: string, draft: Draft): string {
   return isObject(schema) ? rebase(schema, outer, draft).base : outer;
 }

@@ -5,21 +5,21 @@ import { childrenOf, type SchemaNode } from './node.ts';
 import { readSchema, type SchemaSite } from './read.ts';
 
 /**
- * Most schemas within a schema that code is generated for, which takes quadratic time: half a second for so many. Of more,
- * every document is examined.
+ * Maximum number of subschemas for generated code, whose generation takes quadratic time: half a second for this
+ * number. With larger schemas every document is evaluated in full.
  */
 const MAX_PROVEN = 1000;
 
 /** A compiled schema. */
 export interface Validator {
   /**
-   * What is wrong with a document as lines of text; null for a valid one.
-   * @throws RangeError when nested too deeply. @throws PatternLimit for a text that is too long for its pattern.
+   * Describes the violations of a document as lines of text; null for a valid one.
+   * @throws RangeError if it is nested too deeply. @throws PatternLimit for a text that is too long for its pattern.
    */
   validate(document: Data): string | null;
-  /** The same, at once for a document that is surely valid. */
+  /** Same as `validate`, with a fast path for documents that are certainly valid. */
   validateData(document: Data): string | null;
-  /** The same for a JSON text. @throws SyntaxError for a text that is not JSON. */
+  /** Same for a JSON text. @throws SyntaxError for invalid JSON. */
   validateText(text: string): string | null;
 }
 
@@ -42,7 +42,7 @@ function compile(schema: DataObject, site: SchemaSite): Validator {
   const root = readSchema(schema, site);
   const { recursive, endless } = findRecursion(root);
   if (endless) throw site.fault('JSON_SCHEMA_ENDLESS', endless.pointer, 'refers to itself without end');
-  // Generated code checks a value once for every way that leads to it, and recursion multiplies the ways.
+  // Generated code checks a value once for every path that leads to it, and recursion multiplies the paths.
   const isLarge = reachable(root).length > MAX_PROVEN;
   const proof = recursive || isLarge ? null : compileProof(root, schema, site);
   const validate = (document: Data) => {
@@ -68,11 +68,11 @@ function holdsExact(value: Data): boolean {
   return JSON.isRawJSON(value);
 }
 
-/** What can be known of a schema's references before any document comes. */
+/** Properties of a schema's references, known before any document arrives. */
 export interface Recursion {
   /** The schema contains itself. */
   readonly recursive: boolean;
-  /** A schema that leads back to itself without going into the value, so that checking it would never end. */
+  /** A schema that refers back to itself for the same value, so that validation would never end. */
   readonly endless: SchemaNode | null;
 }
 
@@ -86,7 +86,7 @@ function reachable(root: SchemaNode): SchemaNode[] {
   return [...results];
 }
 
-/** @param hereOnly follow only what is applied to the same value. @returns a node of the first cycle found. */
+/** @param hereOnly follow only subschemas that apply to the same value. @returns a node of the first cycle found. */
 function findCycle(starts: readonly SchemaNode[], hereOnly: boolean): SchemaNode | null {
   const open = new Set<SchemaNode>();
   const done = new Set<SchemaNode>();

@@ -83,7 +83,7 @@ function isLowSurrogate(unit: number): boolean {
 }
 
 export function createIdentify(): Identify {
-  // Texts never look like array indices, whose hashes anybody can make collide.
+  // Keys never look like array indices, whose hashes can be made to collide deliberately.
   const numbers = new Map<string, number>();
   const known = new Map<object, number>();
   const numberOf = (text: string): number => {
@@ -112,7 +112,7 @@ export function createIdentify(): Identify {
   return identify;
 }
 
-/** Calls back with the positions of each item and of the nearest equal one before it. */
+/** Calls back with the indices of each item and of the nearest equal item before it. */
 export function eachDuplicate(
   items: readonly Data[],
   identify: Identify,
