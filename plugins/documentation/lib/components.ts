@@ -2,7 +2,7 @@ import { type DataObject, type EndpointConfig, isObject, type ServiceConfig } fr
 
 type Components = Readonly<DataObject>;
 
-/** What stands under a namespace, as it is written; undefined where nothing does. */
+/** Returns the settings under a namespace, as written; undefined if there are none. */
 export function componentOf(components: Components, namespace: string): DataObject | undefined {
   if (!Object.hasOwn(components, namespace)) return undefined;
   const config = components[namespace];
@@ -13,13 +13,13 @@ export function has(components: Components, namespace: string): boolean {
   return Object.hasOwn(components, namespace);
 }
 
-/** How a client shows who it is. */
+/** Authentication method of a client. */
 export type Credential =
   | { readonly kind: 'bearer' }
   | { readonly kind: 'basic' }
   | { readonly kind: 'header' | 'query' | 'cookie'; readonly of: 'token' | 'key'; readonly name: string };
 
-/** What an endpoint asks its clients for: all of it. */
+/** Returns the credentials that an endpoint requires, all of them together. */
 export function credentialsOf(
   { extra_config: own }: EndpointConfig,
   service: Pick<ServiceConfig, 'extra_config'>,
@@ -51,7 +51,7 @@ function basicOf(own: Components): Credential[] {
   return has(own, 'auth/basic') ? [{ kind: 'basic' }] : [];
 }
 
-/** What a token must carry, in sentences. */
+/** Describes the required claims of a token, in sentences. */
 export function demandsOf({ extra_config: own }: EndpointConfig): string[] {
   const { roles, scopes, scopes_matcher: matcher } = componentOf(own, 'auth/validator') ?? {};
   return [
@@ -64,7 +64,7 @@ function isList(value: unknown): value is unknown[] {
   return Array.isArray(value) && value.length > 0;
 }
 
-/** Statuses with which components of an endpoint may answer in the place of its backends. */
+/** Returns the statuses with which components of an endpoint may respond instead of its backends. */
 export function refusalsOf({ extra_config: own }: EndpointConfig): readonly number[] {
   const statuses = new Set<number>();
   for (const [namespace, answered] of Object.entries(refusing)) {

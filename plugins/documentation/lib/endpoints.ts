@@ -1,19 +1,19 @@
 import type { EndpointConfig } from '#contract';
 
-/** A segment of a path that may hold variables, and where each stands. */
+/** Matches the variables in a path segment. */
 const VARIABLE = /\{([^{}]*)\}/g;
 
-/** True for what the gateway answers by itself, and for the catch-all, which has no path. */
+/** Returns whether an endpoint is served by the gateway itself, or is the catch-all, which has no path. */
 export function isInternal({ endpoint }: EndpointConfig): boolean {
   return endpoint.startsWith('/__');
 }
 
-/** The methods that an endpoint for every method is described with. */
+/** Methods with which an endpoint for all methods is described. */
 const DESCRIBED_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**
- * The endpoints with their positions. In place of one for every method come several, each for a usual method without an
- * endpoint of its own on the same path.
+ * Returns the endpoints with their positions. An endpoint for all methods is replaced by several, one for each common
+ * method that has no endpoint of its own on the same path.
  */
 export function describedEndpoints(endpoints: readonly EndpointConfig[]): [index: number, endpoint: EndpointConfig][] {
   const keyOf = (method: string, path: string) => `${method} ${withVariables(path, () => '{}')}`;
@@ -28,17 +28,17 @@ export function describedEndpoints(endpoints: readonly EndpointConfig[]): [index
   );
 }
 
-/** Names of the variables of a path, in order. */
+/** Returns the names of the variables of a path, in order. */
 export function variablesOf(path: string): string[] {
   return [...path.matchAll(VARIABLE)].map(([, name]) => name!);
 }
 
-/** The path with each variable written by a function. */
+/** Returns the path with each variable formatted by a function. */
 export function withVariables(path: string, write: (name: string) => string): string {
   return path.replace(VARIABLE, (_, name: string) => write(name));
 }
 
-/** The path in whose place `/*` at the end is a variable named `wildcard`. */
+/** Returns the path with a trailing `/*` replaced by a variable named `wildcard`. */
 export function plainPath({ endpoint }: EndpointConfig): string {
   return endpoint.replace(/\/\*$/, '/{wildcard}');
 }
@@ -47,12 +47,12 @@ export function isWildcard({ endpoint }: EndpointConfig): boolean {
   return endpoint.endsWith('/*');
 }
 
-/** Names that a list lets through one by one. */
+/** Returns the names that a forwarding list contains individually. */
 export function namesIn(list: readonly string[]): string[] {
   return list.filter((name) => name !== '*' && name !== '');
 }
 
-/** True for methods whose requests usually have a body. */
+/** Returns whether requests with the method usually have a body. */
 export function takesBody(method: string): boolean {
   return method === 'POST' || method === 'PUT' || method === 'PATCH';
 }

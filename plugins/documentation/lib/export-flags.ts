@@ -1,6 +1,6 @@
 import type { CommandCall } from '#contract';
 
-/** The flags of every command that writes what it makes of a configuration. @param output where, without `-o`. */
+/** Flags shared by all export commands. @param output default output without `-o`. */
 export function exportFlags(output: string) {
   return {
     config: { type: 'string', short: 'c', value: 'FILE', about: 'The configuration. Required.' },
@@ -14,7 +14,7 @@ export function exportFlags(output: string) {
   } as const;
 }
 
-/** The file of `-c`, and nothing besides; null once the usage of a command has been shown. */
+/** Returns the file of `-c`, and rejects further arguments; null after showing the usage of the command. */
 export function configFileOf({ values, positionals, stderr }: CommandCall, usage: string): string | null {
   if (typeof values['config'] === 'string' && positionals.length === 0) return values['config'];
   stderr.write(`a configuration is required: sluice ${usage} -c FILE\n`);

@@ -1,16 +1,16 @@
 import { type Data, isObject, parsePointer } from '#contract';
 
-/** What a reference of a document leads to inside it, as `#/definitions/user%20id`; undefined for nothing, and for elsewhere. */
+/** Resolves a reference inside a document, such as `#/definitions/user%20id`; undefined if the target is missing or external. */
 export function lookUp(document: Data, reference: string): Data | undefined {
   return reference === '#' || reference.startsWith('#/') ? descend(document, stepsOf(reference)) : undefined;
 }
 
-/** The keys on the way to what a reference leads to. */
+/** Returns the keys of the path to a reference's target. */
 export function stepsOf(reference: string): string[] {
   return parsePointer(decode(reference.slice(reference.indexOf('#') + 1)));
 }
 
-/** What stands in a value behind these keys; undefined when nothing does. */
+/** Returns the value at a path of keys; undefined if it does not exist. */
 export function descend(value: Data, steps: readonly string[]): Data | undefined {
   let at: Data | undefined = value;
   for (const step of steps) {
@@ -20,7 +20,7 @@ export function descend(value: Data, steps: readonly string[]): Data | undefined
   return at;
 }
 
-/** A part of an address; as it is where it is encoded wrongly. */
+/** Percent-decodes a part of an address; returns it unchanged if the encoding is invalid. */
 export function decode(text: string): string {
   try {
     return decodeURIComponent(text);

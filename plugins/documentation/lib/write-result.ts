@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import type { CommandCall } from '#contract';
 
-/** How a file is written. */
+/** Options for writing a file. */
 interface Writing {
-  /** Refuses to replace a file. Default: false. */
+  /** Fails if the file exists. Default: false. */
   readonly isNew?: boolean;
 }
 
-/** Writes what a command made, to standard output for `-`, and names the file. @returns the exit code. */
+/** Writes the output of a command to a file, or to standard output for `-`, and reports the file name. @returns the exit code. */
 export async function writeResult(
   path: string,
   text: string,
@@ -20,7 +20,7 @@ export async function writeResult(
   }
   try {
     await writeFile(path, text, { flag: isNew ? 'wx' : 'w' });
-    // Not on standard output, where the other file of a command may go.
+    // Not on standard output, which may receive another file of the same command.
     stderr.write(`Wrote ${path}\n`);
     return 0;
   } catch (error) {

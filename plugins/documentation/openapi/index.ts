@@ -9,10 +9,9 @@ import { documentPages } from './pages.ts';
 import { endpointSchema, serviceSchema } from './schema.ts';
 
 /**
- * What documents in OpenAPI say besides what the configuration tells by itself. It never changes what is served, but for
- * `serve`, which answers with such a document.
- *
- * Faults of the configuration: `OPENAPI_OPERATION_ID`, `OPENAPI_SCHEMA`, `OPENAPI_REF`, `OPENAPI_CONTENT_TYPE`,
+ * Settings for OpenAPI documents that supplement the configuration. They do not affect serving, except for `serve`,
+ * which serves such a document.
+ * Configuration errors: `OPENAPI_OPERATION_ID`, `OPENAPI_SCHEMA`, `OPENAPI_REF`, `OPENAPI_CONTENT_TYPE`,
  * `OPENAPI_EXAMPLE`, `OPENAPI_STATUS`; warnings `OPENAPI_SCHEME`, `OPENAPI_PARAMETER`.
  */
 export const plugin = definePlugin({

@@ -4,8 +4,7 @@ import { schemaOf } from './written-schema.ts';
 const NAMESPACE = 'documentation/openapi';
 
 /**
- * Looks for what no place can tell alone, in a document that may have mistakes of any kind.
- *
+ * Reports errors that involve more than one place, in a document that may have other errors of any kind.
  * Codes: OPENAPI_OPERATION_ID, OPENAPI_SCHEMA, OPENAPI_REF, OPENAPI_CONTENT_TYPE, OPENAPI_EXAMPLE, OPENAPI_STATUS; a
  * warning OPENAPI_SCHEME.
  */

@@ -8,7 +8,7 @@ pre { background: #f6f6f6; padding: .5rem; overflow: auto } .method { font-weigh
 table { border-collapse: collapse } td, th { text-align: left; padding: .2rem 1rem .2rem 0; vertical-align: top }
 .about { white-space: pre-line }`;
 
-/** A page of HTML on a document, for people. Every text of the document stands in it as text. */
+/** Renders a document as an HTML page. All texts of the document are escaped. */
 export function renderPage({ info, paths, servers }: DataObject, address: string): string {
   const { title, version, description } = objectOf(info);
   const operations = Object.entries(objectOf(paths)).flatMap(([path, item]) =>

@@ -1,13 +1,14 @@
 import { type DataObject, HeaderBag, type OwnRoute, printJson, Reply } from '#contract';
 import { renderPage } from './page.ts';
 
-/** Runs no script and asks nobody: whatever a description holds is text. */
+/** Forbids scripts and external requests: descriptions are shown as text. */
 const POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
 
 /**
- * A page for people at a path, and the document for programs below it.
- * @param describe gives the document, the same object as long as it is the same: everything in it has been checked.
+ * Serves an HTML page at a path, and the document itself below it.
+ * @param describe returns the document, which has been validated; it must return the same object while the document is
+ * unchanged.
  */
 export function documentPages(path: string, describe: () => DataObject): OwnRoute[] {
   const below = path === '/' ? '/openapi.json' : `${path}/openapi.json`;

@@ -3,7 +3,7 @@ import type { Schema, Written } from '#contract';
 const text = (description: string, ...examples: string[]) =>
   ({ type: 'string', description, ...(examples.length > 0 && { examples }) }) as const;
 
-/** An object whose keys are all data: part of a document of its own. */
+/** Schema of an object with arbitrary keys, which are part of an external format. */
 const freeObject = (description: string) => ({ type: 'object', description }) as const;
 
 /** A JSON Schema as an object, or as its JSON in base64. */
@@ -40,7 +40,7 @@ const formatField = { type: 'string', enum: parameterFormats, description: 'Valu
 const exampleField = { type: 'any', description: 'Example value.' } as const;
 const examplesField = freeObject('Named examples, in the place of one.');
 
-/** What a body holds, of a request or a response. */
+/** Fields that describe the body of a request or a response. */
 const bodyFields = {
   description: text('Body description, in Markdown.'),
   example: { type: 'any', description: 'Example body.' },
@@ -50,9 +50,9 @@ const bodyFields = {
   ...comment,
 } as const;
 
-/** One schema serves both levels: a field that means nothing where it stands is ignored. */
+/** Both levels share one schema: fields that do not apply to a level are ignored. */
 const properties = {
-  // Of the service.
+  // Fields of the service.
   version: { type: 'string', description: 'Version of the API.', default: '1.0.0' },
   terms_of_service: text('URL of the terms of service.'),
   contact_name: text('Contact of the API.'),
@@ -128,7 +128,7 @@ const properties = {
     description: 'Serves the document of the endpoints of this gateway. Not available in KrakenD.',
     examples: [{ path: '/docs', audience: 'public' }],
   },
-  // Of both.
+  // Fields of both.
   description: text('Purpose of the API or endpoint, in Markdown.'),
   custom_security_schemes: freeObject(
     'At the service: security schemes by name, as in OpenAPI. At an endpoint: names of the required schemes, each with {}.',
@@ -138,7 +138,7 @@ const properties = {
     description: 'Disables the default responses: only responses defined here are documented.',
     default: false,
   },
-  // Of endpoints.
+  // Fields of endpoints.
   summary: text('One-line summary of the endpoint.'),
   tags: { type: 'array', items: { type: 'string' }, description: 'Tags. The first one groups the endpoint.' },
   operation_id: {
@@ -261,17 +261,17 @@ export const endpointSchema = {
   properties,
 } as const satisfies Schema;
 
-/** The configuration as it is written, once it has been checked. */
+/** The settings as written, after validation. */
 export type OpenApiSettings = Partial<Written<typeof endpointSchema>>;
 
-/** What is written on a parameter. */
+/** Settings that describe a parameter. */
 export type ParameterDefinition = NonNullable<OpenApiSettings['param_definition']>[number] & {
   readonly format?: string | undefined;
   readonly example?: unknown;
   readonly examples?: object | undefined;
 };
 
-/** What is written on a body. */
+/** Settings that describe a body. */
 export interface BodyDefinition {
   readonly description?: string | undefined;
   readonly content_type?: string | undefined;

@@ -2,7 +2,7 @@ import { type Data, parseExact } from '#contract';
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** A schema that is written as an object, or as its JSON in base64. @throws Error that says what is wrong with it. */
+/** Parses a schema written as an object, or as its JSON in base64. @throws Error with a description of the problem. */
 export function schemaOf(written: unknown): Data {
   if (typeof written !== 'string') return written as Data;
   const text = written.replace(/\s+/g, '');

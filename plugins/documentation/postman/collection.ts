@@ -10,8 +10,8 @@ const NAMESPACE = 'documentation/postman';
 const FORMAT = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json';
 
 /**
- * A collection in the format 2.1 of Postman, of every endpoint. The same configuration gives the same collection.
- * @param internal also what the gateway answers by itself.
+ * Creates a Postman collection in format 2.1 with all endpoints. The output is deterministic.
+ * @param internal include the paths served by the gateway itself.
  */
 export function collectionOf(config: ServiceConfig, internal: boolean): DataObject {
   const settings = (componentOf(config.extra_config, NAMESPACE) ?? {}) as CollectionSettings;
@@ -37,7 +37,7 @@ export function collectionOf(config: ServiceConfig, internal: boolean): DataObje
   };
 }
 
-/** What a collection is called with: an environment, in which only secrets are left to be filled in. */
+/** Creates the environment of a collection, in which only secrets need to be filled in. */
 export function environmentOf(config: ServiceConfig): DataObject {
   const name = nameOf(config);
   const kinds = new Set(
@@ -67,7 +67,7 @@ function addressOf({ port, tls }: ServiceConfig): Readonly<Record<string, string
   return { HOST: 'localhost', PORT: String(port), SCHEMA: isSecure ? 'https' : 'http' };
 }
 
-/** What the gateway answers by itself. */
+/** Returns the paths served by the gateway itself. */
 function ownPaths({ router, debug_endpoint: debug, echo_endpoint: echo }: ServiceConfig): [string, string][] {
   return [
     ...(debug ? [['debug', '/__debug/'] as [string, string]] : []),
@@ -76,7 +76,7 @@ function ownPaths({ router, debug_endpoint: debug, echo_endpoint: echo }: Servic
   ];
 }
 
-/** An identifier that follows from a name. */
+/** Returns an identifier derived from a name. */
 function idOf(name: string): string {
   const digits = createHash('sha256').update(name).digest('hex');
   return [

@@ -3,7 +3,7 @@ import { configFileOf, exportFlags } from '../lib/export-flags.ts';
 import { writeResult } from '../lib/write-result.ts';
 import { collectionOf, environmentOf } from './collection.ts';
 
-/** `sluice export postman`: writes what a configuration serves as a collection. */
+/** `sluice export postman`: writes the endpoints of a configuration as a Postman collection. */
 export const exportCommand: PluginCommand = {
   usage: '-c FILE',
   summary: 'Export a Postman collection of the endpoints.',

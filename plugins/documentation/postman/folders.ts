@@ -1,7 +1,7 @@
 import type { Data, DataObject } from '#contract';
 import type { CollectionSettings } from './schema.ts';
 
-/** A folder and what it holds: folders first, as Postman has them. */
+/** A folder and its contents: folders first, as in Postman. */
 interface Folder {
   readonly name: string;
   description?: string | undefined;
@@ -9,7 +9,7 @@ interface Folder {
   readonly items: DataObject[];
 }
 
-/** The folders of a collection. A name with slashes leads through those around it, which are made where they are missing. */
+/** Folders of a collection. Slashes in a name separate nested folders, which are created as needed. */
 export class Folders {
   readonly #root = emptyFolder('');
 
@@ -17,12 +17,12 @@ export class Folders {
     for (const { name, description } of declared) this.#at(name).description ??= description;
   }
 
-  /** @param folder where it is put; undefined for outside of every folder. */
+  /** @param folder path of the folder; undefined for the top level. */
   add(item: DataObject, folder: string | undefined): void {
     this.#at(folder ?? '').items.push(item);
   }
 
-  /** Everything, outermost first. */
+  /** All items and folders, from the top level down. */
   get content(): Data[] {
     return contentOf(this.#root);
   }

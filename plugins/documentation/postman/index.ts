@@ -2,7 +2,7 @@ import { atEndpoint, atService, definePlugin } from '#contract';
 import { exportCommand } from './command.ts';
 import { endpointSchema, serviceSchema } from './schema.ts';
 
-/** What a collection for Postman says besides what the configuration tells by itself. It never changes what is served. */
+/** Settings for Postman collections that supplement the configuration. They do not affect serving. */
 export const plugin = definePlugin({
   name: 'documentation/postman',
   description: 'Documents the API: the exported Postman collection.',

@@ -6,12 +6,12 @@ import type { ItemSettings } from './schema.ts';
 
 const ORIGIN = '{{SCHEMA}}://{{HOST}}:{{PORT}}';
 
-/** What of a configuration decides who may call. */
+/** The parts of a configuration that determine authentication. */
 export interface Around {
   readonly extra_config: Readonly<DataObject>;
 }
 
-/** The item of an endpoint: a request, ready to be filled in. Nothing that the configuration keeps secret is in it. */
+/** Creates the item of an endpoint: a request ready to be filled in. It contains no secrets of the configuration. */
 export function itemOf(endpoint: EndpointConfig, settings: ItemSettings, service: Around): DataObject {
   const path = plainPath(endpoint);
   const { description } = settings;
@@ -36,19 +36,19 @@ export function itemOf(endpoint: EndpointConfig, settings: ItemSettings, service
   };
 }
 
-/** A request of GET to a path without variables. */
+/** Creates a GET request for a path without variables. */
 export function plainItem(name: string, path: string): DataObject {
   return { name, request: { method: 'GET', header: [], url: urlOf(path, []) }, response: [] };
 }
 
-/** The end of the path, without braces. */
+/** Returns the last segment of the path, without braces. */
 function nameOf(path: string): string {
   return path.split('/').at(-1)!.replace(/[{}]/g, '') || path;
 }
 
 function urlOf(path: string, query: readonly string[]): DataObject {
   const segments = path.split('/').slice(1).map(segmentOf);
-  // Only a whole segment can be a variable of the address.
+  // Postman supports only whole segments as variables.
   const variables = segments.flatMap((segment) =>
     segment.startsWith(':') ? [{ key: segment.slice(1), value: '' }] : [],
   );
@@ -69,7 +69,7 @@ function segmentOf(segment: string): string {
   return name !== undefined && segment === `{${name}}` ? `:${name}` : withVariables(segment, (each) => `{{${each}}}`);
 }
 
-/** What Postman has as authorization. */
+/** Converts a credential to a Postman authorization. */
 function authOf(credential: Credential): DataObject | undefined {
   if (credential.kind === 'bearer') return { type: 'bearer', bearer: fields({ token: '{{TOKEN}}' }) };
   if (credential.kind === 'basic') {
@@ -85,7 +85,7 @@ function fields(values: Readonly<Record<string, string>>): Data[] {
   return Object.entries(values).map(([key, value]) => ({ key, value, type: 'string' }));
 }
 
-/** Tokens that do not stand where Postman puts them. */
+/** Returns headers for tokens that Postman would send elsewhere. */
 function credentialHeader(credential: Credential): DataObject[] {
   if (credential.kind === 'cookie') return [{ key: 'Cookie', value: `${credential.name}={{TOKEN}}` }];
   if (credential.kind === 'header' && credential.of === 'token')
@@ -93,7 +93,7 @@ function credentialHeader(credential: Credential): DataObject[] {
   return [];
 }
 
-/** The example that documents the body, or a sample of what its validator lets pass; undefined without a body. */
+/** Returns the documented example of the body, or a sample that matches its validator; undefined without a body. */
 function bodyOf({ method, extra_config: components }: EndpointConfig): string | undefined {
   if (!takesBody(method)) return undefined;
   const { request_definition: definitions } = componentOf(components, 'documentation/openapi') ?? {};

@@ -1,10 +1,10 @@
 import { type Data, type DataObject, isObject } from '#contract';
 import { lookUp } from '../lib/references.ts';
 
-/** Values of one sample; what is beyond is left out. */
+/** Maximum number of values in a sample; the rest is omitted. */
 const MAX_VALUES = 1000;
 
-/** Deeper levels are left out: a schema may hold itself. */
+/** Maximum depth of a sample; deeper levels are omitted, because a schema may contain itself. */
 const MAX_DEPTH = 12;
 
 interface Sampling {
@@ -12,7 +12,7 @@ interface Sampling {
   values: number;
 }
 
-/** A value that a JSON Schema means: its default, its first choice, or what is empty of its type. */
+/** Creates a sample value for a JSON Schema: its default, its first choice, or an empty value of its type. */
 export function sampleOf(schema: DataObject): Data {
   return sample(schema, { root: schema, values: 0 }, 0);
 }
@@ -46,7 +46,7 @@ function hasProperties(schema: DataObject): boolean {
   return isObject(schema['properties'] ?? null) || Array.isArray(schema['required']);
 }
 
-/** Every property, and those that are only required. */
+/** Creates an object with all properties, including those that are only listed as required. */
 function objectOf({ properties, required }: DataObject, inner: (schema: Data) => Data): DataObject {
   const known = isObject(properties ?? null) ? (properties as DataObject) : {};
   const names = new Set(Object.keys(known));
@@ -60,7 +60,7 @@ function joined(samples: readonly Data[]): Data {
   return Object.fromEntries(objects.flatMap((object) => Object.entries(object)));
 }
 
-/** The schema that a reference leads to; null for what is none, and for references in a circle. */
+/** Returns the schema that a reference points to; null if it is not a schema, and for circular references. */
 function resolve(written: Data, root: DataObject): DataObject | null {
   let schema: Data | undefined = written;
   for (const _ of Array(MAX_DEPTH)) {

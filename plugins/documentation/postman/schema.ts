@@ -1,6 +1,6 @@
 import type { Schema, Written } from '#contract';
 
-/** A name of which something is left without its slashes and spaces. */
+/** Pattern of a name with at least one character other than slashes and spaces. */
 const SOME_NAME = '[^/\\s]';
 
 export const serviceSchema = {
@@ -59,8 +59,8 @@ export const endpointSchema = {
   },
 } as const satisfies Schema;
 
-/** What is written on the collection, once it has been checked. */
+/** Settings of the collection, after validation. */
 export type CollectionSettings = Written<typeof serviceSchema>;
 
-/** What is written on an item, once it has been checked. */
+/** Settings of an item, after validation. */
 export type ItemSettings = Written<typeof endpointSchema>;

@@ -6,7 +6,7 @@ import type { BodyDefinition, OpenApiSettings } from '../schema.ts';
 import { schemaOf } from '../written-schema.ts';
 import { Schemas } from './schemas.ts';
 
-/** Media types that each output writes; those that are not here pass what the backend sent. */
+/** Media types of each output encoding; encodings that are not listed pass the backend's type. */
 const outputs: Readonly<Record<string, readonly string[]>> = {
   json: ['application/json'],
   'fast-json': ['application/json'],
@@ -21,7 +21,7 @@ const outputs: Readonly<Record<string, readonly string[]>> = {
   negotiate: ['application/json', 'application/xml', 'application/yaml', 'text/plain'],
 };
 
-/** The body of requests; undefined where none is expected. @param fromValidator also describe what a validator lets pass. */
+/** Describes the request body; undefined if none is expected. @param fromValidator also derive the body from a validator's schema. */
 export function describeRequestBody(
   { method, extra_config: components }: EndpointConfig,
   { request_definition: definitions = [] }: OpenApiSettings,
@@ -46,7 +46,7 @@ export function describeRequestBody(
   };
 }
 
-/** Every response, by status. */
+/** Describes all responses, by status. */
 export function describeResponses(
   endpoint: EndpointConfig,
   settings: OpenApiSettings,
@@ -69,16 +69,16 @@ export function describeResponses(
     }
   }
   if (responses.size === 0) responses.set('default', { description: phraseOf('default') });
-  // Whole numbers come first as keys of an object, in order, whatever is done about it.
+  // JavaScript always orders integer keys first, in ascending order.
   return Object.fromEntries(responses);
 }
 
-/** What is answered with what is configured. */
+/** Returns the statuses that the configuration produces. */
 function usualStatuses(endpoint: EndpointConfig): number[] {
   return [has(endpoint.extra_config, 'websocket') ? 101 : 200, ...refusalsOf(endpoint), 500];
 }
 
-/** True for a key of `response_definition` that is no comment. */
+/** Returns whether a key of `response_definition` is a status rather than a comment. */
 export function isStatus(key: string): boolean {
   return key === 'default' || /^[1-5]\d\d$/.test(key);
 }
@@ -112,7 +112,7 @@ function describeMedia(definition: BodyDefinition, schemas: Schemas, name: strin
   };
 }
 
-/** One example, or several by name. */
+/** Returns one example, or several by name. */
 export function examplesOf({ example, examples }: Pick<BodyDefinition, 'example' | 'examples'>): DataObject {
   if (example !== undefined) return { example: example as Data };
   if (!isObject(examples) || Object.keys(examples).length === 0) return {};
@@ -120,7 +120,7 @@ export function examplesOf({ example, examples }: Pick<BodyDefinition, 'example'
   return { examples: Object.fromEntries(named) };
 }
 
-/** True for an example as OpenAPI has it, beside which a bare value may stand. */
+/** Returns whether a value is an OpenAPI example object rather than a bare value, which is also allowed. */
 function isExample(value: Data): boolean {
   return isObject(value) && ('value' in value || 'externalValue' in value || '$ref' in value);
 }

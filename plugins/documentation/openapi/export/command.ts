@@ -6,7 +6,7 @@ import { documentFault } from './meta-schema.ts';
 import { printDocument } from './print-document.ts';
 import { toSwagger } from './to-swagger.ts';
 
-/** `sluice export openapi`: writes what a configuration serves as a document of OpenAPI. */
+/** `sluice export openapi`: writes an OpenAPI document for the endpoints of a configuration. */
 export const exportCommand: PluginCommand = {
   usage: '-c FILE',
   summary: 'Export an OpenAPI document of the endpoints.',

@@ -11,35 +11,35 @@ import { SecuritySchemes } from './security.ts';
 
 const NAMESPACE = 'documentation/openapi';
 
-/** What of a configuration documents tell. */
+/** The parts of a configuration that documents describe. */
 export type DescribedConfig = Pick<ServiceConfig, 'name' | 'tls' | 'endpoints' | 'extra_config'>;
 
 export interface DescribeOptions {
-  /** Only endpoints for this audience. Default: every endpoint, for whomever it is. */
+  /** Describes only endpoints for this audience. Default: all endpoints, regardless of audience. */
   readonly audience?: string | undefined;
   /** Default: 3.0. */
   readonly version?: OpenApiVersion | undefined;
-  /** Describe bodies of requests by what `validation/json-schema` lets pass. Default: yes. */
+  /** Derives request bodies from the schemas of `validation/json-schema`. Default: true. */
   readonly fromValidators?: boolean | undefined;
-  /** Keep parameters for headers that OpenAPI 3 has no parameters for. */
+  /** Keeps parameters for headers that OpenAPI 3 describes by other means. Default: false. */
   readonly everyHeader?: boolean | undefined;
 }
 
-/** A document, and what could not be said in it. */
+/** A document, and warnings about information that it cannot express. */
 export interface Description {
   readonly document: DataObject;
-  /** Each with the pointer in the configuration; empty for what stands nowhere. */
+  /** Warnings with a pointer in the configuration; empty if no place applies. */
   readonly warnings: readonly { readonly pointer: string; readonly message: string }[];
 }
 
-/** What is written on the API, or on an endpoint. It has been checked. */
+/** Returns the documentation settings of the API or an endpoint. They have been validated. */
 export function settingsOf({ extra_config: components }: { readonly extra_config: Readonly<DataObject> }) {
   return (componentOf(components, NAMESPACE) ?? {}) as OpenApiSettings;
 }
 
 /**
- * Describes what a configuration serves, as a document of OpenAPI. The same configuration gives the same document: paths
- * in the order of the endpoints, keys in one order.
+ * Describes the endpoints of a configuration as an OpenAPI document. The output is deterministic: paths in the order of
+ * the endpoints, keys in a fixed order.
  */
 export function describeApi(config: DescribedConfig, options: DescribeOptions = {}): Description {
   const { audience, version = '3.0', fromValidators = true, everyHeader = false } = options;
@@ -83,7 +83,7 @@ export function describeApi(config: DescribedConfig, options: DescribeOptions = 
     const path = spellOnce(spellings, plainPath(endpoint));
     if (!Object.hasOwn(paths, path)) setKey(paths, path, {});
     const method = has(endpoint.extra_config, 'websocket') ? 'get' : endpoint.method.toLowerCase();
-    // The operations of one endpoint for every method have names of their own.
+    // The operations of an endpoint for all methods need distinct names.
     const suffix = config.endpoints[index] === endpoint ? '' : endpoint.method;
     (paths[path] as DataObject)[method] = describe(endpoint, path, suffix);
   }
@@ -116,7 +116,7 @@ function isDescribed(endpoint: EndpointConfig, audience: string | undefined): bo
   return meant.includes(audience) || meant.includes('*');
 }
 
-/** Paths that differ only in the names of their variables are one to OpenAPI: the first spelling stands for all. */
+/** OpenAPI treats paths that differ only in variable names as equal: the first spelling is used for all. */
 function spellOnce(spellings: Map<string, string>, path: string): string {
   const shape = path.replace(/\{[^}]*\}/g, '{}');
   const known = spellings.get(shape);
@@ -124,7 +124,7 @@ function spellOnce(spellings: Map<string, string>, path: string): string {
   return known ?? path;
 }
 
-/** What a list of parameters cannot say. */
+/** Describes forwarding lists that parameters cannot express. */
 function openLists({ input_headers: headers, input_query_strings: query }: EndpointConfig): string[] {
   return [
     ...(headers.includes('*') ? ['All headers are passed on.'] : []),

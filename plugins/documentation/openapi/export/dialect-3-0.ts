@@ -1,6 +1,6 @@
 import { type Data, type DataObject, isObject } from '#contract';
 
-/** Keywords of schemas in OpenAPI 3.0; any other one makes the document wrong. */
+/** Schema keywords of OpenAPI 3.0; any other keyword makes the document invalid. */
 const KEYWORDS = new Set([
   ...['title', 'description', 'type', 'format', 'default', 'enum', 'example', 'nullable', 'deprecated', 'readOnly'],
   ...['writeOnly', 'discriminator', 'externalDocs', 'xml', 'allOf', 'anyOf', 'oneOf', 'not', 'items', 'properties'],
@@ -10,7 +10,7 @@ const KEYWORDS = new Set([
 
 const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object']);
 
-/** What translates one keyword of JSON Schema, before those that OpenAPI 3.0 does not know are dropped. */
+/** Translations of JSON Schema keywords, applied before keywords unknown to OpenAPI 3.0 are dropped. */
 const translations: readonly ((schema: DataObject) => void)[] = [
   constant,
   types,
@@ -21,7 +21,7 @@ const translations: readonly ((schema: DataObject) => void)[] = [
   emptyLists,
 ];
 
-/** A schema of a JSON Schema draft, whose inner schemas are translated already, as OpenAPI 3.0 has schemas. */
+/** Converts a schema of any JSON Schema draft to OpenAPI 3.0. Its subschemas have already been translated. */
 export function toDialect30(schema: DataObject | boolean): Data {
   if (typeof schema === 'boolean') return schema ? {} : { not: {} };
   const translated = { ...schema };
@@ -35,7 +35,7 @@ function constant(schema: DataObject): void {
   if (Object.hasOwn(schema, 'const')) schema['enum'] = [schema['const']!];
 }
 
-/** Several types become one that may be null, or a choice. */
+/** Converts a list of types to one nullable type, or to a choice. */
 function types(schema: DataObject): void {
   const { type } = schema;
   if (type === undefined) return;
@@ -52,13 +52,13 @@ function types(schema: DataObject): void {
   withItems(schema);
 }
 
-/** A choice beside what the schema says already. */
+/** Adds a choice to the existing rules of the schema. */
 function combine(schema: DataObject, choices: DataObject[]): void {
   if (schema['anyOf'] === undefined) schema['anyOf'] = choices;
   else schema['allOf'] = [...(Array.isArray(schema['allOf']) ? schema['allOf'] : []), { anyOf: choices }];
 }
 
-/** An array has to say of what. */
+/** OpenAPI requires `items` for arrays. */
 function withItems(schema: DataObject): DataObject {
   if (schema['type'] === 'array') schema['items'] ??= {};
   return schema;
@@ -69,14 +69,14 @@ function examples(schema: DataObject): void {
   if (Array.isArray(list) && list.length > 0) schema['example'] ??= list[0]!;
 }
 
-/** A row of schemas becomes a choice for every item. */
+/** Converts a tuple to a choice for every item. */
 function tuple(schema: DataObject): void {
   const row = schema['prefixItems'] ?? schema['items'];
   if (!Array.isArray(row)) return;
   schema['items'] = row.length > 0 ? { anyOf: row } : {};
 }
 
-/** Exclusive bounds are flags beside the bound. */
+/** Converts exclusive bounds to flags next to the bound. */
 function bounds(schema: DataObject): void {
   for (const [exclusive, bound] of [
     ['exclusiveMinimum', 'minimum'],
@@ -93,13 +93,13 @@ function bounds(schema: DataObject): void {
   }
 }
 
-/** Keys by pattern become further keys of any of their schemas. */
+/** Converts pattern properties to additional properties that match any of their schemas. */
 function patterns(schema: DataObject): void {
   const { patternProperties: named, additionalProperties: others } = schema;
   if (!isObject(named)) return;
   const choices = Object.values(named);
   if (others === undefined || others === true || isOpen(others)) return;
-  // What was false has become {not: {}} by now.
+  // `false` has already been translated to `{not: {}}`.
   const all = isObject(others) && !isNever(others) ? [...choices, others] : choices;
   if (all.length > 0) schema['additionalProperties'] = all.length === 1 ? all[0]! : { anyOf: all };
 }
@@ -112,7 +112,7 @@ function isNever(schema: DataObject): boolean {
   return isObject(schema['not'] ?? null) && isOpen(schema['not']!) && Object.keys(schema).length === 1;
 }
 
-/** Lists that must not be empty, and what older drafts had in their place. */
+/** Removes empty lists where OpenAPI requires items, and forms of older drafts that are not lists. */
 function emptyLists(schema: DataObject): void {
   for (const keyword of ['required', 'enum', 'allOf', 'anyOf', 'oneOf']) {
     const list = schema[keyword];

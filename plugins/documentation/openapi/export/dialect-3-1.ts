@@ -1,9 +1,9 @@
 import type { Data, DataObject } from '#contract';
 
-/** What only OpenAPI 3.0 or older drafts have. */
+/** Keywords that only OpenAPI 3.0 or older drafts have. */
 const DROPPED = ['nullable', 'id', '$id', '$schema', 'definitions', '$defs'];
 
-/** A schema of OpenAPI 3.0 or of an older draft, whose inner schemas are translated already, in JSON Schema 2020-12. */
+/** Converts a schema of OpenAPI 3.0 or an older draft to JSON Schema 2020-12. Its subschemas have already been translated. */
 export function toDialect31(schema: DataObject | boolean): Data {
   if (typeof schema === 'boolean') return schema;
   const translated = { ...schema };

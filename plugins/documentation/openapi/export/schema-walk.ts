@@ -1,6 +1,6 @@
 import { type Data, type DataObject, isObject } from '#contract';
 
-/** Keywords whose value is a schema; a list of schemas; a map of schemas. */
+/** Keywords whose value is a schema, a list of schemas, or a map of schemas. */
 const ONE = new Set([
   ...['items', 'additionalItems', 'unevaluatedItems', 'contains', 'not', 'if', 'then', 'else'],
   ...['additionalProperties', 'unevaluatedProperties', 'propertyNames', 'contentSchema'],
@@ -8,7 +8,7 @@ const ONE = new Set([
 const MANY = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items']);
 const NAMED = new Set(['properties', 'patternProperties', 'dependentSchemas', 'dependencies']);
 
-/** A schema whose inner schemas are what a function makes of them. What is no schema, as in an example, stays. */
+/** Applies a function to the direct subschemas of a schema. Other values, such as examples, are unchanged. */
 export function mapSchemas(schema: DataObject, map: (inner: Data) => Data): DataObject {
   return Object.fromEntries(Object.entries(schema).map(([keyword, value]) => [keyword, inside(keyword, value, map)]));
 }

@@ -5,29 +5,29 @@ import { toDialect30 } from './dialect-3-0.ts';
 import { toDialect31 } from './dialect-3-1.ts';
 import { mapSchemas } from './schema-walk.ts';
 
-/** Versions of OpenAPI that documents are written in. */
+/** Supported versions of OpenAPI. */
 export type OpenApiVersion = '3.0' | '3.1';
 
 const SHARED = '#/components/schemas/';
 
-/** In which dialect schemas are given back. */
+/** Dialect of the returned schemas. */
 type SchemaVersion = OpenApiVersion | 'as written';
 
-/** The schemas of a document: those that have a name, and what others refer to inside themselves. */
+/** The named schemas of a document: declared ones, and the targets of references inside other schemas. */
 export class Schemas {
   readonly #named: DataObject = {};
-  /** What the named ones were made of, to know them again. */
+  /** Source of each named schema, to recognize equal ones. */
   readonly #sources = new Map<string, Data>();
   readonly #version: SchemaVersion;
-  /** What references of a document lead to, by the document: names, which are given before anything is translated. */
+  /** Names of reference targets, by document, assigned before anything is translated. */
   readonly #references = new WeakMap<object, Map<string, string>>();
-  /** Named schemas that are still to be translated: chains of references may be longer than the stack. */
+  /** Named schemas to be translated later: chains of references could exceed the stack. */
   readonly #waiting: (() => void)[] = [];
 
-  /** @param version as written: of a document that is taken apart. @param declared by name. */
+  /** @param version `as written` when a document is imported. @param declared schemas by name. */
   constructor(version: SchemaVersion, declared: Readonly<DataObject>) {
     this.#version = version;
-    // All names are taken before the first of them is translated.
+    // All names are reserved before the first schema is translated.
     for (const [name, schema] of Object.entries(declared)) {
       setKey(this.#named, name, schema);
       this.#sources.set(name, schema);
@@ -36,7 +36,7 @@ export class Schemas {
     for (const [name, schema] of Object.entries(declared)) setKey(this.#named, name, this.add(schema, name));
   }
 
-  /** By name, in order. */
+  /** Schemas by name, in order. */
   get named(): Readonly<DataObject> {
     return this.#named;
   }
@@ -46,8 +46,9 @@ export class Schemas {
   }
 
   /**
-   * A schema of any draft in the dialect of the document. What it refers to inside itself is put under a name of its own.
-   * @param name what those names begin with. @param root what it is a part of, where references lead inside that.
+   * Translates a schema of any draft to the document's dialect. Targets of its internal references become named
+   * schemas.
+   * @param name prefix of those names. @param root the document that internal references are relative to.
    */
   add(schema: Data, name: string, root: Data = schema): Data {
     const names = isObject(root)
@@ -64,7 +65,7 @@ export class Schemas {
     return translated;
   }
 
-  /** A name for a schema, or that of an equal one, which refers to nothing: elsewhere, references lead elsewhere. */
+  /** Reserves a name for a schema, or returns that of an equal schema without references: in a different document, references would have different targets. */
   #take(wished: string, source: Data): { readonly name: string; readonly isNew: boolean } {
     const base = wished.replace(/[^\w.-]+/g, '_') || 'Schema';
     const isPlain = !JSON.stringify(source).includes('"$ref"');
@@ -85,10 +86,10 @@ const dialects: Readonly<Record<SchemaVersion, (schema: DataObject | boolean) =>
   'as written': (schema) => schema,
 };
 
-/** Has a schema translated under a name. @returns the name. */
+/** Schedules the translation of a schema under a name. @returns the name. */
 type Hoist = (wished: string, source: Data) => string;
 
-/** The translation of one schema, which is a document for its own references. */
+/** Translation of one schema, which is the document of its own references. */
 class Translation {
   readonly #root: Data;
   readonly #name: string;
@@ -118,7 +119,7 @@ class Translation {
       return { $ref: reference, ...about };
     }
     const target = lookUp(this.#root, reference);
-    // What stands elsewhere is not fetched: anything may stand there.
+    // External targets are not fetched, so any value is allowed.
     const isSchema = isObject(target) || typeof target === 'boolean';
     return isSchema ? Schemas.reference(this.#nameOf(reference, target)) : {};
   }

@@ -7,12 +7,12 @@ const MUTUAL_TLS = 'MutualTLS';
 
 type SecuredConfig = Pick<ServiceConfig, 'tls' | 'extra_config'>;
 
-/** The schemes of authentication of a document. */
+/** Security schemes of a document. */
 export class SecuritySchemes {
   readonly #schemes: DataObject = {};
   readonly #config: SecuredConfig;
   readonly #settings: OpenApiSettings;
-  /** Every client must have a certificate. */
+  /** Client certificates are required for all requests. */
   readonly #isMutual: boolean;
 
   constructor(config: SecuredConfig, settings: OpenApiSettings, version: OpenApiVersion) {
@@ -31,11 +31,11 @@ export class SecuritySchemes {
     return this.#schemes;
   }
 
-  /** What an operation asks for: all of it; undefined where that is nothing. */
+  /** Returns the security requirement of an operation, all schemes together; undefined if there is none. */
   requirementOf(endpoint: EndpointConfig, { custom_security_schemes: own = {} }: OpenApiSettings): Data | undefined {
     const names = new Set(credentialsOf(endpoint, this.#config).map((credential) => this.#nameOf(credential)));
     for (const [name, scheme] of Object.entries(own)) {
-      // The first definition of a name stands.
+      // The first definition of a name takes precedence.
       if (isObject(scheme) && Object.keys(scheme).length > 0 && !Object.hasOwn(this.#schemes, name)) {
         setKey(this.#schemes, name, scheme);
       }

@@ -1,12 +1,12 @@
 import { type Data, type DataObject, isObject } from '#contract';
 import { mapSchemas } from './schema-walk.ts';
 
-/** What Swagger 2.0 has no words for. */
+/** Keywords that Swagger 2.0 does not support. */
 const UNKNOWN = ['anyOf', 'oneOf', 'not', 'nullable', 'deprecated', 'writeOnly'];
 
 type Warn = (message: string) => void;
 
-/** A document of OpenAPI 3.0, made by this gateway, in Swagger 2.0. @param warn is told of what is lost. */
+/** Converts a document of OpenAPI 3.0, created by this gateway, to Swagger 2.0. @param warn reports lost information. */
 export function toSwagger(document: Readonly<DataObject>, warn: Warn): DataObject {
   const { info, tags, paths, servers } = document;
   const { schemas, securitySchemes } = objectOf(document['components']);
@@ -32,7 +32,7 @@ function eachValue(object: DataObject, make: (value: Data) => Data): DataObject 
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, make(value)]));
 }
 
-/** One address with several schemes is all that there can be. */
+/** Swagger supports only one address, with several schemes. */
 function address(servers: Data | undefined, warn: Warn): DataObject {
   const urls = (Array.isArray(servers) ? servers : []).flatMap((server) => {
     const { url } = objectOf(server);
@@ -86,7 +86,7 @@ function toOperation(operation: DataObject, known: DataObject, warn: Warn): Data
 
 function toParameter({ schema, example: _, examples: __, ...parameter }: DataObject): DataObject {
   const { type, ...inner } = objectOf(schema);
-  // Only bodies hold objects.
+  // Only bodies can contain objects.
   return { ...parameter, type: type === 'object' || type === undefined ? 'string' : type, ...inner };
 }
 
@@ -140,7 +140,7 @@ function toDefinition(scheme: DataObject): DataObject | undefined {
   return type === 'oauth2' ? oauthDefinition(objectOf(scheme['flows']), about) : undefined;
 }
 
-/** The names of flows in Swagger 2.0, which has one a scheme. */
+/** Names of OAuth flows in Swagger 2.0, which allows one flow per scheme. */
 const flows: Readonly<Record<string, string>> = {
   implicit: 'implicit',
   password: 'password',

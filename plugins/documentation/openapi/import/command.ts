@@ -40,7 +40,7 @@ const flags = {
   yaml: { type: 'boolean', about: 'Write YAML, not JSON.' },
 } as const;
 
-/** `sluice import openapi`: writes a configuration that serves what documents describe. */
+/** `sluice import openapi`: writes a configuration that serves the operations of OpenAPI documents. */
 export const importCommand: PluginCommand = {
   usage: 'SPEC...',
   summary: 'Create a configuration from OpenAPI documents.',
@@ -59,10 +59,10 @@ export const importCommand: PluginCommand = {
   },
 };
 
-/** Of commands that import. */
+/** Flags shared by import commands. */
 export const importFlags = flags;
 
-/** Imports what a command was called with; what it could not say goes to standard error. @returns an exit code without one. */
+/** Imports the documents of a command call; reports information that was lost on standard error. @returns an exit code if the import failed. */
 export async function importSpecs({ values, positionals, stderr }: CommandCall): Promise<Imported | number> {
   if (positionals.length === 0) {
     stderr.write('a document is required: sluice import openapi SPEC\n');

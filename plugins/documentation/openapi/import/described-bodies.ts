@@ -5,14 +5,14 @@ import type { Resolver } from './resolver.ts';
 
 const SHARED = '#/components/schemas/';
 
-/** What bodies are described with. */
+/** Context for describing bodies. */
 interface Describing {
   readonly resolver: Resolver;
   readonly schemas: Schemas;
   readonly report: (pointer: string, message: string) => void;
 }
 
-/** Bodies of requests as `request_definition` has them. */
+/** Converts request bodies to a `request_definition`. */
 export function describedBodies(
   { body, bodyDescription, method, path }: SpecOperation,
   { schemas, resolver }: Describing,
@@ -24,7 +24,7 @@ export function describedBodies(
   }));
 }
 
-/** Responses as `response_definition` has them: one media type for each status, JSON where there is some. */
+/** Converts responses to a `response_definition`: one media type per status, JSON if available. */
 export function describedResponses(
   { responses, pointer, method, path }: SpecOperation,
   { schemas, resolver, report }: Describing,
@@ -53,7 +53,7 @@ export function describedResponses(
   return Object.fromEntries(described);
 }
 
-/** A sample or a schema: both would exclude each other. */
+/** Returns either an example or a schema, which cannot be combined. */
 function describedMedia(
   { schema, example, examples }: SpecMedia,
   schemas: Schemas,

@@ -1,24 +1,24 @@
 import { type Data, type DataObject, isObject, joinPointer } from '#contract';
 import type { Resolver } from './resolver.ts';
 
-/** A parameter, whichever version it was written in. */
+/** A parameter, independent of the document's version. */
 export interface SpecParameter {
   readonly name: string;
   readonly in: string;
   readonly description: string | undefined;
   readonly required: boolean;
-  /** Looked up, but for what is inside. */
+  /** Resolved, except for references inside it. */
   readonly schema: DataObject;
   readonly example: Data | undefined;
   readonly style: string | undefined;
-  /** It is all of the path that is left. */
+  /** The variable matches the whole remaining path. */
   readonly isWildcard: boolean;
 }
 
-/** A body of one media type. */
+/** A body with one media type. */
 export interface SpecMedia {
   readonly type: string;
-  /** As it is written: it may be a reference. */
+  /** Schema as written; may be a reference. */
   readonly schema: Data | undefined;
   readonly example: Data | undefined;
   readonly examples: DataObject | undefined;
@@ -30,12 +30,12 @@ export interface SpecResponse {
   readonly media: readonly SpecMedia[];
 }
 
-/** One operation of a document, whichever version it was written in. */
+/** An operation, independent of the document's version. */
 export interface SpecOperation {
-  /** In capitals. */
+  /** In upper case. */
   readonly method: string;
   readonly path: string;
-  /** In the document. */
+  /** Pointer in the document. */
   readonly pointer: string;
   readonly summary: string | undefined;
   readonly description: string | undefined;
@@ -45,15 +45,15 @@ export interface SpecOperation {
   readonly bodyDescription: string | undefined;
   readonly body: readonly SpecMedia[];
   readonly responses: readonly SpecResponse[];
-  /** Names of schemes of which all are asked for; empty where nothing is. */
+  /** Names of the required schemes, all of them together; empty for none. */
   readonly security: readonly string[];
-  /** Addresses, which may be relative; the nearest of those that are written. */
+  /** Possibly relative addresses, from the most specific level that declares any. */
   readonly servers: readonly DataObject[];
 }
 
 const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']);
 
-/** Every operation of a document, in its order. */
+/** Returns all operations of a document, in order. */
 export function operationsOf(resolver: Resolver): SpecOperation[] {
   const { document } = resolver;
   const paths = isObject(document['paths']) ? Object.keys(document['paths']) : [];
@@ -96,7 +96,7 @@ function operationOf(resolver: Resolver, path: string, method: string, item: Dat
   };
 }
 
-/** Those of the path and those of the operation, which win. */
+/** Merges the parameters of the path and the operation; the operation takes precedence. */
 function parametersOf(resolver: Resolver, item: DataObject, operation: DataObject): DataObject[] {
   const all = [...resolver.objects(item['parameters']), ...resolver.objects(operation['parameters'])];
   const known = new Map<string, DataObject>();
@@ -109,7 +109,7 @@ function parametersOf(resolver: Resolver, item: DataObject, operation: DataObjec
 
 function parameterOf(resolver: Resolver, written: DataObject): SpecParameter {
   const [, content] = resolver.members(written['content'])[0] ?? [];
-  // Swagger 2.0 has the type beside the name.
+  // Swagger 2.0 has the type next to the name.
   const schema = resolver.object(written['schema'] ?? content?.['schema']) ?? written;
   return {
     name: written['name'] as string,
@@ -123,7 +123,7 @@ function parameterOf(resolver: Resolver, written: DataObject): SpecParameter {
   };
 }
 
-/** The body as Swagger 2.0 has it: a parameter of its own, or the fields of a form. */
+/** Reads the body from Swagger 2.0, where it is a parameter or the fields of a form. */
 function bodyOfSwagger(resolver: Resolver, parameters: readonly DataObject[], consumes: readonly string[]) {
   const body = parameters.find((each) => each['in'] === 'body');
   if (body) {
@@ -163,7 +163,7 @@ function mediaOf(resolver: Resolver, content: Data | undefined): SpecMedia[] {
   }));
 }
 
-/** Named examples, whose values some documents refer to as well. */
+/** Returns named examples; their values may be references in some documents. */
 function samplesIn(resolver: Resolver, examples: Data): [name: string, example: DataObject][] {
   return resolver.members(examples).map(([name, example]) => {
     const value = resolver.sample(example['value']);
@@ -193,7 +193,7 @@ function responsesOf(resolver: Resolver, operation: DataObject, produces: readon
   });
 }
 
-/** The first choice that asks for something; nothing where one of the choices is to ask for nothing. */
+/** Returns the first alternative that requires something; empty if one of the alternatives requires nothing. */
 function securityOf(security: Data | undefined): string[] {
   const choices = (Array.isArray(security) ? security : []).filter(isObject).map((choice) => Object.keys(choice));
   if (choices.some((names) => names.length === 0)) return [];

@@ -1,18 +1,18 @@
-/** The paths that operations get at the gateway. One method has one name for the variable at one position. */
+/** Public paths of the imported operations. For each method, a variable at the same position always has the same name. */
 export class PublicPaths {
   readonly #prefix: string;
   readonly #roots = new Map<string, Position>();
-  /** Variables stand inside words, as in `/file.{extension}`. */
+  /** Some variables are only part of a segment, as in `/file.{extension}`. */
   hasGluedVariables = false;
 
-  /** @param prefix that every path gets, without a slash at its end. */
+  /** @param prefix prepended to every path, without a trailing slash. */
   constructor(prefix: string) {
     this.#prefix = prefix;
   }
 
   /**
-   * @param wildcard the variable that is all that is left of the path; it must be the last segment.
-   * @returns the path, the names that variables have now by those they had, and why it is none.
+   * @param wildcard the variable that matches the rest of the path; must be the last segment.
+   * @returns the path and the new names of variables by their original names, or the reason why the path is invalid.
    */
   take(method: string, path: string, wildcard: string | undefined): TakenPath {
     const whole = this.#prefix + path;
@@ -50,7 +50,7 @@ export class PublicPaths {
     return end && wildcard === undefined ? refused('the path is there already') : { endpoint, names };
   }
 
-  /** Takes the names of an endpoint that there is already. */
+  /** Reserves the variable names of an existing endpoint. */
   keep(method: string, endpoint: string): void {
     let position = rootIn(this.#roots, method);
     for (const segment of endpoint.split('/')) {
@@ -72,10 +72,10 @@ export type TakenPath =
   | { readonly endpoint: string; readonly names: ReadonlyMap<string, string> }
   | { readonly refusal: string };
 
-/** What may follow a path so far, by its form: `{}` for a variable. */
+/** Possible continuations of a path, by the form of the segment, with `{}` for variables. */
 type Position = Map<string, { readonly names: readonly string[]; readonly next: Position }>;
 
-/** Stands for the end of a path: no segment has a slash in it. */
+/** Marks the end of a path: segments never contain a slash. */
 const END = '/';
 
 function rootIn(roots: Map<string, Position>, method: string): Position {
@@ -88,7 +88,7 @@ function refused(refusal: string): TakenPath {
   return { refusal };
 }
 
-/** A name that a variable can have, and that no other one of the path has. */
+/** Returns a valid name for a variable that is unique in the path. */
 function nameFor(wished: string, used: Set<string>): string {
   const plain = wished.replace(/[^\w-]+/g, '_') || 'value';
   let name = plain;

@@ -4,27 +4,27 @@ import { type Data, type DataObject, isObject, joinPointer, parseExact, parsePoi
 import { parseYaml } from '../../../services/documents/yaml-reader.ts';
 import { decode } from '../../lib/references.ts';
 
-/** Longest document, in bytes. */
+/** Maximum size of a document, in bytes. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Most documents that one leads to. */
+/** Maximum number of documents, including referenced ones. */
 const MAX_DOCUMENTS = 200;
 
 const FETCH_MS = 30_000;
 
-/** Under this key of a document stand those that it refers to, by address. */
+/** Key under which a bundled document contains the documents that it references, by address. */
 const OTHERS = 'x-documents';
 
-/** A document, or one that it refers to, cannot be had. */
+/** A document, or one that it references, cannot be read. */
 export class SpecError extends Error {}
 
 /**
- * Reads a document of OpenAPI or Swagger, JSON or YAML, and every other one that it refers to, as one document whose
- * references all lead inside it. Files are only read from the folder of the first one, and below it.
+ * Reads an OpenAPI or Swagger document in JSON or YAML and bundles all documents that it references, so that all
+ * references are internal. Reads files only from the directory of the first document and below.
  *
- * @param address path, or with `remote` an address of HTTP.
- * @param remote whether anything is fetched.
- * @throws SpecError for what cannot be read, is too large, no such document, or refers to what must not be read.
+ * @param address path, or an HTTP address with `remote`.
+ * @param remote allows fetching documents.
+ * @throws SpecError for a document that cannot be read, is too large or invalid, or has forbidden references.
  */
 export async function readSpec(address: string, remote: boolean): Promise<DataObject> {
   const spec = isAddress(address) ? address : await realpathOf(address);
@@ -50,11 +50,11 @@ async function realpathOf(path: string): Promise<string> {
   }
 }
 
-/** The documents that one leads to. */
+/** Loads a document and the documents that it references. */
 class Loading {
   readonly #root: string;
   readonly #remote: boolean;
-  /** By address, those on their way too. */
+  /** Documents by address; null while loading. */
   readonly #documents = new Map<string, Data | null>();
 
   constructor(root: string, remote: boolean) {
@@ -75,7 +75,7 @@ class Loading {
     return data;
   }
 
-  /** The first document with the others in it. */
+  /** Returns the first document with the others embedded. */
   bundled(document: DataObject): DataObject {
     const others = [...this.#documents].filter(([address]) => address !== this.#root);
     const root = this.#rewrite(document, this.#root) as DataObject;
@@ -84,7 +84,7 @@ class Loading {
     return { ...root, [OTHERS]: Object.fromEntries(inside) };
   }
 
-  /** Where a reference leads. It has been looked at by `#locate` before. */
+  /** Targets of references, resolved by `#locate`. */
   readonly #targets = new Map<string, string>();
 
   async #locate(reference: string, from: string): Promise<string> {
@@ -135,7 +135,7 @@ class Loading {
     );
   }
 
-  /** A reference of a document as one of the bundle. */
+  /** Converts a reference of a document to one inside the bundle. */
   #inside(reference: string, address: string): string {
     const [bare = '', fragment = ''] = reference.split('#', 2);
     const target = bare === '' ? address : this.#targets.get(`${address}\n${bare}`);
@@ -170,10 +170,10 @@ async function fetchText(address: string): Promise<string> {
   }
 }
 
-/** Keys under which data stands, where `$ref` means nothing. */
+/** Keys that contain data, in which `$ref` is not a reference. */
 const DATA = new Set(['example', 'examples', 'default', 'enum', 'const']);
 
-/** Every reference to another document, each once. It goes through the document without calling itself. */
+/** Returns all references to other documents, without duplicates. The traversal is not recursive. */
 function externalReferences(document: Data): Set<string> {
   const references = new Set<string>();
   const waiting: { readonly value: Data; readonly areNames: boolean }[] = [{ value: document, areNames: false }];
@@ -192,7 +192,7 @@ function externalReferences(document: Data): Set<string> {
   return references;
 }
 
-/** Maps whose keys are names. */
+/** Maps whose keys are names rather than keywords. */
 const NAMED = new Set([
   'properties',
   'schemas',

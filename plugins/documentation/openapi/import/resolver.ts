@@ -1,10 +1,10 @@
 import { type Data, type DataObject, isObject, parsePointer } from '#contract';
 import { descend } from '../../lib/references.ts';
 
-/** How many references may lead to one another. */
+/** Maximum length of a chain of references. */
 const MAX_STEPS = 32;
 
-/** Follows the references of a document, all of which lead inside it. */
+/** Resolves the references of a document, all of which are internal. */
 export class Resolver {
   readonly document: DataObject;
 
@@ -12,7 +12,7 @@ export class Resolver {
     this.document = document;
   }
 
-  /** The object that a value is, or that it refers to; undefined for what is none, and for references in a circle. */
+  /** Returns a value that is an object, or the object that it references; undefined for anything else and for circular references. */
   object(value: Data | undefined): DataObject | undefined {
     let next = value;
     for (let step = 0; step < MAX_STEPS; step++) {
@@ -24,18 +24,18 @@ export class Resolver {
     return undefined;
   }
 
-  /** A value that is data, or what it refers to; undefined where that is nowhere. */
+  /** Returns a data value, or the value that it references; undefined if the target does not exist. */
   sample(value: Data | undefined): Data | undefined {
     const reference = isObject(value) ? value['$ref'] : undefined;
     return typeof reference === 'string' ? this.#at(reference) : value;
   }
 
-  /** The objects in a list, each looked up. */
+  /** Returns the objects in a list, with references resolved. */
   objects(list: Data | undefined): DataObject[] {
     return Array.isArray(list) ? list.flatMap((item): DataObject[] => [this.object(item) ?? []].flat()) : [];
   }
 
-  /** The members of an object, each looked up. */
+  /** Returns the members of an object, with references resolved. */
   members(value: Data | undefined): [name: string, member: DataObject][] {
     const object = this.object(value);
     if (!object) return [];
@@ -45,7 +45,7 @@ export class Resolver {
     });
   }
 
-  /** Whoever has read the document has decoded its references. */
+  /** References were decoded when the document was read. */
   #at(reference: string): Data | undefined {
     return reference.startsWith('#') ? descend(this.document, parsePointer(reference.slice(1))) : undefined;
   }

@@ -3,7 +3,7 @@ import { importFlags, importSpecs } from './command.ts';
 
 const { output: _, yaml: __, ...flags } = importFlags;
 
-/** `sluice serve openapi`: serves what documents describe, with a page on it. */
+/** `sluice serve openapi`: serves the operations of OpenAPI documents, with a documentation page. */
 export const serveCommand: PluginCommand = {
   usage: 'SPEC...',
   summary: 'Serve the API that OpenAPI documents describe, with a documentation page.',

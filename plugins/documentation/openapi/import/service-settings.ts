@@ -1,7 +1,7 @@
 import { type Data, type DataObject, isObject } from '#contract';
 import type { Resolver } from './resolver.ts';
 
-/** What a document says of the whole API, added to what is said already. */
+/** Adds a document's description of the whole API to the existing settings. */
 export function describeService(
   known: DataObject,
   { document }: Resolver,
@@ -52,7 +52,7 @@ function objectOf(value: Data | undefined): DataObject {
   return isObject(value) ? value : {};
 }
 
-/** The schemes of authentication of a document, as OpenAPI 3 has them. */
+/** Returns the security schemes of a document, in OpenAPI 3 form. */
 export function schemesOf(resolver: Resolver): Readonly<Record<string, DataObject>> {
   const { document } = resolver;
   const { securitySchemes } = resolver.object(document['components']) ?? {};
@@ -60,7 +60,7 @@ export function schemesOf(resolver: Resolver): Readonly<Record<string, DataObjec
   return Object.fromEntries([...resolver.members(securitySchemes), ...old]);
 }
 
-/** The names that flows have in OpenAPI 3. */
+/** Names of OAuth flows in OpenAPI 3. */
 const flows: Readonly<Record<string, string>> = {
   implicit: 'implicit',
   password: 'password',

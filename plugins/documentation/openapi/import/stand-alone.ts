@@ -2,7 +2,7 @@ import { type Data, type DataObject, isObject, parsePointer, setKey } from '#con
 import { mapSchemas } from '../export/schema-walk.ts';
 import type { Resolver } from './resolver.ts';
 
-/** Keywords that only documents of OpenAPI have. */
+/** Keywords specific to OpenAPI documents. */
 const DESCRIBING = [
   'example',
   'discriminator',
@@ -14,11 +14,11 @@ const DESCRIBING = [
   'nullable',
 ];
 
-/** A schema of a document as a JSON Schema of draft 07 that stands alone: what it refers to is among its definitions. */
+/** Converts a schema of a document to a self-contained JSON Schema of draft 07, with the referenced schemas among its definitions. */
 export function standAlone(schema: Data, { document }: Resolver): Data {
   const definitions: DataObject = {};
   const names = new Map<string, string>();
-  /** Chains of references may be longer than the stack. */
+  /** Chains of references could exceed the stack. */
   const waiting: (() => void)[] = [];
 
   const nameOf = (reference: string): string => {
@@ -51,7 +51,7 @@ export function standAlone(schema: Data, { document }: Resolver): Data {
   const translated = translate(schema);
   for (let next = waiting.pop(); next; next = waiting.pop()) next();
   if (!isObject(translated) || Object.keys(definitions).length === 0) return translated;
-  // A reference beside which nothing else counts would hide its definitions.
+  // A `$ref` at the root would hide the definitions next to it.
   const root = '$ref' in translated ? { allOf: [translated] } : translated;
   return { ...root, definitions };
 }

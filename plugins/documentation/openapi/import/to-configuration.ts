@@ -10,23 +10,23 @@ import { readUpstream } from './upstream.ts';
 export interface ImportOptions {
   /** Address of the backends. Default: the first server of each document. */
   readonly baseHost: string | undefined;
-  /** What the path of every endpoint begins with. */
+  /** Prefix of every endpoint's path. */
   readonly prefix: string;
   readonly outputEncoding: string;
   readonly timeout: string | undefined;
   readonly validate: boolean;
-  /** A configuration that the endpoints are added to. */
+  /** Existing configuration that the endpoints are added to. */
   readonly existing: DataObject | undefined;
 }
 
-/** A configuration, what could not be said in it, and why there is none. */
+/** The resulting configuration, notes on lost information, and errors. */
 export interface Imported {
   readonly configuration: DataObject;
   readonly notes: readonly string[];
   readonly errors: readonly string[];
 }
 
-/** A configuration that serves what documents describe. @param specs each with what it is called in messages. */
+/** Creates a configuration that serves the operations of documents. @param specs documents with their names in messages. */
 export function toConfiguration(
   specs: readonly (readonly [name: string, document: DataObject])[],
   options: ImportOptions,
@@ -118,7 +118,7 @@ function documentationIn(holder: DataObject): DataObject {
   return isObject(settings ?? null) ? (settings as DataObject) : {};
 }
 
-/** An operation whose name no other one has. */
+/** Ensures that an operation's name is unique. */
 function withOwnId(operation: SpecOperation, ids: Set<unknown>, report: ImportContext['report']): SpecOperation {
   const { operationId: id, pointer } = operation;
   if (id === undefined || id === '') return operation;

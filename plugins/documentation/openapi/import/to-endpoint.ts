@@ -7,26 +7,26 @@ import type { TakenPath } from './public-path.ts';
 import type { Resolver } from './resolver.ts';
 import { standAlone } from './stand-alone.ts';
 
-/** What endpoints are made with. */
+/** Settings for the created endpoints. */
 export interface ImportSettings {
   readonly outputEncoding: string;
-  /** Bodies of requests are validated. */
+  /** Validate request bodies. */
   readonly validate: boolean;
 }
 
-/** What an import is made of a document with. */
+/** Context for importing a document. */
 export interface ImportContext extends ImportSettings {
   readonly resolver: Resolver;
   readonly schemas: Schemas;
-  /** Schemes of authentication, by name. */
+  /** Security schemes by name. */
   readonly schemes: Readonly<Record<string, DataObject>>;
   readonly report: (pointer: string, message: string) => void;
 }
 
-/** The methods that an endpoint can have. */
+/** Methods that endpoints support. */
 export const ENDPOINT_METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** The endpoint of an operation. @param host of its backend; undefined for that of the service. */
+/** Creates the endpoint of an operation. @param host of its backend; undefined for the service's host. */
 export function toEndpoint(
   operation: SpecOperation,
   taken: Extract<TakenPath, { endpoint: string }>,
@@ -74,7 +74,7 @@ function headersOf(operation: SpecOperation, { schemes, report }: ImportContext)
   return [...spelled.values()];
 }
 
-/** The header that carries what a scheme asks for. What is not defined is taken for a token. */
+/** Returns the header with the credentials of a scheme. Undefined schemes are treated as tokens. */
 function headerOf(scheme: DataObject | undefined): string[] {
   if (scheme?.['type'] === 'apiKey') {
     return scheme['in'] === 'header' && typeof scheme['name'] === 'string' ? [scheme['name']] : [];
@@ -100,11 +100,11 @@ function queryOf({ parameters, security, pointer }: SpecOperation, { schemes, re
 
 interface Output {
   readonly encoding: string | undefined;
-  /** Fields of the backend. */
+  /** Additional backend settings. */
   readonly backend: DataObject;
 }
 
-/** How the answer is read and written: what is no JSON passes, and an array stays one. */
+/** Returns the output settings: responses other than JSON pass undecoded, and arrays stay arrays. */
 function outputOf({ responses }: SpecOperation, { outputEncoding, resolver }: ImportContext): Output {
   const good = responses.filter(({ status }) => /^2/.test(status)).flatMap(({ media }) => media);
   if (outputEncoding !== 'json' || good.length === 0) return { encoding: undefined, backend: {} };

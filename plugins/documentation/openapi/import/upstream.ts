@@ -1,10 +1,10 @@
 import { type DataObject, isObject } from '#contract';
 import type { SpecOperation } from './operations.ts';
 
-/** Where an operation is served: an address without a path, and the path before its own. */
+/** Upstream of an operation: an address without a path, and the path prefix. */
 export type Upstream = { readonly host: string; readonly path: string } | { readonly error: string };
 
-/** @param baseHost address that stands for that of every server. */
+/** @param baseHost address that replaces those of the servers. */
 export function readUpstream({ servers }: SpecOperation, document: DataObject, baseHost: string | undefined): Upstream {
   const written = document['swagger'] === undefined ? addressIn(servers[0]) : addressOfSwagger(document);
   const address = /^https?:\/\//i.test(written) && URL.canParse(written) ? new URL(written) : undefined;
@@ -19,7 +19,7 @@ function relativePath(written: string): string {
   return written.startsWith('/') && !written.startsWith('//') ? written : '';
 }
 
-/** The address of a server, its variables filled in by their defaults. */
+/** Returns the address of a server, with the defaults of its variables. */
 function addressIn(server: DataObject | undefined): string {
   const { url, variables } = server ?? {};
   if (typeof url !== 'string') return '';
