@@ -67,7 +67,7 @@ export const endpointRules: readonly AuditRule[] = [
     id: '5.2.2',
     severity: 'LOW',
     message: 'Merge the responses of several backends in endpoints, so that clients make fewer calls.',
-    // A catch-all can have only one backend.
+    // Endpoints with no-op can have only one backend.
     yieldsTo: ['5.2.3'],
     find: lacking('/endpoints', ({ endpoints }) =>
       endpoints.some(({ config: { backend = [] } }) => backend.length > 1),
