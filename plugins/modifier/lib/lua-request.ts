@@ -20,7 +20,7 @@ export function sets(L: LuaState, arg: number): boolean {
   return lua.lua_gettop(L) >= arg && lua.lua_type(L, arg) !== lua.LUA_TNIL;
 }
 
-/** Reads an argument such as a method or a host name, which must match the pattern because it could otherwise end its field. */
+/** Reads a method or a host name; the pattern excludes characters that would terminate it. */
 export function wordArg(L: LuaState, arg: number, what: string, pattern: RegExp): string {
   const text = textArg(L, arg);
   if (!pattern.test(text)) raise(L, `invalid ${what}`);

@@ -89,7 +89,10 @@ async function modifyReply(
   }
 }
 
-/** Converts an error to a reply. @throws HandlerError, while the reply may still become the response. */
+/**
+ * Converts an error to a reply.
+ * @throws HandlerError; `reply` is then kept until the call ends, because it may still become the response.
+ */
 function answerTo(error: unknown, name: string, reply: Reply, call: Call): Reply {
   try {
     return failedBy(error, name);

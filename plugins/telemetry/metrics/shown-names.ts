@@ -7,7 +7,7 @@ export class ShownNames {
   readonly #owners = new Map<string, number>();
   /** Removed endpoints whose counts have yet to be forgotten. */
   readonly #gone = new Set<string>();
-  /** Only while this configuration is active do no other configurations hold unknown counts. */
+  /** Whether the configuration is active. Until then, another one may hold counts that are unknown here. */
   #serves = false;
 
   constructor(stats: Stats) {
