@@ -11,7 +11,7 @@ import { diffConfig } from './operations/diff-config.ts';
 import { reading } from './operations/reading.ts';
 import type { Tokens } from './tokens/tokens.ts';
 
-/** Every operation of its own. */
+/** All operations, except the MCP operation built on them. */
 const own = [...changing, ...reading];
 
 /** Every operation of the admin port. @param run serves what a tool of MCP asks for. */

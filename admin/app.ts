@@ -15,17 +15,17 @@ import { outermost, respondProblem } from './respond.ts';
 import { serveOperation } from './serve-operation.ts';
 import type { Tokens } from './tokens/tokens.ts';
 
-/** Answers one request of the admin port. */
+/** Handles one request to the admin port. */
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** The admin API, to be served. */
+/** The admin API as a server application. */
 export interface App {
   readonly respond: RequestListener;
-  /** Runs an operation within the request of another one. */
+  /** Runs an operation within another request. */
   readonly run: RunOperation;
 }
 
-/** Serves every operation behind all guards. */
+/** Creates an application that serves the operations behind all guards. */
 export function createApp(admin: Admin, operations: readonly Operation[], tokens: Tokens, log: Log): App {
   const { gateway } = admin;
   const now = () => performance.now();
@@ -41,7 +41,7 @@ export function createApp(admin: Admin, operations: readonly Operation[], tokens
   }
   const settings = () => admin.settings;
   const app = new Koa();
-  // What was thrown has been answered; what is left are answers that nobody takes any more.
+  // Thrown errors already have a response; what remains are responses that the client no longer reads.
   app.on('error', (error: Error) => log.debug(() => `the response was interrupted: ${error.message}`));
   app.use(outermost(gateway, log));
   app.use(guardConnection(settings));
@@ -65,7 +65,7 @@ export function createApp(admin: Admin, operations: readonly Operation[], tokens
   return { respond: app.callback(), run: createRunner(app, (operation) => steps.get(operation)!, failed) };
 }
 
-/** The media types that a path takes, for the methods that have a header for them. */
+/** Media types that a path accepts, for the methods that have an `Accept-*` header. */
 function acceptedAt(router: Router, operations: readonly Operation[], path: string): Record<string, string> {
   const paths = new Set(router.match(path, 'OPTIONS').path.map((layer) => layer.path));
   const taking = operations.filter(({ path: own, method, accepts }) => {
@@ -74,7 +74,7 @@ function acceptedAt(router: Router, operations: readonly Operation[], path: stri
   return Object.fromEntries(taking.map(({ method, accepts }) => [acceptHeaders[method]!, accepts!.join(', ')]));
 }
 
-/** Methods of a path; none for an unknown one. */
+/** Methods of a path; empty for an unknown path. */
 function allowedAt(router: Router, path: string): string[] {
   const methods = router.match(path, 'OPTIONS').path.flatMap((layer) => layer.methods);
   return methods.length === 0 ? [] : [...new Set(methods), 'OPTIONS'].sort();

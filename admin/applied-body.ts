@@ -2,7 +2,7 @@ import type { Applied, Operations } from '#kernel';
 import type { JsonSchema } from './schemas.ts';
 import { guardSchema, issueSchema, listOf, mapOf, objectOf, oneOf, orNull, text, whole } from './schemas.ts';
 
-/** What a change did, as clients read it. */
+/** Response body that describes what a change did. */
 export function appliedBody(applied: Applied, { processes, attempts }: Operations): object {
   const { result, revision, previous, hash, attempt, durationMs, phases, changes, rebound, issues } = applied;
   const workers = processes.workers.length;
@@ -16,7 +16,7 @@ export function appliedBody(applied: Applied, { processes, attempts }: Operation
     phases: { read: 0, render: 0, validate: 0, build: 0, warmup: 0, swap: 0, ...phases },
     changes,
     rebound,
-    // What would need one cannot be written in a configuration.
+    // Always empty: no configuration setting requires a restart.
     requiresRestart: [],
     warnings: issues,
     guard: attempts.get(attempt)?.guard ?? null,
@@ -24,7 +24,7 @@ export function appliedBody(applied: Applied, { processes, attempts }: Operation
   };
 }
 
-/** Its schema. */
+/** Schema of the body. */
 export const appliedSchema: JsonSchema = objectOf('Applied', {
   result: oneOf(['applied', 'unchanged', 'dry_run']),
   revision: whole,

@@ -4,7 +4,7 @@ import { ConfigText, decodeText, type Format, formatNameOf, parseJson } from '#k
 import type { Admin } from './operation.ts';
 import { Problem } from './problem.ts';
 
-/** How a configuration of a media type is written; undefined when it is none. */
+/** Configuration format for a media type; undefined for any other media type. */
 function formatOfType(mediaType: string): Format | undefined {
   return configTypes.includes(mediaType) ? (mediaType.slice('application/'.length) as Format) : undefined;
 }
@@ -12,7 +12,7 @@ function formatOfType(mediaType: string): Format | undefined {
 /** Media types of a configuration. */
 const configTypes: readonly string[] = ['application/json', 'application/yaml', 'application/toml'];
 
-/** A configuration as it came in a form. */
+/** A configuration file from a multipart form. */
 export interface FormFile {
   readonly format: Format;
   readonly bytes: Uint8Array;
@@ -55,7 +55,7 @@ export interface Body {
 
 const MULTIPART = 'multipart/form-data';
 
-/** What a configuration may be sent as. */
+/** Media types in which a configuration can be sent. */
 export const acceptedConfigs: readonly string[] = [...configTypes, MULTIPART];
 
 const bodies = new WeakMap<Koa.Context, Promise<Body | null>>();
@@ -63,7 +63,7 @@ const bodies = new WeakMap<Koa.Context, Promise<Body | null>>();
 /**
  * Reads the body, once.
  * @param accepted media types.
- * @returns null when there is none.
+ * @returns null when there is no body.
  * @throws Problem unsupported-media-type, payload-too-large.
  */
 export function readBody(ctx: Koa.Context, { settings }: Admin, accepted: readonly string[]): Promise<Body | null> {
@@ -84,21 +84,21 @@ async function takeBody(ctx: Koa.Context, limitBytes: number, accepted: readonly
   return bytes.length === 0 ? null : { mediaType, bytes };
 }
 
-/** Reads a body of one of the types; without one there is nothing in it to read. @throws Problem as `readBody`. */
+/** Reads a body of one of the types; a missing body is read as empty. @throws Problem as `readBody`. */
 export async function demandBody(ctx: Koa.Context, admin: Admin, accepted: readonly string[]): Promise<Body> {
   return (await readBody(ctx, admin, accepted)) ?? { mediaType: accepted[0]!, bytes: new Uint8Array() };
 }
 
 /**
- * Reads a body of JSON.
- * @throws Problem as `readBody`; ConfigErrors for what is not UTF-8, no JSON, or has a key twice.
+ * Reads a JSON body.
+ * @throws Problem as `readBody`; ConfigErrors for invalid UTF-8, invalid JSON or a duplicate key.
  */
 export async function demandJson(ctx: Koa.Context, admin: Admin, accepted = ['application/json']): Promise<Data> {
   const { bytes } = await demandBody(ctx, admin, accepted);
   return parseJson(decodeText(bytes, 'body.json'), 'body.json');
 }
 
-/** Reads a configuration; without a body it is an empty one. @throws Problem as `readBody`; ConfigErrors. */
+/** Reads a configuration; a missing body is read as an empty configuration. @throws Problem as `readBody`; ConfigErrors. */
 export async function demandConfigBody(ctx: Koa.Context, admin: Admin): Promise<ConfigText> {
   return (await readConfigBody(ctx, admin)) ?? new ConfigText('', 'json');
 }
@@ -128,7 +128,7 @@ function mediaTypeOf(ctx: Koa.Context, accepted: readonly string[]): string {
   return mediaType;
 }
 
-/** What tells the media types of a method (RFC 5789, Linked Data Platform). */
+/** Response headers that list the media types a method accepts (RFC 5789, Linked Data Platform). */
 export const acceptHeaders: Readonly<Record<string, string>> = { PATCH: 'Accept-Patch', POST: 'Accept-Post' };
 
 function unsupported(ctx: Koa.Context, mediaType: string, accepted: readonly string[]): Problem {
@@ -142,7 +142,7 @@ function unsupported(ctx: Koa.Context, mediaType: string, accepted: readonly str
 async function collect(ctx: Koa.Context, limitBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  // The connection is needed for the answer: what is left of the body is dropped behind it.
+  // The connection is needed for the response, so the rest of the body is discarded afterwards.
   for await (const chunk of ctx.req.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
     length += chunk.length;
     if (length > limitBytes) throw tooLarge(limitBytes);

@@ -3,9 +3,9 @@ import type { AdminScope } from '#contract';
 import { type Reach, socketAddress } from '#kernel';
 import { Problem } from './problem.ts';
 
-/** Who sent a request, by the token it came with. */
+/** The sender of a request, identified by its token. */
 export interface Caller {
-  /** Id of the token. */
+  /** Token id. */
   readonly id: string;
   readonly scopes: readonly AdminScope[];
 }
@@ -16,19 +16,19 @@ type FindAgain = () => Promise<Caller | null>;
 const callers = new WeakMap<Koa.Context, Caller>();
 const finders = new WeakMap<Koa.Context, FindAgain>();
 
-/** Remembers who sent a request. A token that may apply a configuration may check one. */
+/** Records the sender of a request. A token that may apply a configuration may also check one. */
 export function setCaller(ctx: Koa.Context, caller: Caller, findAgain: FindAgain): void {
   const { id, scopes } = caller;
   callers.set(ctx, { id, scopes: scopes.includes('write') ? [...scopes, 'check'] : scopes });
   finders.set(ctx, findAgain);
 }
 
-/** Null where no token was asked for. */
+/** Sender of the request; null when the operation required no token. */
 export function callerOf(ctx: Koa.Context): Caller | null {
   return callers.get(ctx) ?? null;
 }
 
-/** @throws Problem insufficient-scope when the token does not allow it. */
+/** @throws Problem insufficient-scope when the token does not include the scope. */
 export function demandScope(ctx: Koa.Context, scope: AdminScope): void {
   const caller = callerOf(ctx);
   if (caller?.scopes.includes(scope)) return;
@@ -51,7 +51,7 @@ export function reachOf(ctx: Koa.Context, reading = false): Reach {
   return reading ? 'files' : 'plugins';
 }
 
-/** The address a request came from, without a zone; null for a socket file. */
+/** Client address of a request, without a zone; null for a Unix socket. */
 export function addressOf(ctx: Koa.Context): string | null {
   const [address = ''] = socketAddress(ctx.req).split('%');
   return address || null;

@@ -8,11 +8,11 @@ import { queryDuration, queryFlag, queryNumber, queryText } from './parameters.t
 import { configProblems, type ProblemSlug } from './problem.ts';
 import { jsonResponse, objectOf, whole } from './schemas.ts';
 
-/** Longest wait for changes before this one, in seconds. */
+/** Longest wait for earlier changes, in seconds. */
 const DEFAULT_WAIT = 30;
 const MAX_WAIT = 600;
 
-/** Most characters of a message for the history. */
+/** Maximum characters of a history message. */
 const MAX_MESSAGE = 1000;
 
 const inQuery = (name: string, description: string, schema: Parameter['schema']): Parameter => ({
@@ -22,7 +22,7 @@ const inQuery = (name: string, description: string, schema: Parameter['schema'])
   schema,
 });
 
-/** Parameters of everything that applies a configuration. */
+/** Parameters of all operations that apply a configuration. */
 export const changeParameters: readonly Parameter[] = [
   inQuery('dry_run', 'Dry run: performs every step except activating the configuration.', {
     type: 'boolean',
@@ -63,7 +63,7 @@ export const changeParameters: readonly Parameter[] = [
   },
 ];
 
-/** Answers of everything that applies a configuration. */
+/** Responses of all operations that apply a configuration. */
 export const changeResponses: Operation['responses'] = {
   200: jsonResponse('The outcome. With a guard, Location is the URL of its report.', appliedSchema),
   202: jsonResponse(
@@ -72,7 +72,7 @@ export const changeResponses: Operation['responses'] = {
   ),
 };
 
-/** What may stop it. */
+/** Problems that can prevent a change. */
 export const changeProblems: readonly ProblemSlug[] = [
   ...configProblems,
   'reload-in-progress',
@@ -82,8 +82,8 @@ export const changeProblems: readonly ProblemSlug[] = [
 ];
 
 /**
- * Applies a configuration as the request asks for it, and answers: with what it did when all workers have changed over, or
- * with the attempt when the client does not want to wait.
+ * Applies a configuration as requested and responds with the result once all workers have switched, or with the attempt
+ * when the client does not want to wait.
  * @throws Problem; Refusal; GatewayError RELOAD_IN_PROGRESS.
  */
 export async function applyChange(
@@ -105,7 +105,7 @@ export async function applyChange(
   });
   if (prefersAsync(ctx)) {
     const attempt = await Promise.race([begun.promise, applied.then(() => begun.promise)]);
-    // What becomes of it is told by the attempt.
+    // The outcome is reported by the attempt.
     applied.catch(() => {});
     respondBegun(ctx, attempt);
     return;
@@ -122,7 +122,7 @@ function respondBegun(ctx: Koa.Context, attempt: number): void {
   ctx.body = { attempt };
 }
 
-/** Where an attempt, and the guard it asked for, is reported. */
+/** URL path of an attempt, which also reports its guard. */
 function attemptAt(attempt: number): string {
   return `/v1/attempts/${attempt}`;
 }

@@ -14,19 +14,19 @@ import {
 import { isRevealing } from './keep-secrets.ts';
 import { anything, flag, listOf, objectOf, objectWith, oneOf, place, text, whole } from './schemas.ts';
 
-/** One of two configurations that are compared. */
+/** One of two configurations to compare. */
 export interface Side {
   readonly snapshot: Snapshot;
   readonly examined: Examined;
 }
 
-/** @throws Refusal with every mistake. */
+/** @throws Refusal with all errors. */
 export async function sideOf(gateway: Operations, snapshot: Snapshot, reach: Reach): Promise<Side> {
   return { snapshot, examined: await gateway.examine(snapshot, reach) };
 }
 
 /**
- * How one configuration differs from another, as a request may see it.
+ * Compares two configurations, as far as the request may see them.
  * @param guesses as of `guessesIn`, in the second document: always reported as changed.
  */
 export function compare(
@@ -46,7 +46,7 @@ export function compare(
   });
 }
 
-/** Finds where something stands in the document that a configuration was made from. */
+/** Returns a lookup of positions in the document that a configuration was read from. */
 function placerOf({ snapshot: { document }, examined }: Side): FindPosition {
   const find = document ? positionsIn(document) : pointerOnly;
   return (pointer) => {
@@ -55,7 +55,7 @@ function placerOf({ snapshot: { document }, examined }: Side): FindPosition {
   };
 }
 
-/** Streams under way that end when the difference is applied to what serves: those of endpoints that change or go. */
+/** Open streams that applying the difference would end: those of changed or removed endpoints. */
 export function streamsAffected(gateway: Operations, { endpoints: { changed, removed } }: ConfigDiff): number {
   const { streamsByEndpoint } = gateway.processes;
   const affected = new Set([...changed, ...removed].map(endpointId));

@@ -6,7 +6,7 @@ const HEADERS =
   'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Prefer, X-Request-Id, Last-Event-ID';
 const EXPOSED = 'ETag, Gateway-Revision, Location, Retry-After, X-Request-Id, WWW-Authenticate, Accept-Patch';
 
-/** Lets allowed pages read answers. Others have been refused before. */
+/** Lets allowed pages read responses. Other pages were already rejected. */
 export function cors(settings: () => AdminSettings): Koa.Middleware {
   return (ctx, next) => {
     const origin = ctx.get('origin');

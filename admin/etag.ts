@@ -8,29 +8,29 @@ interface Revised {
   readonly hash: string;
 }
 
-/** Strong: `"<revision>-<first 12 digits of the hash>"`. */
+/** Strong ETag: `"<revision>-<first 12 digits of the hash>"`. */
 export function etagOf({ revision, hash }: Revised): string {
   return `"${revision}-${hash.slice(0, 12)}"`;
 }
 
-/** The tag of what serves. */
+/** ETag of the serving configuration. */
 export function currentEtag({ status }: Operations): string {
   return etagOf(status);
 }
 
-/** Looks for a tag in a list of tags, or `*`. @param weakly whether weak tags count, as they do for reading. */
+/** Tells whether a list of tags contains a tag or is `*`. @param weakly whether weak tags match, as they do for reads. */
 function lists(header: string, etag: string, weakly: boolean): boolean {
   const tags = header.split(',').map((tag) => tag.trim());
   return tags.some((tag) => tag === '*' || (weakly ? tag.replace(/^W\//, '') : tag) === etag);
 }
 
-/** True when the client has what serves already: it is to be told 304. */
+/** True when the client already has the serving configuration and should get a 304. */
 export function hasCurrent(ctx: Koa.Context, gateway: Operations): boolean {
   const header = ctx.get('if-none-match');
   return header !== '' && lists(header, currentEtag(gateway), true);
 }
 
-/** @throws Problem stale when `If-Match` is there and does not name what serves. */
+/** @throws Problem stale when `If-Match` is present and does not match the serving configuration. */
 export function demandMatch(ctx: Koa.Context, serving: Revised): void {
   const header = ctx.get('if-match');
   const etag = etagOf(serving);
@@ -42,7 +42,7 @@ export function demandMatch(ctx: Koa.Context, serving: Revised): void {
   });
 }
 
-/** @throws Problem precondition-required when there is no `If-Match`. */
+/** @throws Problem precondition-required when `If-Match` is missing. */
 export function demandIfMatch(ctx: Koa.Context): void {
   if (ctx.get('if-match') !== '') return;
   throw new Problem('precondition-required', 'name the revision that is to be changed: If-Match with its ETag');

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type Koa from 'koa';
 import { Problem } from './problem.ts';
 
-/** What was answered. */
+/** A remembered response. */
 interface Result {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -10,7 +10,7 @@ interface Result {
 }
 
 interface Entry {
-  /** Of the whole request, so that a key is not used for two. */
+  /** Fingerprint of the whole request, so that a key is not used for two different requests. */
   readonly print: string;
   /** Milliseconds, monotonic. */
   readonly since: number;
@@ -18,20 +18,20 @@ interface Entry {
 }
 
 const KEPT_MS = 600_000;
-/** Results remembered; beyond it the oldest is forgotten. */
+/** Maximum results remembered; beyond it the oldest is forgotten. */
 const MAX_RESULTS = 1000;
 const MAX_KEY = 255;
 
-/** Headers of a result that are part of it. */
+/** Response headers that are part of a result. */
 const reported = ['ETag', 'Location', 'Content-Type', 'Retry-After', 'Preference-Applied'];
 
-/** Does a request once, however often it is sent. */
+/** Executes a request once, even when it is sent repeatedly. */
 export interface Idempotency {
   /**
-   * Answers with the result of the first request with the same `Idempotency-Key`, waiting for it while it runs. What was
-   * not tried, or failed for a fault of ours, may be tried again.
-   * @param owner whose key it is.
-   * @param respond runs the request; the answer, also a problem, stands in the context.
+   * Responds with the result of the first request with the same `Idempotency-Key`, waiting for it while it runs. A
+   * request that was not attempted, or failed because of an internal error, can be retried.
+   * @param owner owner of the key.
+   * @param respond runs the request; leaves its response, or its problem, in the context.
    * @throws Problem idempotency-key-reused when the key was used for another request; bad-request when it is too long.
    */
   once(ctx: Koa.Context, owner: string, body: Uint8Array | null, respond: () => Promise<void>): Promise<void>;

@@ -7,9 +7,10 @@ import { settingsOf } from './port-plan.ts';
 import { createTokenSource } from './tokens/token-source.ts';
 
 /**
- * Opens the admin port of a gateway and lets it follow the configuration. Where nobody asked for a port, one that is taken
- * is a warning.
- * @throws GatewayError ADMIN_LISTEN when the port that was asked for cannot be had, or would be open to others without TLS.
+ * Opens the admin port of a gateway and makes it follow the configuration. Unless a port was requested, a port already
+ * in use is only a warning.
+ * @throws GatewayError ADMIN_LISTEN when the requested port cannot be opened, or would be exposed to other hosts
+ * without TLS.
  */
 export async function startAdmin(gateway: Operations, options: StartAdminOptions): Promise<RunningAdmin> {
   const { listen, stop, ...tokenOptions } = options;
@@ -29,7 +30,7 @@ export async function startAdmin(gateway: Operations, options: StartAdminOptions
     settings: () => means.settings,
     log,
   });
-  // Loaded with the first request, so that what serves does not start later for it.
+  // Loaded on the first request, so that it does not delay the start of the gateway.
   let app: Promise<App> | null = null;
   const load = async () => (await import('./api.ts')).createApi(means, source.tokens, log);
   const respond = (request: IncomingMessage, response: ServerResponse): void => {

@@ -19,16 +19,16 @@ const MASK = '***';
 /** A configuration holds only digests of admin tokens, so confirming one reveals nothing. */
 const DIGESTS = '/extra_config/admin~1api/tokens/';
 
-/** A `***` and what stood at its place. */
+/** A `***` and the value it replaced. */
 interface Kept {
   readonly pointer: string;
   readonly value: Data;
 }
 
 /**
- * A configuration as it was shown, with the secrets that were not: each `***` becomes what stands at that place in the
- * configuration that serves, as it was written or as it is shown. Layout and comments stay.
- * @throws ConfigErrors for what cannot be parsed.
+ * Restores masked secrets in a configuration: each `***` is replaced by the value at that place in the serving
+ * configuration, as written there or as shown. Layout and comments are preserved.
+ * @throws ConfigErrors when the configuration cannot be parsed.
  */
 export function keepSecrets(given: ConfigText, gateway: Operations): ConfigText {
   if (!given.text.includes(MASK)) return given;
@@ -53,7 +53,7 @@ interface Place {
   readonly holder?: Data;
 }
 
-/** Every `***` that stands where the current value is a secret. */
+/** Yields every `***` whose current value is a secret. */
 function* maskedIn(value: Data, current: Data | undefined, place: Place): Generator<Kept> {
   const { pointer, isSecret, holder } = place;
   if (current === undefined) return;
@@ -70,7 +70,7 @@ function* maskedIn(value: Data, current: Data | undefined, place: Place): Genera
   }
 }
 
-/** Members that tell an entry of a list from the others: a list may have been sorted, or have new entries. */
+/** Members that identify an entry of a list: the list may have been sorted, or have new entries. */
 const names = ['endpoint', 'method', 'id', 'name', 'url_pattern'] as const;
 
 function counterpart(item: Data, index: number, list: readonly Data[], current: readonly Data[]): Data | undefined {
@@ -78,7 +78,7 @@ function counterpart(item: Data, index: number, list: readonly Data[], current: 
   const reported = names.filter((name) => getKey(item, name) !== MASK);
   const isSame = (other: Data) =>
     isObject(other) && reported.every((name) => nameOf(other, name) === nameOf(item, name));
-  // Of entries with the same name the first is the first.
+  // Entries with the same name are matched by their order.
   const nth = list.slice(0, index).filter(isSame).length;
   return current.filter(isSame)[nth];
 }
@@ -99,7 +99,7 @@ export function guessesIn(ctx: Koa.Context, given: ConfigText | null, { componen
   return new Set(secretPointers(data, components.isSecret).filter(isGuess));
 }
 
-/** Tells whether secrets are to be shown. @throws Problem insufficient-scope when they are asked for without leave. */
+/** Tells whether secrets are to be shown. @throws Problem insufficient-scope when the token may not see them. */
 export function isRevealing(ctx: Koa.Context): boolean {
   const isAsked = queryFlag(ctx, 'reveal');
   if (isAsked) demandScope(ctx, 'secrets');
@@ -107,8 +107,8 @@ export function isRevealing(ctx: Koa.Context): boolean {
 }
 
 /**
- * A configuration, or what stands at a pointer in it, as a request may see it: secrets are `***` unless revealed.
- * @param holder the object or list that contains it; undefined for a whole configuration.
+ * A configuration, or the value at a pointer in it, as the request may see it: secrets are `***` unless revealed.
+ * @param holder the object or list that contains the value; undefined for a whole configuration.
  */
 export function shown(
   ctx: Koa.Context,

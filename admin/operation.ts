@@ -15,44 +15,44 @@ export interface Parameter {
   readonly required?: true;
 }
 
-/** One operation of the admin API: it is served, guarded and described from this alone. */
+/** One operation of the admin API: the definition from which it is served, guarded and described. */
 export interface Operation {
   readonly method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
-  /** As the router reads it, `/v1/revisions/:number`. */
+  /** Path in router syntax, `/v1/revisions/:number`. */
   readonly path: string;
-  /** What the token must be allowed to do; null where no token is needed. */
+  /** Scope that the token needs; null when no token is required. */
   readonly scope: AdminScope | null;
-  /** Needs no token on loopback. */
+  /** Requires no token on loopback. */
   readonly openOnLoopback?: true;
   readonly summary: string;
   readonly parameters?: readonly Parameter[];
-  /** Media types of the body; none where a body is not read. */
+  /** Media types of the body; absent when the body is not read. */
   readonly accepts?: readonly string[];
-  /** Schema of the body where it is not a configuration. */
+  /** Schema of the body, unless it is a configuration. */
   readonly body?: JsonSchema;
-  /** Where it differs by media type. */
+  /** Body schemas by media type, where they differ. */
   readonly bodies?: { readonly [mediaType: string]: JsonSchema };
-  /** The operation also works without one. */
+  /** Makes the body optional. */
   readonly bodyIsOptional?: true;
-  /** By status; problems are not among them. */
+  /** Responses by status, without problems. */
   readonly responses: { readonly [status: number]: ResponseSchema };
-  /** Problems of its own, besides those that follow from the rest of it. */
+  /** Additional problems, beyond those that follow from the other members. */
   readonly problems?: readonly ProblemSlug[];
-  /** It changes what serves: takes its turn, heeds `If-Match` and `Idempotency-Key`, and leaves a line in the audit log. */
+  /** Changes the serving configuration: runs in turn, respects `If-Match` and `Idempotency-Key`, and writes to the audit log. */
   readonly changes?: true;
-  /** Answers by setting `ctx.status` and `ctx.body`. @throws Problem. */
+  /** Responds by setting `ctx.status` and `ctx.body`. @throws Problem. */
   readonly handle: (ctx: Koa.Context, admin: Admin) => void | Promise<void>;
 }
 
-/** What the operations of the admin API work with. */
+/** Dependencies of the admin API's operations. */
 export interface Admin {
   readonly gateway: Operations;
-  /** As the serving configuration sets it. */
+  /** Settings of the serving configuration. */
   readonly settings: AdminSettings;
-  /** Describes the admin API itself. @param origin where it is served, as in `http://127.0.0.1:9180`. */
+  /** Describes the admin API itself. @param origin base URL, as in `http://127.0.0.1:9180`. */
   describe(origin: string): OpenApi;
-  /** What is watched and held for as long as the admin port is open. */
+  /** Runtime state kept while the admin port is open. */
   readonly operating: Operating;
-  /** Ends the process in order. */
+  /** Stops the process gracefully. */
   stop(): void;
 }

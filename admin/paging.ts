@@ -3,11 +3,11 @@ import type { Parameter } from './operation.ts';
 import { queryNumber, queryText } from './parameters.ts';
 import { Problem } from './problem.ts';
 
-/** Items of a list in one answer. */
+/** Default number of items per page. */
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 500;
 
-/** Query parameters of every list. */
+/** Query parameters of all lists. */
 export const pageParameters: readonly Parameter[] = [
   {
     name: 'limit',
@@ -18,17 +18,17 @@ export const pageParameters: readonly Parameter[] = [
   { name: 'cursor', in: 'query', description: 'Cursor: the end of the previous page.', schema: { type: 'string' } },
 ];
 
-/** A part of a list. */
+/** One page of a list. */
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** For the next page; null on the last one. */
+  /** Cursor of the next page; null on the last one. */
   readonly cursor: string | null;
 }
 
 /**
- * The page of a list that a request asks for. The cursor is the key of the last item of the page before, so that what is
- * added at the front, or pruned, moves nothing.
- * @param keyOf differs for every item.
+ * The requested page of a list. The cursor is the key of the previous page's last item, so that items added at the
+ * front, or pruned, do not shift pages.
+ * @param keyOf unique key of an item.
  * @throws Problem bad-request.
  */
 export function pageOf<Item>(ctx: Koa.Context, items: readonly Item[], keyOf: (item: Item) => string): Page<Item> {

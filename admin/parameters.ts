@@ -3,7 +3,7 @@ import { parseDuration } from '#kernel';
 import type { Parameter } from './operation.ts';
 import { Problem } from './problem.ts';
 
-/** Number of a revision or an attempt in a path. */
+/** Path parameter with the number of a revision or an attempt. */
 export function numberInPath(name: string, description: string): Parameter {
   return { name, in: 'path', description, schema: { type: 'integer', minimum: 1 }, required: true };
 }
@@ -15,7 +15,7 @@ export const revealParameter: Parameter = {
   schema: { type: 'boolean', default: false },
 };
 
-/** Headers of everything that changes what serves. */
+/** Request headers of all operations that change the serving configuration. */
 export const changeHeaders: readonly Parameter[] = [
   {
     name: 'If-Match',
@@ -31,21 +31,21 @@ export const changeHeaders: readonly Parameter[] = [
   },
 ];
 
-/** A number in the path. @throws Problem not-found for what is none: nothing has such a name. */
+/** Parses a number in the path. @throws Problem not-found when it is not a number, since nothing has such a name. */
 export function pathNumber(ctx: Koa.Context, name: string): number {
   const text = (ctx['params'] as Readonly<Record<string, string>>)[name] ?? '';
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
   throw new Problem('not-found', `${text} is not a number`);
 }
 
-/** A query parameter; undefined when it is absent. @throws Problem bad-request when it stands there twice. */
+/** A query parameter; undefined when absent. @throws Problem bad-request when it is repeated. */
 export function queryText(ctx: Koa.Context, name: string): string | undefined {
   const value = ctx.query[name];
   if (Array.isArray(value)) throw new Problem('bad-request', `the query parameter ${name} is repeated`);
   return value;
 }
 
-/** A switch, off when absent; alone, as in `?force`, it is on. @throws Problem bad-request. */
+/** A boolean flag: false when absent; true when given without a value, as in `?force`. @throws Problem bad-request. */
 export function queryFlag(ctx: Koa.Context, name: string): boolean {
   const text = queryText(ctx, name);
   if (text === undefined || text === 'false') return false;
@@ -53,7 +53,7 @@ export function queryFlag(ctx: Koa.Context, name: string): boolean {
   throw new Problem('bad-request', `the query parameter ${name} must be true or false`);
 }
 
-/** One of some words; the first when absent. @throws Problem bad-request. */
+/** One of several words; the first one when absent. @throws Problem bad-request. */
 export function queryWord<const Words extends readonly string[]>(
   ctx: Koa.Context,
   name: string,

@@ -19,7 +19,7 @@ import { Problem, type ProblemSlug } from './problem.ts';
 /** How a configuration is written to the file: as the given text, or as edits of the existing text. */
 export type Writing = 'text' | 'edits';
 
-/** Problems that keep the file from being written. */
+/** Problems that prevent the file from being written. */
 export const persistenceProblems: readonly ProblemSlug[] = ['file-is-template', 'file-changed', 'file-not-editable'];
 
 /**
@@ -55,7 +55,7 @@ export async function persistence(gateway: Operations, format: Format, writing: 
   };
 }
 
-/** The file that the gateway reads its configuration from. @throws Problem bad-request without one. */
+/** The file that the gateway reads its configuration from. @throws Problem bad-request when there is no file. */
 function mainFile({ source }: Operations): string {
   if (typeof source === 'string') return source;
   throw new Problem('bad-request', 'persist=file: the configuration was not loaded from a file');
@@ -68,7 +68,7 @@ function demandFormatOf(file: string, format: string): void {
   throw new Problem('bad-request', `persist=file: ${file} is ${wanted}, the body is ${format}`);
 }
 
-/** The text of the file. @throws Problem for a template, and when the text is not what was last loaded or written. */
+/** The text of the file. @throws Problem when the file is a template, or its text is not what was last loaded or written. */
 async function demandLoaded(gateway: Operations, file: string): Promise<string> {
   try {
     demandPlain(file);

@@ -6,26 +6,26 @@ const defaults: AdminSettings = {
   pem: null,
 };
 
-/** How a configuration sets the admin port; the defaults where it says nothing. */
+/** Admin settings of a configuration, with defaults for those it does not set. */
 export function settingsOf(settings: AdminSettings | undefined): AdminSettings {
   return settings ?? defaults;
 }
 
-/** Where the admin port is to be. */
+/** Planned address of the admin port. */
 export interface PortPlan {
   readonly listen: string;
   readonly address: AdminAddress;
   readonly settings: AdminSettings;
-  /** Somebody asked for this very address; else going without it is better than not to serve. */
+  /** True when this address was requested explicitly; otherwise the gateway starts without an admin port rather than fail. */
   readonly isAsked: boolean;
 }
 
-/** Why there can be no admin port as planned. */
+/** Reason why the admin port cannot be opened as planned. */
 export class PlanError extends Error {}
 
 /**
- * @param given on the command line or in the environment: stronger than the configuration.
- * @throws PlanError for an address that is none, or open to others without TLS.
+ * @param given address from the command line or the environment; takes precedence over the configuration.
+ * @throws PlanError when the address is invalid, or exposed to other hosts without TLS.
  */
 export function planPort(
   { config, admin }: Pick<ServingConfiguration, 'config' | 'admin'>,

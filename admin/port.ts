@@ -16,56 +16,56 @@ import { openSocketListener, type SocketListener } from './server/socket-listene
 
 const AT = '/extra_config/admin~1api/listen';
 
-/** For answers under way when a port is closed, in milliseconds. */
+/** Grace period for responses in progress when a port is closed, in milliseconds. */
 const GRACE_MS = 2_000;
 
 export interface AdminPortOptions {
   readonly gateway: Operations;
-  /** The address of the command line or the environment. */
+  /** Address from the command line or the environment. */
   readonly listen: string | undefined;
   readonly respond: RequestListener;
   readonly log: Log;
-  /** Told of every address that was opened, and of every configuration that serves there, before its change is answered. */
+  /** Called for every opened address, and for every configuration that serves there, before the response to its change is sent. */
   readonly onServing: (address: string) => Promise<void>;
-  /** How long a replaced address goes on, in milliseconds. Default 10 s. */
+  /** How long a replaced address stays open, in milliseconds. Default: 10 seconds. */
   readonly handoverMs?: number;
 }
 
-/** An entrance for a configuration that does not serve yet; null where there is to be none. */
+/** A listener for a configuration that does not serve yet; null when the admin port is off. */
 interface Opening {
   readonly entrance: SocketListener | null;
-  /** Undoes what opening it has done. */
+  /** Undoes the effects of opening. */
   giveBack(): void | Promise<void>;
 }
 
 /**
- * Where the admin API is served. It takes part in every change of configuration: a new address is open before the change
- * is answered on the old one, and one that is taken refuses the change.
+ * The port that serves the admin API. It participates in every configuration change: a new address is open before the
+ * change is confirmed on the old one, and a new address already in use causes the change to be rejected.
  */
 export class AdminPort implements Participant {
   readonly #options: AdminPortOptions;
   #entrance: SocketListener | null = null;
-  /** As it was asked for. */
+  /** Address as requested. */
   #listen: string | null = null;
   #speaker: HttpServer | null = null;
-  /** Replaced, and to be closed soon; by the address that was asked for. */
+  /** Replaced listeners that will close soon, by requested address. */
   readonly #leaving = new Map<string, { readonly entrance: SocketListener; readonly timer: NodeJS.Timeout }>();
 
   constructor(options: AdminPortOptions) {
     this.#options = options;
   }
 
-  /** Where clients connect; null while it is off. */
+  /** Address that clients connect to; null while the port is off. */
   get address(): string | null {
     return this.#entrance?.address ?? null;
   }
 
-  /** @throws GatewayError ADMIN_LISTEN when the port cannot be had and somebody asked for it. */
+  /** @throws GatewayError ADMIN_LISTEN when a requested port cannot be opened. */
   async open(): Promise<void> {
     const { gateway, listen } = this.#options;
     try {
       const plan = planPort(gateway.serving, listen);
-      // The first connection may come before the address is known to everybody.
+      // The first connection may arrive before the address has been announced.
       this.#speak(plan.settings.pem);
       await this.#use(plan, (await this.#openFor(plan)).entrance);
     } catch (error) {
@@ -94,10 +94,10 @@ export class AdminPort implements Participant {
     }
   }
 
-  /** @throws the system's error when an address that somebody asked for cannot be had. */
+  /** @throws the system's error when a requested address cannot be opened. */
   async #openFor({ address, listen, isAsked }: PortPlan): Promise<Opening> {
     if (address.kind === 'off') return { entrance: null, giveBack() {} };
-    // A free port stays the same when it is asked for by its number.
+    // An ephemeral port is kept when it is then requested by its number.
     if (this.#entrance && (listen === this.#listen || listen === this.#entrance.address))
       return { entrance: this.#entrance, giveBack() {} };
     const leaving = this.#leaving.get(listen);
@@ -136,7 +136,7 @@ export class AdminPort implements Participant {
     old?.close();
   }
 
-  /** Lets an address go on for a while: clients are still on it, and a rollback may want it again. */
+  /** Keeps an address open for a while: it still has clients, and a rollback may need it again. */
   #leave(listen: string, entrance: SocketListener): void {
     const { handoverMs = 10_000 } = this.#options;
     const end = () => {
@@ -152,7 +152,7 @@ export class AdminPort implements Participant {
     this.#leaving.delete(listen);
   }
 
-  /** Waits a moment for what is being answered. */
+  /** Closes the port after a short wait for responses in progress. */
   async close(): Promise<void> {
     const leaving = [...this.#leaving].map(([listen, { entrance }]) => {
       this.#stay(listen);

@@ -1,7 +1,7 @@
 import { type Scalar, type ScalarTag, stringify } from 'yaml';
 import type { Data } from '#contract';
 
-/** A number of any length, kept as it is written. */
+/** Number of any length, preserved as written. */
 const rawNumber: ScalarTag = {
   identify: (value) => JSON.isRawJSON(value),
   default: true,
@@ -10,7 +10,7 @@ const rawNumber: ScalarTag = {
   stringify: ({ value }: Scalar) => (value as { readonly rawJSON: string }).rawJSON,
 };
 
-/** Texts that readers of YAML 1.1 take for something else are quoted. */
+/** Quotes strings that YAML 1.1 readers would interpret as another type. */
 const options = {
   customTags: [rawNumber],
   compat: 'yaml-1.1' as const,
@@ -18,7 +18,7 @@ const options = {
   lineWidth: 0,
 };
 
-/** Data as YAML. Ends with a line break. */
+/** Formats data as YAML, ending with a line break. */
 export function printYaml(data: Data): string {
   return stringify(data, options);
 }

@@ -2,24 +2,24 @@ import { STATUS_CODES } from 'node:http';
 import type { Attempt, Issue, RefusalRecord } from '#kernel';
 import { type ProblemSlug, problemStatuses } from './problem.ts';
 
-/** A problem as clients read it (RFC 9457). */
+/** A problem as sent to clients (RFC 9457). */
 export interface ProblemDocument {
   readonly type: string;
   readonly title: string;
   readonly status: number;
-  /** One sentence. */
+  /** Explanation, in one sentence. */
   readonly detail: string;
-  /** The path that was asked for. */
+  /** The requested path. */
   readonly instance?: string;
   readonly requestId?: string;
   readonly attempt?: number;
   readonly phase?: string;
-  /** The revision that stays active. */
+  /** The revision that remains active. */
   readonly revision?: number;
   readonly errors?: readonly Issue[];
-  /** How many more there are than `errors` tells. */
+  /** Number of errors omitted from `errors`. */
   readonly errorsTruncated?: number;
-  /** Of a configuration that was only looked at. */
+  /** Warnings for a configuration that was only checked. */
   readonly warnings?: readonly Issue[];
   readonly [member: string]: unknown;
 }
@@ -58,12 +58,12 @@ export function typeOf(slug: ProblemSlug): string {
   return `urn:gateway:problem:${slug}`;
 }
 
-/** A kind of problem in a few words. */
+/** Short title of a kind of problem. */
 export function titleOf(slug: ProblemSlug): string {
   return titles[slug] ?? STATUS_CODES[problemStatuses[slug]]!;
 }
 
-/** Why a configuration was refused. @param revision that stays active. */
+/** Problem that explains why a configuration was rejected. @param revision the revision that remains active. */
 export function refusalDocument(
   refusal: RefusalRecord,
   revision: number,
@@ -80,13 +80,13 @@ export function refusalDocument(
   });
 }
 
-/** Why an attempt failed; null when it did not. */
+/** Problem that explains why an attempt failed; null when it did not fail. */
 export function attemptProblem({ id, revision, problem }: Attempt): ProblemDocument | null {
   return problem && refusalDocument(problem, revision, { attempt: id });
 }
 
 function detailOf({ slug, issues, message, hidden }: RefusalRecord, revision: number): string {
-  // A bug of ours is told in the log alone.
+  // Details of an internal error are only logged.
   if (slug === 'internal') return `An internal error; revision ${revision} stays active.`;
   const [first] = issues;
   if (!first) return message;

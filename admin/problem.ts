@@ -1,4 +1,4 @@
-/** Statuses of the problems that every operation may answer with, by slug. */
+/** Status codes of the problems that any operation may respond with, by slug. */
 const statuses = {
   syntax: 400,
   'bad-request': 400,
@@ -35,7 +35,7 @@ const statuses = {
 
 export type ProblemSlug = keyof typeof statuses;
 
-/** What may be wrong with a configuration. */
+/** Problems of configurations. */
 export const configProblems = [
   'syntax',
   'template',
@@ -44,16 +44,16 @@ export const configProblems = [
   'build',
 ] as const satisfies readonly ProblemSlug[];
 
-/** Every kind of problem with its status. */
+/** All kinds of problems with their status codes. */
 export const problemStatuses: Readonly<Record<ProblemSlug, number>> = statuses;
 
-/** What stopped an operation, told to the client as `application/problem+json` (RFC 9457). */
+/** Error that ends an operation, sent to the client as `application/problem+json` (RFC 9457). */
 export class Problem extends Error {
   readonly slug: ProblemSlug;
   readonly status: number;
-  /** Headers of the answer, such as `Retry-After`. */
+  /** Response headers, such as `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Members besides the standard ones. */
+  /** Extension members of the problem. */
   readonly members: Readonly<Record<string, unknown>>;
 
   constructor(

@@ -8,7 +8,7 @@ import { Problem, type ProblemSlug } from './problem.ts';
 
 const keepings = ['revision', 'none', 'file'] as const;
 
-/** Parameters of everything that brings a configuration. */
+/** Parameters of all operations that supply a configuration. */
 export const replaceParameters: readonly Parameter[] = [
   ...changeParameters,
   {
@@ -21,19 +21,19 @@ export const replaceParameters: readonly Parameter[] = [
   ...changeHeaders,
 ];
 
-/** What may stop it. */
+/** Problems that can prevent the replacement. */
 export const replaceProblems: readonly ProblemSlug[] = [...changeProblems, ...persistenceProblems, 'writes-disabled'];
 
-/** @throws Problem writes-disabled where configurations come from the file only. */
+/** @throws Problem writes-disabled when configurations come only from the file. */
 export function demandWritable({ settings }: Admin): void {
   if (settings.disable_write) throw new Problem('writes-disabled', 'disable_write: deploy the file and reload it');
 }
 
 /**
- * Puts a configuration in the place of the one that serves, and answers.
+ * Replaces the serving configuration and responds.
  * @param format of the configuration.
  * @param writing how it is written to the file with `persist=file`.
- * @param source makes the configuration from the one that serves when its turn has come.
+ * @param source derives the new configuration from the serving one, once earlier changes are done.
  * @throws as `applyChange`.
  */
 export async function replaceConfig(

@@ -7,7 +7,7 @@ import { type ProblemDocument, problemDocument, refusalDocument } from './proble
 
 const requestIds = new WeakMap<Koa.Context, string>();
 
-/** What every answer carries. A client may name its request itself. */
+/** Sets the headers common to all responses. A client may choose its request id. */
 function commonHeaders({ status }: Operations, ctx: Koa.Context): void {
   const given = ctx.get('x-request-id');
   const requestId = /^[\w.:/+=-]{1,128}$/.test(given) ? given : randomUUID();
@@ -20,7 +20,7 @@ function commonHeaders({ status }: Operations, ctx: Koa.Context): void {
   });
 }
 
-/** Answers with what went wrong: refusals and problems as they are, anything else as a fault of ours. */
+/** Responds with an error: refusals and problems as they are, anything else as an internal error. */
 export function respondProblem(ctx: Koa.Context, gateway: Operations, log: Log, error: unknown): void {
   const document = documentOf(ctx, gateway, log, error);
   ctx.status = document.status;
@@ -45,19 +45,19 @@ function documentOf(ctx: Koa.Context, gateway: Operations, log: Log, error: unkn
   return problemDocument('internal', detail, { ...request, ...attemptOf(gateway, error) });
 }
 
-/** Changes that were not tried. */
+/** Slugs of changes that were not attempted. */
 const waitingSlugs: Readonly<Record<string, 'reload-in-progress' | 'draining'>> = {
   RELOAD_IN_PROGRESS: 'reload-in-progress',
   GATEWAY_CLOSED: 'draining',
 };
 
-/** The attempt that failed so. */
+/** The attempt that failed with an error. */
 function attemptOf({ attempts }: Operations, error: unknown): { readonly attempt?: number } {
   const attempt = attempts.endedBy(error);
   return attempt === undefined ? {} : { attempt };
 }
 
-/** The outermost step of every request. */
+/** Outermost middleware of every request. */
 export function outermost(gateway: Operations, log: Log): Koa.Middleware {
   return async (ctx, next) => {
     commonHeaders(gateway, ctx);

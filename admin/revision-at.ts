@@ -1,7 +1,7 @@
 import { ConfigText, type Operations, type Revision, type RevisionSummary, readSnapshot, type Snapshot } from '#kernel';
 import { Problem } from './problem.ts';
 
-/** @throws Problem not-found for a revision there never was, gone for one that was pruned. */
+/** @throws Problem not-found for a revision that never existed, gone for one that was pruned. */
 export function demandRevision<T extends RevisionSummary>(match: T | 'pruned' | undefined, number: number): T {
   if (match === undefined) throw new Problem('not-found', `revision ${number} does not exist`);
   if (match === 'pruned') throw new Problem('gone', `revision ${number} has been pruned`);

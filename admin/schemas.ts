@@ -1,23 +1,23 @@
-/** JSON Schema, as the description of the API prints it. */
+/** JSON Schema, as printed in the API description. */
 export type JsonSchema = { readonly [keyword: string | symbol]: unknown };
 
-/** What an operation answers with one status. */
+/** Response of an operation with one status code. */
 export interface ResponseSchema {
   readonly description: string;
-  /** Media type to the schema of its body; none for an empty body. */
+  /** Body schema by media type; absent for an empty body. */
   readonly content?: { readonly [mediaType: string]: JsonSchema };
 }
 
-/** The schemas that bodies are described with. */
+/** Schemas from which body schemas are built. */
 export const text: JsonSchema = { type: 'string' };
 export const whole: JsonSchema = { type: 'integer' };
 export const flag: JsonSchema = { type: 'boolean' };
 export const anything: JsonSchema = {};
 
-/** Under this a schema carries its name; it is described once, and everything else refers to it. */
+/** Key under which a schema carries its name; a named schema is defined once and referenced everywhere else. */
 export const schemaName = Symbol('name');
 
-/** @param name in the description, differs for every schema. */
+/** @param name name in the description; must be unique. */
 export function named(name: string, schema: JsonSchema): JsonSchema {
   return { ...schema, [schemaName]: name };
 }
@@ -26,12 +26,12 @@ export function listOf(items: JsonSchema): JsonSchema {
   return { type: 'array', items };
 }
 
-/** An object that always has all of its members, and no others. */
+/** Object whose members are all required, without additional ones. */
 export function objectOf(name: string, properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
   return objectWith(name, properties, ...Object.keys(properties));
 }
 
-/** An object of which only some members are always there. */
+/** Object of which only some members are required. */
 export function objectWith(
   name: string,
   properties: Readonly<Record<string, JsonSchema>>,
@@ -40,12 +40,12 @@ export function objectWith(
   return named(name, { type: 'object', properties, required, additionalProperties: false });
 }
 
-/** An object with any keys. */
+/** Object with arbitrary keys. */
 export function mapOf(values: JsonSchema): JsonSchema {
   return { type: 'object', additionalProperties: values };
 }
 
-/** A document that is described elsewhere. */
+/** A document that is defined elsewhere. */
 export function documentOf(name: string, description: string): JsonSchema {
   return named(name, { type: 'object', description, additionalProperties: true });
 }
@@ -58,23 +58,23 @@ export function oneOf(words: readonly string[]): JsonSchema {
   return { type: 'string', enum: words };
 }
 
-/** Where something stands in the configuration; file, line and column where they are known. */
+/** Position in the configuration; file, line and column when known. */
 export const place: Readonly<Record<string, JsonSchema>> = { pointer: text, file: text, line: whole, column: whole };
 
 export const placeSchema = objectWith('Place', place, 'pointer');
 
-/** An answer in JSON. */
+/** A JSON response. */
 export function jsonResponse(description: string, schema: JsonSchema): ResponseSchema {
   return { description, content: { 'application/json': schema } };
 }
 
-/** A configuration, whatever it is written in. */
+/** A configuration in any format. */
 export const configSchema = documentOf('Configuration', 'A configuration, as of GET /v1/schema.');
 
 /** A range of the configuration. */
 const span = { ...place, endLine: whole, endColumn: whole };
 
-/** A mistake in a configuration, as problems list them. */
+/** An error in a configuration, as listed by problems. */
 export const issueSchema = objectWith(
   'Issue',
   {
@@ -94,7 +94,7 @@ export const issueSchema = objectWith(
   'message',
 );
 
-/** What went wrong (RFC 9457), as `problemDocument` makes it. */
+/** A problem (RFC 9457), as created by `problemDocument`. */
 export const problemSchema = objectWith(
   'Problem',
   {
@@ -117,7 +117,7 @@ export const problemSchema = objectWith(
   'detail',
 );
 
-/** How a guard stands, as of `GuardState`. */
+/** State of a guard, see `GuardState`. */
 export const guardSchema = objectOf('Guard', {
   state: oneOf(['watching', 'passed', 'undecided', 'superseded', 'rolled-back', 'failed']),
   revision: whole,

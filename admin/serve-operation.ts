@@ -10,7 +10,7 @@ import type { Admin, Operation } from './operation.ts';
 import { Problem } from './problem.ts';
 import { respondProblem } from './respond.ts';
 
-/** What every operation is served with. */
+/** Dependencies for serving an operation. */
 export interface OperationContext {
   readonly admin: Admin;
   readonly authenticate: Authenticate;
@@ -18,7 +18,7 @@ export interface OperationContext {
   readonly log: Log;
 }
 
-/** An operation as a step of the router: token, scope, query, conditions, then the operation itself. */
+/** An operation as router middleware: checks token, scope, query and preconditions, then runs the operation. */
 export function serveOperation(operation: Operation, means: OperationContext): Koa.Middleware {
   const { admin, authenticate } = means;
   const { scope, openOnLoopback } = operation;
@@ -39,7 +39,7 @@ export function serveOperation(operation: Operation, means: OperationContext): K
 
 type Run = (ctx: Koa.Context, permit: () => void) => Promise<void>;
 
-/** @returns runs the operation, if `permit` lets it. */
+/** @returns a function that runs the operation if `permit` allows it. */
 function runnerOf(operation: Operation, { admin, idempotency, log }: OperationContext): Run {
   const { method, scope, changes, accepts = [], handle } = operation;
   const { gateway } = admin;
@@ -50,7 +50,7 @@ function runnerOf(operation: Operation, { admin, idempotency, log }: OperationCo
   const conditional: Run = async (ctx, permit) => {
     permit();
     if (admin.settings.require_if_match) demandIfMatch(ctx);
-    // A result that is told again is told whatever serves by now.
+    // A replayed result is returned regardless of the configuration that serves by then.
     const isRead = accepts.length > 0 && ctx.get('idempotency-key') !== '';
     const body = isRead ? await readBody(ctx, admin, accepts) : null;
     await idempotency.once(ctx, callerOf(ctx)?.id ?? '', body?.bytes ?? null, () =>
@@ -76,7 +76,7 @@ function runnerOf(operation: Operation, { admin, idempotency, log }: OperationCo
   };
 }
 
-/** A mistyped `dry_run` must not change anything. */
+/** Rejects unknown query parameters, so that a mistyped `dry_run` changes nothing. */
 function demandKnownQuery(ctx: Koa.Context, names: ReadonlySet<string>): void {
   const unknown = Object.keys(ctx.query).find((name) => !names.has(name));
   if (unknown !== undefined) throw new Problem('bad-request', `unknown query parameter ${JSON.stringify(unknown)}`);
@@ -87,7 +87,7 @@ function isLocal(ctx: Koa.Context): boolean {
   return address === null || address === '::1' || address.startsWith('127.');
 }
 
-/** Tells who did what, whatever came of it. Never what was sent. @param before the revision that served before it. */
+/** Writes the sender, the operation and its result to the audit log, but never the body. @param before the revision that served before the request. */
 function logAudit(ctx: Koa.Context, { status: { revision } }: Operations, before: number, log: Log): void {
   const body: unknown = ctx.body;
   const result = isObject(body) ? (body['result'] ?? 'done') : ctx.status < 300 ? 'done' : 'refused';

@@ -8,21 +8,21 @@ import {
   type Snapshot,
 } from '#kernel';
 
-/** What serves, and where its parts are written. */
+/** The serving configuration, and where its parts are written. */
 export interface ServedNow {
   readonly served: Served;
   readonly snapshot: Snapshot;
-  /** The pointer in the document of what stands at a pointer of the configuration. */
+  /** Maps a pointer of the configuration to the pointer in the document. */
   readonly origin: (pointer: string) => string;
-  /** Finds the place of what a pointer of the configuration leads to. */
+  /** Finds the position of a pointer of the configuration. */
   readonly positionOf: FindPosition;
-  /** Finds the place of what a pointer of the document leads to. */
+  /** Finds the position of a pointer of the document. */
   readonly writtenPlace: FindPosition;
 }
 
 const origins = new WeakMap<Snapshot, ServedNow['origin']>();
 
-/** Looks at the serving configuration. */
+/** Reads the serving configuration. */
 export function servedNow({ serving, components }: Operations): ServedNow {
   const { snapshot, ...served } = serving;
   const writtenPlace = snapshot.document ? positionsIn(snapshot.document) : pointerOnly;
@@ -30,7 +30,7 @@ export function servedNow({ serving, components }: Operations): ServedNow {
   return { served, snapshot, origin, writtenPlace, positionOf: (pointer) => writtenPlace(origin(pointer)) };
 }
 
-/** Old names are only known after the document was read again: that is done once. */
+/** Old names are only known after the document has been read again, which is done once. */
 function originOf(snapshot: Snapshot, known: Operations['components']['known']): ServedNow['origin'] {
   let origin = origins.get(snapshot);
   if (!origin) {

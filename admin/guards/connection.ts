@@ -3,14 +3,14 @@ import { type AdminSettings, addressMatcher } from '#contract';
 import { addressOf } from '../caller.ts';
 import { Problem } from '../problem.ts';
 
-/** Looks at a request before anything is done with it. Made once for every configuration. @throws Problem. */
+/** Checks a request before it is processed. Created once per configuration. @throws Problem. */
 export type Guard = (settings: AdminSettings) => (ctx: Koa.Context) => void;
 
-/** Only from web pages that are allowed, and never as a request that such a page cannot read the answer of. */
+/** Accepts browser requests only from allowed origins, and only in modes in which the page can read the response. */
 const browserGuard: Guard = ({ allowed_origins: allowed }) => {
   const origins = new Set(allowed);
   return (ctx) => {
-    // No browser reaches a socket file.
+    // Browsers cannot connect to a Unix socket.
     if (addressOf(ctx) === null) return;
     const origin = ctx.headers['origin'];
     const isAllowed = origin !== undefined && origin !== 'null' && origins.has(origin);
@@ -22,12 +22,12 @@ const browserGuard: Guard = ({ allowed_origins: allowed }) => {
   };
 };
 
-/** Ports that a Host header leaves out. */
+/** Ports that a Host header omits. */
 const implied: ReadonlySet<number> = new Set([80, 443]);
 
 /**
- * Only under names of its own: a page that has its own name resolve to this address does not get through (DNS
- * rebinding). The port that counts is the one the request came to.
+ * Accepts only the gateway's own host names, which blocks pages whose own name resolves to this address (DNS
+ * rebinding). The port is compared with the one that received the request.
  */
 const hostGuard: Guard = ({ allowed_hosts: allowed }) => {
   const others = new Set(allowed.map((host) => host.toLowerCase()));
@@ -47,7 +47,7 @@ function namesOf(localAddress: string, port: number): string[] {
   return [...names.map((name) => `${name}:${port}`), ...(implied.has(port) ? names : [])];
 }
 
-/** Only from addresses that may connect. */
+/** Accepts only allowed client addresses. */
 const ipGuard: Guard = ({ allowed_ips: ranges }) => {
   if (ranges.length === 0) return () => {};
   const isAllowed = addressMatcher(ranges);
@@ -58,15 +58,15 @@ const ipGuard: Guard = ({ allowed_ips: ranges }) => {
   };
 };
 
-/** No other protocol is spoken: a WebSocket would pass what guards against foreign pages. */
+/** Rejects protocol upgrades: a WebSocket would bypass the guards against foreign pages. */
 const upgradeGuard: Guard = () => (ctx) => {
   if (ctx.headers['upgrade'] !== undefined) throw new Problem('bad-request', 'no protocol to upgrade to');
 };
 
-/** In the order in which they look. */
+/** In order of evaluation. */
 const guards: readonly Guard[] = [ipGuard, hostGuard, browserGuard, upgradeGuard];
 
-/** Everything that is looked at before the token. @param settings those in force. */
+/** Runs all checks that precede the token check. @param settings the current settings. */
 export function guardConnection(settings: () => AdminSettings): Koa.Middleware {
   let made: { readonly for: AdminSettings; readonly checks: readonly ((ctx: Koa.Context) => void)[] } | null = null;
   return (ctx, next) => {

@@ -1,4 +1,4 @@
-/** Failures of one address since a moment. */
+/** Failures of one address and when they began. */
 interface Failures {
   count: number;
   /** Milliseconds, monotonic. */
@@ -7,14 +7,14 @@ interface Failures {
 
 const MOST = 10;
 const WINDOW_MS = 60_000;
-/** Addresses remembered; beyond it the one that failed first is forgotten. */
+/** Maximum addresses remembered; beyond it the address with the oldest failure is forgotten. */
 const MAX_ADDRESSES = 10_000;
 
-/** Counts failed attempts to come in, by address. */
+/** Counts failed authentication attempts by address. */
 export interface FailureCounter {
-  /** Seconds until the address may try again; 0 when it may now. */
+  /** Seconds until the address may try again; 0 when it may try now. */
   waitSeconds(address: string): number;
-  /** @returns true when it was the last one the address had. */
+  /** @returns true when this failure used up the address's last attempt. */
   add(address: string): boolean;
 }
 

@@ -5,12 +5,12 @@ import { Problem } from '../problem.ts';
 import type { Tokens } from '../tokens/tokens.ts';
 import type { FailureCounter } from './failures.ts';
 
-/** Finds out who sent a request. */
+/** Identifies the sender of a request. */
 export type Authenticate = (ctx: Koa.Context) => Promise<Caller>;
 
 /**
- * A right token always passes: others at the same address cannot shut its owner out by being wrong. What keeps guesses out
- * is the length of a token, not their number.
+ * A valid token always passes, so that others at the same address cannot lock its owner out with wrong tokens. Guessing
+ * is prevented by the length of tokens, not by the number of attempts.
  * @throws Problem unauthorized; too-many-requests after too many failures of the address.
  */
 export function createTokenGuard(tokens: Tokens, failures: FailureCounter, log: Log): Authenticate {

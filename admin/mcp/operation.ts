@@ -13,9 +13,9 @@ const message = documentOf('McpMessage', 'A message of the Model Context Protoco
 const accepts = ['application/json'];
 
 /**
- * The admin API as tools for models: whoever has a token is shown the tools that it allows. What they do goes through the
+ * The admin API as tools for language models: each caller sees the tools that its token allows. Tool calls pass the
  * same guards as any other request.
- * @param operations those that are tools where they only read.
+ * @param operations those that become tools when they only read.
  */
 export function mcpOperation(
   operations: readonly Operation[],

@@ -3,9 +3,9 @@ import { Readable } from 'node:stream';
 import type Koa from 'koa';
 import type { Operation } from '../operation.ts';
 
-/** What an operation is asked for within another request. */
+/** Input of an operation that runs within another request. */
 export interface Asked {
-  /** Variables of its path. */
+  /** Path variables. */
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: URLSearchParams;
   readonly headers?: Readonly<Record<string, string>>;
@@ -13,18 +13,18 @@ export interface Asked {
   readonly body?: string;
 }
 
-/** What it answers. */
+/** Response of the operation. */
 export interface Outcome {
   readonly status: number;
   readonly text: string;
 }
 
-/** Runs an operation for whoever sent a request: with its token, its scopes and its lines in the log. Never throws. */
+/** Runs an operation on behalf of the sender of a request, with its token, scopes and log context. Never throws. */
 export type RunOperation = (outer: Koa.Context, operation: Operation, asked: Asked) => Promise<Outcome>;
 
 /**
- * @param step of an operation, as the router runs it.
- * @param failed answers what it throws.
+ * @param step middleware of an operation, as the router runs it.
+ * @param failed responds to what it throws.
  */
 export function createRunner(
   app: Koa,
@@ -48,7 +48,7 @@ export function createRunner(
         ...headers,
       },
     }) as unknown as IncomingMessage;
-    // It is never written: what would be is read from the context.
+    // This response is never written: its content is read from the context.
     const ctx = app.createContext(message, new ServerResponse(message));
     Object.assign(ctx, { params });
     try {

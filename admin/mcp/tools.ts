@@ -6,29 +6,29 @@ import { operationIdOf } from '../openapi/document.ts';
 import type { Admin, Operation } from '../operation.ts';
 import type { Outcome, RunOperation } from './run-operation.ts';
 
-/** Longest text of a result, in characters: models read no more. */
+/** Maximum length of a result text, in characters: models cannot read more. */
 const MAX_TEXT = 256 * 1024;
 
-/** What comes with a message to the admin port. */
+/** Context of a message to the admin port. */
 export interface AdminContext {
   readonly ctx: Koa.Context;
   readonly admin: Admin;
   readonly run: RunOperation;
 }
 
-/** A tool, and what the token of its caller must be allowed to do. */
+/** A tool, and the scope that its caller's token requires. */
 export interface AdminTool extends McpTool<AdminContext> {
   readonly scope: AdminScope;
 }
 
-/** Operations that change what serves, or say what a change would do. */
+/** Operations that change the serving configuration, or preview a change. */
 export interface ChangeOperations {
   readonly check: Operation;
   readonly diff: Operation;
   readonly put: Operation;
 }
 
-/** A tool for everything that can be read, and those that propose a change and apply it. */
+/** A tool for every read operation, and tools that propose and apply a change. */
 export function adminTools(operations: readonly Operation[], changes: ChangeOperations): readonly AdminTool[] {
   const read = operations.filter(
     ({ method, scope, responses }) => method === 'GET' && scope === 'read' && !isStream(responses),
@@ -40,7 +40,7 @@ function isStream(responses: Operation['responses']): boolean {
   return Object.keys(responses[200]?.content ?? {}).includes('text/event-stream');
 }
 
-/** Secrets are not for models: what would show them is left out. */
+/** Models must not see secrets: parameters that reveal them are omitted. */
 const withheld = ['reveal'];
 
 function readingTool(operation: Operation): AdminTool {

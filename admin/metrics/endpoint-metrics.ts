@@ -1,12 +1,12 @@
 import { latencyBands, maskTexts, type Operations, statusClasses } from '#kernel';
 import { type Metric, type Sample, writeValue } from './exposition.ts';
 
-/** Bounds of the histogram in milliseconds: at each, latencies are counted apart, so that no call is guessed. */
+/** Histogram bucket bounds, in milliseconds. They match the bounds at which latencies are counted, so that no value is interpolated. */
 const BOUNDS_MS = [
   0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6, 819.2, 1638.4, 3276.8, 6553.6, 13_107.2, 52_428.8,
 ];
 
-/** What the endpoints of the serving configuration have served; those never called are left out. */
+/** Traffic metrics of the endpoints in the serving configuration; endpoints that were never called are omitted. */
 export function endpointMetrics({ serving }: Pick<Operations, 'serving'>): Metric[] {
   const called = serving.compiled.published
     .filter(({ traffic }) => traffic.calls > 0)
@@ -51,7 +51,7 @@ export function endpointMetrics({ serving }: Pick<Operations, 'serving'>): Metri
 
 type Route = Operations['serving']['compiled']['routes'][number];
 
-/** Classes that were never answered are left out. */
+/** Status classes without responses are omitted. */
 function byClass(labels: NonNullable<Sample['labels']>, statuses: Route['traffic']['statuses']): Sample[] {
   return statuses
     .snapshot()

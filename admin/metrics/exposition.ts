@@ -1,6 +1,6 @@
 /** One value of a metric. */
 export interface Sample {
-  /** Behind the name of the metric, as in `_bucket`. */
+  /** Suffix of the metric name, as in `_bucket`. */
   readonly suffix?: string;
   readonly labels?: Readonly<Record<string, string | number>>;
   readonly value: number;
@@ -10,15 +10,15 @@ export interface Sample {
 export interface Metric {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
-  /** One sentence. */
+  /** Description, in one sentence. */
   readonly help: string;
   readonly samples: readonly Sample[];
 }
 
-/** Media type of the text format of Prometheus. */
+/** Media type of the Prometheus text format. */
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** Writes metrics in the text format of Prometheus; one without values is left out. */
+/** Writes metrics in the Prometheus text format; metrics without values are omitted. */
 export function writeExposition(metrics: readonly Metric[]): string {
   return metrics
     .filter(({ samples }) => samples.length > 0)
@@ -36,7 +36,7 @@ function writeLabels(labels: NonNullable<Sample['labels']>): string {
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }
 
-/** Also for the bounds of histograms. */
+/** Formats a value; also used for histogram bounds. */
 export function writeValue(value: number): string {
   if (Number.isFinite(value) || Number.isNaN(value)) return String(value);
   return value > 0 ? '+Inf' : '-Inf';

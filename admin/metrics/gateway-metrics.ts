@@ -3,7 +3,7 @@ import type { Admin } from '../operation.ts';
 import { workersOf } from '../processes.ts';
 import { type Metric, type Sample, writeValue } from './exposition.ts';
 
-/** What became of changes of configuration. */
+/** Outcomes of configuration changes. */
 export function reloadMetrics({ gateway, operating }: Admin): Metric[] {
   const { lastSucceeded, lastSuccessAt, counts, lastPhases } = operating.reloads;
   const { revision, hash } = gateway.status;
@@ -41,7 +41,7 @@ export function reloadMetrics({ gateway, operating }: Admin): Metric[] {
   ];
 }
 
-/** What went wrong in plugins from files. */
+/** Errors of plugins loaded from files. */
 export function pluginMetrics({ gateway }: Pick<Admin, 'gateway'>): Metric[] {
   const plugins = Map.groupBy(gateway.containment.records, ({ name }) => name);
   const sumOf = (value: (record: PluginRecord) => number): Sample[] =>
@@ -71,7 +71,7 @@ export function pluginMetrics({ gateway }: Pick<Admin, 'gateway'>): Metric[] {
   ];
 }
 
-/** The ranges of a histogram, each with those below it. */
+/** Histogram buckets, cumulative. */
 function blockingSamples(plugin: string, records: readonly PluginRecord[]): Sample[] {
   const ranges = [...blockingBoundsMs, Number.POSITIVE_INFINITY];
   let count = 0;
@@ -87,7 +87,7 @@ function blockingSamples(plugin: string, records: readonly PluginRecord[]): Samp
   ];
 }
 
-/** Errors that nothing caught, in code of the release. */
+/** Uncaught errors in the gateway's own code. */
 export function internalErrorMetrics({ gateway }: Pick<Admin, 'gateway'>): Metric[] {
   return [
     {
@@ -99,12 +99,12 @@ export function internalErrorMetrics({ gateway }: Pick<Admin, 'gateway'>): Metri
   ];
 }
 
-/** What the configurations alive hold, and the processes that serve them. */
+/** Resources held by active configurations, and the processes that serve them. */
 export function processMetrics(admin: Admin): Metric[] {
   const { held, leaked, aborted } = admin.gateway.processes;
   const states = held.map(({ state }) => state);
   const workers = workersOf(admin);
-  // A process that is only beginning has told nothing yet.
+  // A process that is still starting has not reported yet.
   const ofEach = (bytes: keyof MemoryUse): Sample[] =>
     workers
       .filter((worker) => worker[bytes] > 0)
@@ -160,7 +160,7 @@ export function processMetrics(admin: Admin): Metric[] {
 
 const workerStates: readonly WorkerInfo['state'][] = ['starting', 'up', 'stopping', 'down'];
 
-/** How many there are of each state, none included. */
+/** Number of items in each state, including zero. */
 function countStates(states: readonly string[], results: readonly string[]): Sample[] {
   return states.map((state) => ({ labels: { state }, value: results.filter((one) => one === state).length }));
 }

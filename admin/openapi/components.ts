@@ -1,10 +1,10 @@
 import { type JsonSchema, schemaName } from '../schemas.ts';
 
-/** The schemas of a description, each told once. */
+/** The schemas of an OpenAPI description, each defined once. */
 export interface Components {
   /** By name. */
   readonly schemas: Readonly<Record<string, object>>;
-  /** What describes a value where it is used: named schemas are referred to. @throws Error when two share a name. */
+  /** Schema to use in place: named schemas become references. @throws Error when two share a name. */
   refer(schema: JsonSchema): object;
 }
 

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../schemas.ts';
 
-/** What both descriptions are made of: the parts of OpenAPI 3.1 that are used. */
+/** The subset of OpenAPI 3.1 that both descriptions use. */
 export interface OpenApi {
   readonly openapi: '3.1.0';
   readonly info: {
@@ -32,7 +32,7 @@ export interface OpenApiParameter {
   readonly schema: JsonSchema;
 }
 
-/** Groups operations by path, each under its method in small letters; ids that are taken get a number. */
+/** Groups operations by path and lower-case method; duplicate operation ids get a number. */
 export function pathsOf(
   operations: Iterable<readonly [path: string, method: string, operation: OpenApiOperation]>,
 ): OpenApi['paths'] {
@@ -49,7 +49,7 @@ export function pathsOf(
   return paths;
 }
 
-/** A name for programs, as `getUsersById` for GET /users/{id}. @param segments of the path, variables as `{id}`. */
+/** Operation id for code generators, as in `getUsersById` for GET /users/{id}. @param segments of the path, variables as `{id}`. */
 export function operationIdOf(method: string, segments: readonly string[]): string {
   const words = segments.flatMap((segment) => {
     const segments = segment.split(/(\{[^}]*\})/).filter((segment) => segment !== '');

@@ -3,7 +3,7 @@ import { type ProblemSlug, problemStatuses } from '../problem.ts';
 import { titleOf, typeOf } from '../problem-document.ts';
 import { type JsonSchema, named, problemSchema, type ResponseSchema } from '../schemas.ts';
 
-/** The problems that an operation may answer with, by status. */
+/** Problems that an operation may respond with, by status. */
 export function problemResponses(operation: Operation): Readonly<Record<number, ResponseSchema>> {
   const byStatus = Object.groupBy(new Set(slugsOf(operation)), (slug) => problemStatuses[slug]);
   const responses = Object.entries(byStatus).map(([status, slugs = []]) => {
@@ -15,7 +15,7 @@ export function problemResponses(operation: Operation): Readonly<Record<number, 
   return Object.fromEntries(responses);
 }
 
-/** A problem of one kind. */
+/** Schema of one kind of problem. */
 function schemaOf(slug: ProblemSlug): JsonSchema {
   const kind = {
     type: 'object',

@@ -1,18 +1,18 @@
 import type { Operations, Timers } from '#kernel';
 
-/** Sends clients elsewhere while everything that comes is still answered. */
+/** Directs clients to other instances while requests are still served. */
 export interface Drain {
   start(): void;
   resume(): void;
   close(): void;
 }
 
-/** Pause between two looks at what is in flight: workers tell every second. */
+/** Interval between checks of requests in flight, in milliseconds; workers report every second. */
 const LOOK_MS = 1_500;
 
 export function createDrain(gateway: Operations, timers: Timers): Drain {
   const { events, processes } = gateway;
-  /** Calls off the next look; null when nothing is waited for. */
+  /** Cancels the next check; null when no drain is waiting. */
   let cancel: (() => void) | null = null;
   const inFlight = () => processes.held.reduce((sum, { requests }) => sum + requests, 0);
 

@@ -3,25 +3,25 @@ import type { GatewayEvent, Operations, Timers } from '#kernel';
 import { appliedBody } from '../applied-body.ts';
 import { attemptProblem } from '../problem-document.ts';
 
-/** What a client wants to be told. */
+/** Subscription of a client to events. */
 export interface EventRequest {
-  /** Id of the last event it knows; without it only what is to come. */
+  /** Id of the last event that the client has received; without it, only new events are sent. */
   readonly after?: number;
-  /** As of `Subscription`. */
+  /** See `Subscription`. */
   readonly types?: readonly string[];
   /** Called with every heartbeat; false closes the stream. */
   isPermitted(): Promise<boolean>;
 }
 
-/** Streams of server-sent events under way. */
+/** Open streams of server-sent events. */
 export interface EventStreams {
-  /** Begins one. A reader that falls too far behind is cut off. */
+  /** Opens a stream. A reader that falls too far behind is disconnected. */
   open(wish: EventRequest): Readable;
-  /** Ends all of them in order. */
+  /** Closes all streams gracefully. */
   close(): void;
 }
 
-/** Bytes that wait for a slow reader before it is cut off. */
+/** Bytes that may be buffered for a slow reader before it is disconnected. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 const HEARTBEAT_MS = 15_000;
@@ -48,7 +48,7 @@ export function openEventStreams(gateway: Operations, timers: Timers): EventStre
         leave();
         stream.push(null);
       };
-      /** What is remembered comes all at once: no reader could keep up with it. */
+      /** Remembered events are sent all at once, faster than any reader could read, and do not count against the limit. */
       let live = false;
       const send = (text: string): void => {
         stream.push(text);
@@ -65,7 +65,7 @@ export function openEventStreams(gateway: Operations, timers: Timers): EventStre
       };
       endings.add(end);
       beat();
-      // The head of the response leaves with the first bytes of its body.
+      // The response headers are sent with the first bytes of the body.
       send(':\n\n');
       unsubscribe = gateway.events.subscribe(wish, (event) => send(frame(event, gateway)));
       live = true;
@@ -81,7 +81,7 @@ function frame(event: GatewayEvent, gateway: Operations): string {
   return `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(viewOf(event, gateway))}\n\n`;
 }
 
-/** What the API answers elsewhere, too, is told as it is there. */
+/** Data that the API also returns elsewhere has the same form here. */
 function viewOf({ type, data }: GatewayEvent, gateway: Operations): unknown {
   if (type === 'reload.succeeded') return appliedBody(data, gateway);
   if (type === 'reload.failed') return attemptProblem(data);

@@ -1,15 +1,15 @@
 import type { LogLevel } from '#contract';
 import type { Operations, Timers } from '#kernel';
 
-/** A level of the application log that stands above the configured one for a while. */
+/** Temporary log level that overrides the configured one. */
 export interface LogLevelOverride {
-  /** What is logged now, and above. */
+  /** Current minimum level. */
   readonly level: LogLevel;
   /** Milliseconds left; null when the configured level is in force. */
   readonly leftMs: number | null;
-  /** Replaces what is set. @param ttlMs how long; 0 to go back to the configured level at once. */
+  /** Replaces the override. @param ttlMs duration, in milliseconds; 0 restores the configured level at once. */
   set(level: LogLevel, ttlMs: number): void;
-  /** Goes back to the configured level. */
+  /** Restores the configured level. */
   close(): void;
 }
 
@@ -23,7 +23,7 @@ export function openLogLevelOverride(gateway: Operations, timers: Timers): LogLe
     active = null;
     gateway.setLogLevel(null);
   };
-  // A configuration brings its own level wherever it begins to serve.
+  // A configuration sets its own level when it starts to serve, so the override is reapplied.
   const unsubscribe = events.subscribe({ types: ['reload.succeeded', 'worker.up'] }, () => {
     if (active) gateway.setLogLevel(active.level);
   });

@@ -1,8 +1,8 @@
 import type { Timers } from '#kernel';
 
-/** How late the event loop is. */
+/** Delay of the event loop. */
 export interface LoopLag {
-  /** Milliseconds that the last timer was late, or that the next one is late already. */
+  /** Milliseconds by which the last timer was late, or by which the next one is already late. */
   readonly ms: number;
   close(): void;
 }

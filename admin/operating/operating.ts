@@ -5,18 +5,18 @@ import { type LogLevelOverride, openLogLevelOverride } from './log-level-overrid
 import { type LoopLag, watchLoopLag } from './loop-lag.ts';
 import { countReloads, type ReloadCounters } from './reload-counters.ts';
 
-/** What the admin API watches and holds besides the gateway's own state, from the opening of its port to the closing. */
+/** Runtime state of the admin API in addition to the gateway's own, from opening to closing its port. */
 export interface Operating {
   readonly reloads: ReloadCounters;
   readonly loopLag: LoopLag;
   readonly logLevel: LogLevelOverride;
   readonly drain: Drain;
   readonly eventStreams: EventStreams;
-  /** Ends it all; streams of events end in order. */
+  /** Stops everything; event streams end gracefully. */
   close(): void;
 }
 
-/** Begins to watch a gateway. */
+/** Starts watching a gateway. */
 export function openOperating(gateway: Operations, timers: Timers = systemTimers): Operating {
   const watchers = {
     reloads: countReloads(gateway),

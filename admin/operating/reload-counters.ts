@@ -1,25 +1,25 @@
 import type { Attempt, Operations, Trigger } from '#kernel';
 
-/** How often changes of one kind ended in one way. */
+/** Number of changes of one kind with one result. */
 export interface ReloadCount {
   readonly trigger: Trigger;
   readonly result: Attempt['result'];
   readonly count: number;
 }
 
-/** What became of the changes of configuration; dry runs do not count. */
+/** Counters of configuration changes by result; dry runs are not counted. */
 export interface ReloadCounters {
   readonly counts: readonly ReloadCount[];
-  /** Whether the last one succeeded; true before any. */
+  /** Whether the last change succeeded; true before the first one. */
   readonly lastSucceeded: boolean;
-  /** When the last one succeeded, in milliseconds since 1970; null when none has. */
+  /** Time of the last successful change, in milliseconds since 1970; null when there was none. */
   readonly lastSuccessAt: number | null;
-  /** Milliseconds by step of the last one. */
+  /** Duration of each phase of the last change, in milliseconds. */
   readonly lastPhases: Attempt['phases'];
   close(): void;
 }
 
-/** Counts from the start of the gateway, or from as far back as its events are remembered. */
+/** Counts from the start of the gateway, or from its oldest remembered event. */
 export function countReloads({ events, attempts }: Pick<Operations, 'events' | 'attempts'>): ReloadCounters {
   const counts = new Map<string, ReloadCount>();
   let last: Attempt | null = null;
@@ -33,7 +33,7 @@ export function countReloads({ events, attempts }: Pick<Operations, 'events' | '
     if (result !== 'failed') lastSuccessAt = Date.parse(attempt.at) + attempt.durationMs;
   };
   const close = events.subscribe({ after: 0, types: ['reload.succeeded', 'reload.failed'] }, ({ type, data }) => {
-    // A success is told as what it did, a failure as its attempt.
+    // A success is reported by its result, a failure by its attempt.
     if (type === 'reload.failed') count(data);
     else if (type === 'reload.succeeded') count(attempts.get(data.attempt));
   });

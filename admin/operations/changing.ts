@@ -6,7 +6,7 @@ import { diffConfig } from './diff-config.ts';
 import { reload, rollback } from './reload.ts';
 import { diffRevisions, listRevisions, pinRevision, readRevision, unpinRevision } from './revisions.ts';
 
-/** The operations on configurations and their history. */
+/** Operations that change configurations and their history. */
 export const changing: readonly Operation[] = [
   check,
   reload,

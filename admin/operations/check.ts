@@ -55,7 +55,7 @@ export const check: Operation = {
     const level = queryWord(ctx, 'level', levels);
     const isAudited = queryFlag(ctx, 'audit');
     const given = await readConfigBody(ctx, admin);
-    // What was shown with its secrets masked can be checked as it would be applied.
+    // A configuration shown with masked secrets can be checked as it would be applied.
     const snapshot = await readSnapshot(given ? keepSecrets(given, gateway) : gateway.source);
     const { document, data } = snapshot;
     const odd = document?.warnings ?? [];

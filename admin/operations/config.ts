@@ -14,7 +14,7 @@ import { Problem } from '../problem.ts';
 import { demandWritable, replaceConfig, replaceParameters, replaceProblems } from '../replace-config.ts';
 import { documentOf, named, text } from '../schemas.ts';
 
-/** With a pointer it may be of any type. */
+/** The value at a pointer may be of any type. */
 const section = named('ConfigurationPart', { description: 'A configuration, or the value at a JSON pointer in it.' });
 
 const forms = ['effective', 'source', 'rendered'] as const;
@@ -73,7 +73,7 @@ export const getConfig: Operation = {
   },
 };
 
-/** The very text, comments and all; undefined when it is of another type. */
+/** The original text, including comments; undefined when it has another format. */
 function asWritten({ serving }: Operations, mediaType: string): string | undefined {
   const { format, text: written } = serving.snapshot;
   return mediaType === `application/${format}` ? written : undefined;
@@ -93,7 +93,7 @@ function printedSection(
   return printers[mediaType]!(shown(ctx, gateway, valueAt(data, pointer, steps), pointer, holder));
 }
 
-/** @throws Problem not-found where the steps lead nowhere. */
+/** @throws Problem not-found when the path does not exist. */
 function valueAt(data: Data, pointer: string, steps: readonly string[]): Data {
   let value = data;
   for (const step of steps) {

@@ -39,7 +39,7 @@ export const stop: Operation = {
     operating.drain.start();
     ctx.body = null;
     ctx.status = 202;
-    // The port this answer leaves by is closed too.
+    // The port that sends this response is closed too.
     ctx.res.once('close', end);
   },
 };

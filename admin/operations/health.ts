@@ -2,11 +2,11 @@ import type { Operation } from '../operation.ts';
 import { reasonsNotReady } from '../processes.ts';
 import { jsonResponse, listOf, objectOf, text } from '../schemas.ts';
 
-/** Schemas of what is told about the health of the process. */
+/** Schemas of the health responses. */
 const healthy = objectOf('Healthy', { status: text });
 const unhealthy = objectOf('Unhealthy', { status: text, reasons: listOf(text) });
 
-/** A loop that turns so slowly serves nobody, in milliseconds. */
+/** Event loop lag, in milliseconds, beyond which the process cannot serve. */
 const MAX_LAG_MS = 5_000;
 
 export const live: Operation = {
@@ -26,7 +26,7 @@ export const live: Operation = {
   },
 };
 
-/** A refused configuration does not make it unready: the one before it serves on. */
+/** A rejected configuration does not affect readiness: the previous one keeps serving. */
 export const ready: Operation = {
   method: 'GET',
   path: '/ready',

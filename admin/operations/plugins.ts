@@ -49,7 +49,7 @@ export const plugins: Operation = {
   },
 };
 
-/** What went wrong in a plugin, as it is now loaded. */
+/** Faults of a plugin in its currently loaded version. */
 function troubleOf({ name, hash }: PluginView, records: readonly PluginRecord[]): object {
   const record = records.find((one) => one.name === name && one.hash === hash);
   const faults = (record?.faults ?? []).map(({ at, ...rest }) => ({ ...rest, at: new Date(at).toISOString() }));
@@ -59,7 +59,7 @@ function troubleOf({ name, hash }: PluginView, records: readonly PluginRecord[])
   return { faults, suspended, blocking: { count, longestMs } };
 }
 
-/** Lets a suspended plugin work again, in every worker. */
+/** Lifts the suspension of a plugin in every worker. */
 export const liftSuspension: Operation = {
   method: 'DELETE',
   path: '/v1/plugins/*name/suspension',
@@ -83,7 +83,7 @@ export const liftSuspension: Operation = {
   },
 };
 
-/** Empties what components of the serving configuration keep under a name, in every worker. */
+/** Clears the named caches of the serving configuration's components in every worker. */
 export const emptyCache: Operation = {
   method: 'DELETE',
   path: '/v1/caches/:name',

@@ -13,7 +13,7 @@ import { schema, schemaOfComponent } from './schema.ts';
 import { status } from './status.ts';
 import { generations, workers } from './workers.ts';
 
-/** The operations that look at the gateway, and those that operate its process. */
+/** Operations that read the gateway's state, and those that operate its process. */
 export const reading: readonly Operation[] = [
   live,
   ready,

@@ -27,7 +27,7 @@ const members = {
 };
 const revisionSchema = objectWith('Revision', { ...members, content: text }, ...Object.keys(members));
 
-/** Of a revision that is named in the path. */
+/** Problems of operations with a revision in the path. */
 const missing: readonly ProblemSlug[] = ['not-found', 'gone'];
 
 const contentParameter: Parameter = {
@@ -125,7 +125,7 @@ async function viewWithContent(ctx: Koa.Context, gateway: Operations, revision: 
   return { ...view(gateway, revision), ...(await contentOf(ctx, gateway, revision)) };
 }
 
-/** The text as it was when secrets may be seen; else its data, as YAML or JSON, for comments may hold anything. */
+/** The text, when the request may see secrets; otherwise the data as YAML or JSON, because comments may contain secrets. */
 async function contentOf(
   ctx: Koa.Context,
   { components }: Operations,
@@ -133,7 +133,7 @@ async function contentOf(
 ): Promise<object> {
   if (isRevealing(ctx)) return { content };
   const { data } = await readSnapshot(new ConfigText(content, format));
-  // An old one may name components that nothing which serves does.
+  // An old revision may name components that the serving configuration does not use.
   await components.load();
   const masked = shown(ctx, { components }, data as Data);
   if (format === 'yaml') return { content: (await import('../print-yaml.ts')).printYaml(masked) };

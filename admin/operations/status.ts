@@ -77,7 +77,10 @@ export const status: Operation = {
   },
 };
 
-/** Degraded: the last good configuration serves instead of the requested one, workers are missing, or this process had an internal error. */
+/**
+ * State of the gateway. Degraded: the last good configuration serves instead of the requested one, workers are missing,
+ * or this process had an internal error.
+ */
 function stateOf({ processes, serving, internalErrors }: Operations): string {
   if (processes.closing) return 'draining';
   const isResumed = serving.trigger === 'resume';
@@ -85,7 +88,7 @@ function stateOf({ processes, serving, internalErrors }: Operations): string {
   return isResumed || lacksWorkers || internalErrors.own > 0 ? 'degraded' : 'serving';
 }
 
-/** As the history tells it; what is not recorded there was brought by whatever asked for it. */
+/** Source as recorded in the history; an unrecorded revision has the source of the change that requested it. */
 function sourceOf({ revisions, serving, status: { revision } }: Operations): string {
   return revisions.list().find(({ number }) => number === revision)?.source ?? serving.trigger;
 }

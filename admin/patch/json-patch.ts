@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { copyData, type Data, type DataObject, isObject, setKey } from '#contract';
 import { parsePointer } from '#kernel';
 
-/** A patch that is none, or does not fit what it is applied to. */
+/** Error for a patch that is invalid or does not match the document it is applied to. */
 export class PatchError extends Error {
-  /** Position of the operation; undefined when the patch as a whole is wrong. */
+  /** Index of the operation; undefined when the patch as a whole is invalid. */
   readonly index: number | undefined;
-  /** The patch is right and asked first: the document is not what it expects. */
+  /** True when a `test` operation failed: the patch is valid, but the document differs from what it expects. */
   readonly isTest: boolean;
 
   constructor(message: string, index?: number, isTest = false) {
@@ -16,16 +16,16 @@ export class PatchError extends Error {
   }
 }
 
-/** What an operation `test` finds. */
+/** Failure of a `test` operation. */
 class TestFailed extends Error {}
 
-/** Where an operation works: an entry of an object or a list. */
+/** Target of an operation: an entry of an object or a list. */
 interface Slot {
   readonly holder: DataObject | Data[];
   readonly key: string;
 }
 
-/** Holds the document under an empty name, so that its root is an entry too. */
+/** Holds the document under an empty key, so that its root is an entry too. */
 type Root = DataObject;
 
 type Operate = (root: Root, operation: DataObject) => void;
@@ -53,7 +53,7 @@ const operations: Readonly<Record<string, Operate>> = {
 };
 
 /**
- * Applies a JSON patch (RFC 6902), all of it or nothing. Nothing given is changed; `__proto__` is a key like any other.
+ * Applies a JSON patch (RFC 6902) atomically. The arguments are not modified; `__proto__` is an ordinary key.
  * @throws PatchError.
  */
 export function jsonPatch(document: Data, patch: Data): Data {

@@ -1,6 +1,6 @@
 import { type Data, type DataObject, getKey, isObject, setKey } from '#contract';
 
-/** Applies a JSON merge patch (RFC 7396). Neither value is changed; `__proto__` is a key like any other. */
+/** Applies a JSON merge patch (RFC 7396). The arguments are not modified; `__proto__` is an ordinary key. */
 export function mergePatch(target: Data | undefined, patch: Data): Data {
   if (!isObject(patch)) return patch;
   const result: DataObject = {};

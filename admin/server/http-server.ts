@@ -5,25 +5,25 @@ import type { AdminPem } from '#contract';
 import { handConnection, watchTimeouts } from '#kernel';
 import type { RequestListener } from '../app.ts';
 
-/** Speaks HTTP, with or without TLS, on connections that come to it. */
+/** HTTP server, with or without TLS, for connections accepted elsewhere. */
 export interface HttpServer {
-  /** Null for plain HTTP. */
+  /** TLS certificate and key; null for plain HTTP. */
   readonly pem: AdminPem | null;
   take(socket: Socket): void;
-  /** Ends connections without work. */
+  /** Closes idle connections. */
   drain(): void;
-  /** As `drain`, and watches over the timeouts of the others no more. */
+  /** Like `drain`, and also stops enforcing timeouts on the other connections. */
   close(): void;
 }
 
-/** In milliseconds and bytes. The answer may take as long as it takes: a change waits its turn, events have no end. */
+/** Limits, in milliseconds and bytes. Responses have no time limit: a change waits for earlier ones, and event streams do not end. */
 const limits = {
   headersTimeout: 10_000,
   requestTimeout: 60_000,
   keepAliveTimeout: 30_000,
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 16_384,
-  // Told as any other wrong name.
+  // A missing header is reported like any other wrong host name.
   requireHostHeader: false,
 };
 
@@ -36,7 +36,7 @@ export function createHttpServer(respond: RequestListener, pem: AdminPem | null)
     pem,
     take: (socket) => handConnection(server, socket),
     drain: () => server.closeIdleConnections(),
-    // The port is not its own: closing only ends the watch.
+    // The server does not own the port: closing only stops its connection checks.
     close: () => void server.close(() => {}),
   };
 }

@@ -2,22 +2,22 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import type { AdminAddress, ListenAddress } from '#contract';
 import { listenOnSocket } from './unix-socket.ts';
 
-/** Where clients connect. */
+/** A listening socket. */
 export interface SocketListener {
-  /** As the command line takes it: `127.0.0.1:9180`, `unix:/path`. */
+  /** Address in command-line syntax: `127.0.0.1:9180`, `unix:/path`. */
   readonly address: string;
-  /** Takes no new connection, and ends those there are. @param graceMs for what is being answered. */
+  /** Stops accepting connections and closes the open ones. @param graceMs grace period for responses in progress. */
   close(graceMs: number): Promise<void>;
 }
 
-/** Connections at the same time; more are turned away. */
+/** Maximum concurrent connections; further ones are rejected. */
 const MAX_CONNECTIONS = 512;
 
 /**
  * Opens an address.
- * @param deny keeps the gateway's own connections away from a port, before anybody is let in.
- * @param welcome takes every connection.
- * @throws the system's error when it is taken or not allowed.
+ * @param deny keeps the gateway's own connections away from a port, before any connection is accepted.
+ * @param welcome handles every connection.
+ * @throws the system's error when the address is in use or not permitted.
  */
 export async function openSocketListener(
   address: Exclude<AdminAddress, { kind: 'off' }>,
@@ -27,7 +27,7 @@ export async function openSocketListener(
   const denied = Promise.withResolvers<void>();
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-    // A reset can come at any moment, also when nothing else listens.
+    // A reset can occur at any time, even when there is no other error listener.
     socket.on('error', ignored);
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
@@ -43,7 +43,7 @@ export async function openSocketListener(
     async close(graceMs) {
       const { promise, resolve } = Promise.withResolvers<void>();
       server.close(() => resolve());
-      // Nothing was asked there, so nothing is being answered.
+      // These connections have sent nothing, so no response is in progress.
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
       const cut = setTimeout(() => {
         for (const socket of sockets) socket.destroy();
@@ -69,5 +69,5 @@ function printed(host: string, server: Server): string {
   return `${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
 }
 
-/** The connection closes; there is nobody to tell. */
+/** The connection closes anyway; there is nothing to report. */
 function ignored(): void {}

@@ -1,18 +1,18 @@
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import { connect, type Server } from 'node:net';
 
-/** Nobody but the user of this process may connect. */
+/** Only the user of this process may connect. */
 const MODE = 0o600;
 
 /**
- * Listens on a socket file. One that nobody listens on any more is replaced; any other file stays as it is.
- * @throws the system's error; EADDRINUSE when the file is in use, or is no socket.
+ * Listens on a Unix socket. A socket file without a listener is replaced; any other file is left as it is.
+ * @throws the system's error; EADDRINUSE when the file is in use or is not a socket.
  */
 export async function listenOnSocket(server: Server, path: string): Promise<void> {
   if (isSocket(path) && !(await isInUse(path))) unlinkSync(path);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
-  // The file must not be open to others for even a moment; it is made within this call.
+  // The file must never be accessible to others, not even briefly; it is created within this call.
   const umask = process.umask(0o777 & ~MODE);
   try {
     server.listen({ path }, resolve);
@@ -28,7 +28,7 @@ function isSocket(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
 }
 
-/** True unless it is certain that nobody listens. */
+/** True unless it is certain that no process listens. */
 function isInUse(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);

@@ -6,8 +6,8 @@ import { hashOfToken, type TokenEntry } from './tokens.ts';
 const validate = compileSchema(adminSchema.properties.tokens);
 
 /**
- * The tokens of a file: one token with every scope, or a JSON list of `{id, sha256, scopes}`.
- * @throws ConfigErrors when it is such a list, but wrong; Error when it holds nothing.
+ * Parses a token file: one token with all scopes, or a JSON list of `{id, sha256, scopes}`.
+ * @throws ConfigErrors when such a list is invalid; Error when the file is empty.
  */
 function parseTokens(text: string, file: string, id: string): readonly TokenEntry[] {
   const content = text.trim();
@@ -18,7 +18,7 @@ function parseTokens(text: string, file: string, id: string): readonly TokenEntr
   return value as readonly TokenEntry[];
 }
 
-/** @param id how the audit log names it. */
+/** @param id name of the token in the audit log. */
 export function tokenWithEveryScope(id: string, token: string): TokenEntry {
   return { id, sha256: hashOfToken(token), scopes: [...adminScopes] };
 }
@@ -41,7 +41,7 @@ export function watchTokenFile(file: string, log: Log, id = 'file'): () => Promi
   return async () => {
     const now = await markOf(file);
     if (now !== mark) {
-      // Read after its mark was taken: a change in between is seen the next time.
+      // Read after the modification mark was taken: a change in between is detected the next time.
       await read();
       mark = now;
     }

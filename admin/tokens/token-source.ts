@@ -4,7 +4,7 @@ import { tokenWithEveryScope, watchTokenFile } from './token-file.ts';
 import { createTokens, type TokenEntry, type Tokens } from './tokens.ts';
 
 export interface TokenSourceOptions {
-  /** One token with every scope. */
+  /** One token with all scopes. */
   readonly token: string | undefined;
   /** File with tokens. */
   readonly tokenFile: string | undefined;
@@ -13,7 +13,7 @@ export interface TokenSourceOptions {
   readonly log: Log;
 }
 
-/** Where tokens come from. */
+/** Source of the accepted tokens. */
 export interface TokenSource {
   readonly tokens: Tokens;
   /**
@@ -23,7 +23,7 @@ export interface TokenSource {
   settle(address: string): Promise<void>;
 }
 
-/** The file of the command line, else the environment's token, else those of the configuration, else one of its own. */
+/** Uses the command line's file, else the environment's token, else the configuration's tokens, else a generated one. */
 export function createTokenSource(options: TokenSourceOptions): TokenSource {
   const { token, tokenFile, stateDirectory, settings, log } = options;
   const given = givenTokens(token, tokenFile, log);

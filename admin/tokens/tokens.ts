@@ -2,16 +2,16 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { AdminSettings } from '#contract';
 import type { Caller } from '../caller.ts';
 
-/** A token as it is kept: what was sent is compared by its hash. */
+/** A token as stored: the token that a client sends is compared by its hash. */
 export type TokenEntry = AdminSettings['tokens'][number];
 
-/** Who may come in. */
+/** The accepted tokens. */
 export interface Tokens {
-  /** Whose token it is; null for nobody's. Takes as long for a wrong token as for any other. */
+  /** Finds the owner of a token; null for an unknown token. Takes the same time for valid and invalid tokens. */
   find(token: string): Promise<Caller | null>;
 }
 
-/** @param entries asked for with every token, so that a change of them counts at once. */
+/** @param entries called for every check, so that changes take effect at once. */
 export function createTokens(entries: () => readonly TokenEntry[] | Promise<readonly TokenEntry[]>): Tokens {
   return {
     async find(token) {
