@@ -24,10 +24,12 @@ export function createOwnToken(stateDirectory: string, log: Log): OwnToken {
     entries: () => read(),
     async settle(listen) {
       const file = adminTokenFile(stateDirectory, listen);
-      const isFound = await isPrivate(file);
-      if (isFound && file === current) return;
+      const state = await stateOf(file);
+      if (state === 'private' && file === current) return;
+      if (state === 'unsafe')
+        log.warning(`replacing ${file}: it must be a file with content and mode 0600, owned by this user`);
       try {
-        if (!isFound) await writePrivately(file, await tokenOf(current === file ? null : current));
+        if (state !== 'private') await writePrivately(file, await tokenOf(current === file ? null : current));
         current = file;
         read = watchTokenFile(file, log, 'own');
         log.info(`the token of the admin API is in ${file}`);
@@ -44,13 +46,14 @@ async function tokenOf(file: string | null): Promise<string> {
   return file === null ? another() : readFile(file, 'utf8').catch(another);
 }
 
-/** True for a file with a token that nobody else could have read or written. */
-async function isPrivate(file: string): Promise<boolean> {
+/** Whether a file holds a token that nobody else could have read or written. */
+async function stateOf(file: string): Promise<'missing' | 'unsafe' | 'private'> {
   const stats = await lstat(file).catch(() => null);
-  if (!stats?.isFile() || stats.size === 0) return false;
+  if (!stats) return 'missing';
+  if (!stats.isFile() || stats.size === 0) return 'unsafe';
   // Windows has neither users nor permissions of this kind.
   const user = process.getuid?.();
-  return user === undefined || (stats.uid === user && (stats.mode & 0o077) === 0);
+  return user === undefined || (stats.uid === user && (stats.mode & 0o077) === 0) ? 'private' : 'unsafe';
 }
 
 /** Nobody else can read it at any moment, whatever file existed before. */

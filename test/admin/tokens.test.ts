@@ -89,6 +89,7 @@ describe('tokens of the admin API', () => {
         await restart(() => spoil(path));
         notEqual(read(), first);
         ok(lstatSync(path).isFile());
+        match(one.lines.join('\n'), /WARNING: \[ADMIN\] replacing \S+: it must be a file with content and mode 0600/);
         equal(statSync(path).mode & 0o777, 0o600);
         equal(await status(first), 401);
       });
