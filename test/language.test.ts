@@ -36,7 +36,8 @@ const banned: ReadonlyArray<readonly [RegExp, string]> = [
   [/\b(is|are) no (?!longer\b|more\b)[a-z$]/, 'is not a valid …'],
   [/\b(is|are) none\b/, 'is not valid'],
   [/\bthere (is|are) no\b/, 'does not exist'],
-  [/\b(nobody|anybody|whoever|whomever|whatever|wherever)\b/i, 'no client, any user'],
+  [/\b(nobody|anybody|whoever|whomever)\b/i, 'no client, any user'],
+  [/\b(whatever|wherever)\b/i, 'regardless of'],
   [/\bturn(s|ed)? away\b/, 'rejected'],
   [/\b(is|are|was|be) told\b/, 'is notified, is reported'],
   [/\btells? (of|that|what|whether|how|where|which)\b/, 'reports, shows'],
@@ -56,13 +57,51 @@ const banned: ReadonlyArray<readonly [RegExp, string]> = [
 /** First words that hide the subject of a sentence, or that only a question starts with. */
 const hiddenSubject = /^(what|who|whose|whom|how|where|whether|that|those|it|anything|which|after which)\b/i;
 
+/** Parts of the source whose comments are held to the rules as well. */
+const revised = [
+  'admin',
+  'kernel/{cli,contract,mcp,pipeline,server}',
+  'plugins/{ai,audit,auth,backend,documentation,modifier,plugin,telemetry,validation}',
+];
+
+/** Constructions that comments may use: a null that means "none", and words that quote a protocol. */
+const allowedInComments = new Set([
+  'is not a valid …',
+  'is not valid',
+  'does not exist',
+  'repeat the noun',
+  'regardless of',
+]);
+
+/** Comments of the revised parts, by the line on which each begins. */
+function comments(): Text[] {
+  return globSync(revised.map((part) => `${part}/**/*.ts`)).flatMap((file) => {
+    const text = readFileSync(file, 'utf8');
+    const scanner = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+    const found = new Map<number, Text>();
+    const visit = (node: ts.Node): void => {
+      for (const { pos, end } of ts.getLeadingCommentRanges(text, node.getFullStart()) ?? []) {
+        const { line } = scanner.getLineAndCharacterOfPosition(pos);
+        const words = text.slice(pos, end).replaceAll(/^\s*(\/\*\*|\/\/|\*\/?)|\*\/$/gm, '');
+        found.set(pos, { place: `${file}:${line + 1}`, text: words.replaceAll(/\s+/g, ' ').trim() });
+      }
+      ts.forEachChild(node, visit);
+    };
+    visit(scanner);
+    return [...found.values()];
+  });
+}
+
 /** Words that a placeholder or a quoted value brings along: `${mistakes}`, `${trouble.message}`. */
 const withoutPlaceholders = (text: string) => text.replaceAll(/\$\{[^}]*\}/g, '…');
 
-function violations(texts: readonly Text[]): string[] {
+type Ban = (typeof banned)[number];
+
+function violations(texts: readonly Text[], holds: (ban: Ban) => boolean = () => true): string[] {
+  const bans = banned.filter(holds);
   return texts.flatMap(({ place, text }) => {
     const prose = withoutPlaceholders(text);
-    const broken = banned.find(([construction]) => construction.test(prose));
+    const broken = bans.find(([construction]) => construction.test(prose));
     return broken ? [`${place}  say "${broken[1]}": ${text}`] : [];
   });
 }
@@ -71,6 +110,11 @@ describe('the words of the product', () => {
   it('use the usual constructions in descriptions of fields', () => deepEqual(violations(descriptions), []));
 
   it('use the usual constructions in messages, hints and log lines', () => deepEqual(violations(messages), []));
+
+  it('use the usual constructions in comments of the revised parts', () => {
+    const broken = violations(comments(), ([, usual]) => !allowedInComments.has(usual));
+    deepEqual(broken, []);
+  });
 
   it('name the value first in descriptions', () =>
     deepEqual(

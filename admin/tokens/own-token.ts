@@ -46,7 +46,7 @@ async function tokenOf(file: string | null): Promise<string> {
   return file === null ? another() : readFile(file, 'utf8').catch(another);
 }
 
-/** Whether a file holds a token that nobody else could have read or written. */
+/** True for a file with a token that no other account could have read or written. */
 async function stateOf(file: string): Promise<'missing' | 'unsafe' | 'private'> {
   const stats = await lstat(file).catch(() => null);
   if (!stats) return 'missing';
@@ -56,7 +56,7 @@ async function stateOf(file: string): Promise<'missing' | 'unsafe' | 'private'> 
   return user === undefined || (stats.uid === user && (stats.mode & 0o077) === 0) ? 'private' : 'unsafe';
 }
 
-/** Nobody else can read it at any moment, whatever file existed before. */
+/** Not readable by other accounts at any moment, regardless of an existing file. */
 async function writePrivately(file: string, text: string): Promise<void> {
   const draft = `${file}.${randomUUID()}`;
   await makeDirectory(dirname(file));

@@ -24,7 +24,7 @@ export function tokenWithEveryScope(id: string, token: string): TokenEntry {
 }
 
 /**
- * Reads a file of tokens again whenever it has changed. A file that cannot be read, or is not valid, admits nobody.
+ * Reads a file of tokens again whenever it has changed. A file that cannot be read, or is not valid, admits no client.
  * @param id name of the token in the audit log, if the file holds one token only.
  */
 export function watchTokenFile(file: string, log: Log, id = 'file'): () => Promise<readonly TokenEntry[]> {

@@ -8,7 +8,7 @@ export const adminScopes = ['read', 'check', 'write', 'ops', 'secrets'] as const
 
 export type AdminScope = (typeof adminScopes)[number];
 
-/** What each scope allows, as it follows "can". No scope includes another, except that write includes check. */
+/** Permissions of each scope, phrased to follow "can". No scope includes another, except that write includes check. */
 export const scopeMeanings: Readonly<Record<AdminScope, string>> = {
   read: 'show the status, the active configuration with masked secrets, the history, routes, plugins, metrics and events',
   check: 'check and compare configurations with the active plugins, without opening other files',

@@ -12,7 +12,7 @@ export interface BufferOptions {
   readonly limit?: number;
 }
 
-/** Facts about a request, besides the request itself. */
+/** Facts about a request in addition to the request itself. */
 export interface ModuleContext {
   /** Aborted when the client disconnects or the deadline passes. */
   readonly signal: AbortSignal;

@@ -12,11 +12,11 @@ export interface Pattern {
   /** True if it matches the whole text. @throws PatternLimit for a text that is too long for it. */
   testWhole(text: string): boolean;
   /**
-   * Prepares the replacement of every match. In the template `$1` and `${1}` stand for a group, `$name` and `${name}` for
-   * a named one, `$0` for the match and `$$` for a dollar; a group that is none or did not match stands for nothing, and
-   * a name is as long as it can be: `$1x` is the group `1x`.
-   * @returns what puts the replacements into a text; it throws PatternLimit when that is too long, takes too long, or becomes too
-   *   long.
+   * Prepares the replacement of every match. In the template, `$1` and `${1}` insert a group, `$name` and `${name}` a
+   * named group, `$0` the match and `$$` a dollar sign. Groups that do not exist or did not match insert nothing. Names
+   * are as long as possible: `$1x` is the group `1x`.
+   * @returns a function that replaces the matches in a text; it throws PatternLimit if the text or the result is too long, or if
+   *   matching takes too long.
    */
   replacer(template: string): (text: string) => string;
   /** Unique for each expression. */

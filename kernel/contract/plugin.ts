@@ -223,9 +223,7 @@ export interface Plugin {
   readonly convert?: (document: DataObject, report: Conversion) => void;
   /** Components that `convert` writes, and defaults of its pipes. They are loaded together with it. */
   readonly becomes?: readonly Namespace[];
-  /**
-   * URL schemes of the backends it reaches, with the HTTP scheme each one stands for, for example `{ grpc: 'http' }`.
-   */
+  /** URL schemes of the backends it reaches, with the equivalent HTTP scheme, for example `{ grpc: 'http' }`. */
   readonly schemes?: { readonly [scheme: string]: 'http' | 'https' };
   /** Root fields that open a port, for example `/listen`: a change opens another one. */
   readonly opens?: readonly string[];

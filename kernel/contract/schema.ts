@@ -35,15 +35,15 @@ export interface PublishedRules {
 }
 
 /**
- * The JSON Schema subset in which every configuration is described, as plain data. It drives the validator, the types
- * (`Infer`), the editors' schema and the reference pages.
+ * The JSON Schema subset of configurations, as plain data. It drives the validator, the types (`Infer`), the schema for
+ * editors and the reference pages.
  *
- * - An object with `properties` is closed: unknown keys are refused, keys starting with `@ $ _ #` are comments and are
- *   dropped. An object with `values` alone, or with neither, is a map whose keys are all data. With both it is open: the
- *   fields of `properties`, and beside them a map.
- * - `exactlyOneOf` names groups of fields; of each group exactly one must be written.
- * - `recursive` stands for a schema that holds itself; its name is that of its definition in the published schema.
- * - An object made by `pipeSchema` holds backends that are called: `site.pipe` gives what it was compiled to.
+ * - An object with `properties` is closed: unknown keys are rejected; keys starting with `@ $ _ #` are comments and are
+ *   dropped. An object with only `values`, or with neither, is a map whose keys are all data. With both it is open: the
+ *   fields of `properties` and a map of all other keys.
+ * - `exactlyOneOf` lists groups of fields; exactly one field of each group is required.
+ * - `recursive` marks a schema that contains itself; its name is the name of its definition in the published schema.
+ * - An object made by `pipeSchema` contains backends that are called: `site.pipe` returns the compiled pipe.
  * - `duration` is written as `"1500ms"` (units ns, us, µs, ms, s, m, h) and read as milliseconds.
  * - `any` is any JSON value.
  */

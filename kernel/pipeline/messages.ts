@@ -37,7 +37,7 @@ const ofTheBytes = new Set([
 
 /**
  * Splits a stream into messages and reassembles it, instead of the decoder. Only a 200 is a stream of messages; any
- * other response passes unchanged. The backend is asked for uncompressed bytes; compressed ones are decompressed.
+ * other response passes unchanged. The backend request demands uncompressed bytes; compressed ones are decompressed.
  */
 export function withMessages(looking: Looking, transport: Step<PipeRequest>): Step<PipeRequest> {
   return (request, call) => {

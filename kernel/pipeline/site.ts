@@ -46,7 +46,7 @@ type Asked = Data | Uint8Array;
 export interface Build extends Contains {
   readonly config: ServiceConfig;
   readonly services: Services;
-  /** What the gateway's plugins declare about themselves. */
+  /** Declarations of the gateway's plugins about themselves. */
   readonly known: KnownPlugins;
   readonly role: Role;
   readonly errors: ConfigError[];

@@ -19,7 +19,7 @@ export function detectProtocol(socket: Duplex, waitMs: number, reported: (isHttp
   });
 }
 
-/** Whether a request without a body asks for an upgrade to HTTP/2 (RFC 7540, section 3.2). */
+/** Whether a request without a body requests an upgrade to HTTP/2 (RFC 7540, section 3.2). */
 export function asksForHttp2(message: IncomingMessage): boolean {
   const { headers, url } = message;
   if (headers.upgrade?.toLowerCase() !== 'h2c' || typeof headers['http2-settings'] !== 'string') return false;

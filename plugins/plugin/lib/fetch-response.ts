@@ -124,7 +124,7 @@ async function* chunksOf(body: Uint8Array | ByteStream): AsyncIterable<Uint8Arra
   else yield* body;
 }
 
-/** Maps responses to the replies that they stand for; a response that is passed on yields its own reply. */
+/** Maps responses to the replies that they represent; a response that is passed on yields its own reply. */
 export class Responses {
   readonly #replies = new Map<object, Reply>();
 

@@ -8,7 +8,7 @@ import { checkNumber } from './numbers.ts';
 import { checkCommon, checkString, kindOf } from './values.ts';
 
 /**
- * Everything that is wrong with a document, in the order in which it is told to clients.
+ * All violations in a document, in the order in which clients see them.
  * @param recursive the schema contains itself: then no part of the document is checked twice against the same target of
  *   a reference, or alternatives that recur would take exponential time.
  * @throws RangeError for a document nested too deeply.

@@ -111,7 +111,11 @@ describe(namespace, () => {
   it('case 7: answers 500 where the output is not what it is said to be, and tells why in the log', async () => {
     const { status, body } = await ask(made('{"a":'));
     deepEqual([status, body], [500, '']);
-    ok(lines.some((line) => /ERROR.*\[ENDPOINT: \/a\] the output of the template is not valid application\/json/.test(line)));
+    ok(
+      lines.some((line) =>
+        /ERROR.*\[ENDPOINT: \/a\] the output of the template is not valid application\/json/.test(line),
+      ),
+    );
   });
 
   it('case 8: is called modifier/response-body too', async () => {

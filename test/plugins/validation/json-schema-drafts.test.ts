@@ -35,10 +35,7 @@ describe('validation/json-schema drafts', () => {
   it('takes both forms without $schema, and the words only beside their limit', () => {
     refused({ maximum: 3, exclusiveMaximum: true }, '3', '- (root): Must be less than 3');
     refused({ exclusiveMaximum: 3 }, '3', '- (root): Must be less than 3');
-    throws(
-      () => check({ exclusiveMaximum: true }, '3'),
-      /JSON_SCHEMA_INVALID \/exclusiveMaximum requires maximum/,
-    );
+    throws(() => check({ exclusiveMaximum: true }, '3'), /JSON_SCHEMA_INVALID \/exclusiveMaximum requires maximum/);
   });
 
   it('refuses boolean schemas in draft 04', () => {

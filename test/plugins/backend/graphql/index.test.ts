@@ -142,7 +142,12 @@ describe('backend/graphql', () => {
     ['two documents', { type: 'query', query, query_path: 'a' }, 'SCHEMA_EXACTLY_ONE', ''],
     ['an empty document', { type: 'query', query: '' }, 'SCHEMA_RANGE', '/query'],
     ['a file that is not there', { type: 'query', query_path: '/no/such/file' }, 'FILE_UNREADABLE', ''],
-    ['a file that is empty', { type: 'query', query_path: 'test/plugins/backend/graphql/empty.graphql' }, 'GRAPHQL_DOCUMENT', '/query_path'],
+    [
+      'a file that is empty',
+      { type: 'query', query_path: 'test/plugins/backend/graphql/empty.graphql' },
+      'GRAPHQL_DOCUMENT',
+      '/query_path',
+    ],
     ['another method', { type: 'query', query, method: 'PUT' }, 'SCHEMA_ENUM', '/method'],
     ['variables that are a list', { type: 'query', query, variables: [] }, 'SCHEMA_TYPE', '/variables'],
   ] as const) {

@@ -22,7 +22,8 @@ describe('a set of keys', () => {
     for (const text of ['secret', '{"keys":{}}', '{"keys":[]}', '{"keys":["secret"]}', '[]', 'null']) {
       throws(
         () => KeySet.parse(text),
-        (error: Error) => /not valid JSON|not a JWK set|no keys/.test(error.message) && !error.message.includes('secret'),
+        (error: Error) =>
+          /not valid JSON|not a JWK set|no keys/.test(error.message) && !error.message.includes('secret'),
       );
     }
   });
