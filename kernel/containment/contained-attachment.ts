@@ -15,7 +15,7 @@ import { leaving, refusing } from './refusing-step.ts';
 
 type Attachment = AtService & AtEndpoint & AtBackend;
 
-/** How each hook of an attachment is contained; what is not named here is handed on as it is. */
+/** Containment of each hook of an attachment; members not listed here are passed through unchanged. */
 const containers: { readonly [K in keyof Attachment]?: Container<NonNullable<Attachment[K]>> } = {
   request: (wrap, guards) => containedWrap(wrap, guards.of('request')),
   endpoint: (wrap, guards) => containedWrap(wrap, guards.of('endpoint')),
@@ -60,7 +60,7 @@ type Container<Hook> = (hook: Hook, guards: PlaceGuards) => Hook;
 
 const objects = { wanted: 'an object', isSound: isObject } as const;
 
-/** What a plugin attaches, contained. @throws TypeError for a hook that is none. */
+/** Contains the hooks that a plugin attaches. @throws TypeError for an invalid hook. */
 export function containedAttachment<A extends object>(attached: A, guards: PlaceGuards): A {
   if (attached instanceof Promise) {
     attached.catch(() => {});

@@ -3,17 +3,17 @@ import { beginHook, endHook } from './marks.ts';
 import { isThenable } from './reply-state.ts';
 
 export interface ContainedCallOptions<Args extends readonly unknown[], Value> {
-  /** What is given in place of the hook's value where its faults are skipped, and it is suspended; null where nothing can be. */
+  /** Substitute for the hook's value when its faults are skipped, and while it is suspended; null when there is no substitute. */
   readonly instead: ((...args: Args) => Value) | null;
-  /** Of the hook's values. Default: every one will do. */
+  /** Validates the hook's values. Default: all are valid. */
   readonly isSound?: (value: unknown) => boolean;
-  /** What is wanted, in words. */
+  /** Description of the expected value. */
   readonly wanted?: string;
-  /** What the hook throws is its way to say that it cannot. */
+  /** The hook throws to signal that it cannot process its input. */
   readonly mayThrow?: true;
 }
 
-/** A function that answers at once, contained. @throws PluginFault, PluginSuspended where nothing is given instead. */
+/** Contains a synchronous function. @throws PluginFault, PluginSuspended when there is no substitute. */
 export function containedCall<Args extends readonly unknown[], Value>(
   hook: (...args: Args) => Value,
   guard: HookGuard,
@@ -34,7 +34,7 @@ export function containedCall<Args extends readonly unknown[], Value>(
         guard.passed();
         return value;
       }
-      // What it promises is not waited for.
+      // A returned promise is not awaited.
       if (isLate) Promise.resolve(value).catch(() => {});
       failure = guard.wrongType(value, wanted);
     } catch (error) {

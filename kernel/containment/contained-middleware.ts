@@ -2,7 +2,7 @@ import type { KoaMiddleware } from '#contract';
 import { type HookGuard, noteOfOthers } from './hook-guard.ts';
 import { beginHook } from './marks.ts';
 
-/** Koa middleware, contained. Its way of refusing, `context.throw(403)`, is no fault. */
+/** Contains Koa middleware. Rejecting a request with `context.throw(403)` is not a fault. */
 export function containedMiddleware(middleware: KoaMiddleware, guard: HookGuard): KoaMiddleware {
   const { record, number, skips } = guard;
   return async (context, next) => {
@@ -36,7 +36,7 @@ export function containedMiddleware(middleware: KoaMiddleware, guard: HookGuard)
   };
 }
 
-/** As Koa's `context.throw` makes it for what the client has done. */
+/** True for a client error as created by Koa's `context.throw`. */
 function isRefusal(error: unknown): boolean {
   const { status, expose } = (error ?? {}) as { readonly status?: unknown; readonly expose?: unknown };
   return typeof status === 'number' && expose === true;

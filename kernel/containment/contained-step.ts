@@ -9,7 +9,7 @@ import { isReply, isThenable, ReplyState } from './reply-state.ts';
 import { RequestState } from './request-state.ts';
 import { skipping } from './skipping-step.ts';
 
-/** A wrap whose faults concern its own requests only. Folded once, like any other. */
+/** Contains a wrap, so that its faults affect only its own requests. It is folded once, like any other. */
 export function containedWrap<R extends object>(wrap: Wrap<R>, guard: HookGuard): Wrap<R> {
   const looksLast = afterHook(wrap);
   if (looksLast) return after(containedAfter(looksLast, guard));
@@ -18,7 +18,7 @@ export function containedWrap<R extends object>(wrap: Wrap<R>, guard: HookGuard)
   return (next) => (guard.skips ? skipping(wrap, next, guard) : refusing(wrap(leaving(next, guard)), guard));
 }
 
-/** A hook that looks at the reply. */
+/** Contains a hook that processes the reply. */
 function containedAfter<R>(hook: AfterHook<R>, guard: HookGuard): AfterHook<R> {
   const { record, number, skips } = guard;
   const settle = (): void => guard.passed();
@@ -48,7 +48,7 @@ function containedAfter<R>(hook: AfterHook<R>, guard: HookGuard): AfterHook<R> {
   };
 }
 
-/** A hook that looks at the request: what stands inside is called when it has ended. */
+/** Contains a hook that processes the request: the inner step is called when the hook has ended. */
 function containedBefore<R extends object>(hook: BeforeHook<R>, next: Step<R>, guard: HookGuard): Step<R> {
   const { record, number, skips } = guard;
   const goOn = (result: Reply | undefined | void, before: RequestState | null, request: R, call: Call) => {

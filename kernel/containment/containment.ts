@@ -7,13 +7,13 @@ import { messageOf, placeIn, stackOf } from './source-place.ts';
 import { disownStrayErrors, ownStrayErrors } from './stray-errors.ts';
 import { type Held, type ProcessWatch, type WatchedPlugin, watchProcess } from './watchdog.ts';
 
-/** Contents of plugins that are remembered. */
+/** Maximum number of plugin contents remembered. */
 const REMEMBERED = 500;
 
-/** What faults are told as those of: a plugin from a file, or a handler that one brings. */
+/** The code that faults are attributed to: a plugin from a file, or a handler that a plugin provides. */
 export type BlamedPlugin = Pick<Plugin, 'name'> & { readonly source: PluginSource };
 
-/** What every process is to know of suspensions. */
+/** A change of suspensions that every process must learn of. */
 export type SuspensionChange =
   | { readonly suspended: readonly { readonly name: string; readonly hash: string; readonly suspension: Suspension }[] }
   | { readonly lifted: string };
@@ -21,13 +21,13 @@ export type SuspensionChange =
 export interface ContainmentOptions {
   readonly log: Log;
   readonly events: Events;
-  /** Descriptor of the line to the process that started this one; null without one. */
+  /** File descriptor for reports to the parent process; null without one. */
   readonly reports?: number | null | undefined;
 }
 
 /**
- * Counts and tells what goes wrong in plugins from files, in one process, and knows which of them are suspended. Plugins of
- * the release are not watched, and pay nothing.
+ * Counts and reports faults of plugins from files in one process, and tracks which plugins are suspended. Built-in
+ * plugins are not monitored and incur no overhead.
  */
 export class Containment {
   readonly #log: Log;
@@ -36,9 +36,9 @@ export class Containment {
   readonly #warnings: LimitedLog;
   readonly #reports: number | null;
   #watchdog: ProcessWatch | null = null;
-  /** By name and content. */
+  /** Records by name and content. */
   readonly #records = new LRUCache<string, PluginRecord>({ max: REMEMBERED });
-  /** Tells every process of a change of suspensions; where there is but one, it is applied. */
+  /** Announces a change of suspensions to every process; with a single process, it is applied directly. */
   share: (change: SuspensionChange) => void = (change) => this.apply(change);
 
   constructor({ log, events, reports = null }: ContainmentOptions) {
@@ -49,7 +49,7 @@ export class Containment {
     this.#reports = reports;
   }
 
-  /** All that is remembered, in no order. */
+  /** All remembered records, in no particular order. */
   get records(): readonly PluginRecord[] {
     return [...this.#records.values()];
   }
@@ -63,7 +63,7 @@ export class Containment {
     return record;
   }
 
-  /** From the first plugin on, its process is watched. */
+  /** Monitors a plugin; the first one starts the watchdog of the process. */
   #watch(plugin: WatchedPlugin): void {
     if (!this.#watchdog) {
       ownStrayErrors(this);
@@ -84,7 +84,7 @@ export class Containment {
     );
   };
 
-  /** As of `Owner`. */
+  /** See `Owner`. */
   takes(error: unknown, files: readonly string[]): boolean {
     const attached = this.records.filter((record) => record.files.size > 0);
     for (const file of files) {
@@ -110,12 +110,12 @@ export class Containment {
     return record;
   }
 
-  /** What is known of a plugin's content; undefined for nothing. */
+  /** Record of a plugin's content; undefined when nothing is recorded. */
   known(name: string, hash: string): PluginRecord | undefined {
     return this.#records.get(keyOf(name, hash));
   }
 
-  /** Counts a fault, and tells of it; after so many in a row the plugin is suspended. */
+  /** Counts and reports a fault; suspends the plugin after too many in a row. */
   readonly fault: CountFault = ({ record, hook, endpoint }, error, suspendAfter) => {
     const message = messageOf(error);
     const stack = stackOf(error);
@@ -134,7 +134,7 @@ export class Containment {
     this.share({ suspended: [{ name, hash, suspension }] });
   }
 
-  /** Lets a suspended plugin work again, in every process. @returns false where it is not suspended. */
+  /** Lifts the suspension of a plugin in every process. @returns false when it is not suspended. */
   lift(name: string): boolean {
     if (!this.records.some((record) => record.name === name && record.suspension)) return false;
     this.#log.info(`[PLUGIN: ${name}] is no longer suspended`);
@@ -143,7 +143,7 @@ export class Containment {
     return true;
   }
 
-  /** A change of suspensions, of this process or another one. */
+  /** Applies a change of suspensions from this process or another one. */
   apply(change: SuspensionChange): void {
     if ('lifted' in change) {
       for (const record of this.records) {
@@ -158,19 +158,19 @@ export class Containment {
     }
   }
 
-  /** A change that makes a process which knows of no suspension know all of them. */
+  /** A change that brings a process without suspensions up to date. */
   get suspensions(): SuspensionChange {
     return {
       suspended: this.records.flatMap(({ name, hash, suspension }) => (suspension ? [{ name, hash, suspension }] : [])),
     };
   }
 
-  /** Faults in this process since this was last asked for. */
+  /** Faults in this process since the last call. */
   takeDelta(): FaultDelta[] {
     return this.records.flatMap((record) => record.takeDelta() ?? []);
   }
 
-  /** Counts what another process tells. */
+  /** Adds the faults reported by another process. */
   merge(delta: readonly FaultDelta[]): void {
     for (const { name, hash, faults, heldMs } of delta) {
       const record = this.#recordOf(name, hash);

@@ -2,14 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DEBUGGER, marks } from './marks.ts';
 
 /**
- * The main thread either is paused by the thread that watches it, or searches a thread itself: paused in a message of its own
- * search it would stand still for ever, since Node.js may lose what would let it go on.
+ * The main thread is either paused by the watchdog thread or inspects a thread itself. If it were paused while handling
+ * a message of its own inspection, it would hang forever, because Node.js may lose the message that resumes it.
  */
 
 /** Time between two attempts, in milliseconds. */
 const RETRY_MS = 5;
 
-/** The main thread searches from now on, until `leaveDebugger`. @returns false where it may not within a time in milliseconds. */
+/**
+ * Lets the main thread inspect another thread, until `leaveDebugger`. @returns false when the debugger does not become
+ * available within the time, in milliseconds.
+ */
 export async function enterDebugger(withinMs: number): Promise<boolean> {
   const end = performance.now() + withinMs;
   for (;;) {
@@ -24,7 +27,7 @@ export function leaveDebugger(): void {
   Atomics.sub(marks, DEBUGGER, 1);
 }
 
-/** A thread is gone, and what it had with it. @param threadId as of `Worker`, when it still ran. */
+/** Releases the debugger of a thread that has ended. @param threadId the thread's id, as of `Worker` while it was running. */
 export function freeDebuggerOf(threadId: number): void {
   Atomics.compareExchange(marks, DEBUGGER, -threadId, 0);
 }

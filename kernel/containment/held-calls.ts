@@ -2,7 +2,7 @@ import type { Call } from '#contract';
 import type { Trail } from '../contract/internal.ts';
 import type { HookGuard } from './hook-guard.ts';
 
-/** A hook whose end is waited for, or what it wraps and waits for in turn. */
+/** A pending hook, or the wrapped step that the hook awaits. */
 interface Waiting {
   readonly guard: HookGuard;
   readonly call: Call;
@@ -11,15 +11,15 @@ interface Waiting {
   readonly before: Waiting | null;
 }
 
-/** Promises of one call that are remembered. */
+/** Maximum promises remembered per call. */
 const LONGEST = 100;
 
-/** The way of a call through hooks of plugins from files: which of them hold it when its deadline passes. */
+/** The path of a call through hooks of plugins from files. Identifies the hooks that hold the call when its deadline passes. */
 class HookTrail implements Trail {
   #last: Waiting | null = null;
   #length = 0;
 
-  /** Settled promises are not looked for: of a call that waits for very many, the older ones are forgotten. */
+  /** Settled promises are not removed: when a call awaits very many, the older ones are forgotten. */
   add(guard: HookGuard, call: Call, promise: Promise<unknown>, isInside: boolean): void {
     const isLong = ++this.#length > LONGEST;
     if (isLong) this.#length = 1;
@@ -38,7 +38,7 @@ function isPart(call: Call, of: Call): boolean {
   return false;
 }
 
-/** A hook that waits for what it wraps does not hold the call. */
+/** Reports the hooks that hold the call. A hook that waits for its wrapped step does not. */
 async function report(waiting: readonly Waiting[]): Promise<void> {
   const pending = await Promise.all(waiting.map(async (each) => ({ each, isPending: await isPending(each.promise) })));
   const unsettled = pending.filter((one) => one.isPending).map(({ each }) => each);
@@ -47,7 +47,7 @@ async function report(waiting: readonly Waiting[]): Promise<void> {
   for (const { guard } of holding) guard.fault(new HeldTooLong());
 }
 
-/** The hook still worked on a request when the time of the request was over. */
+/** Error for a hook that was still processing a request when the request's deadline passed. */
 class HeldTooLong extends Error {
   constructor() {
     super('the deadline of the request passed while it held it');
@@ -58,18 +58,18 @@ class HeldTooLong extends Error {
 
 const undecided = Symbol('undecided');
 
-/** Of this moment: what settles later has no part in it. */
+/** State of the promise at this moment; settling later has no effect on the result. */
 async function isPending(promise: Promise<unknown>): Promise<boolean> {
   const first = await Promise.race([promise, undecided]).catch(() => null);
   return first === undecided;
 }
 
-/** The call waits for the hook. */
+/** Records that the call waits for the hook. */
 export function waitsFor(guard: HookGuard, promise: Promise<unknown>, call: Call): void {
   follow(guard, promise, call, false);
 }
 
-/** The hook waits for what it wraps. */
+/** Records that the hook waits for its wrapped step. */
 export function waitsInside(guard: HookGuard, promise: Promise<unknown>, call: Call): void {
   follow(guard, promise, call, true);
 }

@@ -4,37 +4,37 @@ import { numberOf } from './marks.ts';
 import { PluginFault, PluginSuspended } from './plugin-fault.ts';
 import type { PluginRecord } from './plugin-record.ts';
 
-/** What was thrown inside a hook by what it wraps, and so is no fault of the hook. */
+/** Errors thrown by a step that a hook wraps, which are not faults of the hook. */
 const ofOthers = new WeakSet<object>();
 
-/** Something that a hook wraps has thrown this. */
+/** Marks an error as thrown by a wrapped step. */
 export function noteOfOthers(error: unknown): void {
   if (typeof error === 'object' && error !== null) ofOthers.add(error);
 }
 
-/** Where a fault came up. */
+/** Origin of a fault. */
 export interface FaultSite {
   readonly record: PluginRecord;
   readonly hook: string;
-  /** As in `GET /users`, or `the service`. */
+  /** Endpoint, as in `GET /users`, or `the service`. */
   readonly endpoint: string;
 }
 
-/** Counts a fault, and tells of it; after so many in a row the plugin is suspended, after 0 never. */
+/** Counts and reports a fault; suspends the plugin after so many in a row, or never if 0. */
 export type CountFault = (site: FaultSite, error: unknown, suspendAfter: number) => void;
 
-/** Counts the faults of every plugin, where somebody exports measurements. */
+/** Counter of the faults of all plugins; null unless metrics are exported. */
 export interface FaultMeter {
   faults: Counter | null;
 }
 
-/** One hook of a plugin at one place: judges what it throws. */
+/** Guard of one hook of a plugin at one place: classifies its errors. */
 export class HookGuard implements FaultSite {
   readonly record: PluginRecord;
   readonly hook: string;
   readonly endpoint: string;
   readonly skips: boolean;
-  /** For `marks`. */
+  /** Number of the hook in `marks`. */
   readonly number: number;
   readonly #count: CountFault;
   readonly #suspendAfter: number;
@@ -52,25 +52,25 @@ export class HookGuard implements FaultSite {
     this.#meter = meter;
   }
 
-  /** What the hook threw, as the error of the call: what is not meant for the caller is counted as a fault. */
+  /** Converts an error of the hook into the call's error; errors that are not meant for the caller count as faults. */
   judge(error: unknown): CallError {
     if (isExpected(error)) return toCallError(error);
     return isOfHandler(error) ? this.fault(error.cause ?? error, error) : this.fault(error);
   }
 
-  /** Counts a fault of the hook. @param shown what the client is told. */
+  /** Counts a fault of the hook. @param shown error to show to the client. */
   fault(error: unknown, shown?: CallError): PluginFault {
     this.#count(this, error, this.#suspendAfter);
     this.#meter.faults?.add(1, { plugin: this.record.name, hook: this.hook });
     return new PluginFault(error, shown);
   }
 
-  /** The hook did what it should: the faults before it are not in a row with those to come. */
+  /** Resets the count of consecutive faults after the hook has succeeded. */
   passed(): void {
     if (this.record.inRow !== 0) this.record.inRow = 0;
   }
 
-  /** What the hook returned is not what it should. */
+  /** Counts a fault for a return value of the wrong type. */
   wrongType(value: unknown, wanted: string): PluginFault {
     return this.fault(new TypeError(`returned ${nameOf(value)} where ${wanted} is wanted`));
   }
@@ -80,7 +80,7 @@ export class HookGuard implements FaultSite {
   }
 }
 
-/** An error of the call, or of what the hook wraps. Never throws, whatever was thrown. */
+/** True for an error of the call or of the wrapped step. Never throws, whatever `error` is. */
 function isExpected(error: unknown): boolean {
   try {
     const isOfOthers = typeof error === 'object' && error !== null && ofOthers.has(error);
@@ -91,7 +91,7 @@ function isExpected(error: unknown): boolean {
   }
 }
 
-/** Never throws, whatever was thrown. */
+/** Never throws, whatever `error` is. */
 function isOfHandler(error: unknown): error is HandlerError {
   try {
     return error instanceof HandlerError;
@@ -100,7 +100,7 @@ function isOfHandler(error: unknown): error is HandlerError {
   }
 }
 
-/** Work was given up because the call was: the reason is among the causes. */
+/** True when work was aborted because the call was: the call's error is the cause. */
 function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError' && error.cause instanceof CallError;
 }

@@ -45,12 +45,12 @@ export class InternalErrors {
     this.#lines = new LimitedLog((line) => log.error(line));
   }
 
-  /** Takes the uncaught errors of this process from now on. */
+  /** Handles the uncaught errors of this process from now on. */
   watch(): void {
     this.#unhandle ??= handleFaults((error, owner) => this.#take(error, owner));
   }
 
-  /** By place, in all processes together; those of workers a moment old. */
+  /** Counts by place, summed over all processes; those of workers lag slightly behind. */
   get counts(): InternalErrorCounts {
     return [...this.#counts];
   }
@@ -90,14 +90,14 @@ export class InternalErrors {
     this.#counts.set(place, (this.#counts.get(place) ?? 0) + count);
   }
 
-  /** Errors of this process since this was last called. */
+  /** Errors of this process since the last call. */
   takeDelta(): InternalErrorCounts {
     const delta = [...this.#unreported];
     this.#unreported.clear();
     return delta;
   }
 
-  /** Counts the errors of another process. */
+  /** Adds the errors of another process. */
   merge(delta: InternalErrorCounts): void {
     for (const [place, count] of delta) this.#count(place, count);
   }

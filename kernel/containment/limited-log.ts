@@ -1,20 +1,20 @@
 import { LRUCache } from 'lru-cache';
 
-/** Time in which a line about the same thing is written once, in milliseconds. */
+/** Interval in which only one line is written per subject, in milliseconds. */
 const PAUSE_MS = 1000;
 
-/** Lines that are remembered. */
+/** Maximum number of subjects remembered. */
 const REMEMBERED = 1000;
 
 interface Held {
-  /** Further ones since the line was written. */
+  /** Number of further lines since the last write. */
   more: number;
-  /** The latest of them. */
+  /** The latest of these lines. */
   latest: string;
   timer: NodeJS.Timeout | null;
 }
 
-/** Writes a line about the same thing at most once a second, and then the latest of what came since, and how many they were. */
+/** Rate-limits log lines: at most one a second per subject, then the latest suppressed line with the number of suppressed lines. */
 export class LimitedLog {
   readonly #write: (line: string) => void;
   readonly #held = new LRUCache<string, Held>({
@@ -28,7 +28,7 @@ export class LimitedLog {
     this.#write = write;
   }
 
-  /** @param about what the line is about. @param detail what only the first line has. */
+  /** @param about subject of the line. @param detail suffix for the first line only. */
   write(about: string, line: string, detail = ''): void {
     const held = this.#held.get(about);
     if (held) {

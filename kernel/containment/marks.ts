@@ -1,20 +1,23 @@
 /**
- * What the thread that watches the event loop reads of it. To write here is all that watching costs a request: a few
- * nanoseconds for a hook.
+ * Shared memory that the watchdog thread reads. Writing to it is all that monitoring costs a request: a few nanoseconds
+ * per hook.
  */
 export const marks = new Int32Array(new SharedArrayBuffer(4 * Int32Array.BYTES_PER_ELEMENT));
 
-/** Where in `marks`: the hook that runs, 0 for none. */
+/** Index in `marks` of the running hook; 0 for none. */
 export const HOOK = 0;
-/** Changes whenever a hook begins, is left for what it wraps, or ends. */
+/** Index of a counter that changes whenever a hook starts, calls its wrapped step, or ends. */
 export const STEP = 1;
-/** Grows for as long as the event loop turns. */
+/** Index of a counter that grows as long as the event loop turns. */
 export const BEAT = 2;
 
-/** Who debugs the main thread: 0 nobody, above 0 so many of its own searches, below 0 the thread of that number negated. */
+/**
+ * Index of the debugger lock of the main thread: 0 when free, a positive number of inspections that it runs itself, or
+ * the negated id of the thread that has paused it.
+ */
 export const DEBUGGER = 3;
 
-/** The hook of a number runs from now on. @returns what ran until then, for `endHook`. */
+/** Marks a hook as running. @returns the hook that ran before, for `endHook`. */
 export function beginHook(number: number): number {
   const outer = marks[HOOK]!;
   marks[HOOK] = number;
@@ -27,7 +30,7 @@ export function endHook(outer: number): void {
   marks[STEP]! += 1;
 }
 
-/** What a hook is called in the log. */
+/** Name of a hook in the log. */
 export interface HookLabel {
   readonly plugin: string;
   readonly hash: string;
@@ -35,22 +38,22 @@ export interface HookLabel {
   readonly endpoint: string;
 }
 
-/** Labels by their numbers, which reloads do not use up: equal labels have one number. */
+/** Labels by number. Equal labels share a number, so reloads do not use numbers up. */
 const labels: HookLabel[] = [];
 const numbers = new Map<string, number>();
 
 let listener: ((label: HookLabel, number: number) => void) | null = null;
 
-/** Tells every label there is, and every one to come; null for nobody. */
+/** Reports every existing and future label to a listener; null removes the listener. */
 export function onLabel(listens: typeof listener): void {
   listener = listens;
   for (const [at, label] of labels.entries()) listener?.(label, at + 1);
 }
 
-/** Hooks that are told apart; those beyond share the number 0 and are not watched. */
+/** Maximum number of distinct hooks; further ones share the number 0 and are not monitored. */
 const MOST_LABELS = 100_000;
 
-/** The number of a hook, above 0. */
+/** Number of a hook, at least 1. */
 export function numberOf(label: HookLabel): number {
   const key = JSON.stringify([label.plugin, label.hash, label.hook, label.endpoint]);
   const known = numbers.get(key);

@@ -15,8 +15,8 @@ export class PlaceGuards {
   readonly #as: string | undefined;
 
   /**
-   * @param endpoint around or in which the place is; undefined for the service.
-   * @param as what its hooks are called in reports. Default: by their own names.
+   * @param endpoint endpoint that the hooks belong to; undefined for the service.
+   * @param as name of its hooks in reports. Default: their own names.
    */
   constructor(
     containment: Containment,
@@ -44,7 +44,7 @@ export class PlaceGuards {
     );
   }
 
-  /** Work that nobody waits for: its failure is counted, and over with that. */
+  /** Contains a background task: a failure is counted and has no other effect. */
   task<Args extends readonly unknown[]>(
     hook: string,
     run: (...args: Args) => unknown,
@@ -61,7 +61,7 @@ export class PlaceGuards {
     };
   }
 
-  /** What answers on a port of the plugin's own. */
+  /** Contains the handler of a plugin's own port. */
   handler(handle: PortHandler): PortHandler {
     const guard = this.of('listen');
     const fail = (error: unknown, response: ServerResponse): void => {
@@ -71,7 +71,7 @@ export class PlaceGuards {
     };
     return (message, response) => {
       try {
-        // It may be an asynchronous function, though nobody waits for it.
+        // The handler may be asynchronous, even though its promise is not awaited.
         const running: unknown = handle(message, response);
         if (running instanceof Promise) running.catch((error: unknown) => fail(error, response));
       } catch (error) {

@@ -1,57 +1,57 @@
-/** What went wrong in one hook of a plugin, so far. */
+/** Faults of one hook of a plugin so far. */
 export interface HookFaults {
-  /** As in `endpoint` or `transport`. */
+  /** Name of the hook, as in `endpoint` or `transport`. */
   readonly hook: string;
   readonly count: number;
-  /** Of the last one; so are those below. */
+  /** Message of the last fault; the fields below describe it too. */
   readonly message: string;
-  /** Where it stands in the configuration: an endpoint, as in `GET /users`, or `the service`. */
+  /** Where the plugin is configured: an endpoint, as in `GET /users`, or `the service`. */
   readonly endpoint: string;
-  /** In the plugin's source, as in `/app/plugins/audit.ts:12:7`; null where the stack does not say. */
+  /** Position in the plugin's source, as in `/app/plugins/audit.ts:12:7`; null when the stack does not contain one. */
   readonly place: string | null;
   /** In milliseconds since 1970. */
   readonly at: number;
 }
 
-/** Times for which the plugin's own code held the event loop, 50 ms and more. */
+/** How often, and for how long, the plugin's own code blocked the event loop for 50 ms or more. */
 export interface Blocking {
   readonly count: number;
   readonly longestMs: number;
   readonly totalMs: number;
-  /** By the upper end of a range, in milliseconds; the last range has none. */
+  /** Counts by upper bound, in milliseconds; the last range is unbounded. */
   readonly ranges: readonly number[];
 }
 
-/** Upper ends of the ranges in which blocking is counted, in milliseconds; one range more lies above them. */
+/** Upper bounds of the ranges in which blocking is counted, in milliseconds; one more range lies above them. */
 export const blockingBoundsMs: readonly number[] = [100, 250, 500, 1000, 5000];
 
 export interface Suspension {
   /** In milliseconds since 1970. */
   readonly since: number;
-  /** What the last fault said. */
+  /** Message of the last fault. */
   readonly message: string;
 }
 
-/** What one process tells another of a plugin since it last did. */
+/** Changes of a plugin's record since the last report to another process. */
 export interface FaultDelta {
   readonly name: string;
   readonly hash: string;
   readonly faults: readonly HookFaults[];
-  /** Times for which the event loop was held. */
+  /** Durations for which the event loop was blocked. */
   readonly heldMs: readonly number[];
 }
 
-/** Times that are kept until another process is told. */
+/** Maximum durations kept until the next report to another process. */
 const MOST_UNTOLD = 100;
 
-/** What is known of one content of a plugin's file: faults, blocking, suspension. */
+/** Record of one content of a plugin's file: faults, blocking, suspension. */
 export class PluginRecord {
   readonly name: string;
   readonly hash: string;
-  /** Absolute paths of its files; empty until the plugin is attached in this process. */
+  /** Absolute paths of the plugin's files; empty until it is attached in this process. */
   files: ReadonlySet<string>;
   suspension: Suspension | null = null;
-  /** Faults since a hook of it last went well, in this process. */
+  /** Consecutive faults in this process since one of its hooks last succeeded. */
   inRow = 0;
   readonly #faults = new Map<string, HookFaults>();
   readonly #untold = new Map<string, HookFaults>();
@@ -85,7 +85,7 @@ export class PluginRecord {
     };
   }
 
-  /** Counts faults. @param isOwn they happened in this process, whose owner is to be told. */
+  /** Counts faults. @param isOwn true when they happened in this process, so that they are reported to its owner. */
   count(faults: HookFaults, isOwn: boolean): void {
     add(this.#faults, faults);
     if (isOwn) add(this.#untold, faults);
@@ -100,7 +100,7 @@ export class PluginRecord {
     this.#ranges[range < 0 ? blockingBoundsMs.length : range]! += 1;
   }
 
-  /** What was counted since this was last asked for; null for nothing. */
+  /** Counts since the last call; null when there are none. */
   takeDelta(): FaultDelta | null {
     const { name, hash } = this;
     const faults = [...this.#untold.values()];

@@ -4,33 +4,34 @@ import { type HookGuard, noteOfOthers } from './hook-guard.ts';
 import { beginHook, endHook } from './marks.ts';
 import { isReply, isThenable } from './reply-state.ts';
 
-/** Steps whose failures are replies: what they promise never fails. */
+/** Steps that return failures as replies: their promises never reject. */
 const contained = new WeakSet<object>();
 
-/** What a hook wraps, which is not the hook's: neither its time nor what it throws. */
+/** Wraps the inner step of a hook, whose time and errors are not attributed to the hook. */
 export function leaving<R>(next: Step<R>, guard: HookGuard): Step<R> {
   const mayFail = !contained.has(next);
-  // By this name the watchdog knows that what holds the loop is not the hook.
+  // The watchdog recognizes this function name, and does not blame the hook for blocking inside it.
   return function leaveHook(request, call) {
     const outer = beginHook(0);
     try {
       const reply = next(request, call);
       if (!(reply instanceof Promise)) return reply;
       waitsInside(guard, reply, call);
-      // Also hears it where the hook does not wait: what is late then ends nothing.
+      // Handles the rejection even when the hook does not await it, so that a late one does not end the process.
       if (mayFail) reply.then(undefined, noteOfOthers);
       return reply;
     } catch (error) {
       noteOfOthers(error);
       throw error;
     } finally {
-      // Of a hook that had waited before it went on, nothing runs: whatever else holds the loop is not its doing.
+      // A hook that awaited something before calling the inner step is no longer marked as running, so it is not blamed
+      // for later blocking.
       endHook(outer);
     }
   };
 }
 
-/** A failure of the step is a failed reply. */
+/** Converts failures of a step into failed replies. */
 export function refusing<R>(step: Step<R>, guard: HookGuard): Step<R> {
   const { record, number } = guard;
   const settle = (reply: Reply): Reply => {
@@ -59,7 +60,7 @@ export function refusing<R>(step: Step<R>, guard: HookGuard): Step<R> {
   return guarded;
 }
 
-/** A step that fails only where the one inside does. */
+/** Marks a step that fails only when its inner step does. */
 export function asSafeAs<R>(inside: Step<R>, step: Step<R>): Step<R> {
   if (contained.has(inside)) contained.add(step);
   return step;

@@ -4,12 +4,12 @@ export function isReply(value: unknown): value is Reply {
   return value instanceof Reply;
 }
 
-/** True for a promise of any make. */
+/** True for any kind of promise. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }
 
-/** A reply as it was. What is inside its data is not looked at: what was changed there stays so. */
+/** Snapshot of a reply. Shallow: changes within its data are not reverted. */
 export class ReplyState {
   readonly #reply: Reply;
   readonly #status: number;
@@ -24,7 +24,7 @@ export class ReplyState {
   readonly #upgrade: Reply['upgrade'];
   readonly #errors: Reply['errors'];
 
-  // Field by field: to copy an object of a class costs four times as much.
+  // Copied field by field: copying a class instance costs four times as much.
   constructor(reply: Reply) {
     this.#reply = reply;
     this.#status = reply.status;
@@ -40,7 +40,7 @@ export class ReplyState {
     this.#errors = reply.errors;
   }
 
-  /** Makes the reply what it was. @returns false when that cannot be done: somebody has taken its bytes. */
+  /** Restores the reply. @returns false when that is impossible because its bytes have been read. */
   restore(): boolean {
     const reply = this.#reply;
     if (this.#body instanceof ByteStream && this.#body.isTaken) return false;

@@ -1,12 +1,12 @@
 import { type ClientRequest, PipeRequest } from '#contract';
 
-/** A request as it was, whichever of the two kinds. */
+/** Snapshot of a request of either kind. */
 export class RequestState {
   readonly #request: object;
   readonly #body: ClientRequest['body'];
-  /** Of a pipe: everything. */
+  /** Complete copy of a pipe request. */
   readonly #copy: PipeRequest | null;
-  /** Of a client: what alone can be changed in it. */
+  /** Headers of a client request, its only mutable part. */
   readonly #headers: string[] | null;
 
   constructor(request: object) {
@@ -17,7 +17,7 @@ export class RequestState {
     this.#headers = isPiped ? null : (request as ClientRequest).headers.list.slice();
   }
 
-  /** Makes the request what it was. @returns false when that cannot be done: somebody has taken its body. */
+  /** Restores the request. @returns false when that is impossible because its body has been read. */
   restore(): boolean {
     if (this.#body?.isTaken) return false;
     if (this.#copy) {

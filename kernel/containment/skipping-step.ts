@@ -8,9 +8,9 @@ import { isReply, isThenable, ReplyState } from './reply-state.ts';
 import { RequestState } from './request-state.ts';
 
 /**
- * A wrap that is passed over where it fails. Before it has gone on, what it wraps gets the request as it was; afterwards the
- * answer of what it wraps is given, as it was. Neither can be done where the hook has taken bytes that come only once: the
- * body of a request, or that of a reply, that is still on its way. The request is refused then, as without skipping.
+ * Skips a wrap when it fails. If it had not called its inner step, the inner step is called with the original request;
+ * otherwise the original reply of the inner step is returned. Both are impossible when the hook has consumed the
+ * streamed body of a request or a reply. The request then fails, as without skipping.
  */
 export function skipping<R extends object>(wrap: Wrap<R>, next: Step<R>, guard: HookGuard): Step<R> {
   const { record, number } = guard;
@@ -25,7 +25,7 @@ export function skipping<R extends object>(wrap: Wrap<R>, next: Step<R>, guard: 
   const refused = refusing(step, guard);
   return (request, call) => {
     if (record.suspension !== null) return next(request, call);
-    // One call twice in the hook at a time: whose answer is whose cannot be told.
+    // The same call is in the hook twice at a time, so replies cannot be attributed.
     if (passes.has(call)) return refused(request, call);
     const pass = new Pass(request, call, next, guard);
     const outer = passes.current;
@@ -57,7 +57,7 @@ export function skipping<R extends object>(wrap: Wrap<R>, next: Step<R>, guard: 
   };
 }
 
-/** Requests that are in a hook: the one whose hook runs now, and those whose hooks wait. */
+/** Requests inside a hook: the one whose hook runs now, and those whose hooks wait. */
 class Passes<R extends object> {
   current: Pass<R> | null = null;
   readonly waiting = new Map<Call, Pass<R>>();
@@ -66,7 +66,7 @@ class Passes<R extends object> {
     return this.current?.call === call || (this.waiting.size > 0 && this.waiting.has(call));
   }
 
-  /** Of a call, whether the hook went on with the call itself or with a part of it. */
+  /** Pass of a call, whether the hook used the call itself or a part of it. */
   of(call: Call): Pass<R> | undefined {
     for (let at: Call | null = call; at; at = at.outer) {
       if (this.current?.call === at) return this.current;
@@ -77,7 +77,7 @@ class Passes<R extends object> {
   }
 }
 
-/** One request in a hook: what is needed to go on without the hook. */
+/** One request inside a hook, with the state needed to continue without the hook. */
 class Pass<R extends object> {
   readonly call: Call;
   readonly #request: R;
@@ -95,7 +95,7 @@ class Pass<R extends object> {
     this.#before = new RequestState(request);
   }
 
-  /** The hook went on; it may do so again. */
+  /** Records that the hook called its inner step; it may do so again. */
   goneOn(reply: Reply | Promise<Reply>): void {
     this.#reply = reply;
     this.#state = null;
@@ -109,21 +109,21 @@ class Pass<R extends object> {
     reply.then(note, () => {});
   }
 
-  /** What the hook returned. */
+  /** Handles the hook's return value. */
   settle(reply: Reply): Reply | Promise<Reply> {
     if (!isReply(reply)) return this.fail(this.#guard.wrongType(reply, 'a Reply'));
     this.#guard.passed();
     return reply;
   }
 
-  /** What the hook threw. */
+  /** Handles an error of the hook. */
   fail(error: unknown): Reply | Promise<Reply> {
     const failure = this.#guard.judge(error);
     const other = failure instanceof PluginFault ? this.#skip() : null;
     return other ?? Reply.failed(failure);
   }
 
-  /** The answer without the hook; null where there is none. */
+  /** Reply without the hook; null when that is impossible. */
   #skip(): Reply | Promise<Reply> | null {
     const reply = this.#reply;
     if (this.call.reason) return Reply.failed(toCallError(this.call.reason));

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { type SourcePlace, stackInSource, textOf } from './source-columns.ts';
 
-/** More of a stack is not looked at. */
+/** Maximum characters of a stack that are examined. */
 const LONGEST_STACK = 32 * 1024;
 
 /** The stack of what was thrown, with the places of the sources of plugins; empty where there is none. Never throws, whatever was thrown. */
@@ -14,7 +14,7 @@ export function stackOf(error: unknown): string {
   }
 }
 
-/** What was thrown, in one line of at most 300 characters. Never throws, whatever was thrown. */
+/** Message of a thrown value, in one line of at most 300 characters. Never throws, whatever `error` is. */
 export function messageOf(error: unknown): string {
   try {
     const text = error instanceof Error ? `${error.name}: ${error.message}` : `thrown: ${String(error)}`;
@@ -24,7 +24,7 @@ export function messageOf(error: unknown): string {
   }
 }
 
-/** The places of a stack that are in files, innermost first; those of Node.js itself are left out. */
+/** Source positions in a stack, innermost first; Node.js internals are omitted. */
 export function placesOf(stack: string): SourcePlace[] {
   return stack.split('\n').flatMap((line) => {
     const frame = /^\s*at (?:.*\((.+)\)|(?:async )?(.+))$/.exec(line);
@@ -34,7 +34,7 @@ export function placesOf(stack: string): SourcePlace[] {
   });
 }
 
-/** The path of a script; null for one that is in no file. */
+/** Path of a script; null when it is not in a file. */
 export function pathOf(location: string): string | null {
   if (location.startsWith('node:')) return null;
   if (!location.startsWith('file:')) return /^(?:\/|[A-Za-z]:[\\/])/.test(location) ? location : null;
@@ -45,7 +45,7 @@ export function pathOf(location: string): string | null {
   }
 }
 
-/** The innermost place of a stack that is in one of the files, as in `/app/plugins/audit.ts:12:7`. */
+/** Innermost position of a stack that is in one of the files, as in `/app/plugins/audit.ts:12:7`. */
 export function placeIn(files: ReadonlySet<string>, stack: string): string | null {
   const place = placesOf(stack).find(({ file }) => files.has(file));
   return place ? textOf(place) : null;

@@ -1,21 +1,21 @@
 import { currentFaultOwner, type FaultOwner } from '../contract/internal.ts';
 import { placesOf, stackOf } from './source-place.ts';
 
-/** Knows plugins from files. */
+/** Owner of plugins from files. */
 export interface Owner {
-  /** Takes an error that nothing caught. @param files of its stack, innermost first. @returns false for an error of other code. */
+  /** Claims an uncaught error. @param files files in its stack, innermost first. @returns false for an error of other code. */
   takes(error: unknown, files: readonly string[]): boolean;
 }
 
-/** Takes every error that no plugin takes. @param owner what it belongs to; null when unknown. */
+/** Handles the errors that no plugin owner claims. @param owner owner of the failing code; null when unknown. */
 export type FaultHandler = (error: unknown, owner: FaultOwner | null) => void;
 
 const owners = new Set<Owner>();
 const handlers: FaultHandler[] = [];
 
 /**
- * Takes uncaught errors of plugins from files, whose stack leads to a plugin or to no file at all. Any other goes to the
- * handler of the process; without one it ends the process, unless somebody else listens.
+ * Claims uncaught errors of plugins from files, whose stack leads to a plugin or to no file at all. Other errors go to
+ * the handler of the process; without one they end the process, unless another listener exists.
  */
 export function ownStrayErrors(owner: Owner): void {
   owners.add(owner);
@@ -27,7 +27,7 @@ export function disownStrayErrors(owner: Owner): void {
   listen();
 }
 
-/** Hands every uncaught error that is not a plugin's to a handler; of several the last one. @returns ends that. */
+/** Passes uncaught errors that are not a plugin's to a handler; if several are registered, to the last one. @returns a function that removes the handler. */
 export function handleFaults(handler: FaultHandler): () => void {
   handlers.push(handler);
   listen();
@@ -38,7 +38,7 @@ export function handleFaults(handler: FaultHandler): () => void {
   };
 }
 
-/** Listens while somebody takes errors. */
+/** Listens for uncaught errors while an owner or a handler is registered. */
 function listen(): void {
   process.off('unhandledRejection', onRejection);
   process.off('uncaughtException', onException);
@@ -58,7 +58,7 @@ function isTaken(error: unknown): boolean {
 
 function onRejection(reason: unknown): void {
   if (isTaken(reason) || process.listenerCount('unhandledRejection') > 1) return;
-  // As where nobody listens: it becomes an exception.
+  // Same as without a listener: the rejection becomes an exception.
   throw reason;
 }
 

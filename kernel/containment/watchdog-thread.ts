@@ -7,20 +7,20 @@ import { noteSource, placeInSource, textOf } from './source-columns.ts';
 import { pathOf } from './source-place.ts';
 import { describeHeld, type Held, type ThreadOptions, type WatchedPlugin } from './watchdog.ts';
 
-/** Watches the event loop from a thread of its own, which goes on when the loop does not. */
+/** Watches the event loop from a separate thread, which keeps running when the loop is blocked. */
 
-/** Time between two looks, in milliseconds; a look that comes much later says nothing about the loop. */
+/** Time between two checks, in milliseconds; a check that is much too late says nothing about the loop. */
 const LOOK_MS = 10;
 const LATE_LOOK_MS = 30;
-/** From here on the plugin is told of, in milliseconds. */
+/** Blocking from which the plugin is reported, in milliseconds. */
 const HELD_MS = 50;
-/** From here on it is looked where the loop is, which makes it stand for some 50 ms more. */
+/** Blocking from which the code position is determined, in milliseconds. This pauses the loop for about another 50 ms. */
 const LOCATE_MS = 100;
-/** Shortest time between two such looks at a loop that may still go on by itself, in milliseconds. */
+/** Minimum time between two such determinations while the loop may still continue by itself, in milliseconds. */
 const LOCATE_PAUSE_MS = 10_000;
-/** From here on it is looked where the loop is whatever was before: the line about a loop that is held for ever tells it. */
+/** Blocking from which the position is determined regardless of earlier ones, in milliseconds: the log line about an endless block includes it. */
 const LOCATE_ENDLESS_MS = 500;
-/** From here on the log is told while the loop is held, since it may be held for ever; and again after so long. */
+/** Blocking from which the log is written while the loop is still blocked, in milliseconds, since it may never continue. Repeated at an interval. */
 const ENDLESS_MS = 1000;
 const REPEAT_MS = 10_000;
 
@@ -31,15 +31,15 @@ const labels = new Map<number, HookLabel>();
 
 let lookedAt = performance.now();
 let locatedAt = Number.NEGATIVE_INFINITY;
-/** What was there at the last look. */
+/** Values at the last check. */
 let seen = { hook: 0, step: 0, beat: 0 };
 let heldMs = 0;
 let toldMs = 0;
 let located: Located | null = null;
 
-/** Where the loop is. */
+/** Code position of the blocked loop. */
 interface Located {
-  /** Null while it is not known, and where it is in no plugin. */
+  /** Null while unknown, and when the position is not in a plugin. */
   plugin: WatchedPlugin | null;
   place: string | null;
 }
@@ -93,7 +93,7 @@ function heldBy(label: HookLabel | undefined): Held {
   };
 }
 
-/** The loop may never turn again: the line is written from here, and the process that started this one is told. */
+/** Logs from this thread and reports to the parent process, because the loop may never turn again. */
 function tell(): void {
   const label = labels.get(seen.hook);
   if (!label && !located?.plugin) return;
@@ -107,11 +107,11 @@ function write(descriptor: number, text: string): void {
   try {
     writeSync(descriptor, text);
   } catch {
-    // Nobody reads it.
+    // The descriptor has no reader.
   }
 }
 
-/** Lets the main thread stand for a moment to see where it is, unless it searches a thread itself. */
+/** Pauses the main thread for a moment to determine its position, unless it is inspecting a thread itself. */
 function locate(now: number): void {
   if (Atomics.compareExchange(marks, DEBUGGER, 0, -threadId) !== 0) return;
   locatedAt = now;
@@ -133,7 +133,7 @@ function locate(now: number): void {
   session.post('Debugger.pause');
 }
 
-/** The innermost place in a plugin, unless the plugin has only called on what it wraps. */
+/** Determines the innermost position in a plugin, unless the plugin has only called its wrapped step. */
 function place(frames: readonly Debugger.CallFrame[], scripts: ReadonlyMap<string, string>, result: Located): void {
   for (const { functionName, location } of frames) {
     if (functionName === 'leaveHook') return;

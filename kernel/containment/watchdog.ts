@@ -4,19 +4,19 @@ import { freeDebuggerOf } from './debugger-lock.ts';
 import { BEAT, type HookLabel, marks, onLabel } from './marks.ts';
 import { notedSources } from './source-columns.ts';
 
-/** A plugin's code blocked the event loop. */
+/** Report of a plugin whose code blocked the event loop. */
 export interface Held {
   readonly plugin: string;
   readonly hash: string;
-  /** The hook that ran; null where the code went on after it had waited, or belongs to no request. */
+  /** The hook that ran; null when the code continued after an await, or does not belong to a request. */
   readonly hook: string | null;
   readonly endpoint: string | null;
-  /** In the plugin's source; null where it was not looked for. */
+  /** Position in the plugin's source; null when it was not determined. */
   readonly place: string | null;
   readonly ms: number;
 }
 
-/** As in `plugin "acme/audit" has blocked the event loop for 11 s at /app/audit.ts:3:5, in hook "proxy" of GET /a`. */
+/** Formats a report, as in `plugin "acme/audit" has blocked the event loop for 11 s at /app/audit.ts:3:5, in hook "proxy" of GET /a`. */
 export function describeHeld({ plugin, hook, endpoint, place, ms }: Held): string {
   const at = place === null ? '' : ` at ${place}`;
   const of = hook === null ? '' : `, in hook "${hook}" of ${endpoint}`;
@@ -31,14 +31,14 @@ export interface WatchedPlugin {
 
 export interface ThreadOptions {
   readonly marks: Int32Array;
-  /** Where what may never end is reported to the process that started this one; null for nowhere. */
+  /** File descriptor for reports of possibly endless blocking to the parent process; null for none. */
   readonly reports: number | null;
 }
 
-/** Time between two beats of the event loop, in milliseconds. */
+/** Interval of the event loop's heartbeat, in milliseconds. */
 const BEAT_MS = 20;
 
-/** The thread that watches the event loop of this process, for as long as somebody has plugins from files. */
+/** Thread that watches the event loop of this process while plugins from files are loaded. */
 class Watchdog {
   readonly #thread: Worker;
   readonly #beating: NodeJS.Timeout;
@@ -51,7 +51,7 @@ class Watchdog {
     this.#thread.on('message', (held: Held) => {
       for (const listener of listeners) listener(held);
     });
-    // Without it everything goes on as before, unwatched.
+    // If the thread fails, the process keeps running without the watchdog.
     this.#thread.on('error', () => {});
     onLabel((label: HookLabel, number: number) => this.#thread.postMessage({ label, number }));
     this.#beating = setInterval(() => {
@@ -75,13 +75,13 @@ class Watchdog {
 const listeners = new Set<(held: Held) => void>();
 let watchdog: Watchdog | null = null;
 
-/** A share in the watchdog of the process; it ends with the last one. */
+/** A share in the watchdog of the process, which ends with its last share. */
 export interface ProcessWatch {
   watch(plugin: WatchedPlugin): void;
   close(): Promise<void>;
 }
 
-/** @param reports as of `ThreadOptions`; that of the first counts. */
+/** @param reports as of `ThreadOptions`; the first caller's value is used. */
 export function watchProcess(reports: number | null, onHeld: (held: Held) => void): ProcessWatch {
   watchdog ??= new Watchdog(reports);
   const own = watchdog;
