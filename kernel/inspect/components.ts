@@ -8,24 +8,24 @@ import type { FindPosition } from './file-position.ts';
 import { listPlugins, type PluginView } from './plugins.ts';
 import type { Served } from './served.ts';
 
-/** The components that a configuration may name. */
+/** Components that a configuration may name. */
 export interface Components {
   readonly names: readonly Namespace[];
-  /** What is not to be shown of a configuration. */
+  /** Tells which parts of a configuration are secret. */
   readonly isSecret: IsSecret;
-  /** What those that are loaded say of themselves. */
+  /** Descriptions of the loaded components. */
   readonly known: KnownPlugins;
-  /** Loads every plugin: until then, what the schemas of those that are not used mark as secret is not known. */
+  /** Loads every plugin. Before that, secrets marked by the schemas of unused plugins are not known. */
   load(): Promise<void>;
-  /** The JSON Schema of a whole configuration. */
+  /** JSON Schema of a complete configuration. */
   schema(): Promise<CompleteSchema>;
-  /** The JSON Schema of one component; undefined when none of that name has a configuration. */
+  /** JSON Schema of one component; undefined when no component of that name has a configuration. */
   schemaOf(namespace: Namespace): Promise<JsonSchema | undefined>;
-  /** What a component that is loaded may be given at a level. */
+  /** Schema of a loaded component's configuration at a level. */
   schemaAt(namespace: Namespace, level: Level): Schema | undefined;
-  /** As of `auditRules`. */
+  /** See `auditRules`. */
   auditRules(): Promise<readonly AuditRule[]>;
-  /** As of `listPlugins`. */
+  /** See `listPlugins`. */
   list(
     served: Pick<Served, 'config' | 'compiled'>,
     generations: number,
@@ -33,7 +33,7 @@ export interface Components {
   ): Promise<readonly PluginView[]>;
 }
 
-/** The components of a registry. */
+/** Components of a registry. */
 export function componentsOf(registry: Registry): Components {
   return {
     names: registry.namespaces,

@@ -1,6 +1,6 @@
 import type { Catalogue, DataObject, ServiceConfig } from '#contract';
 
-/** What a configuration serves, in OpenAPI 3.1. @throws Error where the catalogue has nothing that describes it. */
+/** Describes the endpoints of a configuration in OpenAPI 3.1. @throws Error when the catalog has no component that describes it. */
 export async function describeServed(
   { describe }: Catalogue,
   config: ServiceConfig,

@@ -29,55 +29,55 @@ import { placeholderValuesFor } from './placeholder-values.ts';
 import { pointerOf } from './routes.ts';
 import type { Served } from './served.ts';
 
-/** A request to be explained; it is never made. */
+/** A sample request to explain; it is never sent. */
 export interface SampleRequest {
   readonly method: string;
-  /** Path and query as on the wire. */
+  /** Request target, path and query as on the wire. */
   readonly target: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
-  /** Address it comes from. Default `127.0.0.1`. */
+  /** Client address. Default: `127.0.0.1`. */
   readonly ip?: string;
 }
 
-/** What one backend would be sent. */
+/** Request that would be sent to one backend. */
 export interface Forwarded extends FilePosition {
   readonly method: string;
-  /** One for each host the call may go to. A value that only a real request brings stands as its placeholder. */
+  /** One URL per host that the call may go to. Values known only for a real request are shown as placeholders. */
   readonly urls: readonly string[];
-  /** As handed to the backend's client, which adds `Host`, the framing of a body and its own `Accept-Encoding`. */
+  /** Headers as passed to the backend's client, which adds `Host`, the body framing and its own `Accept-Encoding`. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: boolean;
   readonly hosts: readonly string[];
-  /** How hosts are found. */
+  /** Service discovery of the hosts. */
   readonly sd: string;
-  /** How its answer is read. */
+  /** Encoding of the backend's response. */
   readonly encoding: string;
-  /** The answer is dropped. */
+  /** True when the response is discarded. */
   readonly shadow: boolean;
-  /** Components that see the request, and may change it, outermost first. */
+  /** Components that see, and may change, the request, outermost first. */
   readonly stages: readonly Stage[];
   readonly clientHeaders: readonly ForwardingDecision[];
   readonly clientQuery: readonly ForwardingDecision[];
-  /** The query of `url_pattern` gives way to what is forwarded. */
+  /** True when forwarded parameters replace the query of `url_pattern`. */
   readonly patternQueryLost: boolean;
-  /** Why nothing is sent; null when something is. */
+  /** Reason why no request is sent; null when one is sent. */
   readonly refused: string | null;
 }
 
 export interface Explanation extends Matching {
-  /** Components around everything, outermost first. */
+  /** Components that wrap all requests, outermost first. */
   readonly service: readonly string[];
-  /** Components around all backends, outermost first. */
+  /** Components that wrap all backends, outermost first. */
   readonly stages: readonly Stage[];
-  /** How the response is written; null when no endpoint serves the request. */
+  /** Encoding of the response; null when no endpoint matches the request. */
   readonly outputEncoding: string | null;
-  /** One for each backend, in order of declaration. */
+  /** One entry per backend, in order of declaration. */
   readonly forwarded: readonly Forwarded[];
 }
 
 /**
- * Tells what a request would lead to: the endpoint, the pipe, and what each backend would be sent. Made by the code that
- * serves, without its components: what those change is not seen.
+ * Explains how a request would be processed: the endpoint, the pipe, and the request to each backend. Uses the serving
+ * code, but without its components, so their changes are not reflected.
  */
 export async function explainRequest(
   served: Served,
@@ -139,7 +139,7 @@ function sampleMessage(
   message.method = method;
   message.url = target;
   for (const [name, value] of headers) message.rawHeaders.push(name, value);
-  // The parser fills these for a request from the wire; of repeated ones the first counts.
+  // The parser sets these for a real request; of repeated headers the first counts.
   const named = headers.toReversed().map(([name, value]) => [name.toLowerCase(), value]);
   message.headers = { host: `localhost:${port}`, ...Object.fromEntries(named) };
   return message;
@@ -149,10 +149,10 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** Nothing is decoded: the answer is made up. */
+/** No decoding is needed: the reply is artificial. */
 const undecoded: Encoding = { name: PASSING, raw: true };
 
-/** Sends the request down the backend's own pipe, with a recorder in the place of its client. */
+/** Sends the request through the backend's own pipe, with a recorder in place of its client. */
 function forward(
   route: Route,
   backend: BackendConfig,
@@ -191,7 +191,7 @@ function forward(
     });
     const request = entering.copy();
     request.earlier = earlier;
-    // Those of a message are not in the path.
+    // Parameters of a message are not in the path.
     request.params = { ...params, ...request.params };
     const reply = send(request, call) as Reply;
     refused ??= reply.errors[0]?.message ?? null;

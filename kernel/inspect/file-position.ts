@@ -1,23 +1,23 @@
 import { type Document, parentPointer } from '../config/index.ts';
 
-/** Where something stands in the configuration. */
+/** Position in the configuration. */
 export interface FilePosition {
-  /** JSON pointer in the document; of the nearest thing that is written when the thing itself is not. */
+  /** JSON pointer in the document; when the value itself is not written there, the pointer of its nearest written ancestor. */
   readonly pointer: string;
   readonly file?: string;
-  /** Counts from 1. */
+  /** Line, counted from 1. */
   readonly line?: number;
-  /** Counts from 1, in UTF-16 units. */
+  /** Column, counted from 1, in UTF-16 units. */
   readonly column?: number;
 }
 
-/** Finds the place of what a pointer leads to. */
+/** Finds the position of a pointer. */
 export type FindPosition = (pointer: string) => FilePosition;
 
-/** For a configuration without a text: the pointer is all there is. */
+/** For a configuration without a text, where only the pointer is known. */
 export const pointerOnly: FindPosition = (pointer) => ({ pointer });
 
-/** Places in a document, at the key where there is one. */
+/** Finds positions in a document, at the key if there is one. */
 export function positionsIn(document: Document): FindPosition {
   return (pointer) => {
     for (let at = pointer; ; at = parentPointer(at)) {

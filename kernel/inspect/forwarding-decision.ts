@@ -10,15 +10,15 @@ import { parsePlaceholder, splitPlaceholders } from '../pipeline/pattern.ts';
 import { bodyHeaders, connectionNames, isLookAlike, ownHeaders } from '../pipeline/request.ts';
 import type { Route } from '../pipeline/route.ts';
 
-/** Whether something of the client's request reaches a backend, as it came or in the address. */
+/** Decision whether a header or parameter of the client's request reaches a backend, unchanged or within the address. */
 export interface ForwardingDecision {
   readonly name: string;
   readonly passes: boolean;
-  /** Why it does not; null when it does. */
+  /** Reason why it is not forwarded; null when it is. */
   readonly why: string | null;
 }
 
-/** What the reasons look at. Names are lower-case. */
+/** Input of the reasons. Names are lower-case. */
 interface Case {
   readonly name: string;
   readonly hasBody: boolean;
@@ -28,7 +28,7 @@ interface Case {
   readonly sets: ReadonlySet<string>;
 }
 
-/** Why a header does not pass, the strongest reason first. */
+/** Reasons why a header is not forwarded, strongest first. */
 const headerReasons: readonly (readonly [applies: (match: Case) => boolean, why: string])[] = [
   [({ name }) => ownHeaders.has(name), 'the gateway writes it itself'],
   [({ name }) => isHopByHop(name), 'it belongs to the connection'],
@@ -42,7 +42,7 @@ const headerReasons: readonly (readonly [applies: (match: Case) => boolean, why:
   [({ backend }) => backend.input_headers.length > 0, 'not in input_headers of the backend'],
 ];
 
-/** What of the client's request stands in the address of a backend. @param withQuery whether the pattern's query is sent. */
+/** Parts of the client's request used in the address of a backend. @param withQuery whether the pattern's query is sent. */
 export function usedInAddress(
   { url_pattern: pattern, host }: BackendConfig,
   withQuery: boolean,
@@ -56,7 +56,7 @@ export function usedInAddress(
   return { headers: namesFrom('header'), parameters: namesFrom('query') };
 }
 
-/** Each header of the client's, and whether it is in what was sent. @param used names of those in the address. */
+/** Decides for each client header whether it was sent. @param used names of the headers used in the address. */
 export function headerDecisions(
   client: ClientRequest,
   { endpoint, sets }: Pick<Route, 'endpoint' | 'sets'>,
@@ -76,7 +76,7 @@ export function headerDecisions(
   });
 }
 
-/** Each query parameter of the client's, and whether it is in what was sent. */
+/** Decides for each client query parameter whether it was sent. */
 export function queryDecisions(
   client: ClientRequest,
   endpoint: EndpointConfig,

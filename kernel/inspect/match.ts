@@ -12,11 +12,11 @@ import { findOtherMatches, type OtherMatch } from './other-matches.ts';
 import { pointerOf, type RouteView, viewRoute } from './routes.ts';
 import type { Served } from './served.ts';
 
-/** What answers a request. */
+/** The component or endpoint that handles a request. */
 export type Match =
-  /** `params` by the names of the endpoint's path; `*` for what a wildcard stands for. */
+  /** `params` by the names in the endpoint's path; `*` holds the part matched by a wildcard. */
   | { readonly kind: 'route'; readonly route: RouteView; readonly params: Params }
-  /** A path that a component answers: health, debug or echo. */
+  /** A path handled by a component: health, debug or echo. */
   | { readonly kind: 'builtin' }
   | { readonly kind: 'options'; readonly status: 200; readonly allow: readonly string[] }
   | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
@@ -24,7 +24,7 @@ export type Match =
   | { readonly kind: 'refused'; readonly status: 400; readonly text: string }
   | { readonly kind: 'none'; readonly status: 404 };
 
-/** An endpoint that was not chosen, and the reason. */
+/** An endpoint that was not chosen, with the reason. */
 export interface Considered {
   readonly route: RouteView;
   readonly why: string;
@@ -32,25 +32,25 @@ export interface Considered {
 
 export interface Matching {
   readonly match: Match;
-  /** The reason in one sentence. */
+  /** The reason, in one sentence. */
   readonly why: string;
   /** Other endpoints that match the path. */
   readonly rivals: readonly Considered[];
-  /** Where nothing matches, the endpoints most like the path. */
+  /** Endpoints most similar to the path, when none matches. */
   readonly nearMisses: readonly Considered[];
 }
 
-/** A matching with what it was made from. */
+/** A matching with the data it was derived from. */
 export interface RouteMatch extends Matching {
-  /** Null for a target that no gateway can read. */
+  /** Parsed target; null when it is invalid. */
   readonly target: Target | null;
-  /** The endpoint that serves the request; null for none. */
+  /** The endpoint that serves the request; null when there is none. */
   readonly winner: Route | null;
-  /** As the request would carry them. */
+  /** Path parameters as in the request. */
   readonly params: Params;
 }
 
-/** Tells what answers a request, by the router that serves. No request is made. @param target as on the wire. */
+/** Determines what handles a request, using the serving router. No request is sent. @param target as on the wire. */
 export async function matchRoute(
   served: Served,
   method: string,
@@ -61,10 +61,10 @@ export async function matchRoute(
   return { match, why, rivals, nearMisses: near };
 }
 
-/** Headers of a request by which it is told what answers it, by their names in lower case. */
+/** Request headers that influence matching, by lower-case name. */
 type TellingHeaders = Readonly<Partial<Record<'x-forwarded-prefix' | 'host' | 'content-type', string>>>;
 
-/** As `matchRoute`. */
+/** See `matchRoute`. */
 export async function findMatch(
   served: Served,
   method: string,
@@ -103,8 +103,8 @@ export async function findMatch(
 }
 
 /**
- * The endpoint that a request comes to over HTTP/2 by its content type. Where nothing is said of that, it is of the type of
- * what is published at its path: no other endpoint has that method and path.
+ * Finds the endpoint that handles an HTTP/2 request by its content type. Without one, the content type of the endpoint
+ * published at the path is assumed: no other endpoint has that method and path.
  */
 function findPublished(
   http2: Http2Routes | null,

@@ -2,22 +2,22 @@ import { nearest, parseSegment, readSegment } from '../config/index.ts';
 import { ANY } from '../contract/internal.ts';
 import type { Route } from '../pipeline/route.ts';
 
-/** An endpoint that does not match a path but looks like it. */
+/** An endpoint that does not match a path but is similar to it. */
 export interface NearMiss {
   readonly route: Route;
-  /** What keeps it from matching. */
+  /** Reason why it does not match. */
   readonly why: string;
 }
 
 const MAX_MISSES = 3;
-/** A segment that is only spelled differently is half as wrong as another one. */
+/** Penalty of a misspelled segment: half that of a different one. */
 const MISSPELLED = 0.5;
-/** Enough to put an endpoint of another method behind one that is as near otherwise. */
+/** Penalty of a different method: enough to rank such an endpoint behind an otherwise equal one. */
 const OTHER_METHOD = 0.25;
 
 /**
- * The endpoints most like a path, nearest first. At least half of the segments must agree, and a fixed one must be alike:
- * a variable agrees with anything.
+ * Endpoints most similar to a path, nearest first. At least half of the segments must agree, and at least one fixed
+ * segment must be similar, because variables agree with anything.
  * @param plain decoded path.
  */
 export function nearMisses(routes: readonly Route[], method: string, plain: string): NearMiss[] {
@@ -52,7 +52,7 @@ function distanceOf(wanted: readonly string[], results: readonly string[]): numb
   return isAlike ? distance : Number.POSITIVE_INFINITY;
 }
 
-/** Every other word is near one of two letters. */
+/** Words of two letters or fewer are never considered misspelled: almost any other word is close to them. */
 function isMisspelled(wanted: string, match: string): boolean {
   return wanted.length > 2 && nearest(match, [wanted]) !== undefined;
 }

@@ -6,7 +6,7 @@ import { fixedLength } from '../server/trie-path.ts';
 import { routeId } from './routes.ts';
 import type { Served } from './served.ts';
 
-/** An endpoint that matches a path too and does not serve it. */
+/** An endpoint that also matches a path but does not serve it. */
 export interface OtherMatch {
   readonly route: Route;
   readonly why: string;
@@ -14,14 +14,15 @@ export interface OtherMatch {
 
 const CATCH_ALL = '/__catchall';
 
-/** Other matches reported at most. */
+/** Maximum number of other matches reported. */
 const MAX_OTHER_MATCHES = 10;
 
 /**
- * The other endpoints that match a path: those of the same method in the order in which they would step in, then the
- * first of every other method. They are found by the router itself, asked again without those found before.
+ * Finds the other endpoints that match a path: first those of the same method, in the order in which they would take
+ * over, then the first one of every other method. Uses the router itself, each time without the endpoints already
+ * found.
  *
- * @param path as on the wire. @param winner the endpoint that serves the request; null for none.
+ * @param path as on the wire. @param winner the endpoint that serves the request; null when there is none.
  */
 export async function findOtherMatches(
   served: Served,
@@ -63,12 +64,12 @@ function readable(path: string, cleans: boolean): string | null {
   }
 }
 
-/** True for every pattern that matches, and for some that do not: it only spares the router the rest. */
+/** Fast pre-check: true for every pattern that matches, and for some that do not. */
 function mayMatch(pattern: string, plain: string): boolean {
   return pattern === CATCH_ALL || plain.startsWith(/^[^{*]*/.exec(pattern)![0]);
 }
 
-/** Which rule of precedence decided, by the first segment in which the patterns differ in kind. */
+/** The rule of precedence that decided, by the first segment in which the patterns differ in kind. */
 function whyLost(winner: Route, loser: Route): string {
   if (loser.endpoint.endpoint === CATCH_ALL) return 'answers only requests that no other endpoint matches';
   const [won, lost] = [winner, loser].map(({ endpoint }) => endpoint.endpoint.split('/')) as [string[], string[]];

@@ -2,18 +2,18 @@ import { type BackendConfig, type DataObject, getKey, isObject, type Params, par
 import { parsePlaceholder, splitPlaceholders } from '../pipeline/pattern.ts';
 
 /**
- * What stands for the values that only a real request brings: answers of earlier backends, claims of a token and, where no path
- * has them, parameters.
+ * Substitutes for values known only for a real request: responses of earlier backends, token claims and, where the path
+ * does not define them, parameters.
  */
 export interface PlaceholderValues {
   readonly earlier: readonly Reply[];
   readonly claims: DataObject;
   readonly params: Params;
-  /** Puts the placeholders back where their stand-ins went. */
+  /** Replaces the substitutes in a text with the original placeholders. */
   restore(text: string): string;
 }
 
-/** Makes stand-ins for the placeholders of a backend's address; no escaping changes them. */
+/** Creates substitutes for the placeholders of a backend's address; escaping does not change them. */
 export function placeholderValuesFor({ url_pattern: pattern, host }: BackendConfig): PlaceholderValues {
   const names: string[] = [];
   const responses: DataObject[] = [];

@@ -6,33 +6,33 @@ import type { Registry } from '../registry/registry.ts';
 import { type FilePosition, type FindPosition, pointerOnly } from './file-position.ts';
 import type { Served } from './served.ts';
 
-/** A plugin, and what the serving configuration does with it. */
+/** A plugin, and how the serving configuration uses it. */
 export interface PluginView {
   readonly name: Namespace;
   readonly description: string;
-  /** Brought by the gateway itself, or loaded from a file. */
+  /** Built into the gateway, or loaded from a file. */
   readonly kind: 'core' | 'file';
-  /** Of the gateway. */
+  /** Version of the gateway. */
   readonly version: string;
-  /** Null for what is part of the gateway. */
+  /** File path; null for built-in plugins. */
   readonly file: string | null;
-  /** Of the file and of those that it imports; null without one. */
+  /** Hash of the file and its imports; null for built-in plugins. */
   readonly hash: string | null;
-  /** Every name a configuration may use for it. */
+  /** All names that a configuration may use for it. */
   readonly namespaces: readonly Namespace[];
-  /** Where the serving configuration uses it. */
+  /** Places where the serving configuration uses it. */
   readonly places: readonly FilePosition[];
-  /** How many of it are alive: one for each place in each configuration alive. */
+  /** Number of active instances: one for each place in each active configuration. */
   readonly instances: number;
-  /** Calls of the endpoints it stands in. */
+  /** Number of calls to the endpoints that use it. */
   readonly calls: number;
-  /** Those answered with a status of 500 or above. */
+  /** Number of these calls with a status of 500 or above. */
   readonly errors: number;
 }
 
 /**
- * The plugins of the gateway, by name; all of them are loaded.
- * @param generations how many configurations are alive.
+ * Lists the gateway's plugins by name; loads all of them.
+ * @param generations number of active configurations.
  */
 export async function listPlugins(
   registry: Registry,
@@ -66,7 +66,7 @@ export async function listPlugins(
   return [...views, ...unnamed].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** A plugin that no namespace names, or each of the handlers that it brings. */
+/** Views of a plugin without a namespace, or of each handler that it provides. */
 function viewsOf(
   { name, description, source, handlers }: Plugin,
   { handlerUses, routes }: Pick<Compiled, 'handlerUses' | 'routes'>,
@@ -100,16 +100,16 @@ function sumOf<K extends string>(traffic: readonly { readonly [key in K]: number
   return traffic.reduce((sum, each) => sum + each[key], 0);
 }
 
-/** The old names of a namespace as configurations have them. */
+/** Deprecated names of a namespace, as written in configurations. */
 function writtenNames(namespace: Namespace, { compatibility }: Registry): string[] {
   return oldNamesOf(namespace, compatibility).map((name) => `github.com/${name}`);
 }
 
-/** A place where a configuration names a plugin, or is served by it. */
+/** A place where a configuration names or implicitly uses a plugin. */
 interface Use {
   readonly namespace: Namespace;
   readonly pointer: string;
-  /** Null for the whole service. */
+  /** The route; null for the whole service. */
   readonly route: Route | null;
 }
 
@@ -151,12 +151,12 @@ function componentsOf(
   }));
 }
 
-/** What reaches a backend, though nobody wrote it there. */
+/** Protocol components that connect to a backend without being configured. */
 function protocolOf({ stages }: Route, backend: number): Namespace[] {
   return stages.backends[backend]!.stages.filter(({ as }) => as === 'protocol').map(({ namespace }) => namespace);
 }
 
-/** Each endpoint once, all of them for what stands in the service. */
+/** Routes of the uses, without duplicates; all routes for a use in the service. */
 function standingIn(uses: readonly Use[], routes: readonly Route[]): readonly Route[] {
   if (uses.some(({ route }) => route === null)) return routes;
   return [...new Set(uses.map(({ route }) => route!))];

@@ -8,13 +8,13 @@ import type { Served } from './served.ts';
 
 /** One backend of a published endpoint. */
 export interface BackendView extends FilePosition {
-  /** `*` for the client's own. */
+  /** HTTP method; `*` keeps the client's method. */
   readonly method: string;
   readonly hosts: readonly string[];
   readonly urlPattern: string;
-  /** How its answers are read. */
+  /** Encoding of its responses. */
   readonly encoding: string;
-  /** Components in its pipe, outermost first; the last one reaches the backend. */
+  /** Components in its pipe, outermost first; the last one connects to the backend. */
   readonly namespaces: readonly Namespace[];
 }
 
@@ -26,22 +26,22 @@ export interface RouteView extends FilePosition {
   readonly pattern: string;
   readonly outputEncoding: string;
   readonly timeoutMs: number;
-  /** Components around all backends, outermost first. */
+  /** Components that wrap all backends, outermost first. */
   readonly namespaces: readonly Namespace[];
   readonly backends: readonly BackendView[];
 }
 
-/** Which endpoints are wanted; what is not given does not matter. */
+/** Filter of endpoints; absent members match everything. */
 export interface RouteFilter {
-  /** Endpoints for every method have each of them. */
+  /** HTTP method; endpoints for all methods match any. */
   readonly method?: string | undefined;
-  /** Start of the pattern. */
+  /** Prefix of the pattern. */
   readonly prefix?: string | undefined;
-  /** A component that stands in the pipe of the endpoint or of one of its backends. */
+  /** Component in the pipe of the endpoint or of one of its backends. */
   readonly namespace?: Namespace | undefined;
 }
 
-/** The published endpoints in order of declaration, and behind them those that a component publishes over HTTP/2. */
+/** Lists the published endpoints in order of declaration, followed by those that a component publishes over HTTP/2. */
 export function listRoutes(
   { config, compiled }: Pick<Served, 'config' | 'compiled'>,
   filter: RouteFilter = {},
@@ -62,13 +62,13 @@ function listHttp2({ http2 }: Served['compiled'], filter: RouteFilter, position:
     .map(([path, route]) => viewRoute(route, pointers.get(path)!, position, contentType));
 }
 
-/** Where an endpoint stands, declared or published over HTTP/2. */
+/** Pointer of an endpoint, declared or published over HTTP/2. */
 export function pointerOf({ config, compiled }: Pick<Served, 'config' | 'compiled'>, { endpoint }: Route): string {
   const index = config.endpoints.indexOf(endpoint);
   return index >= 0 ? joinPointer('/endpoints', index) : compiled.http2!.pointers.get(endpoint.endpoint)!;
 }
 
-/** @param pointer of the endpoint in the configuration. @param contentType of one that is published over HTTP/2. */
+/** @param pointer of the endpoint in the configuration. @param contentType of an endpoint published over HTTP/2. */
 export function viewRoute(route: Route, pointer: string, position: FindPosition, contentType?: string): RouteView {
   const { endpoint, output, stages } = route;
   return {

@@ -4,7 +4,7 @@ import type { Destinations } from '../server/destinations.ts';
 import { destinationsOf } from '../server/destinations.ts';
 import type { Router } from '../server/router.ts';
 
-/** A configuration as it serves, for looking at; nothing of it is called. */
+/** A configuration as served, for inspection only; none of its code is called. */
 export interface Served {
   readonly config: ServiceConfig;
   readonly compiled: Compiled;
@@ -12,7 +12,7 @@ export interface Served {
   readonly destinations: Destinations;
 }
 
-/** What a compiled configuration would serve. */
+/** What a compiled configuration would serve, for inspection. */
 export async function servedBy(config: ServiceConfig, compiled: Compiled): Promise<Served> {
   return { config, compiled, ...(await destinationsOf(config, compiled)) };
 }

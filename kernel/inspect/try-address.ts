@@ -3,32 +3,32 @@ import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { timerMs, type Upstream, type UpstreamTls } from '#contract';
 
-/** Where a server is, and how it is spoken to. */
+/** Address of a server, and how to connect to it. */
 export interface Address {
-  /** A name or an IP address, without brackets. */
+  /** Host name or IP address, without brackets. */
   readonly host: string;
   readonly port: number;
   readonly transport: 'tcp' | 'udp';
-  /** Null where TLS is not spoken. */
+  /** TLS settings; null for plain TCP. */
   readonly tls: UpstreamTls | null;
-  /** As of `Upstream`. */
+  /** See `Upstream`. */
   readonly tlsAfter?: Upstream['tlsAfter'];
 }
 
-/** Why an address could not be connected to: the predicate of a sentence whose subject it is. */
+/** Reason why an address is unreachable: the predicate of a sentence whose subject is the address. */
 export interface Trouble {
   readonly code: string;
   readonly message: string;
   readonly hint?: string | undefined;
 }
 
-/** How far an attempt has come. */
+/** Progress of an attempt. */
 type Phase = 'connection' | 'greeting' | 'handshake';
 
-/** Longest greeting of a server, in bytes: that of a large cluster names all its members. */
+/** Maximum length of a server's greeting, in bytes: the greeting of a large cluster lists all its members. */
 const MAX_GREETING_BYTES = 64 * 1024;
 
-/** Connects, waits for the greeting where there is one, agrees on TLS and hangs up. @returns null where that went well. */
+/** Connects, waits for the greeting if the protocol has one, completes the TLS handshake and disconnects. @returns null on success. */
 export function connectTo({ host, port, tls, tlsAfter }: Address, timeoutMs: number): Promise<Trouble | null> {
   return new Promise((resolve) => {
     let phase: Phase = 'connection';
@@ -45,7 +45,7 @@ export function connectTo({ host, port, tls, tlsAfter }: Address, timeoutMs: num
     };
     const shakeHands = (how: UpstreamTls): void => {
       phase = 'handshake';
-      // A certificate is for the name in the address; an IP address is sent to nobody.
+      // The certificate must match the name in the address; IP addresses are not sent as server names.
       const secured = connectTls({ socket, host, ...how, servername: isIP(host) ? '' : host });
       watch(secured);
       secured.once('secureConnect', () => end(null));
@@ -66,7 +66,7 @@ export function connectTo({ host, port, tls, tlsAfter }: Address, timeoutMs: num
   });
 }
 
-/** Reads the first line of a server, or as much as may be of it; then the socket is read no more. */
+/** Reads the first line from a server, up to the maximum length; then stops reading the socket. */
 function readLine(socket: Socket, then: (line: string) => void): void {
   let text = '';
   const onData = (chunk: Buffer): void => {
@@ -84,7 +84,7 @@ function readLine(socket: Socket, then: (line: string) => void): void {
   socket.on('data', onData);
 }
 
-/** Looks up the name of a server that nothing can be said about without sending to it. */
+/** Resolves the host name of a server that cannot be tested without sending data. */
 export async function lookUp({ host }: Address, timeoutMs: number): Promise<Trouble | null> {
   const { promise: late, resolve } = Promise.withResolvers<Trouble>();
   const timer = setTimeout(() => resolve(tooLate('connection', timeoutMs)), timerMs(timeoutMs));
@@ -123,7 +123,7 @@ function hungUp(phase: Phase): Trouble {
     : { code: 'CONNECT_TLS', message: 'ends the connection in the middle of the TLS handshake' };
 }
 
-/** What certificates are refused for, by the runtime and by OpenSSL. */
+/** Error codes of rejected certificates, from the runtime and from OpenSSL. */
 const ofCertificate = /CERT|SELF_SIGNED|ISSUER|CHAIN|ALTNAME|^UNABLE_TO_/;
 
 function troubleOf(error: NodeJS.ErrnoException, phase: Phase): Trouble {
@@ -156,7 +156,7 @@ function troubleOf(error: NodeJS.ErrnoException, phase: Phase): Trouble {
   };
 }
 
-/** In one line: OpenSSL says where in its own source it was, too. */
+/** Error message in one line: OpenSSL messages also contain positions in its own source. */
 function reasonOf({ message, code = 'unknown' }: NodeJS.ErrnoException): string {
   const [, reason] = /SSL routines:[^:]*:([^:]+):/.exec(message) ?? [];
   return (reason ?? message.split('\n')[0]) || code;

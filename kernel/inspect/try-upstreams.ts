@@ -2,30 +2,30 @@ import { ConfigError, type UpstreamTls } from '#contract';
 import type { NamedUpstream } from '../pipeline/upstreams.ts';
 import { type Address, connectTo, lookUp, type Trouble } from './try-address.ts';
 
-/** Addresses that are tried at once. */
+/** Addresses tested concurrently. */
 const AT_ONCE = 20;
 
-/** What came of trying. */
+/** Result of a connection test. */
 export interface Tried {
-  /** How many addresses there were. */
+  /** Number of addresses tested. */
   readonly addresses: number;
-  /** One for each that could not be connected to; `related` has the other places that name it. */
+  /** One error per unreachable address; `related` lists the other places that name it. */
   readonly errors: readonly ConfigError[];
 }
 
-/** An address, with everybody who names it. */
+/** An address, with all the places that name it. */
 interface Target extends Address {
   readonly role: string | undefined;
   readonly pointers: string[];
 }
 
 /**
- * Tries whether the servers that a configuration names can be connected to, each address once: its name is looked up, TCP
- * connects and, where it is spoken from the first byte or after a greeting of the server, TLS agrees on everything. Nothing is
- * sent then, and the connection ends.
- *
- * Codes: CONNECT_NAME, CONNECT_REFUSED, CONNECT_TIMEOUT, CONNECT_GREETING, CONNECT_CERTIFICATE, CONNECT_TLS, CONNECT_FAILED.
- * @param timeoutMs for each address, all of that together.
+ * Tests whether the servers that a configuration names are reachable, each address once: resolves its name, connects
+ * with TCP and, where the protocol uses TLS from the first byte or after a greeting of the server, completes the TLS
+ * handshake. Sends no data after that and disconnects.
+ * Codes: CONNECT_NAME, CONNECT_REFUSED, CONNECT_TIMEOUT, CONNECT_GREETING, CONNECT_CERTIFICATE, CONNECT_TLS,
+ * CONNECT_FAILED.
+ * @param timeoutMs total timeout for each address.
  */
 export async function tryUpstreams(upstreams: readonly NamedUpstream[], timeoutMs: number): Promise<Tried> {
   const targets = [...targetsOf(upstreams)];
@@ -50,7 +50,8 @@ function targetsOf(upstreams: readonly NamedUpstream[]): Iterable<Target> {
     const tls = upstream.tls?.() ?? null;
     if (tls && !settings.has(tls.secureContext)) settings.set(tls.secureContext, settings.size);
     const { transport = 'tcp', role, tlsAfter } = upstream;
-    // With other settings, as another certificate, it may fail where it does not with these.
+    // Addresses with different TLS settings, such as another certificate, are tested separately because results may
+    // differ.
     const key = JSON.stringify([
       place.host,
       place.port,
@@ -68,10 +69,10 @@ function targetsOf(upstreams: readonly NamedUpstream[]): Iterable<Target> {
 
 const standardPorts: Readonly<Record<string, number>> = { http: 80, ws: 80, https: 443, wss: 443 };
 
-/** @returns null for what is no address, which is somebody else's to report. */
+/** @returns null for an invalid address, which is reported elsewhere. */
 function placeOf(address: string, otherwise: number | undefined): Pick<Address, 'host' | 'port'> | null {
   const [, scheme = '', rest = ''] = /^(?:([a-z][a-z\d+.-]*):\/\/)?([^/?#]*)/i.exec(address)!;
-  // As of the web, names in other scripts are written in ASCII; port 80 is then left out.
+  // Parsed as a web URL: converts internationalized names to ASCII, and omits port 80.
   const url = URL.parse(`http://${rest}`);
   if (!url || rest === '') return null;
   const [, written] = /:(\d+)$/.exec(rest) ?? [];

@@ -7,64 +7,64 @@ import { writtenAt } from './written.ts';
 
 export { localFiles } from './summary.ts';
 
-/** Every rule there is: those of the release, and those that plugins bring. Loads every plugin. */
+/** All audit rules: built-in ones and those of plugins. Loads every plugin. */
 export async function auditRules(registry: Registry): Promise<readonly AuditRule[]> {
   const own = (await registry.catalogue.audit?.())?.rules ?? [];
   await registry.load(registry.namespaces);
   return [...own, ...registry.namespaces.flatMap((name) => registry.plugin(name)?.audit ?? [])];
 }
 
-/** A rule that fired. */
+/** A rule that matched. */
 export interface Recommendation {
   readonly rule: string;
   readonly severity: Severity;
   readonly message: string;
-  /** True for what the configuration alone cannot decide: it is told, and does not fail the audit. */
+  /** True when the configuration alone cannot decide: the rule is reported, but does not fail the audit. */
   readonly note: boolean;
-  /** Where, in order of the document's parts; the first 50. */
+  /** Positions, in document order; at most 50. */
   readonly instances: readonly FilePosition[];
 }
 
 export interface AuditReport {
-  /** In order of the ids. */
+  /** In order of rule ids. */
   readonly recommendations: readonly Recommendation[];
   readonly stats: {
     readonly endpoints: number;
     readonly backends: number;
     readonly agents: number;
-    /** How often each component stands in the configuration. */
+    /** Number of occurrences of each component in the configuration. */
     readonly components: Readonly<Record<string, number>>;
   };
 }
 
-/** What is audited. */
+/** Input of an audit. */
 export interface Audited {
-  /** Validated and completed. */
+  /** Validated configuration with defaults. */
   readonly config: ServiceConfig;
-  /** The parsed document it was made from. */
+  /** Parsed document from which it was created. */
   readonly document: unknown;
-  /** The pointer in the document of what stands at a pointer of `config`. Default: the same. */
+  /** Maps a pointer of `config` to the pointer in the document. Default: identity. */
   readonly origin?: (pointer: string) => string;
 }
 
 export interface AuditOptions {
-  /** Components there are: no other is recommended. Default: all that any rule recommends. */
+  /** Available components; others are not recommended. Default: all components that rules recommend. */
   readonly available?: ReadonlySet<Namespace>;
-  /** Ids of rules to leave out. */
+  /** Ids of rules to skip. */
   readonly ignore?: ReadonlySet<string>;
-  /** Default: all. */
+  /** Severities to report. Default: all. */
   readonly severities?: ReadonlySet<Severity>;
   readonly positionOf?: FindPosition;
   readonly files?: AuditedFiles;
-  /** The plugins that the configuration names, loaded. Default: none. */
+  /** Loaded plugins that the configuration names. Default: none. */
   readonly known?: KnownPlugins;
 }
 
 const MAX_INSTANCES = 50;
 
 /**
- * Holds a configuration against rules. An object of the document with `"@audit-ignore": ["2.2.3"]` is left out of
- * these rules, with all it holds.
+ * Audits a configuration. An object of the document with `"@audit-ignore": ["2.2.3"]` is exempt from these rules, with
+ * everything it contains.
  */
 export function audit(
   { config, document, origin = same }: Audited,

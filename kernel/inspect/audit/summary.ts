@@ -20,7 +20,7 @@ import {
   secretLiterals,
 } from '../../config/index.ts';
 
-/** The components and parts of a configuration, in order of declaration. */
+/** Components and parts of a configuration, in order of declaration. */
 export function summarize(
   config: ServiceConfig,
   document: unknown,
@@ -56,7 +56,7 @@ function writtenComponents(document: unknown, known: KnownPlugins): AuditedCompo
     .map((component) => ({ ...component, namespace: presentName(component.namespace, known.compatibility) }));
 }
 
-/** Everything that may hold components. */
+/** All objects that may contain components. */
 function holdersIn(
   config: unknown,
   endpoints: readonly AuditedSection<unknown>[],
@@ -91,7 +91,7 @@ function componentsOf(level: Level, { config, pointer }: AuditedSection<unknown>
   }));
 }
 
-/** The files of this machine. */
+/** Files of the local machine. */
 export const localFiles: AuditedFiles = {
   text: (path) => attempt(() => readFileSync(path, 'utf8')),
   isOpen: (path) => ((attempt(() => statSync(path))?.mode ?? 0) & 0o002) !== 0,
@@ -105,7 +105,7 @@ function attempt<T>(read: () => T): T | undefined {
   }
 }
 
-/** Secrets that stand in the configuration as they are, by their names, their texts, and what schemas say of them. */
+/** Literal secrets in the configuration, detected by their names, their values and the schemas. */
 function literalSecrets(config: ServiceConfig, components: readonly AuditedComponent[], known: KnownPlugins): string[] {
   const marked = components.flatMap(({ namespace, level, settings, pointer }) =>
     (known.plugin(namespace)?.places ?? [])

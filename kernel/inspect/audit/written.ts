@@ -1,19 +1,19 @@
 import { isObject } from '#contract';
 import { joinPointer, parsePointer } from '../../config/index.ts';
 
-/** Key under which an object says which rules it does not care about: a list of ids. */
+/** Key under which an object lists the ids of rules to ignore. */
 const IGNORE = '@audit-ignore';
 
-/** What an endpoint takes from the service where it has none of its own. */
+/** Settings that an endpoint inherits from the service. */
 const INHERITED = /^\/endpoints\/\d+(\/timeout)$/;
 
-/** A pointer as far as the document goes, and the rules ignored on the way. */
+/** The part of a pointer that exists in the document, and the rules ignored along it. */
 export interface Written {
   readonly pointer: string;
   readonly ignored: ReadonlySet<string>;
 }
 
-/** Follows a pointer of the document; what an endpoint inherits is followed to where the service has it. */
+/** Follows a pointer in the document; a setting that an endpoint inherits leads to the service's setting. */
 export function writtenAt(document: unknown, pointer: string): Written {
   const ignored = new Set<string>();
   let value = document;
