@@ -52,7 +52,7 @@ function distanceOf(wanted: readonly string[], results: readonly string[]): numb
   return isAlike ? distance : Number.POSITIVE_INFINITY;
 }
 
-/** Words of two letters or fewer are never considered misspelled: almost any other word is close to them. */
+/** True for a misspelled segment, but not for words of one or two letters, which resemble almost any other word. */
 function isMisspelled(wanted: string, match: string): boolean {
   return wanted.length > 2 && nearest(match, [wanted]) !== undefined;
 }
