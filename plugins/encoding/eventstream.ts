@@ -1,7 +1,7 @@
 import { definePlugin } from '#contract';
 import { openEventFrames } from './lib/event-frames.ts';
 
-/** Binary frames as AWS services send them. Output only. */
+/** Binary event frames as sent by AWS services. Output only. */
 export const plugin = definePlugin({
   name: 'encoding/eventstream',
   description: 'Streams AWS event stream frames one by one. Components process the JSON payload of each frame.',

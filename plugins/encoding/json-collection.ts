@@ -1,7 +1,7 @@
 import { type DataObject, definePlugin, type Encoded, getKey } from '#contract';
 import { writeJsonValue } from './lib/json-body.ts';
 
-/** Writes the value of the key `collection` alone, whatever it is; other keys go. Without that key: an empty array. */
+/** Encodes the value of the key `collection`, of any type, without the other keys; an empty array when the key is missing. */
 function encode(data: DataObject | null): Encoded {
   const collection = data === null ? undefined : getKey(data, 'collection');
   return writeJsonValue(collection === undefined ? [] : collection);

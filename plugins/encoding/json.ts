@@ -3,7 +3,7 @@ import { passJson, readJsonObject, writeJson } from './lib/json-body.ts';
 import { mergeJson } from './lib/json-merge.ts';
 import { shapeJson } from './lib/json-shape.ts';
 
-/** JSON, in and out. Bodies that nobody looks into are checked and pass as bytes. */
+/** JSON, input and output. Bodies that no component reads are validated and passed through as bytes. */
 export const plugin = definePlugin({
   name: 'encoding/json',
   description: 'Reads JSON objects (arrays with is_collection) and writes JSON.',

@@ -17,8 +17,8 @@ const writers: ReadonlyMap<string, Writer> = new Map([
 ]);
 
 /**
- * Writes in the first media type of `Accept`, in the order written, that it has a writer for; parameters, `q` among
- * them, are ignored. JSON when there is none.
+ * Encodes data in the first supported media type of `Accept`, in the order given; parameters, including `q`, are
+ * ignored. JSON when none is supported.
  */
 function encode(data: DataObject | null, accept: string | undefined): Encoded {
   return writerFor(accept)(data);
@@ -35,7 +35,7 @@ function writerFor(accept: string | undefined): Writer {
   return writeJson;
 }
 
-/** The client says what it reads. Output only. */
+/** Encoding chosen by the client. Output only. */
 export const plugin = definePlugin({
   name: 'encoding/negotiate',
   description: "Writes JSON, YAML or XML according to the client's Accept header.",

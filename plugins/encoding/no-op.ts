@@ -1,8 +1,8 @@
 import { definePlugin } from '#contract';
 
 /**
- * Status, headers and bytes of the one backend go to the client as they are. On an endpoint whose output is not `no-op`
- * nothing of the body is read: its data is an empty object.
+ * Passes status, headers and bytes of the single backend to the client unchanged. On an endpoint whose output is not
+ * `no-op`, the body is not read: its data is an empty object.
  */
 export const plugin = definePlugin({
   name: 'encoding/no-op',

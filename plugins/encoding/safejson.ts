@@ -2,8 +2,8 @@ import { type DataObject, definePlugin, isObject } from '#contract';
 import { readJson } from './lib/json-body.ts';
 
 /**
- * Any JSON value: an object as it is, an array under `collection`, a scalar or `null` under `content`.
- * @throws Error with the parser's text.
+ * Decodes any JSON value: an object as it is, an array under `collection`, a scalar or `null` under `content`.
+ * @throws Error with the parser's message.
  */
 function decode(bytes: Uint8Array): DataObject {
   const data = readJson(bytes);
@@ -11,7 +11,7 @@ function decode(bytes: Uint8Array): DataObject {
   return Array.isArray(data) ? { collection: data } : { content: data };
 }
 
-/** JSON of a backend whose kind is not known beforehand. Input only. */
+/** JSON of any type, for backends whose type of response is not known in advance. Input only. */
 export const plugin = definePlugin({
   name: 'encoding/safejson',
   description: 'Reads any JSON value. Arrays become the key "collection", scalars the key "content".',

@@ -2,7 +2,7 @@ import { definePlugin } from '#contract';
 import { readXml } from '../services/documents/xml-reader.ts';
 import { writeXml } from '../services/documents/xml-writer.ts';
 
-/** XML, in and out. */
+/** XML, input and output. */
 export const plugin = definePlugin({
   name: 'encoding/xml',
   description: 'Reads and writes XML. Attributes are keys with a leading "-", text next to them is the key "#text".',

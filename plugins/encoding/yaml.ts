@@ -2,7 +2,7 @@ import { definePlugin } from '#contract';
 import { readYaml } from '../services/documents/yaml-reader.ts';
 import { writeYaml } from '../services/documents/yaml-writer.ts';
 
-/** YAML, in and out. */
+/** YAML, input and output. */
 export const plugin = definePlugin({
   name: 'encoding/yaml',
   description: 'Reads YAML mappings (with is_collection: sequences) and writes block-style YAML.',

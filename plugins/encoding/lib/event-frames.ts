@@ -4,23 +4,23 @@ import { framingError } from './framing.ts';
 import { GrowingBytes } from './growing-bytes.ts';
 import { readObject, rewriteObject } from './payload.ts';
 
-/** Longest frame, in bytes. */
+/** Maximum frame length, in bytes. */
 const MAX_FRAME_BYTES = 10 * 1024 * 1024;
-/** Total length, length of the headers, checksum of both. */
+/** Length of the prelude, in bytes: total length, header length, and their checksum. */
 const PRELUDE_BYTES = 12;
 const CHECKSUM_BYTES = 4;
 
 /**
- * Rewrites a stream of AWS event frames. Headers stay as they are; a payload is looked into when its `:content-type` is
- * JSON. Lengths and checksums are proved before anything of a frame goes out, and are new on a changed one.
+ * Rewrites a stream of AWS event frames. Headers are unchanged; a payload is parsed when its `:content-type` is JSON.
+ * Lengths and checksums are verified before any part of a frame is emitted, and are recalculated when it changes.
  */
 export function openEventFrames(each: EachMessage | null, emit: (bytes: Uint8Array) => void): MessageReader {
   const begun = new GrowingBytes();
   let need = PRELUDE_BYTES;
-  /** Where the current frame began. */
+  /** Offset of the current frame. */
   let offset = 0;
 
-  /** Takes frames off a piece. @returns what is left of it. */
+  /** Extracts frames from a chunk. @returns the remainder. */
   function take(piece: Buffer): Buffer {
     let rest = piece;
     need = PRELUDE_BYTES;
@@ -50,7 +50,7 @@ export function openEventFrames(each: EachMessage | null, emit: (bytes: Uint8Arr
   };
 }
 
-/** @returns the length of the frame that starts here. */
+/** Verifies the prelude. @returns the length of the frame that starts here. */
 function provePrelude(bytes: Buffer, offset: number): number {
   if (crc32(bytes.subarray(0, 8)) !== bytes.readUInt32BE(8)) {
     throw framingError('eventstream', 'wrong checksum of a prelude', offset);
@@ -93,10 +93,10 @@ function writeFrame(headers: Uint8Array, payload: string): Buffer {
 }
 
 const STRING = 7;
-/** Bytes of a header's value by its type; -1 where the value says its own length in two bytes. */
+/** Length of a header value in bytes, by type; -1 when the value starts with its own length, in two bytes. */
 const VALUE_BYTES = [0, 0, 1, 2, 4, 8, -1, -1, 8, 16] as const;
 
-/** The media type of the payload, in lower case and without parameters; undefined when none is told. */
+/** Media type of the payload, in lower case and without parameters; undefined when not specified. */
 function contentType(headers: Buffer, offset: number): string | undefined {
   let match: string | undefined;
   let at = 0;

@@ -1,9 +1,9 @@
-/** Capacity a first piece gets at least, in bytes. */
+/** Minimum initial capacity, in bytes. */
 const FIRST_BYTES = 256;
 
 /**
- * Collects pieces into one. Many small pieces cost no more memory than one large: they are copied, and what they came in
- * is let go.
+ * Collects chunks into one buffer. Many small chunks take no more memory than a large one: they are copied, and their
+ * own buffers are released.
  */
 export class GrowingBytes {
   #bytes: Buffer = empty;
@@ -24,7 +24,7 @@ export class GrowingBytes {
     this.#length = length;
   }
 
-  /** Everything collected; nothing is left. */
+  /** Returns all collected bytes and empties the buffer. */
   take(): Buffer {
     const taken = this.#bytes.subarray(0, this.#length);
     this.#bytes = empty;

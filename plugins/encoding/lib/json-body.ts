@@ -5,8 +5,8 @@ import { contentType, isBlank, objectBounds } from './json-bounds.ts';
 import { isJsonObject } from './json-bytes.ts';
 
 /**
- * Any JSON value; numbers keep their digits, invalid UTF-8 is replaced, a byte order mark is skipped.
- * @throws Error with the parser's text; `EOF` when there is nothing but white space.
+ * Parses any JSON value; numbers keep their digits, invalid UTF-8 is replaced, a byte order mark is skipped.
+ * @throws Error with the parser's message; `EOF` for an empty or blank body.
  */
 export function readJson(bytes: Uint8Array): Data {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
@@ -18,8 +18,8 @@ export function readJson(bytes: Uint8Array): Data {
 }
 
 /**
- * A JSON object; as a collection a JSON array, which becomes the key `collection`. Null for `null`.
- * @throws Error with the parser's text, or when the value is of another kind.
+ * Parses a JSON object or, as a collection, a JSON array, which becomes the key `collection`. Null for `null`.
+ * @throws Error with the parser's message, or when the value is of another type.
  */
 export function readJsonObject(bytes: Uint8Array, asCollection: boolean): DataObject | null {
   const data = readJson(bytes);
@@ -32,12 +32,12 @@ export function readJsonObject(bytes: Uint8Array, asCollection: boolean): DataOb
   throw new Error(`expected a JSON object, got ${kindOf(data)}`);
 }
 
-/** Compact JSON, keys in the order they have. No data is `{}`. @throws Error when the data is nested too deeply. */
+/** Writes compact JSON, with keys in their existing order. Null becomes `{}`. @throws Error when the data is nested too deeply. */
 export function writeJson(data: DataObject | null): Encoded {
   return writeJsonValue(data ?? {});
 }
 
-/** As `writeJson`, for any value. */
+/** Like `writeJson`, for any value. */
 export function writeJsonValue(value: Data): Encoded {
   try {
     return { contentType, body: printJson(value) };
@@ -47,9 +47,9 @@ export function writeJsonValue(value: Data): Encoded {
 }
 
 /**
- * A JSON object in valid UTF-8 passes as it is, without the white space around it; repeated keys and escapes stay as
- * they were sent. Anything else that can be decoded does not pass.
- * @throws Error with the parser's text.
+ * Passes a JSON object in valid UTF-8 through unchanged, without the surrounding white space; duplicate keys and
+ * escapes stay as sent. Returns null for anything else that can be decoded.
+ * @throws Error with the parser's message.
  */
 export function passJson(bytes: Uint8Array, asCollection: boolean): Passed | null {
   if (asCollection) return null;

@@ -1,6 +1,6 @@
 export const contentType = 'application/json; charset=utf-8';
 
-/** Where a text begins and ends without the white space around it. */
+/** Bounds of a JSON text without the surrounding white space. */
 export function objectBounds(bytes: Uint8Array): { readonly start: number; readonly end: number } {
   let start = 0;
   let end = bytes.length;
@@ -9,7 +9,7 @@ export function objectBounds(bytes: Uint8Array): { readonly start: number; reado
   return { start, end };
 }
 
-/** True for a byte that is white space in JSON. */
+/** True for JSON white space. */
 export function isBlank(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }

@@ -1,4 +1,4 @@
-/** Deeper nesting than this is refused. */
+/** Maximum nesting depth. */
 const MAX_DEPTH = 10_000;
 
 const QUOTE = 0x22;
@@ -10,25 +10,24 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** 1 for bytes that stand for themselves in a string, multi-byte characters included. */
+/** 1 for bytes that need no escape in a string, including those of multi-byte characters. */
 const plain = table(Array.from({ length: 256 - 32 }, (_, index) => index + 32));
 plain[QUOTE] = 0;
 plain[BACKSLASH] = 0;
 
-/** 1 for bytes that may follow a backslash; `u` is looked at on its own. */
+/** 1 for bytes that may follow a backslash; `u` is handled separately. */
 const escapes = table(Buffer.from('"\\/bfnrt'));
 const hex = table(Buffer.from('0123456789abcdefABCDEF'));
 const blank = table(Buffer.from(' \t\r\n'));
 
-/** Kinds of the containers around the current one; shared by all checks, which never overlap. */
+/** Kinds of the enclosing containers; shared by all checks, which never overlap. */
 const outer = new Uint8Array(MAX_DEPTH);
 
 /**
- * Proves that the bytes from `start` to `end`, with no white space around them, are one JSON object, as `JSON.parse`
- * would find it, at a third of its cost or less. Nothing is decoded; UTF-8 is for the caller to check.
- *
- * No byte beyond `end` is ever looked at, because one such read makes all later ones several times slower: the last
- * byte is known to be `}`, which ends everything but a string, and strings are not followed beyond the last quote.
+ * Validates that the bytes from `start` to `end`, without surrounding white space, are one JSON object that
+ * `JSON.parse` would accept, at a third of its cost or less. Nothing is decoded; the caller must check the UTF-8.
+ * Bytes beyond `end` are never read, because one such read makes all later ones several times slower: the last byte is
+ * known to be `}`, which ends everything but a string, and strings are not scanned beyond the last quote.
  *
  * @throws Error when the object is nested deeper than 10,000 levels.
  */
@@ -37,15 +36,15 @@ export function isJsonObject(bytes: Uint8Array, start: number, end: number): boo
   return text !== null && afterContainer(text, start) === end;
 }
 
-/** Bytes that begin and end as an object does, with no white space around them. */
+/** Bytes that start and end like an object, without surrounding white space. */
 export interface JsonText {
   readonly bytes: Uint8Array;
   readonly end: number;
-  /** Strings are not followed beyond it. */
+  /** Position of the last quote: strings are not scanned beyond it. */
   readonly lastQuote: number;
 }
 
-/** Null for bytes that cannot be an object. */
+/** Text of a possible object; null for bytes that cannot be one. */
 export function jsonObject(bytes: Uint8Array, start: number, end: number): JsonText | null {
   if (end - start < 2 || bytes[start] !== OPEN_OBJECT || bytes[end - 1] !== CLOSE_OBJECT) return null;
   let lastQuote = end - 1;
@@ -53,7 +52,7 @@ export function jsonObject(bytes: Uint8Array, start: number, end: number): JsonT
   return { bytes, end, lastQuote };
 }
 
-/** The position of the first byte that is no white space. There is one. */
+/** Position of the first byte that is not white space. Such a byte must exist. */
 export function afterBlank(bytes: Uint8Array, start: number): number {
   let at = start;
   while (blank[bytes[at]!] === 1) at++;
@@ -61,7 +60,7 @@ export function afterBlank(bytes: Uint8Array, start: number): number {
 }
 
 /**
- * The position behind a value, or -1 when there is none; `end` only behind the object itself.
+ * Position after a value, or -1 when it is invalid; `end` only after the object itself.
  * @param start of the value, without white space.
  */
 export function afterValue(text: JsonText, start: number): number {
@@ -117,7 +116,7 @@ function afterContainer({ bytes, end, lastQuote }: JsonText, start: number): num
   }
 }
 
-/** All of these take the position of a token and answer the position behind it, or -1 when it is none. */
+/** These functions take the position of a token and return the position after it, or -1 when the token is invalid. */
 function afterKey(bytes: Uint8Array, start: number, lastQuote: number): number {
   let at = start;
   while (blank[bytes[at]!] === 1) at++;
@@ -128,7 +127,7 @@ function afterKey(bytes: Uint8Array, start: number, lastQuote: number): number {
   return bytes[at] === COLON ? at + 1 : -1;
 }
 
-/** @param start behind the opening quote. */
+/** @param start position after the opening quote. */
 export function afterString(bytes: Uint8Array, start: number, lastQuote: number): number {
   let at = start;
   while (at <= lastQuote) {
@@ -166,7 +165,7 @@ function afterNumber(bytes: Uint8Array, start: number): number {
   return at;
 }
 
-/** Stops at the first byte that differs, so that it too stays before the end. */
+/** Stops at the first byte that differs, so that it does not read beyond the end either. */
 function afterWord(bytes: Uint8Array, at: number): number {
   switch (bytes[at]) {
     case 0x74:

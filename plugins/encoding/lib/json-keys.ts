@@ -1,4 +1,4 @@
-/** Keys of JSON objects by their bytes, as they stand between the quotes. */
+/** Lookup table of JSON keys by the bytes between their quotes. */
 export class JsonKeys<T> {
   readonly #buckets = new Map<number, { readonly key: Uint8Array; readonly value: T }[]>();
 
@@ -10,7 +10,7 @@ export class JsonKeys<T> {
     else this.#buckets.set(bucket, [{ key, value }]);
   }
 
-  /** What was added for the key from `start` up to `end`, that byte not included. */
+  /** Value stored for the key from `start` up to, but not including, `end`. */
   find(bytes: Uint8Array, start: number, end: number): T | undefined {
     const known = this.#buckets.get(bucketOf(bytes, start, end));
     if (known === undefined) return undefined;
@@ -19,12 +19,12 @@ export class JsonKeys<T> {
   }
 }
 
-/** Length, first and last byte tell most keys apart. */
+/** Length and the first and last byte distinguish most keys. */
 function bucketOf(bytes: Uint8Array, start: number, end: number): number {
   return end === start ? 0 : ((end - start) << 16) | (bytes[start]! << 8) | bytes[end - 1]!;
 }
 
-/** The same bytes from two places on. */
+/** Compares bytes of two buffers from the given positions. */
 export function isSame(one: Uint8Array, at: number, other: Uint8Array, from: number, length: number): boolean {
   for (let index = 0; index < length; index++) if (one[at + index] !== other[from + index]) return false;
   return true;

@@ -5,8 +5,8 @@ import { readObject, rewriteObject } from './payload.ts';
 const lineEnd = Buffer.from('\n');
 
 /**
- * Rewrites JSON values, one a line: objects come out compact, other lines as they are but for the white space around
- * them, blank ones not at all. An object that came empty may leave empty.
+ * Rewrites newline-delimited JSON: objects become compact, other lines lose only the surrounding white space, and blank
+ * lines are dropped. An object that was empty on arrival may be sent empty.
  */
 export function openJsonLines(each: EachMessage | null, emit: (bytes: Uint8Array) => void): MessageReader {
   return new LineCutter({
@@ -39,7 +39,7 @@ function rewrittenEmpty(each: EachMessage | null): string | null {
   return left && printJson(left);
 }
 
-/** Without JSON's white space at both ends. */
+/** Removes JSON white space at both ends. */
 function trim(bytes: Uint8Array): Buffer {
   let start = 0;
   let end = bytes.length;

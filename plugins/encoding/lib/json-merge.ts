@@ -4,7 +4,7 @@ import { afterBlank, afterString, afterValue, jsonObject } from './json-bytes.ts
 import { isSame } from './json-keys.ts';
 import { JsonOutput } from './json-output.ts';
 
-/** More members than this are merged decoded: each key is compared with every one before it. */
+/** Maximum number of members to merge as bytes; beyond it, data is decoded, because each key is compared with all earlier ones. */
 const MAX_MEMBERS = 256;
 
 const COMMA = 0x2c;
@@ -13,27 +13,27 @@ const BACKSLASH = 0x5c;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Members of the parts by their keys, for one merge at a time; positions are those in their parts. */
+/** Members of the parts by key, used by one merge at a time; positions are within their parts. */
 const members = {
-  /** Tells most keys apart. */
+  /** Marks that distinguish most keys. */
   mark: new Int32Array(MAX_MEMBERS),
-  /** The part where the key first appeared. */
+  /** Index of the part in which the key first appeared. */
   part: new Uint16Array(MAX_MEMBERS),
   key: new Uint32Array(MAX_MEMBERS),
   keyEnd: new Uint32Array(MAX_MEMBERS),
-  /** Where the member behind it begins, in the same part. */
+  /** Start of the next member in the same part. */
   next: new Uint32Array(MAX_MEMBERS),
-  /** The part that has given the value last. */
+  /** Index of the last part that provided the value. */
   valuePart: new Uint16Array(MAX_MEMBERS),
   value: new Uint32Array(MAX_MEMBERS),
   valueEnd: new Uint32Array(MAX_MEMBERS),
-  /** 1 for a value that stands behind its key. */
+  /** 1 when the value directly follows its key. */
   own: new Uint8Array(MAX_MEMBERS),
 };
 
 /**
- * One JSON object out of several that have passed: a key stands where it first appeared and has the value of the last part
- * that gave it. Null for what takes decoded data: escapes in keys, very many keys.
+ * Merges JSON objects that were passed through as bytes: a key stays at its first position and has the value of the
+ * last part that contains it. Null when the data must be decoded: escapes in keys, or too many keys.
  */
 export function mergeJson(parts: readonly Uint8Array[]): Passed | null {
   let count = 0;
@@ -53,7 +53,7 @@ export function mergeJson(parts: readonly Uint8Array[]): Passed | null {
   return { contentType, body: output.bytes, empty: count === 0 };
 }
 
-/** Writes a member, and with it those that follow it in its part as they follow it here. @returns the last one written. */
+/** Writes a member, together with those that follow it both in its part and here. @returns the last one written. */
 function writeRun(parts: readonly Uint8Array[], first: number, count: number, output: JsonOutput): number {
   const { part, key, keyEnd, next, valuePart, value, valueEnd, own } = members;
   const from = parts[part[first]!]!;
@@ -70,7 +70,7 @@ function writeRun(parts: readonly Uint8Array[], first: number, count: number, ou
   return last;
 }
 
-/** Notes the members of a part beside those before. @returns how many there are; -1 for what takes decoded data. */
+/** Adds the members of a part to the earlier ones. @returns the number of members; -1 when the data must be decoded. */
 function readMembers(parts: readonly Uint8Array[], part: number, before: number): number {
   const bytes = parts[part]!;
   const text = jsonObject(bytes, 0, bytes.length);
@@ -106,7 +106,7 @@ function readMembers(parts: readonly Uint8Array[], part: number, before: number)
   }
 }
 
-/** A mark of a key's bytes; -1 with an escape among them, as one key can then be written in several ways. */
+/** Mark of a key's bytes; -1 when they contain an escape, since such a key can be written in several ways. */
 function markOf(bytes: Uint8Array, start: number, end: number): number {
   let mark = end - start;
   for (let at = start; at < end; at++) {
@@ -117,7 +117,7 @@ function markOf(bytes: Uint8Array, start: number, end: number): number {
   return mark;
 }
 
-/** Where a key stands among the members, or how many there are when it is new. */
+/** Index of a key among the members; the number of members when it is new. */
 function find(
   parts: readonly Uint8Array[],
   count: number,

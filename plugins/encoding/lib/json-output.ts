@@ -1,9 +1,9 @@
-/** Bytes put together from pieces of others. */
+/** Output buffer assembled from pieces of other buffers. */
 export class JsonOutput {
   readonly #bytes: Buffer;
   length = 0;
 
-  /** @param size bytes it takes at most. */
+  /** @param size capacity, in bytes. */
   constructor(size: number) {
     this.#bytes = Buffer.allocUnsafe(size);
   }
@@ -12,7 +12,7 @@ export class JsonOutput {
     this.#bytes[this.length++] = code;
   }
 
-  /** Adds `from[start]` up to `from[end]`, that one not included. */
+  /** Appends the bytes from `from[start]` up to, but not including, `from[end]`. */
   add(from: Uint8Array, start = 0, end = from.length): void {
     const bytes = this.#bytes;
     if (end - start > SHORT) {
@@ -28,5 +28,5 @@ export class JsonOutput {
   }
 }
 
-/** Up to so many bytes are copied one by one, which costs less than a call. */
+/** Maximum number of bytes copied one by one, which is cheaper than a call. */
 const SHORT = 32;

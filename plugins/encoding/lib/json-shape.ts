@@ -5,23 +5,23 @@ import { afterBlank, afterString, afterValue, type JsonText, jsonObject } from '
 import { JsonKeys } from './json-keys.ts';
 import { JsonOutput } from './json-output.ts';
 
-/** What becomes of a key that the rules name. */
+/** Rule for a key that the configuration names. */
 interface Rule {
-  /** `below`: of its object, what the rules say. */
+  /** `below`: the nested rules apply to its object. */
   readonly fate: 'keep' | 'drop' | 'below';
   readonly below: Level | null;
-  /** What is written for the key; null for the key itself. */
+  /** New name to write; null to keep the key. */
   readonly renamed: Uint8Array | null;
-  /** Another key is renamed to it: which of them stays is for the decoded way. */
+  /** Another key is renamed to this one: such a conflict requires decoding. */
   readonly isTarget: boolean;
-  /** The pass that met it last. */
+  /** Number of the last pass that met the key. */
   metIn: number;
 }
 
-/** One level of an object under the rules. */
+/** Rules for one level of an object. */
 interface Level {
   readonly keys: JsonKeys<Rule>;
-  /** Keys that the rules do not name. */
+  /** Treatment of keys without a rule. */
   readonly others: 'keep' | 'drop';
 }
 
@@ -32,12 +32,12 @@ const BACKSLASH = 0x5c;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Every pass over an object has a number of its own. */
+/** Every pass over an object has a unique number. */
 let passes = 0;
 
 /**
- * Compiles `allow` or `deny`, `mapping` and `group` into what does them on the bytes of a JSON object: what stays is copied as
- * it stands. Null for rules that take decoded data.
+ * Compiles `allow` or `deny`, `mapping` and `group` into a function that applies them to the bytes of a JSON object:
+ * kept parts are copied unchanged. Null for rules that require decoded data.
  */
 export function shapeJson(rules: ShapeRules): ((bytes: Uint8Array, asCollection: boolean) => Passed | null) | null {
   const { target, group } = rules;
@@ -66,14 +66,14 @@ export function shapeJson(rules: ShapeRules): ((bytes: Uint8Array, asCollection:
   };
 }
 
-/** New names by old ones; null where the order of renaming counts. */
+/** New names by old names; null when the order of renaming matters. */
 function renamesOf(mapping: Readonly<Record<string, string>>): ReadonlyMap<string, string> | null {
   const renames = new Map(Object.entries(mapping).map(([from, to]) => [from, to.split('.', 1)[0]!]));
   const targets = new Set(renames.values());
   return targets.size === renames.size && targets.isDisjointFrom(renames) ? renames : null;
 }
 
-/** Null where one path lies below another: which of them counts is for the decoded way. */
+/** Null when one path is nested in another: such a conflict requires decoding. */
 function levelOf(
   paths: readonly (readonly string[])[],
   mode: 'allow' | 'deny',
@@ -102,7 +102,7 @@ function levelOf(
   return { keys, others };
 }
 
-/** JSON may write a key in several ways; one that stands for itself is compared byte by byte. */
+/** JSON can write a key in several ways; a plain one is compared byte by byte. */
 function isPlain(name: string): boolean {
   return JSON.stringify(name) === `"${name}"`;
 }
@@ -146,11 +146,11 @@ function writeObject(text: JsonText, start: number, level: Level, output: JsonOu
     if (fate === 'below' && bytes[value] === OPEN_OBJECT) {
       const opened = output.length;
       at = writeObject(text, value, rule!.below!, output);
-      // An object of which nothing is allowed goes; one of which all is denied stays.
+      // An object without any allowed member is dropped; one whose members are all denied is kept.
       if (rule!.below!.others === 'drop' && output.length === opened + 2) isWritten = false;
     } else {
       at = afterValue(text, value);
-      // What stands in the place of an object has nothing below: it is not allowed, and not denied.
+      // A value in place of an object has no members: it is not allowed, and not denied.
       if (fate === 'below' && rule!.below!.others === 'drop') isWritten = false;
       else if (isWritten && at > 0) output.add(bytes, value, at);
     }

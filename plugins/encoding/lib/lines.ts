@@ -5,26 +5,26 @@ const LF = 10;
 const CR = 13;
 const BOM = [0xef, 0xbb, 0xbf] as const;
 
-/** What the lines of a stream look like and who takes them. */
+/** Line format of a stream, and the consumer of its lines. */
 export interface LineFormat {
-  /** Named in errors. */
+  /** Format name for errors. */
   readonly name: string;
-  /** A CR ends a line too, alone or before LF. Otherwise only LF does. */
+  /** True when a CR also ends a line, alone or before LF; otherwise only LF does. */
   readonly carriageReturns: boolean;
-  /** Takes one line, without its end. @returns true when it stays in memory until its message is complete. */
+  /** Processes one line, without its line ending. @returns true when the line stays in memory until its message is complete. */
   line(bytes: Uint8Array): boolean;
 }
 
-/** Cuts bytes into lines. A UTF-8 byte order mark at the start is dropped. */
+/** Splits bytes into lines. A UTF-8 byte order mark at the start is dropped. */
 export class LineCutter {
   #format: LineFormat;
-  /** The beginning of a line whose end has not come. */
+  /** Start of an incomplete line. */
   #begun = new GrowingBytes();
-  /** Bytes of complete lines that wait for the rest of their message. */
+  /** Bytes of complete lines that are kept until their message is complete. */
   #usedBytes = 0;
-  /** Bytes seen before the current chunk. */
+  /** Bytes received before the current chunk. */
   #seenBytes = 0;
-  /** Bytes of a byte order mark found so far; -1 once it cannot come any more. */
+  /** Bytes of a byte order mark matched so far; -1 once none is possible. */
   #marked = 0;
   #afterReturn = false;
 
@@ -32,12 +32,12 @@ export class LineCutter {
     this.#format = format;
   }
 
-  /** A message is complete: the next one has the whole limit again. */
+  /** Resets the limit when a message is complete. */
   restart(): void {
     this.#usedBytes = 0;
   }
 
-  /** @throws BackendError when a message is over the limit. */
+  /** @throws BackendError when a message exceeds the limit. */
   write(chunk: Uint8Array): void {
     let start = this.#marked < 0 ? 0 : this.#skipMark(chunk);
     const { carriageReturns } = this.#format;
@@ -67,7 +67,7 @@ export class LineCutter {
     this.#seenBytes += chunk.length;
   }
 
-  /** Hands over a last line that has no end. */
+  /** Emits a last line without a line ending. */
   end(): void {
     if (this.#marked > 0) this.#keep(Buffer.from(BOM.slice(0, this.#marked)), 0);
     if (this.#begun.length > 0) this.#complete(new Uint8Array(0), 0);
@@ -95,7 +95,7 @@ export class LineCutter {
     throw framingError(this.#format.name, `message larger than ${MAX_MESSAGE_BYTES} bytes`, offset);
   }
 
-  /** @returns where the lines start in the chunk. */
+  /** @returns the position in the chunk at which lines start. */
   #skipMark(chunk: Uint8Array): number {
     let at = 0;
     while (at < chunk.length && this.#marked < BOM.length && chunk[at] === BOM[this.#marked]) {
@@ -103,7 +103,7 @@ export class LineCutter {
       this.#marked++;
     }
     if (at === chunk.length && this.#marked < BOM.length) return at;
-    // A part of a mark that was none is text.
+    // The start of an incomplete byte order mark is text.
     if (this.#marked < BOM.length && this.#marked > at) {
       this.#keep(Buffer.from(BOM.slice(0, this.#marked - at)), 0);
     }
@@ -113,7 +113,7 @@ export class LineCutter {
   }
 }
 
-/** Where a byte next stands; the length when it does not. */
+/** Next position of a byte; the length when there is none. */
 function find(bytes: Uint8Array, byte: number, from: number): number {
   const at = bytes.indexOf(byte, from);
   return at < 0 ? bytes.length : at;

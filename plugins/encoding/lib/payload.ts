@@ -1,6 +1,6 @@
 import { type DataObject, type EachMessage, hasKeys, isObject, parseExact, printJson } from '#contract';
 
-/** The JSON object a text holds; null for anything else, which is nobody's business. */
+/** Parses a JSON object; null for anything else, which is passed through. */
 export function readObject(text: string): DataObject | null {
   if (!/^\s*\{/.test(text)) return null;
   try {
@@ -12,8 +12,8 @@ export function readObject(text: string): DataObject | null {
 }
 
 /**
- * Gives the object of one message to those who look into it.
- * @returns what is written in its place; null when the message is dropped, also for having nothing left.
+ * Applies the consumers to the object of one message.
+ * @returns the replacement text; null when the message is dropped, or has become empty.
  */
 export function rewriteObject(data: DataObject, each: EachMessage): string | null {
   const left = each(data);

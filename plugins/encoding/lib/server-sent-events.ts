@@ -6,9 +6,9 @@ const COLON = 58;
 const emptyLine = Buffer.from('\n');
 
 /**
- * Rewrites a stream of server-sent events. Comments go out where they stand, so that they can keep a connection alive;
- * everything else waits for the blank line that ends its message. What stands after the last blank line goes out
- * without one: it was no message for the client and becomes none.
+ * Rewrites a stream of server-sent events. Comments are emitted at once, so that they can keep a connection alive;
+ * everything else waits for the blank line that ends its message. Data after the last blank line is emitted without
+ * one, so that the incomplete message does not become complete.
  */
 export function openEvents(each: EachMessage | null, emit: (bytes: Uint8Array) => void): MessageReader {
   let event: string | null = null;
@@ -45,7 +45,7 @@ export function openEvents(each: EachMessage | null, emit: (bytes: Uint8Array) =
     return data.length === 0 && event === null && id === null && retry === null;
   }
 
-  /** @param ending written after a message. */
+  /** @param ending line ending written after a message. */
   function finish(ending: string): void {
     cutter.restart();
     if (isEmpty()) {

@@ -3,7 +3,7 @@ import { dublinCoreData, extensionData, itunesData, itunesImage } from './extens
 import { feedData, first, type Item, type Person } from './feed.ts';
 import { childrenOf, type Element, textOf } from './tree.ts';
 
-/** Atom 1.0, and 0.3 with its older names. */
+/** Reads Atom 1.0, and 0.3 with its older names. */
 export function readAtom(root: Element): DataObject {
   return feedData({
     type: 'atom',

@@ -6,7 +6,7 @@ const mail =
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
-/** Hours before or behind universal time. */
+/** Offsets of time zones from UTC, in hours. */
 const zones: Readonly<Record<string, number>> = {
   z: 0,
   ut: 0,
@@ -29,9 +29,9 @@ const zones: Readonly<Record<string, number>> = {
 };
 
 /**
- * A date of a feed in the form of RFC 3339, in universal time. Reads ISO 8601 and the form of mail and HTTP dates;
- * without a zone it is taken as universal time.
- * @returns an empty text for anything else, unknown zones and days that do not exist included.
+ * Converts a feed date to RFC 3339 in UTC. Accepts ISO 8601 and the format of mail and HTTP dates; a date without a
+ * zone is taken as UTC.
+ * @returns an empty string for anything else, including unknown zones and nonexistent days.
  */
 export function parseDate(text: string): string {
   const date = text.replace(/\s+/g, ' ').trim();
@@ -46,7 +46,7 @@ export function parseDate(text: string): string {
   return print(fullYear(year!), months.indexOf(month!.toLowerCase()), Number(day), [hour, minute, second], zone);
 }
 
-/** Two digits mean the years from 1970 to 2069. */
+/** Two-digit years represent 1970 to 2069. */
 function fullYear(text: string): number {
   const year = Number(text);
   if (text.length === 4) return year;

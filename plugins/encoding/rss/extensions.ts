@@ -35,7 +35,7 @@ const itunes = [
   'episodeType',
 ];
 
-/** Texts of the Dublin Core elements, each a list. */
+/** Texts of the Dublin Core elements, each as a list. */
 export function dublinCoreData(item: Element): DataObject {
   const data: DataObject = {};
   for (const name of dublinCore) {
@@ -45,7 +45,7 @@ export function dublinCoreData(item: Element): DataObject {
   return data;
 }
 
-/** Texts of the podcast elements, and the address of the podcast image. */
+/** Texts of the podcast elements, and the URL of the podcast image. */
 export function itunesData(item: Element): DataObject {
   const data: DataObject = {};
   for (const name of itunes) {
@@ -67,7 +67,7 @@ function textsOf(element: Element, name: string, space: string): string[] {
     .filter((text) => text !== '');
 }
 
-/** Every element of a namespace that is not the feed's own: prefix, then name, then a list of elements. */
+/** All elements from namespaces other than the feed's own: by prefix, then name, as a list. */
 export function extensionData(item: Element): DataObject {
   const data: DataObject = {};
   for (const member of item.children) {
@@ -98,7 +98,7 @@ function objectAt(data: DataObject, key: string): DataObject {
   return made;
 }
 
-/** Texts of the feed's own elements that no format knows. */
+/** Texts of elements in the feed's own namespace that are not part of a known format. */
 export function customData(element: Element, known: ReadonlySet<string>): DataObject {
   const data: DataObject = {};
   for (const member of element.children) {

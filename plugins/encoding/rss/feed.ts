@@ -41,13 +41,13 @@ export interface Feed {
   readonly updated: string;
   readonly author: Person | null;
   readonly categories: readonly string[];
-  /** Empty for none. */
+  /** Image URL; empty when there is none. */
   readonly image: string;
   readonly custom?: DataObject;
   readonly items: readonly Item[];
 }
 
-/** A feed as data: every key is there, absent text is empty, absent lists and objects are null. */
+/** A feed as data with all keys: absent text is empty, absent lists and objects are null. */
 export function feedData(feed: Feed): DataObject {
   const data: DataObject = {
     items: feed.items.length > 0 ? feed.items.map(itemData) : null,
@@ -66,7 +66,7 @@ export function feedData(feed: Feed): DataObject {
   return data;
 }
 
-/** An item as data: only what it has. */
+/** An item as data, without absent fields. */
 function itemData(item: Item): DataObject {
   const authors = item.authors.map(personData);
   return filled({
@@ -96,7 +96,7 @@ function personData(person: Person): DataObject {
   return filled({ ...person });
 }
 
-/** Without empty texts, lists and objects. For objects made here: their keys are known. */
+/** Removes empty texts, lists and objects. Only for objects created here, whose keys are known. */
 export function filled(object: DataObject): DataObject {
   const kept: DataObject = {};
   for (const key of Object.keys(object)) {
@@ -108,12 +108,12 @@ export function filled(object: DataObject): DataObject {
   return kept;
 }
 
-// No part of these can match what the part beside it can, so that they take linear time.
+// Adjacent parts of these patterns never match the same character, so that they run in linear time.
 const withAddress = /^"?([^"<(]*)(?:"\s*)?<([^<>\s@]+@[^<>\s@]+)>$/;
 const addressFirst = /^([^\s@]+@[^\s@(]+)(?:\s*\((.*)\))?$/;
 const addressLast = /^([^(]*)\(([^\s@]+@[^\s@]+)\)$/;
 
-/** Reads `me@x.org (Me)`, `Me <me@x.org>`, `Me (me@x.org)`, an address alone or a name alone. Null for nothing. */
+/** Parses `me@x.org (Me)`, `Me <me@x.org>`, `Me (me@x.org)`, an address alone or a name alone. Null for an empty text. */
 export function person(text: string): Person | null {
   if (text === '') return null;
   const leading = addressFirst.exec(text);
@@ -122,7 +122,7 @@ export function person(text: string): Person | null {
   return trailing ? { name: trailing[1]!.trim(), email: trailing[2]! } : { name: text, email: '' };
 }
 
-/** The people in these texts, nobody twice. */
+/** People named in the texts, without duplicates. */
 export function people(texts: readonly string[]): Person[] {
   const results = new Map<string, Person>();
   for (const text of texts) {
@@ -132,7 +132,7 @@ export function people(texts: readonly string[]): Person[] {
   return [...results.values()];
 }
 
-/** The first text that is not empty. */
+/** First non-empty text. */
 export function first(...texts: readonly string[]): string {
   return texts.find((text) => text !== '') ?? '';
 }

@@ -6,8 +6,8 @@ import { readRss } from './rss.ts';
 import { readTree } from './tree.ts';
 
 /**
- * A feed as data: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0 and JSON Feed all become the same object.
- * @throws Error with the parser's text, or when the body is no feed.
+ * Decodes a feed: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0 and JSON Feed all become the same object.
+ * @throws Error with the parser's message, or when the body is not a feed.
  */
 function decode(bytes: Uint8Array): DataObject {
   try {

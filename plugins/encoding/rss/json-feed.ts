@@ -3,7 +3,7 @@ import { isScalar, scalarText } from '../../services/documents/scalar.ts';
 import { readJson } from '../lib/json-body.ts';
 import { feedData, first, type Item, type Person } from './feed.ts';
 
-/** JSON Feed 1.0 and 1.1. @throws Error for other JSON. */
+/** Reads JSON Feed 1.0 and 1.1. @throws Error for other JSON. */
 export function readJsonFeed(bytes: Uint8Array): DataObject {
   const feed = readJson(bytes);
   if (!isObject(feed) || !text(feed, 'version').includes('jsonfeed.org'))
@@ -47,7 +47,7 @@ function itemOf(item: DataObject): Item {
   };
 }
 
-/** Version 1.1 has a list of authors, 1.0 one author; an address is found in a `mailto:` link. */
+/** Version 1.1 has a list of authors, 1.0 a single one; the address is taken from a `mailto:` link. */
 function authorsOf(object: DataObject): Person[] {
   const authors = objects(object, 'authors');
   const single = getKey(object, 'author');

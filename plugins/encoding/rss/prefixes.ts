@@ -3,12 +3,12 @@ type Declaration = readonly [prefix: string, uri: string | undefined];
 const none: readonly Declaration[] = [];
 
 /**
- * The namespace prefixes in force at a place of a document. Every element costs what it declares itself, however deeply
- * it is nested.
+ * Namespace prefixes in scope at a position of a document. The cost of an element depends only on its own declarations,
+ * not on its depth.
  */
 export class Prefixes {
   readonly #uris = new Map<string, string>();
-  /** For each open element what its declarations took the place of. */
+  /** For each open element, the declarations that its own ones replaced. */
   readonly #replaced: (readonly Declaration[])[] = [];
 
   /** Enters an element. The default namespace has the empty prefix. */
@@ -24,7 +24,7 @@ export class Prefixes {
     this.#replaced.push(replaced ?? none);
   }
 
-  /** Leaves the element that was entered last. */
+  /** Leaves the last element entered. */
   close(): void {
     for (const [prefix, uri] of this.#replaced.pop()!) {
       if (uri === undefined) this.#uris.delete(prefix);

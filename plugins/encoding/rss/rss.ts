@@ -14,7 +14,7 @@ const knownInItem = new Set(
   'title link description author category comments enclosure guid pubDate source content image'.split(' '),
 );
 
-/** RSS 0.9x and 2.0, where items stand in the channel, and RSS 0.90 and 1.0, where they stand beside it. */
+/** Reads RSS 0.9x and 2.0, with items inside the channel, and RSS 0.90 and 1.0, with items next to it. */
 export function readRss(root: Element): DataObject {
   const channel = child(root, 'channel');
   if (!channel) throw new Error('RSS without a channel');

@@ -3,19 +3,19 @@ import { attributeText, elementText, trimXml } from '../../services/documents/xm
 import { Prefixes } from './prefixes.ts';
 
 export interface Element {
-  /** Without its prefix. */
+  /** Name without its prefix. */
   readonly name: string;
-  /** The usual prefix of its namespace (`dc`, `itunes`), whatever the document calls it; empty for the feed's own. */
+  /** Conventional prefix of its namespace (`dc`, `itunes`), regardless of the document's own; empty for the feed's namespace. */
   readonly space: string;
-  /** As written in the document. */
+  /** Name as written in the document. */
   readonly tag: string;
   readonly attributes: Readonly<Record<string, string>>;
   readonly children: Element[];
-  /** Text and children in document order. */
+  /** Texts and children in document order. */
   readonly content: (string | Element)[];
 }
 
-/** Namespaces that are known by more than one prefix, and those of the feeds themselves. */
+/** Namespaces known by more than one prefix, and those of the feeds themselves. */
 const spaces: ReadonlyMap<string, string> = new Map([
   ['http://www.w3.org/1999/02/22-rdf-syntax-ns#', ''],
   ['http://purl.org/rss/1.0/', ''],
@@ -31,7 +31,7 @@ const spaces: ReadonlyMap<string, string> = new Map([
 
 const atomSpaces = ['http://www.w3.org/2005/Atom', 'http://purl.org/atom/ns#'];
 
-/** The document as a tree. @throws Error with the parser's text. */
+/** Parses a document into a tree. @throws Error with the parser's message. */
 export function readTree(bytes: Uint8Array): Element {
   const path: Element[] = [];
   const prefixes = new Prefixes();
@@ -64,7 +64,7 @@ export function readTree(bytes: Uint8Array): Element {
   return root!;
 }
 
-/** Atom elements belong to the feed where the feed is Atom; within RSS they are an extension. */
+/** Atom elements are the feed's own in an Atom feed, and an extension in RSS. */
 function spaceOf(tag: string, prefixes: Prefixes, root: Element | undefined): string {
   const colon = tag.indexOf(':');
   const prefix = colon < 0 ? '' : tag.slice(0, colon);
@@ -74,7 +74,7 @@ function spaceOf(tag: string, prefixes: Prefixes, root: Element | undefined): st
   return spaces.get(uri) ?? prefix;
 }
 
-/** The first child with that name; in the feed's own namespace when no other is given. */
+/** First child with the name; in the feed's own namespace unless another is given. */
 export function child(element: Element, name: string, space = ''): Element | undefined {
   return element.children.find((member) => member.name === name && member.space === space);
 }
@@ -83,13 +83,13 @@ export function childrenOf(element: Element, name: string, space = ''): Element[
   return element.children.filter((member) => member.name === name && member.space === space);
 }
 
-/** The text of the first such child, trimmed; empty when there is none. Markup within it is kept as markup. */
+/** Trimmed text of the first such child; empty when there is none. Markup in it is preserved. */
 export function textOf(element: Element, name: string, space = ''): string {
   const match = child(element, name, space);
   return match ? inner(match) : '';
 }
 
-/** What stands in an element: its text, or markup where it has children. */
+/** Content of an element: its text, or markup when it has children. */
 export function inner(element: Element): string {
   const plain = element.children.length === 0;
   let text = '';
