@@ -8,10 +8,9 @@ import { countingRule } from './rule.ts';
 import { type ProcessorsConfig, type QuotaConfig, schema } from './schema.ts';
 
 /**
- * Declares quotas: what callers of each plan may use, counted in Redis for all gateways together. A use is one round trip,
- * and counts in every window or in none.
- *
- * Faults of the configuration: `QUOTA_NAME`, `QUOTA_LIMITS`, `REDIS_CONNECTION`; a warning `QUOTA_CALLERS`.
+ * Declares quotas: the allowances of callers by plan, counted in Redis across all gateways. A use takes one round trip,
+ * and counts in all windows or in none.
+ * Configuration errors: `QUOTA_NAME`, `QUOTA_LIMITS`, `REDIS_CONNECTION`; a warning `QUOTA_CALLERS`.
  */
 export const plugin = definePlugin({
   name: 'governance/processors',
@@ -65,7 +64,7 @@ function refuseTwice(site: Site<unknown>, all: ReadonlyMap<string, unknown>, nam
   if (all.has(name)) throw site.fault('QUOTA_NAME', pointer, `"${name}" is there twice`);
 }
 
-/** Some 30 MB. */
+/** Maximum number of callers remembered; takes about 30 MB. */
 const MOST_CALLERS = 100_000;
 
 function refusedCallers(

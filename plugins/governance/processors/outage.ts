@@ -3,7 +3,7 @@ import type { Log } from '#contract';
 const FIRST_MS = 1000;
 const LONGEST_MS = 60_000;
 
-/** How often, and when, something that failed is tried again. */
+/** Schedule of retries after a failure. */
 export class Outage {
   readonly #most: number;
   readonly #doubles: boolean;
@@ -11,18 +11,18 @@ export class Outage {
   #failures = 0;
   #nextAt = Number.NEGATIVE_INFINITY;
 
-  /** @param most attempts after the first failure; 0 for any number, at once. */
+  /** @param most maximum attempts after the first failure; 0 for unlimited, immediate attempts. */
   constructor(most: number, strategy: 'exponential' | 'linear', log: Log) {
     this.#most = most;
     this.#doubles = strategy === 'exponential';
     this.#log = log;
   }
 
-  /** Whether it may be tried now; who is told so tries. @param now milliseconds that never go back. */
+  /** Whether an attempt may be made now; a caller that gets true must make it. @param now monotonic clock, in milliseconds. */
   mayTry(now: number): boolean {
     if (this.#most === 0 || this.#failures === 0) return true;
     if (this.#failures > this.#most || now < this.#nextAt) return false;
-    // One alone, until it is known how it went.
+    // Only one attempt at a time, until its outcome is known.
     this.#nextAt = Number.POSITIVE_INFINITY;
     return true;
   }
@@ -31,7 +31,7 @@ export class Outage {
     if (this.#failures <= this.#most) this.#failures = 0;
   }
 
-  /** The attempt ended without saying anything about the server, as when its client disconnected: the next caller tries. */
+  /** Records an attempt that ended without revealing the state of the server, for example because its client disconnected: the next caller tries. */
   abandoned(now: number): void {
     if (this.#nextAt === Number.POSITIVE_INFINITY) this.#nextAt = now;
   }

@@ -1,10 +1,10 @@
 interface Refused<T> {
-  /** Milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly until: number;
   readonly value: T;
 }
 
-/** Callers that have used everything up, each until its window is over. The oldest is forgotten beyond `most`. */
+/** Callers that have exhausted their quota, each until its window ends. Beyond `most`, the oldest is forgotten. */
 export class RefusedCallers<T> {
   readonly #most: number;
   readonly #callers = new Map<string, Refused<T>>();
@@ -17,7 +17,7 @@ export class RefusedCallers<T> {
     return this.#callers.size;
   }
 
-  /** @param now milliseconds since 1970. @returns undefined for who is not refused. */
+  /** @param now milliseconds since 1970. @returns undefined for a caller that is not refused. */
   find(caller: string, now: number): Refused<T> | undefined {
     const entry = this.#callers.get(caller);
     if (!entry) return undefined;

@@ -9,24 +9,24 @@ import type { RefusedCallers } from './refused-callers.ts';
 import type { LimitConfig } from './schema.ts';
 import { countUse } from './use-script.ts';
 
-/** How much longer than its window a counter is kept, in milliseconds: clocks of gateways differ. */
+/** How long a counter is kept beyond its window, in milliseconds, because the clocks of gateways differ. */
 const MARGIN_MS = 3_600_000;
 
-/** A longer name of a caller, in bytes, is kept as its digest. */
+/** Maximum length of a caller's name, in bytes; longer names are stored as a digest. */
 const MAX_CALLER_BYTES = 64;
 
-/** What the rules of a quota have in common. */
+/** Dependencies shared by the rules of a quota. */
 export interface RuleSurroundings {
   readonly quota: string;
   readonly connection: RedisConnection;
   readonly hashes: boolean;
   readonly outage: Outage;
   readonly refused: RefusedCallers<Verdict> | null;
-  /** Milliseconds that never go back. */
+  /** Monotonic clock, in milliseconds. */
   readonly clock: { now(): number };
 }
 
-/** Counters of a rule: for each caller one in every window, all of one slot. The windows are those of this gateway's clock. */
+/** Counters of a rule: one per caller and window, all in one hash slot. The windows follow this gateway's clock. */
 export function countingRule(name: string, limits: readonly LimitConfig[], around: RuleSurroundings): QuotaRule {
   const { quota, connection, hashes, outage, refused, clock } = around;
   const place = `${keyPart(quota)} ${keyPart(name)}`;

@@ -1,11 +1,9 @@
 import { defineScript } from '../../services/redis/script.ts';
 
 /**
- * Counts a use in every window of a caller, or in none. All keys are of one slot.
- *
- * Arguments: `take`, `look` or `add`; what is counted; for each key its limit, and for how long it is kept from now on, in
- * milliseconds: whatever the clock of the server says.
- * Returns 1 where the use is allowed, else 0, then what is used of each.
+ * Counts a use in all windows of a caller, or in none. All keys are in one hash slot.
+ * Arguments: `take`, `look` or `add`; the amount; and for each key its limit and time to live in milliseconds,
+ * regardless of the server's clock. Returns 1 when the use is allowed, else 0, followed by the usage of each key.
  */
 export const countUse = defineScript(`
 local kind, more = ARGV[1], tonumber(ARGV[2])

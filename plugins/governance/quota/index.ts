@@ -27,11 +27,11 @@ import { type QuotaUseConfig, schema, serviceSchema } from './schema.ts';
 import { weightReader } from './weight.ts';
 
 /**
- * Refuses callers that have used up what their plan allows: at the root before anything of an endpoint, at an endpoint behind
- * its limits, at a backend inside the circuit breaker, where a refusal is a failure of that backend.
- *
- * Faults of the configuration: `QUOTA_UNKNOWN`, `QUOTA_RULE`, `QUOTA_KEY`, `TIER_KEY`; a warning
- * `TIER_HIDDEN`. Errors of a call: `QUOTA_EXCEEDED`, `QUOTA_TIER`, `QUOTA_CALLER`, `REDIS_FAILED`.
+ * Rejects callers that have exhausted the quota of their plan: at the root before any endpoint logic, at an endpoint
+ * after its rate limits, at a backend inside the circuit breaker, where a rejection counts as a failure of that
+ * backend.
+ * Configuration errors: `QUOTA_UNKNOWN`, `QUOTA_RULE`, `QUOTA_KEY`, `TIER_KEY`; a warning `TIER_HIDDEN`. Errors of a
+ * call: `QUOTA_EXCEEDED`, `QUOTA_TIER`, `QUOTA_CALLER`, `REDIS_FAILED`.
  */
 export const plugin = definePlugin({
   name: 'governance/quota',
@@ -98,8 +98,8 @@ function counting<R extends ClientRequest | PipeRequest>(
   };
 
   /**
-   * Counts what a response has used up, also if the client disconnects meanwhile. The response of a client is not lost if it
-   * cannot be counted, or not within the time of the call.
+   * Counts the usage of a response, even if the client disconnects meanwhile. If it cannot be counted, or not within
+   * the call's deadline, the client still receives the response.
    */
   const weigh = async ({ rule, caller }: Use, reply: Reply, before: Verdict, call: Call): Promise<Reply> => {
     if (!isMade(reply)) return told(reply, before);

@@ -5,12 +5,12 @@ import type { Use } from './quota-use.ts';
 import type { QuotaUseConfig } from './schema.ts';
 import { numberAt } from './weight.ts';
 
-/** What one stream has used up. */
+/** Usage of one stream. */
 interface Metered {
   add(weight: number): void;
 }
 
-/** Counts what the messages of streams use up, as they pass. */
+/** Counts the usage of stream messages as they pass. */
 export interface Metering {
   readonly hook: { readonly message: MessageHook };
   /**
@@ -21,7 +21,7 @@ export interface Metering {
   begin(use: Use, call: Call): { readonly call: Call; readonly opened: (reply: Reply) => boolean };
 }
 
-/** Null where there are no messages, or nothing in them is weighed. */
+/** Null when the stream has no messages, or their weight is not read. */
 export function meteringOf(site: EndpointSite<QuotaUseConfig>): Metering | null {
   const { weight_key: key, weight_strategy: where } = site.config;
   if (key === undefined || where !== 'body') return null;
@@ -39,7 +39,7 @@ export function meteringOf(site: EndpointSite<QuotaUseConfig>): Metering | null 
     },
     begin({ rule, caller }, call) {
       let isCounted = false;
-      // One request to Redis at a time, however many messages pass meanwhile.
+      // One request to Redis at a time, no matter how many messages pass meanwhile.
       let waiting = 0;
       let isAdding = false;
       const add = async (): Promise<void> => {
@@ -48,7 +48,7 @@ export function meteringOf(site: EndpointSite<QuotaUseConfig>): Metering | null 
           const weight = waiting;
           waiting = 0;
           try {
-            // Not under the client's call: what was used counts though the client has left.
+            // Independent of the client's call: usage counts even after the client has disconnected.
             await rule.add(caller, weight, new Call(site.log));
           } catch (error) {
             site.log.error(`[Quota] messages are not counted: ${(error as Error).message}`);

@@ -19,16 +19,16 @@ const noTier = ofClient('QUOTA_TIER', 'no tier of the quota is for the caller', 
 const noCaller = ofClient('QUOTA_CALLER', 'the caller cannot be identified', 400);
 export const usedUp = ofClient('QUOTA_EXCEEDED', 'quota exceeded', 429);
 
-/** Whose allowance a request uses. */
+/** The caller whose quota a request uses. */
 export interface Use {
   readonly rule: QuotaRule;
   readonly caller: string;
 }
 
-/** A quota, as it stands at one place. */
+/** A quota as used at one place. */
 export interface QuotaUse {
   readonly quota: Quota;
-  /** Whose allowance it is: null for a request that passes uncounted, an error for one that is refused. */
+  /** The caller whose quota is used: null for a request that passes uncounted, an error for one that is rejected. */
   useOf(request: ClientRequest, call: Call): Use | CallError | null;
 }
 
@@ -78,7 +78,7 @@ function named<T>(
   });
 }
 
-/** Tells the client what it may use, as `"day";n=3, "month";n=100`. */
+/** Sets the response headers that report the quota, as `"day";n=3, "month";n=100`. */
 export function tell(headers: HeaderBag, { retrySeconds, allowances }: Verdict): HeaderBag {
   headers.set('X-Quota-Limit', allowances.map(({ unit, amount }) => `"${unit}";n=${amount}`).join(', '));
   headers.set('X-Quota-Remaining', allowances.map(({ unit, remaining }) => `"${unit}";n=${remaining}`).join(', '));
@@ -86,7 +86,7 @@ export function tell(headers: HeaderBag, { retrySeconds, allowances }: Verdict):
   return headers;
 }
 
-/** A response that was made: nothing is used up by a failed one. */
+/** True for a successful response: a failed one does not use up quota. */
 export function isMade(reply: Reply): boolean {
   return !reply.failed && reply.status < 400;
 }

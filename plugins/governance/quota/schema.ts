@@ -75,7 +75,7 @@ const byPlan = {
 
 const atRoot = 'at the root every request counts as 1';
 
-/** At the root, where a weight is accepted and ignored. */
+/** Schema for the root, where a weight is accepted and ignored. */
 export const serviceSchema = {
   type: 'object',
   title: 'Quota of the service',

@@ -1,7 +1,7 @@
 import { type DataObject, getPath, type Reply } from '#contract';
 import type { QuotaUseConfig } from './schema.ts';
 
-/** What a response uses up: 1, with a warning once a second, where it does not say so in a number of at least 0. */
+/** Returns the weight of a response: 1, with at most one warning a second, when the response does not contain a number of at least 0. */
 export function weightReader(
   { weight_key: key, weight_strategy: where }: QuotaUseConfig,
   warn: (message: () => string) => void,
@@ -20,7 +20,7 @@ function headerNumber(text: string | undefined): number | null {
   return text !== undefined && /^\d{1,15}(?:\.\d{1,15})?$/.test(text.trim()) ? Number(text) : null;
 }
 
-/** The number at a path, if it is one that can be used up. */
+/** The number at a path, if it is a valid weight. */
 export function numberAt(data: DataObject | null, path: readonly string[]): number | null {
   const value = data && getPath(data, path);
   return typeof value === 'number' && value >= 0 && value < 1e15 ? value : null;
