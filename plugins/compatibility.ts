@@ -1,6 +1,6 @@
 import type { Compatibility } from '#contract';
 
-/** What configurations made for older releases and for the compatible product may name. */
+/** Names accepted in configurations written for older releases and for the compatible product. */
 export const compatibility: Compatibility = {
   namespaces: [
     'ai/llm',

@@ -15,7 +15,7 @@ import {
 
 type ApiSite = Site<Omit<AdminSettings, 'pem'>>;
 
-/** Settings of the admin port; the port itself belongs to the command that runs the gateway. */
+/** Settings of the admin port; the port itself is opened by the command that runs the gateway. */
 export const plugin = definePlugin({
   name: 'admin/api',
   description: 'Configures the admin API: listen address, access tokens and permissions.',

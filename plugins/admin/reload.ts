@@ -1,6 +1,6 @@
 import { atService, definePlugin } from '#contract';
 
-/** How a configuration takes the place of the one before it. */
+/** Settings for replacing the serving configuration with a new one. */
 export const plugin = definePlugin({
   name: 'admin/reload',
   description: 'Configures draining and guarding of configuration changes.',

@@ -58,15 +58,14 @@ const schema = {
 type Config = Infer<typeof schema>;
 
 /**
- * How long a message that was handed over again and fails again stays with the agent, in milliseconds: one that always fails
- * would be run as fast as broker and backend allow.
+ * Delay before a redelivered message that fails again is returned to the queue, in milliseconds: otherwise a message
+ * that always fails would be run as fast as broker and backend allow.
  */
 const AGAIN_MS = 1000;
 
 /**
- * Consumes a queue of RabbitMQ: a message is acknowledged once the pipe of its agent has succeeded.
- *
- * Faults of the configuration: `AMQP_ADDRESS`; a warning `AMQP_PREFETCH`.
+ * Consumes a RabbitMQ queue: a message is acknowledged once the pipe of its agent has succeeded.
+ * Configuration errors: `AMQP_ADDRESS`; a warning `AMQP_PREFETCH`.
  */
 export const plugin = definePlugin({
   name: 'async/amqp',
@@ -132,7 +131,7 @@ class AmqpDriver implements AgentDriver {
         const isDropped = outcome === 'failed' && isDiscarded;
         if (isDropped && !autoAck) log.debug('message discarded');
         const failsAgain = outcome === 'failed' && !isDropped && !autoAck && delivery.isRedelivered;
-        // A channel that is closed meanwhile gives it back.
+        // A channel that closes during the delay returns the message.
         if (failsAgain) await pause(AGAIN_MS, undefined, { ref: false });
         delivery.nack(!isDropped);
       };

@@ -39,10 +39,9 @@ const schema = {
 type Config = Infer<typeof schema>;
 
 /**
- * Reads the topic of an agent as a member of a group: a record is done once its pipe has run, whether or not that has
- * succeeded, and committed once those before it are done.
- *
- * Faults of the configuration: `KAFKA_TOPIC`, `KAFKA_BROKER`, `KAFKA_CLIENT_ID`, `KAFKA_DURATION`, `KAFKA_GROUP`,
+ * Consumes the topic of an agent as a member of a consumer group: a record is done once its pipe has run, successfully
+ * or not, and committed once those before it are done.
+ * Configuration errors: `KAFKA_TOPIC`, `KAFKA_BROKER`, `KAFKA_CLIENT_ID`, `KAFKA_DURATION`, `KAFKA_GROUP`,
  * `KAFKA_OPTION`, `KAFKA_SASL` and those of `client_tls`.
  */
 export const plugin = definePlugin({

@@ -48,9 +48,8 @@ const schema = {
 type Config = Infer<typeof schema>;
 
 /**
- * Listens to the subject of an agent. NATS keeps nothing: a message is gone once it was sent, whatever becomes of it.
- *
- * Faults of the configuration: `NATS_ADDRESS`, `NATS_SUBJECT` and those of `client_tls`.
+ * Subscribes to the subject of an agent. NATS does not store messages: each is delivered once, whatever its outcome.
+ * Configuration errors: `NATS_ADDRESS`, `NATS_SUBJECT` and those of `client_tls`.
  */
 export const plugin = definePlugin({
   name: 'async/nats',

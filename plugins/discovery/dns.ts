@@ -1,7 +1,7 @@
 import { definePlugin } from '#contract';
 import { openSrv } from './lib/srv.ts';
 
-/** Every backend has a list and a timer of its own; see `openSrv` for what is refused. */
+/** Every backend has its own host list and timer; see `openSrv` for rejected settings. */
 export const plugin = definePlugin({
   name: 'discovery/dns',
   description: 'Resolves the hosts of a backend from the SRV records of a name.',

@@ -1,6 +1,6 @@
 import { definePlugin } from '#contract';
 
-/** The hosts are those of the configuration. A `sd_scheme` besides is a warning, SD_SCHEME_UNUSED. */
+/** Uses the hosts of the configuration. Setting `sd_scheme` as well causes a warning, SD_SCHEME_UNUSED. */
 export const plugin = definePlugin({
   name: 'discovery/static',
   description: 'Uses the hosts of a backend as written.',

@@ -4,39 +4,39 @@ import { type BackoffStrategy, backOff } from '../../services/backoff.ts';
 import { fullBucket, type Limit, take } from '../../services/buckets/token-bucket.ts';
 import type { AgentDriver, AgentSession, Outcome } from './driver.ts';
 
-/** What an agent does at present: all of it may be another with the next configuration. */
+/** Current settings of an agent: any of them may change with the next configuration. */
 export interface AgentJob {
   readonly run: AgentSite<unknown>['run'];
-  /** Whether a reply whose data is not complete is a success, too: that of backends which are not decoded. */
+  /** Whether a reply with incomplete data also counts as success, as from backends that are not decoded. */
   readonly isRaw: boolean;
-  /** Messages at the same time. */
+  /** Maximum concurrent messages. */
   readonly workers: number;
-  /** Null for no limit. */
+  /** Rate limit; null for no limit. */
   readonly rate: Limit | null;
   readonly maxRetries: number;
   readonly strategy: BackoffStrategy;
   readonly healthMs: number;
   readonly log: Log;
-  /** Counts messages by what became of them; null where nobody exports that. */
+  /** Counts messages by outcome; null when metrics are not exported. */
   readonly count: ((outcome: 'done' | 'failed' | 'discarded', times?: number) => void) | null;
-  /** Says that it is alive. */
+  /** Reports that the agent is alive. */
   report(): void;
-  /** Waits for the agents before it, at the first attempt to connect. @returns lets the next one begin. */
+  /** Waits for the preceding agents before the first attempt to connect. @returns a function that lets the next agent begin. */
   turn(signal: AbortSignal): Promise<() => void>;
 }
 
-/** A message that waits for a worker. */
+/** A message waiting for a worker. */
 interface Waiting {
   readonly message: AgentMessage;
   readonly settle: (outcome: Outcome) => void;
 }
 
-/** A session that lasted for longer, in milliseconds, has worked: attempts are counted anew. */
+/** Session duration, in milliseconds, after which a session counts as successful and the number of attempts is reset. */
 const SETTLED_MS = 5000;
 
 /**
- * One agent: keeps its driver connected, and runs its pipe for every message. It lives on over reloads for as long as it
- * consumes the same; each configuration hands it its own pipe.
+ * Runs one agent: keeps its driver connected, and runs its pipe for every message. Survives reloads for as long as its
+ * source stays the same; each configuration provides its own pipe.
  */
 export class AgentRunner {
   readonly #driver: AgentDriver;
@@ -57,8 +57,8 @@ export class AgentRunner {
   }
 
   /**
-   * @param signal of the configuration: unless another one has taken over by then, the agent ends with it.
-   * @returns when its first attempt to connect is over, however it went.
+   * @param signal of the configuration: the agent ends with it, unless another configuration has taken over by then.
+   * @returns a promise that resolves when its first attempt to connect is over, successful or not.
    */
   serve(job: AgentJob, signal: AbortSignal): Promise<void> {
     this.#job = job;
@@ -70,17 +70,17 @@ export class AgentRunner {
       this.#consuming = consuming;
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#attempted = promise;
-      // One that is ending gives back its messages first.
+      // An agent that is ending returns its messages first.
       this.#ended = this.#ended.then(() => this.#consume(consuming, resolve));
     }
-    // The rate may be another.
+    // The rate may have changed.
     if (this.#refill) clearTimeout(this.#refill);
     this.#refill = null;
     this.#next();
     return this.#attempted;
   }
 
-  /** Takes no more messages, waits for those whose pipe runs, and gives the others back. */
+  /** Stops accepting messages, waits for those being processed, and returns the others. */
   close(): Promise<void> {
     this.#consuming?.abort();
     return this.#ended;
@@ -108,7 +108,7 @@ export class AgentRunner {
     if (this.#consuming === consuming) this.#consuming = null;
   }
 
-  /** @returns how long it has consumed, in milliseconds; 0 when it could not. */
+  /** @returns how long the session consumed messages, in milliseconds; 0 when it failed to start. */
   async #session(signal: AbortSignal, onAttempted: () => void): Promise<number> {
     let session: AgentSession;
     const { log } = this.#job!;
@@ -129,7 +129,7 @@ export class AgentRunner {
     stopReports();
     if (trouble) this.#job!.log.warning(`Consumer stopped: ${trouble.message}`);
     else await session.stop().catch(() => {});
-    // Without the session nobody can say what became of them: the queue hands them over again.
+    // Outcomes cannot be reported without the session: the queue redelivers these messages.
     for (const { settle } of this.#waiting.splice(0)) settle('returned');
     if (!trouble) await this.#idle();
     await session.close().catch(() => {});
@@ -154,7 +154,7 @@ export class AgentRunner {
     });
   }
 
-  /** Runs as many messages as may run now. */
+  /** Starts as many messages as the workers and the rate allow. */
   #next(): void {
     const job = this.#job!;
     if (this.#consuming?.signal.aborted) return;
@@ -188,7 +188,7 @@ export class AgentRunner {
   }
 }
 
-/** A message is done when nothing has failed on its way, and no part of the reply is missing. */
+/** A message is done when no step failed and no part of the reply is missing. */
 async function runPipe({ run, isRaw, log }: AgentJob, message: AgentMessage): Promise<'done' | 'failed'> {
   const reply = await run(message);
   const isWhole = reply.complete === true || reply.body !== null || (isRaw && reply.complete === false);
@@ -198,7 +198,7 @@ async function runPipe({ run, isRaw, log }: AgentJob, message: AgentMessage): Pr
   return 'failed';
 }
 
-/** The reason of an end that nobody asked for; null when the signal comes first. */
+/** Reason of an unexpected end; null when the signal comes first. */
 function firstOf(ended: Promise<Error>, signal: AbortSignal): Promise<Error | null> {
   return new Promise((resolve) => {
     const onAbort = () => resolve(null);

@@ -1,6 +1,6 @@
 import { HeaderBag, isHeaderName, isHopByHop } from '#contract';
 
-/** Headers of a message as those of a request: what HTTP cannot have is left out, and what says how a request is sent. */
+/** Converts message headers to request headers, without those that are invalid in HTTP or control how a request is sent. */
 export function headersOf(pairs: Iterable<readonly [name: string, value: string]>): HeaderBag {
   const bag = new HeaderBag();
   for (const [name, value] of pairs) {
@@ -11,5 +11,5 @@ export function headersOf(pairs: Iterable<readonly [name: string, value: string]
   return bag;
 }
 
-/** No control characters but the tab, and nothing beyond Latin-1. */
+/** Latin-1, without control characters other than the tab. */
 const allowed = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;

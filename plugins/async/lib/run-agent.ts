@@ -3,15 +3,15 @@ import { limitOf } from '../../services/buckets/token-bucket.ts';
 import { AgentRunner } from './agent-runner.ts';
 import type { AgentDriver } from './driver.ts';
 
-/** Shortest time between reports of health, in milliseconds. */
+/** Minimum interval between health reports, in milliseconds. */
 const SHORTEST_HEALTH_MS = 1000;
 
 /**
- * Has an agent consume while its configuration serves, in one process of the gateway. The plugin of the driver names `meters`
+ * Runs an agent while its configuration serves, in one process of the gateway. The driver's plugin must list `meters`
  * in `takes`.
- * @param key tells what is consumed, and as whom, from all else: while it stays, the agent goes on over reloads without a
- * stop, with the pipe, workers and rate of the latest configuration.
- * @param open makes the driver, once for a key.
+ * @param key identifies what is consumed, and as whom: while it stays the same, the agent continues across reloads
+ * without interruption, with the pipe, workers and rate of the latest configuration.
+ * @param open creates the driver, once per key.
  */
 export function runAgent(site: AgentSite<unknown>, key: Data, open: () => AgentDriver): void {
   const { agent, run, log, setting } = site;
@@ -60,7 +60,7 @@ export function runAgent(site: AgentSite<unknown>, key: Data, open: () => AgentD
   );
 }
 
-/** Agents that connect one after another. */
+/** Makes agents connect one after another. */
 class StartOrder {
   #last: Promise<void> = Promise.resolve();
 
@@ -74,7 +74,7 @@ class StartOrder {
   }
 }
 
-/** Of the agents of one configuration, whatever their drivers. */
+/** Start order of the agents of one configuration, for all drivers. */
 const orders = new WeakMap<readonly AgentConfig[], StartOrder>();
 
 function orderOf(agents: readonly AgentConfig[]): StartOrder {

@@ -4,9 +4,10 @@ import type { BackendSite } from '#contract';
 const NAME = /^(?=.{1,253}$)[\w-]{1,63}(?:\.[\w-]{1,63})*$/;
 
 /**
- * The name of a backend's SRV record, in lower case and without a dot at the end: the first entry of `host`, with or
- * without the scheme that sanitising puts before it. A warning, SD_HOSTS, where there are other entries.
- * @throws ConfigError SD_RECORD when it is no name, SD_SCHEME when it says a scheme that the backend is not called by.
+ * Name of a backend's SRV record, in lower case and without a trailing dot: the first entry of `host`, with or without
+ * the scheme that sanitizing adds. Further entries cause a warning, SD_HOSTS.
+ * @throws ConfigError SD_RECORD when it is not a valid name, SD_SCHEME when its scheme differs from the one used to
+ * call the backend.
  */
 export function recordName(site: BackendSite<undefined>): string {
   const { host, sd, sd_scheme: scheme } = site.backend;

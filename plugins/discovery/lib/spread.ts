@@ -1,13 +1,13 @@
 import type { SrvRecord } from 'node:dns';
 
-/** What entries a list may have before records are compared without order no more. */
+/** Maximum number of entries in a list whose records are compared regardless of order. */
 const LONG_LIST = 100;
-/** What weights may add up to before they are scaled, unless there are more records. */
+/** Maximum sum of weights before they are scaled, unless there are more records. */
 const LARGEST_SUM = 100;
 
 /**
- * The targets of the records of the lowest priority as `name:port`, each as often as its weight says; the order is the
- * same for the same records. A record without a target or a port says that there is no service and is left out.
+ * Targets of the records with the lowest priority value as `name:port`, each repeated by its weight; the order is the
+ * same for the same records. A record without a target or a port means that the service is unavailable, and is omitted.
  */
 export function spread(records: readonly SrvRecord[]): string[] {
   const usable = records.filter(({ name, port }) => port > 0 && /^[\w.-]+$/.test(name));
@@ -17,7 +17,7 @@ export function spread(records: readonly SrvRecord[]): string[] {
   return chosen.flatMap(({ name, port }, at) => new Array<string>(shares[at]!).fill(`${name}:${port}`));
 }
 
-/** A long list in random order, so that balancers that go through it side by side do not meet; a short one as it is. */
+/** Shuffles a long list, so that balancers that iterate over it in parallel do not pick the same hosts; returns a short one unchanged. */
 export function mixed(targets: readonly string[]): readonly string[] {
   if (targets.length <= LONG_LIST) return targets;
   const list = targets.slice();
@@ -28,7 +28,7 @@ export function mixed(targets: readonly string[]): readonly string[] {
   return list;
 }
 
-/** Small whole numbers in the proportion of the weights; weights that are all 0 are equal. */
+/** Small integers in proportion to the weights; weights that are all 0 are treated as equal. */
 function sharesOf(weights: readonly number[]): readonly number[] {
   const sum = weights.reduce((total, weight) => total + weight, 0);
   if (sum === 0) return weights.map(() => 1);

@@ -3,11 +3,11 @@ import { recordName } from './record.ts';
 import { type Known, watchRecord } from './watch.ts';
 
 /**
- * The hosts of a backend by the SRV records of its first `host`. What was found outlives the configuration: the next one
- * begins with it.
+ * Hosts of a backend from the SRV records named by its first `host`. The result outlives the configuration: the next
+ * one starts with it.
  *
- * @param owner whose list it is, besides the name of the record.
- * @param log told of look-ups that fail.
+ * @param owner owner of the list; together with the record name, it identifies the list.
+ * @param log reports failed lookups.
  * @throws ConfigError SD_RECORD or SD_SCHEME.
  */
 export function openSrv(site: BackendSite<undefined>, owner: Data[], log: Log): HostList {

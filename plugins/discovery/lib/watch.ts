@@ -2,29 +2,29 @@ import dns from 'node:dns';
 import type { Log } from '#contract';
 import { mixed, spread } from './spread.ts';
 
-/** What is known of one record: the targets of its last good look-up. */
+/** Targets of one record's last successful lookup. */
 export interface Known {
-  /** As `name:port`, repeated by weight; replaced, never changed, when the records change. */
+  /** `name:port`, repeated by weight; when the records change, the array is replaced, never modified. */
   targets: readonly string[];
-  /** The targets in one text, in the order of the records, for comparing; null before the first good look-up. */
+  /** Targets as one text, in the order of the records, for comparison; null before the first successful lookup. */
   text: string | null;
 }
 
-/** Keeps what is known of one record fresh. */
+/** Keeps the targets of one record up to date. */
 export interface Watch {
   /**
-   * Waits for the first look-up, a few seconds at most and not when one was tried before; never fails. Called by many,
-   * it is one look-up.
+   * Waits for the first lookup, for a few seconds at most; does not wait when one was attempted before. Never fails.
+   * Concurrent calls share one lookup.
    */
   readonly first: (signal: AbortSignal) => Promise<void>;
   readonly close: () => void;
 }
 
-/** How long a configuration waits for the first look-up before it serves without hosts. */
+/** How long a configuration waits for the first lookup before it serves without hosts, in milliseconds. */
 const FIRST_LOOK_UP_MS = 5000;
 const QUERY = { timeout: 2000, tries: 2 };
 
-/** Looks a record up at every pause, with traffic or without, from the first pause on. A failure changes nothing. */
+/** Looks a record up at a fixed interval, with or without traffic, the first time after one interval. A failure changes nothing. */
 export function watchRecord(name: string, known: Known, pauseMs: number, log: Log): Watch {
   let running: { readonly resolver: dns.promises.Resolver; readonly done: Promise<void> } | null = null;
   let waiting: Promise<void> | null = null;
@@ -74,20 +74,20 @@ export function watchRecord(name: string, known: Known, pauseMs: number, log: Lo
   };
 }
 
-/** A resolver that asks the process's name servers and can be cancelled alone. */
+/** Creates a resolver that uses the process's name servers and can be canceled separately. */
 function currentResolver(): dns.promises.Resolver {
   const resolver = new dns.promises.Resolver(QUERY);
-  // Asked for on the module: a changed list of servers replaces its functions.
+  // Called through the module: setting the servers replaces its functions.
   const servers = dns.getServers();
   try {
     if (servers.length > 0) resolver.setServers(servers);
   } catch {
-    // An address that can be listed but not set: the resolver keeps the system's servers, which it began with.
+    // Some addresses can be listed but not set: the resolver then keeps the system's servers, its default.
   }
   return resolver;
 }
 
-/** Takes over new records; the same ones leave the same array. */
+/** Stores new records; the array stays the same when the records do. */
 function learn(known: Known, records: readonly dns.SrvRecord[]): void {
   const targets = spread(records);
   const text = targets.join(' ');
@@ -96,7 +96,7 @@ function learn(known: Known, records: readonly dns.SrvRecord[]): void {
   known.text = text;
 }
 
-/** Waits for an end, or for the wait to get too long. @returns whether the end came. */
+/** Waits for completion, up to a limit. @returns true when completed. */
 async function settled(done: Promise<void>, signal: AbortSignal): Promise<boolean> {
   const enough = AbortSignal.any([signal, AbortSignal.timeout(FIRST_LOOK_UP_MS)]);
   const givenUp = new Promise<false>((resolve) => {
