@@ -3,7 +3,7 @@ import type { Site } from '#contract';
 
 /** A file of a catalog. */
 export interface CatalogFile {
-  /** As messages name it. */
+  /** Path as shown in messages. */
   readonly path: string;
   readonly bytes: Uint8Array;
 }
@@ -11,27 +11,27 @@ export interface CatalogFile {
 /** A `.proto` file in a directory of a catalog. */
 export interface CatalogSource {
   readonly path: string;
-  /** The directory that the catalog names, and the file as others there import it, as in `shop/orders.proto`. */
+  /** The directory that the catalog names, and the file's import name within it, as in `shop/orders.proto`. */
   readonly root: string;
   readonly name: string;
   readonly bytes: Uint8Array;
-  /** Of the directory. */
+  /** Pointer of the directory in the configuration. */
   readonly pointer: string;
 }
 
-/** What a catalog names. */
+/** Files and sources that a catalog names. */
 export interface CatalogContent {
   readonly files: CatalogFile[];
   readonly sources: CatalogSource[];
 }
 
-/** Directories within directories that are looked into, and files of one catalog. */
+/** Maximum depth of directories, and maximum number of files, in a catalog. */
 const MAX_DEPTH = 16;
 const MAX_FILES = 10_000;
 
 /**
- * The content of a catalog, in order: files as they are named, and of directories all `.pb` and `.proto` files, at any
- * depth, by name. Everything is watched. Code: `GRPC_CATALOG_FILES`.
+ * Reads the content of a catalog, in order: files as named, and from directories all `.pb` and `.proto` files, at any
+ * depth, by name. Watches all of them. Code: `GRPC_CATALOG_FILES`.
  * @throws the error of the file system.
  */
 export function readCatalog(site: Site<unknown>, entries: readonly string[]): CatalogContent {
@@ -54,7 +54,7 @@ export function readCatalog(site: Site<unknown>, entries: readonly string[]): Ca
   return content;
 }
 
-/** @param inner path within the root; empty for the root itself. @returns false for what is no directory. */
+/** @param inner path within the root; empty for the root itself. @returns false when it is not a directory. */
 function collect(
   site: Site<unknown>,
   top: Pick<CatalogSource, 'root' | 'pointer'>,
@@ -76,7 +76,7 @@ function collect(
   return true;
 }
 
-/** Without those that begin with a dot, in which orchestrators keep what they mount; null for what is no directory. */
+/** Names of a directory's entries, except those that begin with a dot, in which orchestrators keep their mounts; null when it is not a directory. */
 function namesIn(site: Site<unknown>, path: string): string[] | null {
   try {
     return site
@@ -100,7 +100,7 @@ function notCompiled(site: Site<unknown>, pointer: string, path: string): Error 
   );
 }
 
-/** How to make a descriptor set of a source. */
+/** Hint on how to compile a source to a descriptor set. */
 export function compiling(path: string): string {
   return `protoc --include_imports --descriptor_set_out=${path.replace(/\.proto$/, '.pb')} ${path}`;
 }

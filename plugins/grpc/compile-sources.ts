@@ -7,13 +7,14 @@ import type { Site } from '#contract';
 import { type CatalogContent, type CatalogFile, type CatalogSource, compiling } from './catalog-files.ts';
 import { builtInSet, namesIn } from './descriptor-sets.ts';
 
-/** A compiler that takes longer, in milliseconds, is ended. */
+/** Time limit of a compiler run, in milliseconds. */
 const TIMEOUT_MS = 10_000;
-/** Of what it complains about, so many lines are shown. */
+/** Maximum number of compiler messages shown. */
 const SHOWN_LINES = 5;
 
 /**
- * Descriptor sets of the sources of which the catalog has none, where `protoc` is installed; else each of them is warned of.
+ * Descriptor sets of the sources that the catalog has no set for, if `protoc` is installed; otherwise warns of each of
+ * them.
  * @throws ConfigError GRPC_CATALOG_SOURCE
  * @throws CatalogError
  */
@@ -35,11 +36,11 @@ export function setsOfSources(site: Site<unknown>, { files, sources }: CatalogCo
 }
 
 /**
- * Makes a descriptor set of `.proto` files with `protoc`, as often as their content changes. The compiler sees the files as
- * the configuration has read them.
- * @param sources of one directory, from which imports count.
- * @param wanted those of them that are compiled; the others may be imported.
- * @returns null where there is no `protoc`.
+ * Compiles `.proto` files with `protoc` whenever their content changes. The compiler sees the files as the
+ * configuration has read them.
+ * @param sources of one directory, to which imports are relative.
+ * @param wanted those of them to compile; the others can be imported.
+ * @returns null when `protoc` is not installed.
  * @throws ConfigError GRPC_CATALOG_SOURCE
  */
 function compileSources(
@@ -62,7 +63,7 @@ function compileSources(
   try {
     return { path: root, bytes: site.keep(['protoc', root, hash.digest('base64')], compile) };
   } catch (error) {
-    // Not kept: it may be installed by the next time.
+    // Not cached: `protoc` may be installed by the next time.
     if (error instanceof NoCompiler) return null;
     if (!(error instanceof SourceError)) throw error;
     throw site.fault('GRPC_CATALOG_SOURCE', pointer, error.message);
@@ -71,7 +72,7 @@ function compileSources(
 
 class NoCompiler extends Error {}
 
-/** What the compiler says of a source. */
+/** Compiler messages about a source. */
 class SourceError extends Error {}
 
 function run(workspace: string, sources: readonly CatalogSource[], wanted: readonly CatalogSource[]): Uint8Array {
@@ -81,7 +82,7 @@ function run(workspace: string, sources: readonly CatalogSource[], wanted: reado
     mkdirSync(dirname(copy), { recursive: true });
     writeFileSync(copy, bytes);
   }
-  // Arguments in a file, one a line, can be as many as there are sources.
+  // The arguments are passed in a file, one per line, because there can be as many as there are sources.
   const broken = wanted.find(({ name }) => /[\r\n]/.test(name));
   if (broken) throw new SourceError(`${JSON.stringify(broken.path)} has a line break in its name`);
   const inputs = wanted.map(({ name }) => `./${name}`);
@@ -109,7 +110,7 @@ function run(workspace: string, sources: readonly CatalogSource[], wanted: reado
   return readFileSync(join(workspace, 'set.pb'));
 }
 
-/** With the files as the configuration names them. */
+/** Compiler messages with the file names used in the configuration. */
 function complaints(root: string, stderr: string): string {
   const lines = stderr.trim().split('\n').slice(0, SHOWN_LINES);
   return lines.map((line) => (/^[^\s:]+\.proto:/.test(line) ? join(root, line) : line)).join('\n');

@@ -18,7 +18,7 @@ import {
 } from '@bufbuild/protobuf/wkt';
 import type { CatalogFile } from './catalog-files.ts';
 
-/** What is wrong with a catalog. */
+/** Error for an invalid catalog. */
 export class CatalogError extends Error {
   /** GRPC_CATALOG_INVALID or GRPC_CATALOG_IMPORT. */
   readonly code: string;
@@ -47,25 +47,25 @@ const builtIn: ReadonlyMap<string, FileDescriptorProto> = new Map(
   ).map(({ proto }) => [proto.name, proto]),
 );
 
-/** The files that every catalog has, for compilers. */
+/** Descriptor set of the files that every catalog contains, for compilers. */
 export function builtInSet(): Uint8Array {
   return toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file: [...builtIn.values()] }));
 }
 
-/** A file of a descriptor set under a name that no other file has. */
+/** A file of a descriptor set, under a unique name. */
 interface Source {
   readonly file: FileDescriptorProto;
-  /** Of the set that it came with. */
+  /** Descriptor set that contains the file. */
   readonly from: string;
   readonly hash: string;
-  /** Files of the same set by the names that its imports have for them. */
+  /** Files of the same set, by the names used in imports. */
   readonly siblings: ReadonlyMap<string, Source>;
 }
 
 /**
- * Links the files of several descriptor sets: imports are looked for in the set of a file, then in all, then among the
- * well-known types. Of two definitions of one name the first holds.
- * @param warn told of the others.
+ * Links the files of several descriptor sets: imports are looked up in the set of a file, then in all sets, then among
+ * the well-known types. If a name is defined more than once, the first definition is used.
+ * @param warn reports the other definitions.
  * @throws CatalogError
  */
 export function linkSets(sets: readonly CatalogFile[], warn: (message: string) => void): FileRegistry {
@@ -97,7 +97,7 @@ export function linkSets(sets: readonly CatalogFile[], warn: (message: string) =
   }
 }
 
-/** The names of the files that descriptor sets describe, as in `shop/orders.proto`. @throws CatalogError */
+/** Names of the files in descriptor sets, as in `shop/orders.proto`. @throws CatalogError */
 export function namesIn(sets: readonly CatalogFile[]): string[] {
   return sets.flatMap(({ path, bytes }) => filesOf(path, bytes).map(({ name }) => name));
 }
@@ -116,13 +116,13 @@ function filesOf(path: string, bytes: Uint8Array): FileDescriptorProto[] {
   throw new CatalogError('GRPC_CATALOG_INVALID', `${path} contains no descriptors`);
 }
 
-/** Comments and places of the source do not count. */
+/** Hash of a file without comments and source positions. */
 function hashOf(file: FileDescriptorProto): string {
   const bytes = toBinary(FileDescriptorProtoSchema, { ...file, sourceCodeInfo: undefined } as FileDescriptorProto);
   return createHash('sha256').update(bytes).digest('base64');
 }
 
-/** Takes definitions out of a file that another one has brought before it, and imports that one instead. */
+/** Removes definitions that an earlier file already contains, and imports that file instead. */
 function keepFirst(sources: readonly Source[], warn: (message: string) => void): void {
   const owners = new Map<string, Source>();
   for (const source of sources) {
@@ -143,7 +143,7 @@ function keepFirst(sources: readonly Source[], warn: (message: string) => void):
   }
 }
 
-/** Puts files behind what they import. */
+/** Sorts files after their imports. */
 class Linking {
   readonly #byName: ReadonlyMap<string, Source>;
   readonly #ordered: FileDescriptorProto[] = [];
@@ -187,7 +187,7 @@ class Linking {
       );
     });
     this.#state.set(source, 'done');
-    // Two sets may have files of one name that hold different things.
+    // Two sets may contain different files of the same name.
     while (this.#taken.has(file.name)) file.name = `${file.name.replace(/\.proto$/, '')}'.proto`;
     this.#taken.add(file.name);
     this.#ordered.push(file);

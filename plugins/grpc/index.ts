@@ -8,10 +8,9 @@ import { type Config, schema } from './schema.ts';
 import { publish, withoutBody } from './server/publish.ts';
 
 /**
- * Knows the services and messages that descriptor sets describe, for backends that speak gRPC, and publishes services on the
- * port of the gateway.
- *
- * Faults of the configuration: `GRPC_CATALOG_INVALID`, `GRPC_CATALOG_IMPORT`, `GRPC_CATALOG_FILES`, `GRPC_CATALOG_SOURCE`,
+ * Loads the services and messages described by descriptor sets, for backends that use gRPC, and publishes services on
+ * the gateway's port.
+ * Configuration errors: `GRPC_CATALOG_INVALID`, `GRPC_CATALOG_IMPORT`, `GRPC_CATALOG_FILES`, `GRPC_CATALOG_SOURCE`,
  * `FILE_UNREADABLE`, those of `publish`; warnings `GRPC_CATALOG_TWICE`, `GRPC_CATALOG_SOURCE`, `GRPC_FIELD`.
  */
 export const plugin = definePlugin({

@@ -2,7 +2,7 @@ import type { DescField, Registry } from '@bufbuild/protobuf';
 import { ScalarType } from '@bufbuild/protobuf';
 import type { DescMessage } from '../../services/grpc/catalog.ts';
 
-/** Packed numbers that are decoded in the time of one other element. */
+/** Number of packed numbers that take as long to decode as one other element. */
 const PACKED_AN_ELEMENT = 16;
 
 const VARINT = 0;
@@ -10,10 +10,10 @@ const FIXED64 = 1;
 const DELIMITED = 2;
 const FIXED32 = 5;
 
-/** Content of a length-delimited field: a message, numbers of a width (0 for varints), or one value. */
+/** Content of a length-delimited field: a message, numbers of a fixed width (0 for varints), or one value. */
 type Content = { readonly type: Shape } | { readonly width: number } | null;
 
-/** Fields of a message by their numbers; an entry of a map is one, too. */
+/** Fields of a message by number; map entries are messages too. */
 type Shape = () => ReadonlyMap<number, Content>;
 
 /** Counts the elements of messages before they are decoded, which takes a hundred times as long. */
@@ -26,9 +26,9 @@ export class ElementCounter {
   }
 
   /**
-   * Fields, items of lists and entries of maps, in all messages within the message; 16 packed numbers count as one.
-   * Malformed bytes are counted up to the mistake.
-   * @returns a number above `limit` once there are more.
+   * Number of fields, list items and map entries in the message and all nested messages; 16 packed numbers count as
+   * one. Malformed bytes are counted up to the first error.
+   * @returns a number above `limit` once it is exceeded.
    */
   count(type: DescMessage, bytes: Uint8Array, limit: number): number {
     const reader = new WireReader(bytes);
@@ -121,7 +121,7 @@ function packedWidth(type: ScalarType | undefined): Content {
   }
 }
 
-/** The wire format, as much of it as it takes to go from field to field. */
+/** Minimal reader of the wire format, sufficient to skip from field to field. */
 class WireReader {
   at = 0;
   readonly #bytes: Uint8Array;
@@ -130,7 +130,7 @@ class WireReader {
     this.#bytes = bytes;
   }
 
-  /** The low 32 bits: tags and lengths have no more. */
+  /** The low 32 bits of a varint: tags and lengths have no more. */
   varint(): number {
     let value = 0;
     for (let shift = 0; this.at < this.#bytes.length; shift += 7) {
@@ -158,12 +158,12 @@ class WireReader {
       case FIXED32:
         return 4;
       default:
-        // Groups begin and end with a tag of their own.
+        // Groups begin and end with their own tags.
         return wireType === 3 || wireType === 4 ? 0 : -1;
     }
   }
 
-  /** How many numbers the next bytes are. */
+  /** Count of the numbers in the next bytes. */
   numbers(length: number, width: number): number {
     if (width > 0) return length / width;
     let count = 0;

@@ -20,14 +20,14 @@ import { DataWriter } from '../../services/grpc/to-data.ts';
 import { ElementCounter } from './element-count.ts';
 import { StatusError } from './status-reply.ts';
 
-/** Reads and writes the messages of one catalog, for all methods. */
+/** Decoder and encoder of the messages in one catalog, for all methods. */
 export interface Codecs {
   readonly counter: ElementCounter;
   readonly writer: DataWriter;
   readonly reader: MessageReader;
 }
 
-/** Data is as JSON of protocol buffers has it, with the names of the descriptors; replies may have either. */
+/** Data has the JSON form of protocol buffers, with the field names of the descriptors; replies may also use JSON names. */
 export function codecsOf({ registry }: GrpcCatalog): Codecs {
   const text = { enumsAsText: true, timestampsAsText: true, durationsAsText: true };
   return {
@@ -37,23 +37,23 @@ export function codecsOf({ registry }: GrpcCatalog): Codecs {
   };
 }
 
-/** A parameter, and the field that it has its value from. */
+/** A parameter, and the field from which its value is taken. */
 interface FieldParam {
   readonly key: string;
   readonly field: readonly string[];
 }
 
 export interface MessagesOptions {
-  /** Names of parameters by the dotted paths of fields. */
+  /** Parameter names by the dotted paths of fields. */
   readonly params: Readonly<Record<string, string>>;
-  /** Most elements of a request; 0 for no limit. */
+  /** Maximum number of elements in a request; 0 for no limit. */
   readonly maxElements: number;
 }
 
-/** Bytes of the shortest element. */
+/** Size of the shortest element, in bytes. */
 const ELEMENT_BYTES = 2;
 
-/** The messages of one method, and the requests that are made of them. */
+/** Messages of one method, and the requests created from them. */
 export class Messages {
   readonly #input: DescMessage;
   readonly #output: DescMessage;
@@ -74,7 +74,7 @@ export class Messages {
     this.#params = Object.entries(params).map(([path, name]) => ({ key: paramKey(name), field: path.split('.') }));
   }
 
-  /** @throws StatusError INVALID_ARGUMENT, or RESOURCE_EXHAUSTED for more elements than allowed. */
+  /** @throws StatusError INVALID_ARGUMENT, or RESOURCE_EXHAUSTED when the element limit is exceeded. */
   decode(bytes: Uint8Array): Message {
     const limit = this.#maxElements;
     if (limit > 0 && bytes.length > ELEMENT_BYTES * limit && this.#counter.count(this.#input, bytes, limit) > limit) {
@@ -88,7 +88,7 @@ export class Messages {
     }
   }
 
-  /** @throws StatusError INTERNAL for data that does not fit. */
+  /** @throws StatusError INTERNAL for data that does not match the message type. */
   encode(data: DataObject): Uint8Array {
     try {
       const message = this.#reader.read(this.#output, contentOf(this.#output, data));
@@ -100,7 +100,7 @@ export class Messages {
     }
   }
 
-  /** @throws StatusError INVALID_ARGUMENT for a message that has no form in JSON, as a Value without a kind. */
+  /** @throws StatusError INVALID_ARGUMENT for a message without a JSON form, such as a Value without a kind. */
   #write(message: Message): Data {
     try {
       return this.#writer(message);
@@ -111,8 +111,8 @@ export class Messages {
   }
 
   /**
-   * The request that the pipe takes: JSON for a body, and fields as parameters.
-   * @param isLazy the body is made only for somebody who reads it.
+   * The pipe's request: a JSON body, and fields as parameters.
+   * @param isLazy creates the body only when it is read.
    */
   requestOf(request: ClientRequest, message: Message, isLazy: boolean): ClientRequest {
     const params = this.#params.length > 0 || !isLazy ? this.#write(message) : {};
@@ -134,7 +134,7 @@ export class Messages {
   }
 }
 
-/** A text that is made when it is read. */
+/** A text that is created when it is read. */
 function lazily(make: () => string): Readable {
   return new Readable({
     read() {
@@ -148,7 +148,7 @@ function lazily(make: () => string): Readable {
   });
 }
 
-/** Data of well-known types that are written as one value: what stands for them in an object. */
+/** Object content for well-known types that are written as a single value. */
 function contentOf({ typeName }: DescMessage, data: DataObject): Data {
   if (!typeName.startsWith('google.protobuf.')) return data;
   const [key, ...others] = Object.keys(data);

@@ -7,22 +7,22 @@ import type { Messages } from './messages.ts';
 import { isKnownCoding, readMessage } from './request-message.ts';
 import { failureReply, genericMessage, messageReply, statusReply, type Wording } from './status-reply.ts';
 
-/** What the gateway publishes of a method. */
+/** A published method. */
 export interface PublishedMethod {
   readonly method: DescMethod;
   readonly messages: Messages;
-  /** Its one backend speaks gRPC with the same messages, and nothing else shapes what it says. */
+  /** True when its only backend uses gRPC with the same messages, and no other component modifies the response. */
   readonly passes: boolean;
-  /** More backends than one answer it. */
+  /** True when the method has more than one backend. */
   readonly several: boolean;
-  /** Longest message of a client, in bytes. */
+  /** Maximum length of a client's message, in bytes. */
   readonly maxBytes: number;
   readonly wording: Wording;
 }
 
 /**
- * The side of the client: its deadline, and every failure as a status of gRPC. Outside of everything, so that what refuses
- * the call is such a status, too.
+ * The client side: handles deadlines and converts every failure to a gRPC status. Outermost, so that rejections of the
+ * call become such a status too.
  */
 export function speaking({ wording, several }: PublishedMethod): Wrap<ClientRequest> {
   return (next) => async (request, call) => {
@@ -33,7 +33,7 @@ export function speaking({ wording, several }: PublishedMethod): Wrap<ClientRequ
   };
 }
 
-/** What is wrong with a call whatever its message says; null for nothing. */
+/** Checks a call before its message is read; null when it is valid. */
 function refused({ method, headers }: ClientRequest, call: Call, wording: Wording): Reply | null {
   if (!takesType(headers.get('content-type') ?? '')) return new Reply(415);
   if (method !== 'POST') return new Reply(405);
@@ -56,8 +56,8 @@ function takesType(type: string): boolean {
 }
 
 /**
- * The side of the pipe: makes its request of the client's message, and a message of what comes of it. Inside of credentials
- * and limits: who may not call is not read.
+ * The pipe side: creates its request from the client's message, and a message from its reply. Placed inside credentials
+ * and limits, so that messages of unauthorized clients are not read.
  */
 export function translating(published: PublishedMethod, { readsData }: PipeTraits): Wrap<ClientRequest> {
   const { method, messages, maxBytes, wording } = published;

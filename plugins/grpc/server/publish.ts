@@ -16,12 +16,12 @@ import { codecsOf, Messages } from './messages.ts';
 import { type PublishedMethod, speaking, translating } from './method.ts';
 import { statusReply, wordingOf } from './status-reply.ts';
 
-/** Largest message where nobody says, in bytes. */
+/** Default maximum length of a message, in bytes. */
 const DEFAULT_MESSAGE_BYTES = 4 * 1024 * 1024;
 
 type MethodConfig = ServerConfig['services'][number]['methods'][number];
 
-/** What is published, and the endpoints that it is made of. */
+/** Published methods and their endpoints. */
 export interface Published {
   readonly http2: Http2Endpoints;
   readonly endpoints: ReadonlySet<EndpointConfig>;
@@ -103,7 +103,7 @@ function refuseSecond(site: Site<Config>, places: Map<string, string>, path: str
   });
 }
 
-/** Code: a warning, GRPC_FIELD. */
+/** Warns of unknown fields in the parameters. Code: GRPC_FIELD. */
 function warnOfSlips(site: Site<Config>, { payload_params: params }: MethodConfig, method: DescMethod, at: string) {
   for (const path of Object.keys(params)) {
     if (hasField(method.input, path.split('.'))) continue;
@@ -113,7 +113,7 @@ function warnOfSlips(site: Site<Config>, { payload_params: params }: MethodConfi
 }
 
 function hasField(type: DescMethod['input'], [name, ...rest]: readonly string[]): boolean {
-  // What is in these is no matter of their fields.
+  // Well-known types are not checked: their JSON form does not follow their fields.
   if (type.typeName.startsWith('google.protobuf.')) return true;
   const field = type.fields.find((each) => each.name === name);
   if (!field) return false;
@@ -121,7 +121,7 @@ function hasField(type: DescMethod['input'], [name, ...rest]: readonly string[])
   return field.fieldKind === 'message' && hasField(field.message, rest);
 }
 
-/** The method as an endpoint: what stands around all endpoints stands around it. */
+/** The method as an endpoint, so that everything that wraps all endpoints also wraps the method. */
 function endpointOf(site: Site<Config>, config: MethodConfig, path: string): EndpointConfig {
   const { backend, extra_config } = config as unknown as EndpointConfig;
   return {
@@ -138,7 +138,7 @@ function endpointOf(site: Site<Config>, config: MethodConfig, path: string): End
   };
 }
 
-/** What a GET over HTTP has no place for is not sent. */
+/** Drops the message of a GET or HEAD over HTTP, which has no place for it. */
 export function withoutBody({ method, extra_config: components }: BackendConfig): AtBackend {
   const isOther = Object.keys(components).some((name) => name.startsWith('backend/') && name !== 'backend/http');
   if (isOther || 'workflow' in components || !/^(?:GET|HEAD)$/.test(method)) return {};
@@ -150,7 +150,7 @@ export function withoutBody({ method, extra_config: components }: BackendConfig)
   };
 }
 
-/** Components beside which a message passes: they look at no data. */
+/** Components that do not read data, so that messages can be passed through. */
 const blind: ReadonlySet<string> = new Set([
   'backend/grpc',
   'backend/http',
@@ -158,7 +158,7 @@ const blind: ReadonlySet<string> = new Set([
   'qos/ratelimit/proxy',
 ]);
 
-/** The one backend takes the message as it is and answers with what the client expects. */
+/** True when the only backend takes the message as it is and responds with the message type that the client expects. */
 function passesMessages({ backend: backends, payload_params }: MethodConfig, method: DescMethod, catalog: GrpcCatalog) {
   const [backend, ...others] = backends as unknown as EndpointConfig['backend'];
   if (!backend || others.length > 0 || !Object.keys(backend.extra_config).every((name) => blind.has(name)))

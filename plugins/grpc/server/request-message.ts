@@ -8,9 +8,9 @@ import { StatusError } from './status-reply.ts';
 const gunzipAll = promisify(gunzip);
 
 /**
- * The one message of a call, decompressed, once its client has sent everything. Rejects with a StatusError, or with why the
- * rest does not come.
- * @param limitBytes of the message, compressed or not.
+ * Reads the single message of a call, decompressed, once its client has sent everything. Rejects with a StatusError, or
+ * with the reason why the rest does not arrive.
+ * @param limitBytes maximum length of the message, compressed or not.
  */
 export async function readMessage(request: ClientRequest, limitBytes: number): Promise<Uint8Array> {
   const { isCompressed, bytes } = await onlyFrame(request, limitBytes);
@@ -30,7 +30,7 @@ export async function readMessage(request: ClientRequest, limitBytes: number): P
   }
 }
 
-/** Every coding of messages that is understood. */
+/** Tells whether a message coding is supported. */
 export function isKnownCoding(coding: string | undefined): boolean {
   return coding === undefined || coding === 'identity' || coding === 'gzip';
 }
@@ -62,7 +62,7 @@ function onlyFrame({ body }: ClientRequest, limitBytes: number): Promise<Frame> 
       return;
     }
     source.on('data', (chunk: Uint8Array) => {
-      // What is left is dropped with the reply.
+      // The remaining data is discarded with the reply.
       if (!trying(() => reader.write(chunk))) source.pause().removeAllListeners('data');
     });
     source.once('end', () => trying(end));

@@ -25,10 +25,10 @@ import {
   RESOURCE_EXHAUSTED,
 } from '../../services/grpc/status.ts';
 
-/** A call that ends with a status of the gateway's own. Codes: `GRPC_CALL`, or as given. */
+/** Error of a call that ends with a status set by the gateway. Codes: `GRPC_CALL`, or as given. */
 export class StatusError extends CallError {
   readonly status: number;
-  /** The client's doing: nothing that an operator must know. */
+  /** True for a client error, which does not concern the operator. */
   readonly isOfClient: boolean;
 
   constructor(status: number, message: string, { isOfClient = true, cause }: StatusErrorOptions = {}) {
@@ -43,9 +43,9 @@ interface StatusErrorOptions {
   readonly cause?: unknown;
 }
 
-/** What is said in every reply. */
+/** Settings for the content of status replies. */
 export interface Wording {
-  /** Clients are told what has failed, not only its kind. */
+  /** True when clients receive the details of a failure instead of only its kind. */
   readonly isOpen: boolean;
   readonly names: ProductNames;
 }
@@ -57,7 +57,7 @@ export function wordingOf(router: RouterOptions, version: string): Wording {
   };
 }
 
-/** A call that went well: its message, compressed where that of its request was. */
+/** Reply of a successful call: its message, compressed if its request was. */
 export function messageReply(
   message: Uint8Array,
   { headers }: ClientRequest,
@@ -81,18 +81,18 @@ function framedReply(frame: Buffer, coding: string | null, complete: boolean, wo
   return reply;
 }
 
-/** A call that failed. */
+/** Reply of a failed call. */
 export function statusReply(code: number, message: string, wording: Wording, errors: Reply['errors'] = []): Reply {
   const reply = Reply.raw(200, new HeaderBag(['content-type', 'application/grpc']), new Uint8Array());
   reply.outcome = httpStatusOf(code);
   reply.errors = errors;
-  // Of what its client has done wrong there is a line in the access log.
+  // Client errors are only logged in the access log.
   reply.complete = errors.some((error) => !(error instanceof StatusError && error.isOfClient)) ? false : null;
   reply.trailers = trailersOf(code, message, reply.complete, wording);
   return reply;
 }
 
-/** Longest message to a client, in characters: clients take few kilobytes of metadata. */
+/** Maximum length of a message to the client, in characters: clients accept only a few kilobytes of metadata. */
 const MAX_MESSAGE = 1024;
 
 function trailersOf(code: number, message: string, complete: boolean | null, { names }: Wording): HeaderBag {
@@ -104,8 +104,8 @@ function trailersOf(code: number, message: string, complete: boolean | null, { n
 }
 
 /**
- * The status of a call that brought no message: that of its one backend, where that has one, else INTERNAL.
- * @param several the method has more backends than one.
+ * Status of a call without a message: the status of its only backend, if it has one, else INTERNAL.
+ * @param several true when the method has more than one backend.
  */
 export function failureReply({ errors, status }: Reply, several: boolean, wording: Wording): Reply {
   if (errors.length === 0) {
@@ -116,7 +116,7 @@ export function failureReply({ errors, status }: Reply, several: boolean, wordin
   return statusReply(code, messageOf(code, errors, several, wording), wording, errors);
 }
 
-/** Of several failures only one that all have is that of the call. */
+/** Several failures determine the call's status only when they share it. */
 function sharedCode(errors: Reply['errors']): number {
   const own = errors.find((error) => error instanceof StatusError || isTooLarge(error));
   if (own) return codeOf(own);
@@ -146,7 +146,7 @@ function messageOf(code: number, errors: Reply['errors'], several: boolean, { is
   return isOpen ? errors.map(({ message }) => message).join('\n') : genericMessage(code);
 }
 
-/** As in `invalid argument`. */
+/** Generic message of a status code, as in `invalid argument`. */
 export function genericMessage(code: number): string {
   return nameOf(code).toLowerCase().replaceAll('_', ' ');
 }
