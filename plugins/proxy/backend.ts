@@ -6,7 +6,7 @@ import type { backendProxySchema } from './schema.ts';
 type BackendProxySite = BackendSite<Infer<typeof backendProxySchema>>;
 
 /**
- * The namespace in a backend.
+ * Attaches the namespace to a backend.
  *
  * @throws ConfigError PROXY_SHADOW_RAW, PROXY_FLATMAP_ARGS.
  */

@@ -1,22 +1,22 @@
 import { type BackendConfig, type EndpointConfig, type EndpointSite, getKey, isObject } from '#contract';
 
-/** True for a backend that only gets a copy of the traffic. */
+/** True for a backend that only receives a copy of the traffic. */
 export function isShadow(backend: BackendConfig): boolean {
   const options = backend.extra_config['proxy'];
   return isObject(options) && getKey(options, 'shadow') === true;
 }
 
-/** The backends whose answers make the response, in order; `resp0` is the first of them. */
+/** The backends whose responses form the reply, in order; `resp0` is the first of them. */
 export function answeringBackends(endpoint: EndpointConfig): readonly BackendConfig[] {
   return endpoint.backend.filter((backend) => !isShadow(backend));
 }
 
-/** True when the endpoint hands bytes on unread, so that there is no data to work on. */
+/** True when the endpoint passes bytes through unread, so that there is no data to modify. */
 export function passesBytes({ endpoint, encoding }: EndpointSite<unknown>): boolean {
   return encoding(endpoint.output_encoding)?.raw === true;
 }
 
-/** True when the answer of a backend is not decoded. */
+/** True when a backend's response is not decoded. */
 export function isRaw({ encoding }: EndpointSite<unknown>, backend: BackendConfig): boolean {
   return encoding(backend.encoding)?.raw === true;
 }

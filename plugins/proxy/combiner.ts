@@ -1,6 +1,6 @@
 import { type AtEndpoint, type DataObject, getKey, isObject, setKey } from '#contract';
 
-/** How the parts of an endpoint become one object. */
+/** Combines the parts of an endpoint into one object. */
 export type Combine = NonNullable<AtEndpoint['combine']>;
 
 /**
@@ -21,7 +21,7 @@ export const combiners: { readonly [name in 'default' | 'ordered' | 'append' | '
   deep: (objects) => reduce(objects, deepen),
 };
 
-/** A single part is handed back itself, no part at all gives `{}`. */
+/** Returns a single part unchanged, and `{}` for no parts. */
 function reduce(
   objects: readonly DataObject[],
   join: (earlier: DataObject, later: DataObject) => DataObject,

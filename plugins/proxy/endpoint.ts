@@ -16,11 +16,11 @@ import { staticData } from './static.ts';
 
 type EndpointProxySite = EndpointSite<Infer<typeof endpointProxySchema>>;
 
-/** The part of an endpoint's timeout that a chain of backends may take; the rest is for what comes after it. */
+/** Share of an endpoint's timeout available to a chain of backends; the rest is reserved for subsequent processing. */
 const CHAIN_SHARE = 0.85;
 
 /**
- * The namespace in an endpoint.
+ * Attaches the namespace to an endpoint.
  *
  * @throws ConfigError PROXY_STATIC_RAW, PROXY_PROPAGATED, PROXY_FLATMAP_ARGS.
  */
@@ -54,7 +54,7 @@ export function attachEndpoint(site: EndpointProxySite): AtEndpoint {
   };
 }
 
-/** What stands in the configuration and changes nothing, for reasons its writer may not have seen. */
+/** Warns of options that have no effect, for reasons that may not be obvious. */
 function warnOfIdleOptions(site: EndpointProxySite, responding: number): void {
   const { config, endpoint } = site;
   const idle = (option: string, reason: string) => site.warn('PROXY_IDLE', `/${option}`, `${option} ${reason}`);
@@ -65,7 +65,7 @@ function warnOfIdleOptions(site: EndpointProxySite, responding: number): void {
   if (config.sequential) idle('sequential', reason);
 }
 
-/** Where the endpoint of a site stands. */
+/** Pointer of the site's endpoint. */
 function endpointPointer({ pointer }: EndpointProxySite): string {
   return pointer.slice(0, pointer.lastIndexOf('/extra_config'));
 }

@@ -2,16 +2,16 @@ import { type Data, type DataObject, nearest, type Site } from '#contract';
 import { findBranches, move, type Operation, wildcard } from './move.ts';
 import { Branch } from './tree.ts';
 
-/** One operation as it is written. */
+/** One operation as configured. */
 export interface FlatmapOperation {
   readonly type?: Data;
   readonly args: readonly string[];
 }
 
 /**
- * Compiles `flatmap_filter` into a function over an object; it never changes the data it is given.
+ * Compiles `flatmap_filter` into a function of an object; it never modifies its input.
  *
- * @returns null when no operation is one that can be run; those that cannot are warned of.
+ * @returns null when none of the operations can be run; a warning is issued for each of those that cannot.
  * @throws ConfigError PROXY_FLATMAP_ARGS for a wrong number of paths.
  */
 export function compileFlatmap(
@@ -84,8 +84,8 @@ function removeBelow(branch: Branch, at: number, path: readonly string[], depth:
 }
 
 /**
- * Compiles `append`: the members of every array `from` leads to follow those of the array at `to`, and leave their old
- * place. What is no array stays, and so does an array that holds the target.
+ * Compiles `append`: moves the members of every array at `from` to the end of the array at `to`. Values that are not
+ * arrays stay in place, and so does an array that contains the target.
  */
 function append(from: readonly string[], to: readonly string[]): Operation {
   const parents = from.slice(0, -1);
@@ -114,7 +114,7 @@ function appendChild(parent: Branch, at: number, way: readonly Branch[], target:
   return true;
 }
 
-/** Every container on a path without wildcards; null when it does not lead to one. */
+/** All containers on a path without wildcards; null when the path does not lead to a container. */
 function follow(root: Branch, path: readonly string[]): Branch[] | null {
   const way = [root];
   for (const step of path) {

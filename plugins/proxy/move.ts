@@ -1,9 +1,9 @@
 import type { Branch, TreeNode } from './tree.ts';
 
-/** Stands for every child of a container. */
+/** Matches every child of a container. */
 export const wildcard = '*';
 
-/** A container a pattern led to, and the names passed on the way. */
+/** A container matched by a pattern, and the names along the way. */
 export interface Target {
   readonly branch: Branch;
   readonly trail: readonly string[];
@@ -12,7 +12,7 @@ export interface Target {
 /** An operation on a whole tree. */
 export type Operation = (root: Branch) => void;
 
-/** The containers a pattern leads to, in the order they stand in; scalars and missing children lead nowhere. */
+/** Containers that match a pattern, in document order; scalars and missing children do not match. */
 export function findBranches(root: Branch, pattern: readonly string[]): Target[] {
   let results: Target[] = [{ branch: root, trail: [] }];
   for (const step of pattern) {
@@ -32,8 +32,8 @@ function enter(parent: Branch, index: number, trail: readonly string[], into: Ta
 }
 
 /**
- * Compiles `move`: with as many segments on both sides a child is renamed where it stands, with more in `to` it goes
- * down into objects made for it, with fewer it goes up. The last segment of either path is a name, never a wildcard.
+ * Compiles `move`: with equally many segments on both sides a child is renamed in place, with more in `to` it moves
+ * down into newly created objects, with fewer it moves up. The last segment of either path is a name, never a wildcard.
  */
 export function move(from: readonly string[], to: readonly string[]): Operation {
   const parents = from.slice(0, -1);
@@ -59,7 +59,7 @@ function rename(parents: readonly Target[], name: string, newName: string): void
   }
 }
 
-/** Everything leaves its place before anything arrives, so that no value is moved twice. */
+/** Removes all values before any is inserted, so that none is moved twice. */
 function takeAll(root: Branch, parents: readonly string[], name: string): [from: Target, node: TreeNode][] {
   const taken: [Target, TreeNode][] = [];
   for (const match of findBranches(root, parents)) {
@@ -73,7 +73,7 @@ function grow(branch: Branch, name: string): Branch {
   return branch.grow(name);
 }
 
-/** Follows a path as far as there are nodes; a `*` takes the way the source took there. */
+/** Follows a path as far as nodes exist; a `*` follows the source's path. */
 function deepest(root: Branch, path: readonly string[], trail: readonly string[]): Branch {
   let branch = root;
   for (const [at, step] of path.entries()) {

@@ -23,7 +23,7 @@ const flatmapFilter = {
   examples: [[{ type: 'move', args: ['user.name', 'name'] }]],
 } as const satisfies Schema;
 
-/** The namespace in an endpoint. */
+/** Schema of the namespace in an endpoint. */
 export const endpointProxySchema = {
   type: 'object',
   title: 'Proxy',
@@ -90,7 +90,7 @@ export const endpointProxySchema = {
   },
 } as const satisfies Schema;
 
-/** The namespace in a backend. */
+/** Schema of the namespace in a backend. */
 export const backendProxySchema = {
   type: 'object',
   title: 'Proxy',

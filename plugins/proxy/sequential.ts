@@ -15,38 +15,38 @@ import {
 } from '#contract';
 import type { Combine } from './combiner.ts';
 
-/** A value of one backend's answer that later backends get as a parameter. */
+/** A value from a backend's response that later backends receive as a parameter. */
 export interface Propagated {
-  /** The parameter, as in `Resp0_user.id`. */
+  /** Parameter name, as in `Resp0_user.id`. */
   readonly key: string;
-  /** Where the value stands in the data; null for the whole body. */
+  /** Path of the value in the data; null for the whole body. */
   readonly path: readonly string[] | null;
 }
 
-/** What the chain must know of one backend. */
+/** What the chain needs to know about one backend. */
 export interface Link {
-  /** Its bytes are handed on unread, so any answer at all is a complete one. */
+  /** True when its bytes are passed through unread, so that any response counts as complete. */
   readonly raw: boolean;
   readonly propagated: readonly Propagated[];
 }
 
 export interface SequentialOptions {
-  /** Longest duration of the whole chain, in milliseconds. */
+  /** Maximum duration of the whole chain, in milliseconds. */
   readonly budgetMs: number;
-  /** One for each backend, in order. */
+  /** One entry per backend, in order. */
   readonly links: readonly Link[];
   readonly combine: Combine;
-  /** A backend that fails does not end the chain. */
+  /** True when a failing backend does not end the chain. */
   readonly ignoresErrors: boolean;
 }
 
-/** Longest body that is read to be propagated whole. */
+/** Maximum length of a body that is read to be propagated as a whole, in bytes. */
 const BODY_LIMIT_BYTES = 64 * 1024 * 1024;
 
 /**
- * Calls backends one after another, each with a copy of the request that knows the replies before it. The first that
- * fails or is incomplete ends the chain: when nothing came before it, its reply stands alone, else the reply is what was
- * gathered so far, incomplete. Replies are merged only at the end, so none changes what a later backend reads of it.
+ * Calls backends one after another, each with a copy of the request that contains the earlier replies. The first failed
+ * or incomplete reply ends the chain: it is returned alone if it is the first one, otherwise the result is what was
+ * gathered so far, incomplete. Replies are merged only at the end, so that later backends read them unchanged.
  */
 export function sequential(options: SequentialOptions): Gather {
   return {
@@ -86,7 +86,7 @@ async function follow(
   return gathered(replies, isComplete, combine);
 }
 
-/** One backend's reply; none is called once the chain is aborted. */
+/** Reply of one backend; none is called once the chain is aborted. */
 function attempt(backend: Step<PipeRequest>, request: PipeRequest, chain: Call): Reply | Promise<Reply> {
   if (chain.reason) return asFailed(chain.reason);
   try {
@@ -96,7 +96,7 @@ function attempt(backend: Step<PipeRequest>, request: PipeRequest, chain: Call):
   }
 }
 
-/** A reply that is waited for only as long as the chain goes on. */
+/** Waits for a reply only until the chain is aborted. */
 function inTime(reply: Reply | Promise<Reply>, chain: Call): Reply | Promise<Reply> {
   if (!(reply instanceof Promise)) return reply;
   return new Promise((resolve) => {
@@ -109,7 +109,7 @@ function inTime(reply: Reply | Promise<Reply>, chain: Call): Reply | Promise<Rep
   });
 }
 
-/** Whether the chain goes on after a reply. A refusal, whose completeness is null, ends it too. */
+/** True when the chain continues after a reply. A rejection, whose completeness is null, ends it too. */
 function isWhole(reply: Reply, raw: boolean): boolean {
   if (reply.errors.length > 0 || reply.complete === null) return false;
   return reply.complete || raw || reply.skipped;
@@ -124,7 +124,7 @@ function gathered(replies: readonly Reply[], complete: boolean, combine: Combine
   return reply;
 }
 
-/** Brings in the bytes of a body that is propagated; any other is not waited for. */
+/** Reads a body to be propagated; other bodies are not awaited. */
 function readBody(reply: Reply, propagated: readonly Propagated[]): Reply | Promise<Reply> {
   const { body } = reply;
   if (body === null) return reply;
@@ -138,7 +138,7 @@ function readBody(reply: Reply, propagated: readonly Propagated[]): Reply | Prom
   return bytes instanceof Promise ? bytes.then((all) => keepBytes(reply, all), asFailed) : keepBytes(reply, bytes);
 }
 
-/** A client that said which encodings it takes may have got the backend to answer in gzip. */
+/** The backend may have responded in gzip if the client specified the encodings it accepts. */
 function keepBytes(reply: Reply, bytes: Uint8Array): Reply | Promise<Reply> {
   const plain = gunzipBody(bytes, reply.headers, BODY_LIMIT_BYTES);
   const keep = (body: Uint8Array): Reply => {

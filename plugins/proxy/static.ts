@@ -11,7 +11,7 @@ import {
   type Wrap,
 } from '#contract';
 
-/** When static data is put into a reply. */
+/** Condition for adding static data to a reply. */
 export type StaticStrategy = 'always' | 'success' | 'complete' | 'errored' | 'incomplete';
 
 const applies: { readonly [strategy in StaticStrategy]: (reply: Reply) => boolean } = {
@@ -23,11 +23,10 @@ const applies: { readonly [strategy in StaticStrategy]: (reply: Reply) => boolea
 };
 
 /**
- * Puts fixed data over the top-level keys of a reply. A reply without data becomes a 200 that holds the fixed data alone
- * and stays incomplete; its errors remain for the log.
- *
- * Every reply gets objects and arrays of its own, since what stands further out may change them; data of scalars only,
- * the common case, costs no copy.
+ * Overrides top-level keys of a reply with static data. A reply without data becomes a 200 that contains only the
+ * static data and stays incomplete; its errors are kept for the log.
+ * Every reply gets its own copies of objects and arrays, since outer components may modify them; data with only
+ * scalars, the common case, is not copied.
  */
 export function staticData(data: DataObject, strategy: StaticStrategy): Wrap<PipeRequest> {
   const isWanted = applies[strategy];
@@ -48,7 +47,7 @@ export function staticData(data: DataObject, strategy: StaticStrategy): Wrap<Pip
   });
 }
 
-/** A refusal, whose completeness is null, is an error too, also when it names none. */
+/** A rejection, whose completeness is null, counts as an error too, even without a listed error. */
 function isErrored(reply: Reply): boolean {
   return reply.errors.length > 0 || reply.complete === null;
 }

@@ -1,16 +1,16 @@
 import { type Data, type DataObject, isObject, setKey } from '#contract';
 
-/** A child in the tree: a container once something looked into it, else the value as it came. */
+/** A child in the tree: a container once it has been accessed, else the original value. */
 export type TreeNode = Data | Branch;
 
 /**
  * An object or array as a container of named children. Members of an array are named by their position and keep that
- * name when others leave, until the tree is data again. Containers below are opened only when a path leads into them,
- * and the data the tree was made from is never changed.
+ * name when others are removed, until the tree is converted back to data. Nested containers are opened only when a path
+ * leads into them, and the source data is never modified.
  */
 export class Branch {
   readonly isList: boolean;
-  /** Null while every member of an array still stands at the position it is named by. */
+  /** Null while every member of an array is still at the position that it is named by. */
   #names: string[] | null;
   readonly #nodes: TreeNode[];
   #lostAll = false;
@@ -30,12 +30,12 @@ export class Branch {
     return this.#nodes.length;
   }
 
-  /** True for an array that did not become `null` by losing its members. */
+  /** True for an array, unless it became `null` by losing all its members. */
   get holdsArray(): boolean {
     return this.isList && !this.#lostAll;
   }
 
-  /** Position of a child; -1 when there is none of that name. */
+  /** Position of a child; -1 when no child has that name. */
   indexOf(name: string): number {
     if (this.#names) return this.#names.indexOf(name);
     const index = Number(name);
@@ -60,7 +60,7 @@ export class Branch {
     return branch;
   }
 
-  /** The named child as a container; a missing child or a scalar becomes an empty object first. */
+  /** The named child as a container; a missing child or a scalar is first replaced with an empty object. */
   grow(name: string): Branch {
     const index = this.indexOf(name);
     const there = index < 0 ? null : this.branchAt(index);
@@ -70,7 +70,7 @@ export class Branch {
     return branch;
   }
 
-  /** Adds a child, or replaces the one of that name in its place. */
+  /** Adds a child, or replaces the one of the same name in place. */
   put(name: string, node: TreeNode): void {
     const index = this.indexOf(name);
     if (index >= 0) {
@@ -91,7 +91,7 @@ export class Branch {
     return node!;
   }
 
-  /** Renames a child where it stands; another child of the new name goes. */
+  /** Renames a child in place; another child of the new name is removed. */
   rename(index: number, name: string): void {
     const other = this.indexOf(name);
     if (other === index) return;
@@ -107,7 +107,7 @@ export class Branch {
     this.#lostAll = true;
   }
 
-  /** Adds the members of another array after its own, under names not used before. */
+  /** Appends the members of another array, under unused names. */
   extend(members: Branch): void {
     if (members.size === 0) return;
     if (this.#names) {
@@ -119,7 +119,7 @@ export class Branch {
     this.#lostAll = false;
   }
 
-  /** What the tree has become: a container that lost its last child is `null`, one that was empty before is not. */
+  /** Converts the tree back to data: a container that lost its last child becomes `null`; one that was originally empty does not. */
   toData(): Data {
     if (this.#lostAll) return null;
     if (this.isList) return this.#nodes.map(dataOf);
