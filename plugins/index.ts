@@ -2,7 +2,7 @@ import type { Catalogue, Manifest } from '#contract';
 import { compatibility } from './compatibility.ts';
 import { order } from './order.ts';
 
-/** Every namespace and the module that brings it. The path is the namespace; aliases name the same module again. */
+/** All namespaces and the modules that implement them. The path is the namespace; aliases name the same module again. */
 const plugins: Manifest = {
   'admin/api': () => import('./admin/api.ts'),
   'admin/reload': () => import('./admin/reload.ts'),
@@ -113,7 +113,7 @@ const plugins: Manifest = {
   workflow: () => import('./workflow.ts'),
 };
 
-/** Everything this release can do. */
+/** All built-in plugins of this release. */
 export const catalogue: Catalogue = {
   plugins,
   order,

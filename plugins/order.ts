@@ -1,34 +1,34 @@
 import type { Order } from '#contract';
 
 /**
- * The order of plugins in each phase, outermost first: the outermost sees the request first and the reply last. Every
- * name that a configuration may use and that has a place of its own stands here, also of those that are still to come. A
- * plugin of another make says where it stands with `outside` or `inside`.
+ * The order of plugins in each phase, outermost first: the outermost sees the request first and the reply last. Lists
+ * every configurable name with a place of its own, including those of future plugins. Third-party plugins specify their
+ * place with `outside` or `inside`.
  */
 export const order: Order = {
   middleware: ['security/http', 'telemetry/logging'],
   request: [
-    // Whatever becomes of a request, no log shows its key.
+    // Outermost, so that the key of a request never appears in a log.
     'auth/api-keys',
-    // What measures sees everything, refusals included.
+    // Telemetry sees everything, including rejections.
     'telemetry/opentelemetry',
     'telemetry/newrelic',
     'telemetry/opencensus',
     'telemetry/metrics',
     'telemetry/moesif',
-    // Heads: those above see what was sent.
+    // Header modifiers: those above see the headers as sent.
     'modifier/response-headers',
-    // Preflights are answered before anything else may refuse them, and no refusal lacks the headers of CORS.
+    // Preflight requests are handled before anything else can reject them, and every rejection has CORS headers.
     'security/cors',
     'plugin/http-server',
     'security/http',
-    // What bots and credentials are known by may stand in the body.
+    // The values that identify bots and credentials may be in the body.
     'modifier/request-body-extractor',
     'security/bot-detector',
     'modifier/lua-endpoint',
-    // Files are found by the path that the client asks for.
+    // Files are found by the path that the client requests.
     'server/static-filesystem',
-    // Another path: immediately before the endpoint is looked for.
+    // Rewrites the path: immediately before the endpoint is looked up.
     'server/virtualhost',
     'grpc',
   ],
@@ -39,9 +39,9 @@ export const order: Order = {
     'telemetry/metrics',
     'security/cors',
     'security/http',
-    // The filter of addresses: before credentials are looked at.
+    // The address filter runs before credentials are checked.
     'plugin/req-resp-modifier',
-    // Limits of the whole service: once it is known that there is an endpoint, before anything of it looks at the request.
+    // Service-wide limits apply once an endpoint has been found, before any of its components processes the request.
     'qos/ratelimit/service',
     'qos/ratelimit/service/redis',
     'service: qos/ratelimit/tiered',
@@ -51,11 +51,11 @@ export const order: Order = {
     'auth/api-keys',
     'auth/basic',
     'auth/validator',
-    // Replaces what the backend answered by tokens: outside of scripts and limits.
+    // Replaces the backend's response with tokens: outside scripts and limits.
     'auth/signer',
     'security/policies',
     'modifier/lua-endpoint',
-    // The limiters stand inside authentication: requests that are refused for their credentials spend nothing.
+    // Rate limits are inside authentication: requests rejected for their credentials do not count.
     'qos/ratelimit/router',
     'qos/ratelimit/router/redis',
     'qos/ratelimit/tiered',
@@ -69,20 +69,20 @@ export const order: Order = {
     'telemetry/newrelic',
     'telemetry/opencensus',
     'telemetry/metrics',
-    // What backends are to know of the client is there before anything looks at the request.
+    // Client information for backends is added before anything reads the request.
     'auth/api-keys',
     'modifier/request-body-extractor',
     'modifier/lua-proxy',
     'security/policies',
     'validation/cel',
-    // The body is validated before anything is spent on backends.
+    // The body is validated before any backend is called.
     'validation/json-schema',
-    // The last word on the data: outside of everything that makes it.
+    // Validates the final data: outside everything that produces it.
     'validation/response-json-schema',
     'modifier/response-body-generator',
     'modifier/response-body',
     'modifier/jmespath',
-    // Static data is added to what everything inside answered, plugins included.
+    // Static data is added to the reply of everything inside, including plugins.
     'proxy',
     'plugin/middleware',
     'plugin/req-resp-modifier',
@@ -91,19 +91,19 @@ export const order: Order = {
     'workflow',
   ],
   backend: [
-    // Takes away the message that a GET has no place for, before anything makes a body of its own.
+    // Removes the message from a GET, which has no place for it, before anything creates a body of its own.
     'grpc',
     'backend/conditional',
-    // What builds the request does so before anybody looks at it.
+    // Components that build the request run before any that read it.
     'backend/graphql',
     'backend/soap',
-    // What modifiers refuse is none of the breaker's business.
+    // Rejections by modifiers do not count for the circuit breaker.
     'plugin/req-resp-modifier',
     'telemetry/opentelemetry',
     'telemetry/newrelic',
     'telemetry/opencensus',
     'telemetry/metrics',
-    // Whatever fails inside the breaker, limiter and scripts included, counts.
+    // All failures inside the breaker count, including those of limits and scripts.
     'qos/circuit-breaker',
     'qos/ratelimit/proxy',
     'governance/quota',
@@ -120,22 +120,22 @@ export const order: Order = {
     'workflow',
     'ai/llm',
     'proxy',
-    // The log sees what the backend answered, decoded, before anything else changes it.
+    // The log sees the backend's decoded response before anything else changes it.
     'telemetry/logging',
   ],
   transport: [
-    // Failures turned into data by return_error_details are seen by the plain breaker, outside the decoder.
+    // The plain breaker, outside the decoder, sees failures that return_error_details turned into data.
     'backend/http',
-    // Failures are reported, and streams rewritten, once nothing else changes what the vendor has answered.
+    // Failures are reported, and streams rewritten, once nothing else changes the vendor's response.
     'ai/llm',
     'modifier/martian',
     'plugin/http-client',
-    // What is fresh is answered without credentials, log or breaker.
+    // Fresh cached responses need no credentials, log or breaker.
     'qos/http-cache',
     'telemetry/opentelemetry',
     'telemetry/newrelic',
     'telemetry/opencensus',
-    // The log sees what the backend really answered.
+    // The log sees the backend's original response.
     'telemetry/logging',
     'qos/circuit-breaker/http',
     // Signatures cover everything that is sent: innermost.
