@@ -23,7 +23,7 @@ import {
   type Turn,
 } from './state.ts';
 
-/** The fields both forms of the breaker have. */
+/** Schema fields common to both forms of the breaker. */
 export const breakerSchema = {
   type: 'object',
   title: 'Circuit breaker',
@@ -56,26 +56,26 @@ export const breakerSchema = {
 
 export type BreakerConfig = Infer<typeof breakerSchema>;
 
-/** One error for all refused calls: making one costs more than refusing. */
+/** Shared error for all rejected calls: creating one costs more than rejecting. */
 const open = new BackendError('CIRCUIT_OPEN', 'circuit breaker is open');
 const busy = new BackendError('CIRCUIT_BUSY', 'too many requests');
 
-/** Seconds open when the configuration says 0. */
+/** Open duration, in seconds, when configured as 0. */
 const DEFAULT_OPEN_SECONDS = 60;
 
-/** The breaker of one process. Its own changes come back to it, later than it made them. */
+/** The breaker of one process. It also receives its own changes, with a delay. */
 interface Shared {
   readonly breaker: Breaker;
   readonly id: string;
 }
 
-/** What the breaker of one process tells the others. */
+/** State change that a breaker reports to the other workers. */
 type Report = Turn & { readonly by: string };
 
 /**
- * A wrap that stops calling a backend which keeps failing. Its state belongs to the backend's place, never to the
- * settings. Of several workers each counts for itself; what opens or closes in one does so in all of them.
- * @param succeeded judges a reply that was not cancelled and not skipped.
+ * Wraps a backend and stops calling it while it keeps failing. The state belongs to the backend's place, never to the
+ * settings. Each worker counts separately, but a breaker that opens or closes in one worker does so in all.
+ * @param succeeded classifies a reply that was neither canceled nor skipped.
  * @returns null when every setting is 0: the breaker is off.
  */
 export function guard(
@@ -121,7 +121,7 @@ export function guard(
   return (next) => (request, call) => {
     const ticket = enter(breaker, settings);
     if (ticket < 0) return Reply.failed(ticket === OPEN ? open : busy);
-    // A throw is a fault, yet it must not leave a half-open breaker waiting for its trial for ever.
+    // An exception is a bug, but it must not leave a half-open breaker waiting for its trial forever.
     const thrown = (error: unknown): never => {
       leave(breaker, settings, ticket, 'failure');
       throw error;
@@ -143,7 +143,7 @@ export function guard(
   };
 }
 
-/** The client left, or another of several concurrent calls answered first. */
+/** True when the client disconnected, or another of several concurrent calls responded first. */
 function isCancelled(reply: Reply, call: Call): boolean {
   if (call.reason instanceof CancelledError) return true;
   return reply.errors.some((error) => error instanceof CancelledError);

@@ -20,7 +20,7 @@ const schema = {
 
 const plainForms = ['qos/circuit-breaker', 'github.com/devopsfaith/krakend-circuitbreaker/gobreaker'];
 
-/** Judges the backend's own status, before anything is decoded: it works with `no-op` too. */
+/** Evaluates the backend's own status code before anything is decoded, and therefore also works with `no-op`. */
 export const plugin = definePlugin({
   name: 'qos/circuit-breaker/http',
   description: 'Stops calling a backend that keeps returning unexpected status codes.',

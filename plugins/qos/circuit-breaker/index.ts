@@ -2,8 +2,8 @@ import { atBackend, definePlugin } from '#contract';
 import { breakerSchema, guard } from './guard.ts';
 
 /**
- * Judges what the whole backend pipe made of a call: any error is a failure, be it a connection, a status, a body that
- * cannot be decoded, a rate limit or a script. With `no-op` the status is not looked at.
+ * Evaluates the result of the whole backend pipe: any error is a failure, including connection errors, error status
+ * codes, bodies that cannot be decoded, rate limits and scripts. With `no-op`, the status code is ignored.
  */
 export const plugin = definePlugin({
   name: 'qos/circuit-breaker',

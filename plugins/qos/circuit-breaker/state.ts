@@ -2,35 +2,35 @@ import type { Clock } from '#contract';
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
-/** How a call ended; `neither` is one that was cancelled or never made. */
+/** Outcome of a call; `neither` for a call that was canceled or never made. */
 export type Outcome = 'success' | 'failure' | 'neither';
 
-/** What a breaker remembers. No setting is part of it, so it outlives a changed one. */
+/** State of a breaker. Contains no settings, so that it survives changes to them. */
 export interface Breaker {
   state: BreakerState;
-  /** When the state, or the window of a closed breaker, began: milliseconds of the clock. */
+  /** Start of the state, or of a closed breaker's window, in milliseconds of the clock. */
   since: number;
-  /** Failures in a row; only while closed. */
+  /** Consecutive failures; only while closed. */
   failures: number;
-  /** Counts states and windows: the result of a call let through in an earlier one is ignored. */
+  /** Number of the current state or window: results of calls from an earlier one are ignored. */
   era: number;
-  /** The one trial call is under way; only while half-open. */
+  /** True while the single trial call is in progress; only while half-open. */
   trying: boolean;
 }
 
 export interface BreakerSettings {
   readonly clock: Clock;
-  /** Failures in a row that are tolerated; one more opens the breaker. */
+  /** Maximum consecutive failures tolerated; one more opens the breaker. */
   readonly maxErrors: number;
-  /** Length of the window after which a closed breaker forgets its failures, in milliseconds; 0 for never. */
+  /** Time after which a closed breaker resets its failures, in milliseconds; 0 for never. */
   readonly intervalMs: number;
   /** How long the breaker stays open, in milliseconds. */
   readonly openMs: number;
-  /** Told of every change of state. */
+  /** Called for every change of state. */
   readonly changed: (from: BreakerState, to: BreakerState) => void;
 }
 
-/** Answers of `enter` for a call that must not be made. */
+/** Return values of `enter` for a call that must not be made. */
 export const OPEN = -1;
 export const BUSY = -2;
 
@@ -39,8 +39,8 @@ export function createBreaker(clock: Clock): Breaker {
 }
 
 /**
- * Asks to make a call.
- * @returns a ticket, 0 or more, to be handed to `leave`; `OPEN`, or `BUSY` while half-open with a trial under way.
+ * Requests permission for a call.
+ * @returns a ticket, 0 or more, to pass to `leave`; `OPEN`, or `BUSY` while half-open with a trial in progress.
  */
 export function enter(breaker: Breaker, settings: BreakerSettings): number {
   advance(breaker, settings);
@@ -51,14 +51,14 @@ export function enter(breaker: Breaker, settings: BreakerSettings): number {
   return breaker.era;
 }
 
-/** What the breakers of one backend in other workers are told: it has opened, or closed again. */
+/** State change sent to the breakers of the same backend in other workers: it has opened, or closed again. */
 export type Turn = {
   readonly state: 'open' | 'closed';
-  /** Milliseconds since then. */
+  /** Time since the change, in milliseconds. */
   readonly ageMs: number;
 };
 
-/** Follows the breaker of another worker. Each makes its own trial, so that one that ends in the middle of it holds up none. */
+/** Follows the breaker of another worker. Each worker makes its own trial, so that a worker that ends during its trial does not block the others. */
 export function follow(breaker: Breaker, clock: Clock, { state, ageMs }: Turn): void {
   if (state === 'closed' && breaker.state === 'closed') return;
   breaker.state = state;
@@ -68,7 +68,7 @@ export function follow(breaker: Breaker, clock: Clock, { state, ageMs }: Turn): 
   breaker.era++;
 }
 
-/** Reports how a call ended that `enter` let through. */
+/** Reports the outcome of a call that `enter` permitted. */
 export function leave(breaker: Breaker, settings: BreakerSettings, ticket: number, outcome: Outcome): void {
   if (breaker.state === 'closed' && breaker.failures === 0 && outcome !== 'failure') return;
   advance(breaker, settings);
@@ -83,7 +83,7 @@ export function leave(breaker: Breaker, settings: BreakerSettings, ticket: numbe
   }
 }
 
-/** What time alone changes: a new window while closed, half-open after open. */
+/** Applies changes due to elapsed time: a new window while closed, half-open after open. */
 function advance(breaker: Breaker, settings: BreakerSettings): void {
   if (breaker.state === 'closed') {
     const { intervalMs } = settings;

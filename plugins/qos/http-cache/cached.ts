@@ -5,7 +5,7 @@ import { fetchOrWait, refresh } from './fetch-or-wait.ts';
 import { passBy } from './pass-by.ts';
 import { judge } from './use.ts';
 
-/** Answers from the store what is fresh there, and keeps what comes back. */
+/** Serves fresh responses from the store, and stores responses of the backend. */
 export function cached(caching: Caching, next: Step<PipeRequest>): Step<PipeRequest> {
   const { store, flights, counted, identify } = caching;
   return (request, call) => {
@@ -20,7 +20,7 @@ export function cached(caching: Caching, next: Step<PipeRequest>): Step<PipeRequ
       counted('hit');
       return give(caching, entry!, asking, now);
     }
-    // A part of what is not kept is no use to others: nothing of it is kept.
+    // Only complete responses are stored: a partial response to a range request is not.
     if (method === 'GET' && headers.has('range')) return passBy(caching, next, request, call);
     if (asking.asked.has('only-if-cached')) {
       counted('miss');
@@ -36,8 +36,8 @@ export function cached(caching: Caching, next: Step<PipeRequest>): Step<PipeRequ
 }
 
 /**
- * False for a request whose answer depends on more than its address and headers, and for one with conditions that only the
- * backend can judge.
+ * False for a request whose response depends on more than its address and headers, and for one with conditions that
+ * only the backend can evaluate.
  */
 function isForStore({ method, headers, body }: PipeRequest): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false;

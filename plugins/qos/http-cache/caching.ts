@@ -9,42 +9,45 @@ import { partOf } from './ranges.ts';
 import { type Limits, type Store, type Asking as StoreAsking, shortened } from './store.ts';
 import { isHeldByClient } from './use.ts';
 
-/** How a request was answered, for those who count. */
+/** Cache result of a request, for metrics. */
 export type Use = 'hit' | 'miss' | 'stale' | 'confirmed' | 'bypass';
 
-/** What the cache of one backend works with. */
+/** Dependencies of one backend's cache. */
 export interface Caching {
   readonly store: Store;
   readonly flights: Flights;
-  /** The store of all workers; null where there are none. */
+  /** Store shared by all workers; null when there is only one process. */
   readonly gateway: GatewayStore | null;
-  /** Of the store of this process. */
+  /** Limits of this process's store. */
   readonly limits: Limits;
-  /** Bytes of the largest answer that is kept, here or for all workers. */
+  /** Maximum size of a stored response, here or in the shared store, in bytes. */
   readonly maxBytes: number;
-  /** Answers go to the client as they are: one it has already can be answered with 304, and a part of it with 206. */
+  /**
+   * True when responses are passed to the client unchanged, so that a request can get a 304 if the client has the
+   * response already, or a 206 for a part of it.
+   */
   readonly isRaw: boolean;
-  /** How long the backend may take when nobody waits, in milliseconds. */
+  /** Timeout of background requests to the backend, in milliseconds. */
   readonly timeoutMs: number;
-  /** Changes that others make to replies outside of the cache. */
+  /** Modifications of replies by components outside the cache. */
   readonly changes: readonly ChangeReply[];
   readonly identify: (request: PipeRequest) => Asker;
   readonly counted: (use: Use) => void;
 }
 
-/** One request on its way through the cache. */
+/** One request in the cache. */
 export interface Asking extends StoreAsking {
   readonly request: PipeRequest;
   readonly key: string;
   readonly asked: Directives;
 }
 
-/** The name of an address in the store; of a long target its digest. */
+/** Store key of an address; a long target is replaced by its digest. */
 export function keyOf(method: string, origin: string, target: string): string {
   return shortened(`${method} ${origin}`, target);
 }
 
-/** Answers a request with what is kept. @param now milliseconds since 1970. */
+/** Responds with a stored response. @param now milliseconds since 1970. */
 export function give({ isRaw }: Caching, entry: Entry, { request, headers }: Asking, now: number): Reply {
   const reply = replyOf(entry, now);
   if (!isRaw) return reply;

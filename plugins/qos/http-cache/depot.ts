@@ -5,15 +5,15 @@ import type { News, Question, Response } from './messages.ts';
 import { type Limits, Store } from './store.ts';
 import { judge } from './use.ts';
 
-/** A worker that fetches for all of them. */
+/** Claim of a worker that fetches for all workers. */
 interface Claim {
   readonly by: string;
-  /** Milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly since: number;
   isAwaited: boolean;
 }
 
-/** Fetches of which it is known who makes them; of those of workers that died before they ended the oldest go first. */
+/** Maximum number of claims remembered; beyond it the oldest are removed, such as those of workers that exited before they finished. */
 const MAX_CLAIMS = 10_000;
 
 type Find = Extract<Question, { does: 'find' }>;
@@ -23,13 +23,13 @@ type Tell = (news: News) => void;
 
 const done: Response = { does: 'done', entry: null };
 
-/** The store of all workers, in the process that owns it: it says which of them fetches what. */
+/** The store shared by all workers, in the process that owns it. It decides which worker fetches what. */
 export class Depot {
   readonly #store = new Store();
   readonly #unkept = new Unkept();
   readonly #claims = new Map<string, Claim>();
 
-  /** @param tell lets every worker know. @param now milliseconds since 1970. */
+  /** @param tell notifies all workers. @param now milliseconds since 1970. */
   answer(question: Question, limits: Limits, tell: Tell, now: number): Response {
     switch (question.does) {
       case 'find':
@@ -56,7 +56,7 @@ export class Depot {
     const kept = this.#store.find(key, { asker, headers });
     const entry = kept !== undefined && (heldSince === null || kept.since > heldSince) ? kept : null;
     if (entry !== null && judge(entry, readDirectives(headers), now) === 'fresh') return { does: 'give', entry };
-    // The address has several variants: the fetch under way is probably for another one.
+    // The address has several variants: the fetch in progress is probably for another one.
     if (kept === undefined && this.#store.has(key)) return { does: 'fetch', entry: null };
     const claim = this.#claims.get(key);
     if (claim !== undefined && claim.by !== by && now - claim.since < MAX_WAIT_MS) {
@@ -82,7 +82,7 @@ export class Depot {
     const asking = { asker, headers: new HeaderBag(headers as string[]) };
     const isFirst = this.#store.find(key, asking) === undefined;
     const isKept = this.#store.isUnchanged(key, askedAt) && this.#store.put(entry, limits, asking);
-    // What other workers have of that address is older.
+    // The copies that other workers have of the address are older.
     if (!isFirst) tell({ does: 'renew', by, keys: [key] });
     this.#end({ by, key, landing: isKept ? 'kept' : 'not kept' }, tell, now);
   }

@@ -1,18 +1,18 @@
 import type { HeaderBag } from '#contract';
 
-/** `Cache-Control` of one message: names in lower case, with their values or an empty text. */
+/** `Cache-Control` of one message: lower-case names with their values, or an empty string. */
 export type Directives = ReadonlyMap<string, string>;
 
 const none: Directives = new Map();
-/** What cannot be read to its end may end in anything. */
+/** A header that cannot be parsed completely could contain any directive. */
 const unread: Directives = new Map([['no-store', '']]);
 const DIRECTIVE = /([^\s=,;"]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|(")|([^\s,"]*)))?/g;
-/** Seconds beyond which a life is as good as for ever: what RFC 9111 wants to be counted to. */
+/** Upper limit of a lifetime, in seconds, treated as forever: the limit that RFC 9111 requires. */
 const MAX_SECONDS = 2 ** 31;
-/** Longest `Cache-Control` that is read: what stands behind it must not be missed, so nothing is kept. */
+/** Maximum length of a `Cache-Control` header: nothing is stored for a longer one, since no directive must be missed. */
 const MAX_LENGTH = 4096;
 
-/** The first of equal directives counts. */
+/** The first of repeated directives counts. */
 export function readDirectives(headers: HeaderBag): Directives {
   const lines = headers.getAll('cache-control');
   if (lines.length === 0) return none;
@@ -27,19 +27,19 @@ export function readDirectives(headers: HeaderBag): Directives {
   return directives;
 }
 
-/** Seconds of a directive; undefined where it is missing, 0 where it says no number. */
+/** Seconds of a directive; undefined when it is missing, 0 when its value is not a number. */
 export function secondsOf(directives: Directives, name: string): number | undefined {
   const value = directives.get(name);
   if (value === undefined) return undefined;
   return /^\d+$/.test(value) ? Math.min(Number(value), MAX_SECONDS) : 0;
 }
 
-/** Seconds of a directive that may stand without a number, for as long as it takes; 0 where it is missing. */
+/** Seconds of a directive whose value is optional, unlimited without one; 0 when the directive is missing. */
 export function patienceOf(directives: Directives, name: string): number {
   return directives.get(name) === '' ? MAX_SECONDS : (secondsOf(directives, name) ?? 0);
 }
 
-/** True for an answer that says itself that it may be given to anybody, whoever asked. */
+/** True for a response that explicitly allows being served to anyone. */
 export function isForAll(directives: Directives): boolean {
   return directives.has('public') || directives.has('s-maxage');
 }

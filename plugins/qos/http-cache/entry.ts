@@ -3,57 +3,58 @@ import { httpDate } from '../../services/http-date.ts';
 import { type Directives, isForAll, patienceOf, readDirectives, secondsOf } from './directives.ts';
 import type { Asker } from './identity.ts';
 
-/** What an answer says of how it may be kept and used. Times in seconds. */
+/** Caching rules of a response. Times in seconds. */
 export interface Policy {
   readonly lifetime: number;
-  /** Used only after the backend was asked. */
+  /** Must be validated with the backend before every use. */
   readonly noCache: boolean;
-  /** Never used stale. */
+  /** Must not be served stale. */
   readonly mustRevalidate: boolean;
   readonly staleWhileRevalidate: number;
   readonly staleIfError: number;
 }
 
-/** A kept answer. Never changed: another one takes its place. */
+/** A stored response. Immutable: it is replaced as a whole. */
 export interface Entry {
   /** Method and address. */
   readonly key: string;
-  /** As of `Asker`. */
+  /** See `Asker`. */
   readonly identity: string;
-  /** As of `Asker`; null for an answer that is for all. */
+  /** See `Asker`; null for a response that is for everyone. */
   readonly person: string | null;
-  /** Headers that the answer says it depends on, with their values in the request it was made for; null for none. */
+  /** Request headers that the response varies by, with their values in the original request; null for absent ones. */
   readonly varies: readonly (readonly [name: string, value: string | null])[];
   readonly status: number;
-  /** Flat list, without `Set-Cookie` and `Age`. */
+  /** Flat list of headers, without `Set-Cookie` and `Age`. */
   readonly headers: readonly string[];
   readonly body: Uint8Array | null;
-  /** When it came, in milliseconds since 1970. */
+  /** Time of arrival, in milliseconds since 1970. */
   readonly since: number;
-  /** How old it was then, in seconds. */
+  /** Age on arrival, in seconds. */
   readonly initialAge: number;
   readonly policy: Policy;
 }
 
-/** Statuses whose rules of caching are kept, for answers that want them to be. */
+/** Status codes whose caching rules are implemented, for responses with `must-understand`. */
 const understood = new Set([200, 203, 204, 300, 301, 302, 303, 307, 308, 400, 403, 404, 405, 410, 414, 421, 451, 501]);
 
-/** Headers an answer may depend on; one that names more is not kept. */
+/** Maximum number of headers that a response may vary by; a response that names more is not stored. */
 const MAX_VARIES = 16;
 
-/** A reply on its way, with when it was asked for and came: milliseconds since 1970. */
+/** A response being received, with the times of request and arrival: milliseconds since 1970. */
 export interface Received {
   readonly reply: Reply;
   readonly request: PipeRequest;
   readonly askedAt: number;
   readonly cameAt: number;
-  /** Headers that say how long it may be kept. */
+  /** Headers that determine how long it may be stored. */
   readonly ruling: HeaderBag;
 }
 
 /**
- * What is kept of an answer, but for its body.
- * @returns null for an answer that must not be kept, or is no use: neither is it fresh for a moment, nor can it be confirmed.
+ * Creates the entry of a response, without its body.
+ * @returns null for a response that must not be stored, or is not worth storing because it is never fresh and cannot be
+ * validated.
  */
 export function entryOf(received: Received, asked: Directives, key: string, asker: Asker): Entry | null {
   const { reply, request, ruling } = received;
@@ -78,7 +79,7 @@ export function entryOf(received: Received, asked: Directives, key: string, aske
   };
 }
 
-/** @param directives of the answer as it is ruled. */
+/** @param directives effective directives of the response. */
 function mayBeKept({ reply, request }: Received, asked: Directives, directives: Directives): boolean {
   if (asked.has('no-store') || directives.has('no-store') || readDirectives(reply.headers).has('no-store'))
     return false;
@@ -87,8 +88,8 @@ function mayBeKept({ reply, request }: Received, asked: Directives, directives: 
 }
 
 /**
- * The entry after the backend has confirmed it: with the headers of the confirmation.
- * @returns with `isKept` false where it may be given this once, and must not be kept any longer.
+ * The entry after the backend has validated it, with the headers of the validation response.
+ * @returns `isKept` false when it may be served this once, but must not be stored any longer.
  */
 export function confirmed(
   entry: Entry,
@@ -120,12 +121,12 @@ export function confirmed(
 
 const describesBody = new Set(['content-length', 'content-encoding', 'content-type', 'content-range', 'vary']);
 
-/** Seconds since the backend made the answer. */
+/** Seconds since the backend generated the response. */
 export function ageOf({ initialAge, since }: Entry, now: number): number {
   return initialAge + Math.max(now - since, 0) / 1000;
 }
 
-/** The answer as it is given again. Its body is shared: nobody may change it. */
+/** The response to serve from an entry. Its body is shared and must not be modified. */
 export function replyOf(entry: Entry, now: number): Reply {
   const age = Math.floor(ageOf(entry, now));
   return Reply.raw(entry.status, new HeaderBag([...entry.headers, 'Age', String(age)]), entry.body);
@@ -159,59 +160,59 @@ function untilExpiry(headers: HeaderBag, cameAt: number): number | undefined {
   return Number.isNaN(at) ? 0 : Math.max((at - (Number.isNaN(date) ? cameAt : date)) / 1000, 0);
 }
 
-/** When an answer was made: when it came where it does not say, or says the future. */
+/** Time at which a response was generated: its arrival, if the response contains no time or one in the future. */
 function madeAt(headers: HeaderBag, cameAt: number): number {
   const date = httpDate(headers.get('date'));
   return Number.isNaN(date) ? cameAt : Math.min(date, cameAt);
 }
 
 function initialAge(headers: HeaderBag, { askedAt, cameAt }: Received): number {
-  // Of several ages the first counts, and one that cannot be read is none.
+  // The first of several ages counts; an invalid one is ignored.
   const [, age = 0] = /^\s*(\d+)\s*(?:,|$)/.exec(headers.get('age') ?? '') ?? [];
   const reported = Number(age) + (cameAt - askedAt) / 1000;
   return Math.max((cameAt - madeAt(headers, cameAt)) / 1000, reported, 0);
 }
 
-/** @returns null for an answer that depends on more than headers, or on too many. */
+/** @returns null for a response that varies by more than headers, or by too many. */
 function variesOf(headers: HeaderBag, ruling: HeaderBag, request: HeaderBag, directives: Directives) {
   const names = new Set(
     members([...headers.getAll('vary'), ...ruling.getAll('vary')]).map((name) => name.toLowerCase()),
   );
   names.delete('');
   if (names.has('*')) return null;
-  // A body that is encoded is one for those who asked for that.
+  // An encoded body is only for clients that accept the encoding.
   if (headers.has('content-encoding')) names.add('accept-encoding');
   if (names.size > MAX_VARIES) return null;
   const varies = [...names].map((name) => [name, joined(request, name)] as const);
   return isForAll(directives) ? varies : withCookie(varies, request);
 }
 
-/** Whoever sends a cookie may get an answer of its own, unless that is for all. */
+/** Clients with a cookie may get individual responses, unless the response is for everyone. */
 function withCookie(varies: Entry['varies'], request: HeaderBag): Entry['varies'] {
   if (varies.some(([name]) => name === 'cookie')) return varies;
   return [...varies, ['cookie', joined(request, 'cookie')]];
 }
 
-/** The members of lists. */
+/** Members of comma-separated lists. */
 function members(lines: readonly string[]): string[] {
   return lines.flatMap((line) => line.split(',').map((member) => member.trim()));
 }
 
-/** All values of a header as one; null for none. */
+/** All values of a header, joined; null when the header is absent. */
 function joined(headers: HeaderBag, name: string): string | null {
   const values = headers.getAll(name);
   if (values.length === 0) return null;
   return values.length === 1 && !values[0]!.includes(',') ? values[0]!.trim() : members(values).join(', ');
 }
 
-/** Names the variant that a request asks for, as far as the kept answers of its address show what they depend on. */
+/** Key of the variant that a request selects, as far as the stored responses of its address show what they vary by. */
 export function variantOf(kept: readonly Entry[], { identity, person }: Asker, headers: HeaderBag): string {
   const names = new Set(kept.flatMap(({ varies }) => varies.map(([name]) => name)));
   const values = [...names].sort().map((name) => [name, joined(headers, name)]);
   return JSON.stringify([identity, kept.some((entry) => entry.person !== null) ? person : null, values]);
 }
 
-/** True for a request that gets the same answer as the one it was made for. */
+/** True when an entry matches a request's variant. */
 export function fits({ identity, person, varies }: Entry, asker: Asker, headers: HeaderBag): boolean {
   if (identity !== asker.identity || (person !== null && person !== asker.person)) return false;
   return varies.every(([name, value]) => joined(headers, name) === value);

@@ -4,13 +4,13 @@ import { type Ending, fetch } from './fetch.ts';
 import { raceFlight } from './race-flight.ts';
 import { judge } from './use.ts';
 
-/** Fetches of others that are waited for, one after another, before a request goes to the backend by itself. */
+/** Maximum number of consecutive fetches by others that a request waits for before it calls the backend itself. */
 const MAX_WAITS = 4;
 
-/** Ends a fetch that others of this process wait for; null for one that nobody waits for. */
+/** Ends a fetch that other requests of this process wait for; null when none can wait. */
 type Land = ReturnType<Caching['flights']['begin']>;
 
-/** Answers with what another request brings, where one is on its way; else asks the backend. */
+/** Responds with the result of another request's fetch, if one is in progress; otherwise calls the backend. */
 export async function fetchOrWait(
   caching: Caching,
   next: Step<PipeRequest>,
@@ -21,7 +21,7 @@ export async function fetchOrWait(
   const { key, asked } = asking;
   const mayWait = !asked.has('no-cache') && !asked.has('no-store');
   for (let waits = 0; mayWait && waits < MAX_WAITS; waits++) {
-    // Named anew after each fetch: the answer shows what the answers of its address depend on.
+    // Recomputed after each fetch: the response shows what the responses of its address vary by.
     const name = store.variantName(key, asking);
     if (flights.unkept.has(name, Date.now())) break;
     const flight = flights.flying(name);
@@ -40,7 +40,7 @@ export async function fetchOrWait(
   return fetch(caching, next, asking, call, ending(caching, asking, land, false));
 }
 
-/** Answers with what is kept; null where nothing fresh is. */
+/** Responds from the store; null when it has no fresh response. */
 function giveFresh(caching: Caching, asking: Asking): Reply | null {
   const now = Date.now();
   const entry = caching.store.find(asking.key, asking);
@@ -49,7 +49,7 @@ function giveFresh(caching: Caching, asking: Asking): Reply | null {
   return give(caching, entry, asking, now);
 }
 
-/** Asks the backend while the client has its answer already. */
+/** Calls the backend in the background, after the client has received its response. */
 export function refresh(caching: Caching, next: Step<PipeRequest>, asking: Asking, call: Call): void {
   const own = new Call(call.log, caching.timeoutMs, call.host);
   const request = asking.request.copy();
@@ -58,13 +58,13 @@ export function refresh(caching: Caching, next: Step<PipeRequest>, asking: Askin
   call.background(refreshed.finally(() => own.finish()));
 }
 
-/** Reads what nobody waits for to its end, for the sake of what is kept of it. */
+/** Reads an unused body to its end, so that it can be stored. */
 function readAway({ body }: Reply): Promise<void> | void {
   if (!(body instanceof ByteStream)) return;
   return new Promise((resolve) => body.flow({ write: () => true, end: resolve, fail: () => resolve() }));
 }
 
-/** The first request of this process: what another worker has or brings is as good as what the backend would say. */
+/** Leads the requests of this process: a response that another worker has or is fetching is used instead of calling the backend. */
 async function lead(caching: Caching, next: Step<PipeRequest>, asking: Asking, call: Call, land: Land): Promise<Reply> {
   const { gateway, flights, store, counted } = caching;
   const { key, asked } = asking;
@@ -102,7 +102,7 @@ async function lead(caching: Caching, next: Step<PipeRequest>, asking: Asking, c
   return fetchOwn(call);
 }
 
-/** @param mayBeClaimed the other workers may wait for it. */
+/** @param mayBeClaimed true when other workers may wait for the fetch. */
 function ending({ gateway }: Caching, asking: Asking, land: Land, mayBeClaimed: boolean): Ending {
   return (landing, kept) => {
     land?.(landing, Date.now());

@@ -6,17 +6,17 @@ import { keepBody } from './keep-body.ts';
 import { moment } from './store.ts';
 import { helpsOnError } from './use.ts';
 
-/** What a fetch has brought for others. */
+/** Result of a fetch that other requests can use. */
 export interface Kept {
   readonly entry: Entry;
-  /** When it was asked for: see `moment`. */
+  /** Time of the request: see `moment`. */
   readonly askedAt: number;
 }
 
-/** Told once how a fetch ends; `kept` is null unless it is `kept`. */
+/** Called once when a fetch ends; `kept` is null unless the landing is `kept`. */
 export type Ending = (landing: Landing, kept: Kept | null) => void;
 
-/** Asks the backend, and keeps what it says. */
+/** Calls the backend, and stores its response. */
 export async function fetch(
   caching: Caching,
   next: Step<PipeRequest>,
@@ -85,14 +85,14 @@ export async function fetch(
   return reply;
 }
 
-/** The headers of a reply as they are once everybody outside of the cache has changed them. */
+/** Headers of a reply after all modifications outside the cache. */
 function rulingOf({ changes }: Caching, reply: Reply, request: PipeRequest): Reply['headers'] {
   if (changes.length === 0 || reply.errors.length > 0) return reply.headers;
   const changed = Reply.raw(reply.status, reply.headers.copy(), null);
   try {
     for (const change of changes) change(changed, request);
   } catch {
-    // Whoever cannot change it fails the call.
+    // A component that cannot modify the reply fails the call, so the response is not stored.
     return new HeaderBag(['Cache-Control', 'no-store']);
   }
   return changed.headers;
@@ -102,7 +102,7 @@ function confirmable({ headers }: Entry): boolean {
   return headers.some((name, at) => at % 2 === 0 && /^(?:etag|last-modified)$/i.test(name));
 }
 
-/** The headers of a request that asks whether a kept answer still holds. */
+/** Headers of a request that validates a stored response. */
 function confirming(own: PipeRequest['headers'], stale: Entry): PipeRequest['headers'] {
   const headers = own.copy();
   headers.filter((name) => !/^if-(?:none-match|modified-since|match|unmodified-since|range)$/.test(name));

@@ -1,29 +1,29 @@
 import type { Call } from '#contract';
 
-/** How a fetch that others wait for has ended. */
+/** Outcome of a fetch that other requests wait for. */
 export type Landing = 'kept' | 'not kept' | 'failed' | 'cancelled';
 
-/** How long it is remembered that the answer of a variant is not kept, in milliseconds. */
+/** How long the cache remembers that a variant's response is not stored, in milliseconds. */
 const REMEMBERED_MS = 5_000;
-/** Variants of which that is remembered. */
+/** Maximum number of such variants remembered. */
 const MAX_REMEMBERED = 500;
 
 /**
- * Longest wait for the fetch of another request before a request also asks the backend itself, in milliseconds; never more than
- * half of the time that the request has left.
+ * Maximum time to wait for another request's fetch before calling the backend as well, in milliseconds; never more than
+ * half of the request's remaining time.
  */
 export const MAX_WAIT_MS = 5_000;
 
-/** A fetch under way. */
+/** A fetch in progress. */
 export class Flight {
   readonly #end = Promise.withResolvers<Landing>();
 
-  /** Resolves with how the fetch ended. */
+  /** Resolves with the outcome of the fetch. */
   get landed(): Promise<Landing> {
     return this.#end.promise;
   }
 
-  /** Resolves with how the fetch ended, with `cancelled` when the waiting call is, and with `late` after the longest wait. */
+  /** Resolves with the outcome of the fetch, with `cancelled` when the waiting call is canceled, or with `late` after the maximum wait. */
   wait(call: Call): Promise<Landing | 'late'> {
     return new Promise((resolve) => {
       const settle = (landing: Landing | 'late'): void => {
@@ -43,7 +43,7 @@ export class Flight {
   }
 }
 
-/** Variants whose answers were not kept a moment ago: requests that waited for one another would be served one by one. */
+/** Variants whose responses were recently not stored: requests that waited for one another would be served one by one. */
 export class Unkept {
   readonly #until = new Map<string, number>();
 
@@ -65,19 +65,19 @@ export class Unkept {
   }
 }
 
-/** Of several requests for the same variant one asks the backend, and the others wait, unless the answer is not kept. */
+/** Lets one of several requests for the same variant call the backend while the others wait, unless the response is not stored. */
 export class Flights {
   readonly unkept = new Unkept();
   readonly #flying = new Map<string, Flight>();
   /** Fetches of other processes that requests of this one wait for. */
   readonly #elsewhere = new Map<string, Set<Flight>>();
 
-  /** The fetch under way for a variant. @param name see `variantName`. */
+  /** The fetch in progress for a variant. @param name see `variantName`. */
   flying(name: string): Flight | undefined {
     return this.#flying.get(name);
   }
 
-  /** Begins a fetch that others may wait for. @returns ends it, once; null when there is one already. */
+  /** Starts a fetch that other requests may wait for. @returns a function that ends it, once; null when one is already in progress. */
   begin(name: string): ((landing: Landing, now: number) => void) | null {
     if (this.#flying.has(name)) return null;
     const flight = new Flight();
@@ -90,7 +90,7 @@ export class Flights {
     };
   }
 
-  /** Follows how the fetch of another process for that address ends, until `forget`. */
+  /** Follows another process's fetch of an address, until `forget`. */
   expect(key: string): Flight {
     const flight = new Flight();
     const expected = this.#elsewhere.get(key);
@@ -105,7 +105,7 @@ export class Flights {
     if (expected?.size === 0) this.#elsewhere.delete(key);
   }
 
-  /** The fetch of another process has ended. */
+  /** Reports the end of another process's fetch. */
   landedElsewhere(key: string, landing: Landing): void {
     for (const flight of this.#elsewhere.get(key) ?? []) flight.land(landing);
   }

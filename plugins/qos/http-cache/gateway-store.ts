@@ -3,22 +3,22 @@ import type { Landing } from './flights.ts';
 import { pack, type Question, type Response, unpack } from './messages.ts';
 import type { Asking } from './store.ts';
 
-/** Longest wait for the process that owns the store, in milliseconds: beyond it a request goes its own way. */
+/** Maximum time to wait for the process that owns the store, in milliseconds; beyond it a request continues without the store. */
 const PATIENCE_MS = 250;
-/** How long that process is not asked any more when it was silent, in milliseconds. */
+/** How long an unresponsive owner is not contacted again, in milliseconds. */
 const SILENCE_MS = 1_000;
-/** Bytes of a body that goes to other processes; a larger one is kept by the worker that fetched it. */
+/** Maximum size of a body that is sent to other processes, in bytes; a larger one is stored only by the worker that fetched it. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
-/** Bytes of bodies on their way to the owner. */
+/** Maximum total size of bodies being sent to the owner, in bytes. */
 const MAX_SENT_BYTES = 16 * 1024 * 1024;
 
-/** Asks the process that owns the store. Rejects when it cannot be asked. */
+/** Sends a question to the process that owns the store. Rejects when that is not possible. */
 export type Ask = (question: Uint8Array) => Promise<Uint8Array>;
 
-/** The store of the whole gateway, as a worker sees it: it never waits long for it, and never fails with it. */
+/** A worker's client of the gateway-wide store: never waits long for it, and never fails because of it. */
 export class GatewayStore {
   readonly #ask: Ask;
-  /** This worker's name. */
+  /** Id of this worker. */
   readonly #by: string;
   #silentUntil = 0;
   #sentBytes = 0;
@@ -28,7 +28,7 @@ export class GatewayStore {
     this.#by = by;
   }
 
-  /** What the gateway has, or whether to fetch it; null when the owner does not say so in time. */
+  /** The gateway's stored response, or whether to fetch it; null when the owner does not respond in time. */
   async find(key: string, { asker, headers }: Asking, held: Entry | undefined): Promise<Response | null> {
     if (this.#isSilent) return null;
     const question: Question = {
@@ -48,7 +48,7 @@ export class GatewayStore {
     return response;
   }
 
-  /** A fetch has brought something to keep. @param askedAt see `moment`. */
+  /** Sends the result of a fetch to the store. @param askedAt see `moment`. */
   put(entry: Entry, { asker, headers }: Asking, askedAt: number): void {
     const length = entry.body?.length ?? 0;
     if (length > MAX_BODY_BYTES || this.#sentBytes + length > MAX_SENT_BYTES || this.#isSilent) {
@@ -62,17 +62,17 @@ export class GatewayStore {
     this.#send({ does: 'put', by: this.#by, entry, asker, headers: headers.list, askedAt }).then(arrived, arrived);
   }
 
-  /** A fetch has ended with nothing to keep. */
+  /** Reports a fetch whose response is not stored. */
   land(key: string, landing: Landing): void {
     if (!this.#isSilent) this.#send({ does: 'land', by: this.#by, key, landing }).catch(ignored);
   }
 
-  /** Something was changed at these addresses. */
+  /** Invalidates the responses of these addresses. */
   drop(keys: readonly string[]): void {
     this.#send({ does: 'drop', by: this.#by, keys }).catch(ignored);
   }
 
-  /** Empties it, in all workers. */
+  /** Clears the store in all workers. */
   clear(): void {
     this.#send({ does: 'clear', by: this.#by }).catch(ignored);
   }
@@ -86,5 +86,5 @@ export class GatewayStore {
   }
 }
 
-/** It is a cache: what does not arrive is asked for again. */
+/** Lost messages do no harm to a cache: missing responses are fetched again. */
 function ignored(): void {}

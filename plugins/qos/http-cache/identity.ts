@@ -2,8 +2,8 @@ import type { PipeRequest } from '#contract';
 import { ANY_HEADER } from '../../services/personal-headers.ts';
 
 /**
- * Headers that many backends heed for the address they believe to be at, or the method they believe to be asked with, and
- * hardly ever name in `Vary`. Somebody who may choose them must not choose what others are given.
+ * Headers that many backends use as their own address or as the request method, but rarely list in `Vary`. A client
+ * that can set them must not determine the responses of others.
  */
 const heeded = new Set([
   'forwarded',
@@ -29,10 +29,10 @@ const heeded = new Set([
   'x-method-override',
 ]);
 
-/** Lengths of those names: any other header needs no closer look. */
+/** Lengths of those names: headers of other lengths need no lookup. */
 const lengths = new Set([...heeded].map((name) => name.length));
 
-/** Headers that nobody sets to tell who asks, where any other may be made of a token. */
+/** Headers that never identify a caller; any other header could be derived from a token. */
 const impersonal = new Set([
   'accept',
   'accept-charset',
@@ -62,18 +62,18 @@ const impersonal = new Set([
   'x-request-id',
 ]);
 
-/** What an answer may depend on besides its address, although it does not say so in `Vary`. */
+/** Values that a response may depend on, other than its address, even though `Vary` does not list them. */
 export interface Asker {
-  /** The service that the backend believes to be asked, and with whose credentials. */
+  /** The service that the backend considers to be addressed, and the credentials used. */
   readonly identity: string;
-  /** Who asks, as the gateway tells the backend: an answer that is for all does not depend on it. */
+  /** The caller, as reported to the backend: a response for everyone does not depend on it. */
   readonly person: string;
 }
 
 /**
- * @param realm whose credentials the backend is sent behind the cache.
- * @param personal names of headers that may tell who asks.
- * @param requestId header of request ids, which tells nobody; empty for none.
+ * @param realm credentials that are sent to the backend behind the cache.
+ * @param personal names of headers that may identify the caller.
+ * @param requestId header of request ids, which do not identify anyone; empty for none.
  */
 export function identifier(
   realm: string,
@@ -96,7 +96,7 @@ export function identifier(
   };
 }
 
-/** @returns null where no header tells who asks. */
+/** @returns null when no header identifies the caller. */
 function nameCheck(personal: readonly string[], requestId: string): ((lowerCaseName: string) => boolean) | null {
   if (personal.length === 0) return null;
   if (personal.includes(ANY_HEADER)) return (name) => name !== requestId && !impersonal.has(name);

@@ -52,24 +52,24 @@ const schema = {
 
 type Config = Infer<typeof schema>;
 
-/** What a store without limits holds. */
+/** Default limits of a store. */
 const DEFAULT_LIMITS: Limits = { maxItems: Number.POSITIVE_INFINITY, maxBytes: 64 * 1024 * 1024, overheadBytes: 1024 };
 
-/** What a worker may have copies of in any case, in bytes. */
+/** Minimum capacity for a worker's own copies, in bytes. */
 const MIN_COPIES_BYTES = 1024 * 1024;
 
-/** Protocols whose answers are none of HTTP. */
+/** Protocols whose responses are not HTTP responses. */
 const otherProtocols = /^(?:backend\/(?:lambda|grpc|amqp\/.+|pubsub\/.+|static-filesystem)|ai\/llm)$/;
 
-/** What one process keeps for a store. */
+/** Cache state of one process for a store. */
 interface Shelf {
   readonly store: Store;
   readonly flights: Flights;
-  /** Its own messages come back to it. */
+  /** Id that identifies its own messages, which it also receives. */
   readonly id: string;
 }
 
-/** Keeps answers of backends as RFC 9111 says a shared cache does. */
+/** Caches backend responses as a shared cache (RFC 9111). */
 export const plugin = definePlugin({
   name: 'qos/http-cache',
   description: 'Caches backend responses in memory (RFC 9111).',
@@ -103,7 +103,7 @@ function attach(site: BackendSite<Config>): AtBackend {
   const shelf = site.mirror<Shelf, Uint8Array>(key, {
     open: () => ({ store: new Store(), flights: new Flights(), id: randomUUID() }),
     apply: (one, bytes) => hear(one, unpack<News>(bytes)),
-    // A worker that starts begins with nothing: what it lacks it asks for.
+    // A new worker starts with an empty store and requests what it needs.
     snapshot: ({ id }) => pack({ does: 'drop', by: id, keys: [] }),
   });
   const { store, flights, id } = shelf.value;
@@ -127,7 +127,7 @@ function attach(site: BackendSite<Config>): AtBackend {
   return { transport: (next) => cached(caching, next) };
 }
 
-/** Opens the store of all workers where it lives. @returns asks it. */
+/** Opens the store of all workers in the process that owns it. @returns a function that queries it. */
 function openDepot(
   site: BackendSite<Config>,
   key: DataObject,
@@ -143,7 +143,7 @@ function openDepot(
   return async (question) => answer(question);
 }
 
-/** What is heard of the store of all workers. */
+/** Handles news from the shared store. */
 function hear({ store, flights, id }: Shelf, news: News): void {
   if (news.by === id) return;
   if (news.does === 'clear') store.clear();
@@ -152,13 +152,13 @@ function hear({ store, flights, id }: Shelf, news: News): void {
   else for (const each of news.keys) store.changed(each);
 }
 
-/** What a worker has beside the store of the gateway: enough for what is asked for all the time. */
+/** Limits of a worker's copies of the gateway's store: enough for frequently requested responses. */
 function limitsOfCopies(limits: Limits): Limits {
   const { maxBytes } = limits;
   return { ...limits, maxBytes: Math.min(maxBytes, Math.max(maxBytes / 4, MIN_COPIES_BYTES)) };
 }
 
-/** With whose credentials a backend is asked: others must not be given what it answers to those. */
+/** Credentials with which a backend is called: responses must not be shared across them. */
 function realmOf({ backend }: BackendSite<Config>): string {
   const own = Object.entries(backend.extra_config).filter(([name]) => /^(?:auth\/|backend\/http\/client$)/.test(name));
   if (own.length === 0) return '';
@@ -176,7 +176,7 @@ function limitsOf({ config, fault }: BackendSite<Config>): Limits {
   return { maxItems, maxBytes, overheadBytes: 0 };
 }
 
-/** Counts what became of requests, where somebody exports it. */
+/** Counts requests by cache result, if metrics are exported. */
 function counter(site: BackendSite<Config>): (use: Use) => void {
   const counted = meterOf(site)?.counter('http_cache.requests', { description: 'Requests to a backend with a cache.' });
   if (!counted) return () => {};

@@ -1,15 +1,16 @@
 import { ByteStream, Pieces, type Reply } from '#contract';
 
-/** Where the room for bodies on their way is counted. */
+/** Counter of the memory used by bodies being read. */
 export interface Room {
   pendingBytes: number;
 }
 
 /**
- * Reads a body as fast as it comes and hands it on: a client that reads slowly holds up nobody who waits for the answer to be
- * kept. A body beyond the limit, or one for which there is no room, goes on as it would have.
- * @param done told the whole body, or null for one that is too large or broke off; `error` is why it broke off.
- * @returns the body to hand on.
+ * Reads a body as fast as it arrives and passes it on, so that a slow client does not delay requests that wait for the
+ * stored response. A body beyond the limit, or one for which there is no memory, is passed on as usual.
+ * @param done called with the whole body, or with null when it is too large or broke off; `error` is the reason for the
+ * latter.
+ * @returns the body to pass on.
  */
 export function keepBody(
   body: Reply['body'],
@@ -63,7 +64,7 @@ export function keepBody(
   return onward;
 }
 
-/** One piece with memory of its own: what arrives is often a part of something larger. */
+/** Copies the chunks to memory of their own, because a received chunk is often part of a larger buffer. */
 function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
   const whole = Buffer.allocUnsafeSlow(length);
   let at = 0;

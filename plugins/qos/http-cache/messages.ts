@@ -2,7 +2,7 @@ import type { Entry } from './entry.ts';
 import type { Landing } from './flights.ts';
 import type { Asker } from './identity.ts';
 
-/** What a worker asks the process that owns the store. `by` is the worker. */
+/** Message from a worker to the process that owns the store. `by` is the worker. */
 export type Question =
   | {
       readonly does: 'find';
@@ -11,37 +11,37 @@ export type Question =
       readonly asker: Asker;
       /** Flat list of the request's headers. */
       readonly headers: readonly string[];
-      /** When the answer came that the worker has itself; null for none. */
+      /** Arrival time of the worker's own response; null when it has none. */
       readonly heldSince: number | null;
     }
   | {
       readonly does: 'put';
       readonly by: string;
       readonly entry: Entry;
-      /** As of the request it was made for. */
+      /** Asker of the original request. */
       readonly asker: Asker;
       readonly headers: readonly string[];
-      /** When it was asked for: see `moment`. */
+      /** Time of the request: see `moment`. */
       readonly askedAt: number;
     }
   | { readonly does: 'land'; readonly by: string; readonly key: string; readonly landing: Landing }
   | { readonly does: 'drop'; readonly by: string; readonly keys: readonly string[] }
   | { readonly does: 'clear'; readonly by: string };
 
-/** What it gets: an answer that is good; leave to fetch it; or that another worker does, whose end it will hear of. */
+/** Reply to a question: a usable response, permission to fetch, or the notice that another worker is fetching and will report the end. */
 export type Response = {
   readonly does: 'give' | 'fetch' | 'wait' | 'done';
-  /** What is kept and newer than what the worker has; with `fetch` and `wait` it is stale. */
+  /** Stored response, if newer than the worker's own; with `fetch` and `wait` it is stale. */
   readonly entry: Entry | null;
 };
 
-/** What every worker hears of the store. `by` is the one that knows it already. */
+/** Message about the store to all workers. `by` is the worker that already knows it. */
 export type News =
   | { readonly does: 'drop' | 'renew'; readonly by: string; readonly keys: readonly string[] }
   | { readonly does: 'land'; readonly by: string; readonly key: string; readonly landing: Landing }
   | { readonly does: 'clear'; readonly by: string };
 
-/** A message as bytes: the length of its text, the text, and the body of its entry. */
+/** Serializes a message: the length of its text, the text, and the body of its entry. */
 export function pack(message: Question | Response | News): Uint8Array {
   const entry = 'entry' in message ? message.entry : null;
   const slim = entry === null ? message : { ...message, entry: { ...entry, body: entry.body && 0 } };
@@ -51,13 +51,13 @@ export function pack(message: Question | Response | News): Uint8Array {
   return Buffer.concat([head, text, entry?.body ?? new Uint8Array()]);
 }
 
-/** The message again. */
+/** Deserializes a message. */
 export function unpack<Message extends Question | Response | News>(bytes: Uint8Array): Message {
   const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const end = 4 + all.readUInt32BE(0);
   const message = JSON.parse(all.toString('utf8', 4, end)) as Message;
   if (!('entry' in message) || message.entry === null) return message;
-  // A copy of its own: the bytes it came in may be a part of something larger.
+  // A copy, because the received bytes may be part of a larger buffer.
   const body = message.entry.body === null ? null : copyOf(all.subarray(end));
   return { ...message, entry: { ...message.entry, body } };
 }

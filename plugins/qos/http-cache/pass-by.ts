@@ -1,7 +1,7 @@
 import type { Call, PipeRequest, Reply, Step } from '#contract';
 import { type Caching, keyOf } from './caching.ts';
 
-/** Not for the store. What changes something at its address makes the answers kept of it worthless. */
+/** Sends a request that bypasses the store. If it changes something at its address, the responses stored for the address are invalidated. */
 export async function passBy(
   caching: Caching,
   next: Step<PipeRequest>,
@@ -22,7 +22,7 @@ export async function passBy(
   return reply;
 }
 
-/** The address that was asked, and those of the same origin that the answer names. */
+/** The requested address, and addresses of the same origin that the response names. */
 function addressesChanged(origin: string, target: string, { headers }: Reply): string[] {
   const targets = new Set([target]);
   for (const header of ['location', 'content-location']) {

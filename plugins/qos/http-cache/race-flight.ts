@@ -2,9 +2,10 @@ import { type Call, CancelledError, discard, type Reply } from '#contract';
 import type { Flight } from './flights.ts';
 
 /**
- * Asks the backend while the fetch of another request may still land. The first of the two answers; the other one is dropped.
- * @param fetchOwn asks the backend.
- * @param landed the reply once the other fetch has landed; null where its answer does not fit this request.
+ * Calls the backend while another request's fetch may still complete. Returns the first of the two responses and
+ * discards the other.
+ * @param fetchOwn calls the backend.
+ * @param landed the reply once the other fetch has completed; null when its response does not fit this request.
  */
 export async function raceFlight(
   flight: Flight,

@@ -3,9 +3,10 @@ import { spanOf } from '../../services/byte-range.ts';
 import { httpDate } from '../../services/http-date.ts';
 
 /**
- * What a request for a range gets of a whole answer with status 200: 206 with the part, 416 where there is none, or the whole
- * for several ranges, units other than bytes, what cannot be read, and an `If-Range` that does not hold.
- * @param whole with its headers, and its body where every byte of it is there.
+ * Response to a range request from a complete response with status 200: a 206 with the part, a 416 if the range is not
+ * satisfiable, or the whole response for several ranges, units other than bytes, invalid headers, and an `If-Range`
+ * that does not match.
+ * @param whole with its headers, and its body if it is completely available.
  */
 export function partOf(whole: Reply, asked: HeaderBag): Reply {
   const { headers, body } = whole;
@@ -26,12 +27,12 @@ export function partOf(whole: Reply, asked: HeaderBag): Reply {
   return Reply.raw(206, part, body.subarray(span.start, span.end));
 }
 
-/** True for a condition that names the very answer that is kept: by a strong tag, or by the time of a change long before it. */
+/** True when the condition matches the stored response exactly: by a strong tag, or by a modification time long before the response. */
 function holds(condition: string, headers: HeaderBag): boolean {
   const wanted = condition.trim();
   if (wanted.startsWith('"')) return headers.get('etag') === wanted;
   const modified = httpDate(headers.get('last-modified'));
   if (Number.isNaN(modified) || wanted !== headers.get('last-modified')) return false;
-  // Within the second it was made it may have changed twice.
+  // Within the second of its creation, it may have changed twice.
   return modified + 1000 <= httpDate(headers.get('date'));
 }
