@@ -8,7 +8,7 @@ export const starters: Readonly<Record<'json' | 'yaml' | 'toml', string>> = {
   "@host": "Base addresses of your service. Several share the load. A backend can name its own.",
   "host": ["http://127.0.0.1:9000"],
 
-  "@timeout": "Longest wait for all backends of a request. An endpoint can set its own.",
+  "@timeout": "Timeout of all backends of a request. Endpoints can set their own.",
   "timeout": "3s",
 
   "endpoints": [
@@ -40,7 +40,7 @@ port: 8080
 host:
   - http://127.0.0.1:9000
 
-# Longest wait for all backends of a request. An endpoint can set its own.
+# Timeout of all backends of a request. Endpoints can set their own.
 timeout: 3s
 
 endpoints:
@@ -65,7 +65,7 @@ port = 8080
 # Base addresses of your service. Several share the load. A backend can name its own.
 host = ["http://127.0.0.1:9000"]
 
-# Longest wait for all backends of a request. An endpoint can set its own.
+# Timeout of all backends of a request. Endpoints can set their own.
 timeout = "3s"
 
 [extra_config."telemetry/logging"]

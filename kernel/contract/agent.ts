@@ -33,7 +33,7 @@ export const agentSchema = {
             default: 1,
           },
           timeout: flatDuration(
-            'Longest time for the whole pipe of one message, and for each of its backends. Default: the root timeout.',
+            'Timeout of processing one message, including all backends. Default: the root timeout.',
             '10s',
           ),
           max_rate: {

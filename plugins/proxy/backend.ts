@@ -27,7 +27,7 @@ function attachShadow(site: BackendProxySite): Pick<AtBackend, 'shadow'> {
   const { config, endpoint, fault, warn } = site;
   const { shadow, shadow_timeout: timeoutMs = 0 } = config;
   if (!shadow) {
-    if (timeoutMs > 0) warn('PROXY_IDLE', '/shadow_timeout', 'shadow_timeout does nothing without shadow');
+    if (timeoutMs > 0) warn('PROXY_IDLE', '/shadow_timeout', 'shadow_timeout has no effect without shadow');
     return {};
   }
   if (passesBytes(site)) {

@@ -78,7 +78,7 @@ export const plugin = definePlugin({
 function admission(site: BackendSite<Infer<typeof schema>>): (() => number | Promise<number>) | null {
   const { max_rate: rate, capacity, every } = site.config;
   if (every <= 0) {
-    throw site.fault('RATELIMIT_EVERY', '/every', 'a period of 0 is not possible', { hint: '"every": "1s"' });
+    throw site.fault('RATELIMIT_EVERY', '/every', '"every" must be greater than 0', { hint: '"every": "1s"' });
   }
   if (rate === 0) {
     site.warn('RATELIMIT_OFF', '', 'nothing is limited: a rate of 0 disables the limit');

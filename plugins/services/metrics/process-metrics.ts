@@ -23,7 +23,7 @@ export function processStore(): MetricStore {
   );
   store.gauge(
     'process_max_fds',
-    { description: 'Most file descriptors that all processes can open.' },
+    { description: 'Maximum number of file descriptors of all processes.' },
     () => readDescriptors()?.limit ?? 0,
   );
   store.gauge(
