@@ -47,11 +47,11 @@ const fields = {
     unused: { because: 'commands are never sent twice, because the first may have been executed', unless: [-1] },
   },
   pool_size: ignored('Maximum number of connections. 0 uses the default.', oneConnection, 0),
-  min_idle_conns: ignored('Least connections that wait for commands.', oneConnection, 0),
+  min_idle_conns: ignored('Minimum number of idle connections.', oneConnection, 0),
   max_idle_conns: ignored('Maximum number of idle connections. 0 disables the limit.', oneConnection, 0),
   max_active_conns: ignored('Maximum number of active connections. 0 disables the limit.', oneConnection, 0),
   pool_timeout: ignoredTime('Maximum time to wait for a connection.', 'nothing waits for a connection'),
-  conn_max_idle_time: ignoredTime('After which a connection without commands is closed.', staysOpen, '0s', '-1s'),
+  conn_max_idle_time: ignoredTime('Idle timeout of a connection.', staysOpen, '0s', '-1s'),
   conn_max_life_time: ignoredTime('Maximum age of a connection.', staysOpen, '0s', '-1s'),
   tls: {
     ...clientTlsSchema,
