@@ -1,4 +1,4 @@
 import { defineSlot } from '#contract';
 
-/** The API key of a request, as a digest, where auth/api-keys has admitted it. */
+/** Digest of the API key of a request that auth/api-keys has admitted. */
 export const apiKeySlot = defineSlot<string>('api key');

@@ -1,11 +1,11 @@
 import { type Schema, timerMs } from '#contract';
 
-/** The pauses before attempts to connect that a configuration may choose from. */
+/** Backoff strategies that a configuration can choose for connection attempts. */
 export const backoffStrategies = ['linear', 'linear-jitter', 'exponential', 'exponential-jitter', 'fallback'] as const;
 
 export type BackoffStrategy = (typeof backoffStrategies)[number];
 
-/** The setting of components that connect again by themselves. */
+/** Schema field of components that reconnect automatically. */
 export const backoffField = {
   type: 'string',
   enum: backoffStrategies,
@@ -14,10 +14,10 @@ export const backoffField = {
   default: 'fallback',
 } as const satisfies Schema;
 
-/** Longest pause of the exponential strategies without their jitter, in seconds. */
+/** Longest pause of the exponential strategies before jitter, in seconds. */
 const LONGEST_SECONDS = 60;
 
-/** What jitter adds or takes at most. */
+/** Largest fraction that jitter adds or subtracts. */
 const JITTER = 0.33;
 
 const seconds: { readonly [S in BackoffStrategy]: (attempt: number, random: () => number) => number } = {
@@ -29,14 +29,14 @@ const seconds: { readonly [S in BackoffStrategy]: (attempt: number, random: () =
 };
 
 /**
- * How long to wait before an attempt to connect, in milliseconds.
- * @param attempt in a row, from 0. @param random from 0 up to 1, not included.
+ * Computes the pause before a connection attempt, in milliseconds.
+ * @param attempt in a row, from 0. @param random from 0 up to 1, exclusive.
  */
 export function backoffMs(strategy: BackoffStrategy, attempt: number, random: () => number = Math.random): number {
   return Math.round(seconds[strategy](attempt, random) * 1000);
 }
 
-/** Waits before an attempt. Resolves at once, too, when the signal is aborted: look at it afterwards. Keeps no process alive. */
+/** Waits before an attempt. Also resolves immediately when the signal is aborted: check it afterwards. Does not keep the process alive. */
 export function backOff(strategy: BackoffStrategy, attempt: number, signal: AbortSignal): Promise<void> {
   const ms = backoffMs(strategy, attempt);
   if (ms === 0 || signal.aborted) return Promise.resolve();
@@ -55,7 +55,7 @@ function exponential(attempt: number): number {
   return Math.min(2 ** attempt, LONGEST_SECONDS);
 }
 
-/** Never below a millisecond: attempts of several gateways are not to meet. */
+/** Spreads the attempts of several gateways. At least a millisecond. */
 function jittered(value: number, random: () => number): number {
   return Math.max(value * (1 + (random() * 2 - 1) * JITTER), 0.001);
 }

@@ -1,12 +1,12 @@
-/** Bytes from `start` to before `end`. */
+/** Byte range from `start` (inclusive) to `end` (exclusive). */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * What a `Range` header asks for of so many bytes: a part, `none` where there is no such part, or the `whole` for several
- * ranges, units other than bytes, and what cannot be read.
+ * Parses a `Range` header for a resource of a given length: a span, `none` if the range cannot be satisfied, or `whole`
+ * for several ranges, units other than bytes, and invalid values.
  */
 export function spanOf(range: string, length: number): Span | 'whole' | 'none' {
   const [, first = '', last = ''] = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(range) ?? [];

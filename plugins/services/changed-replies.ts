@@ -1,10 +1,10 @@
 import { definePort, type PipeRequest, type Port, type Reply } from '#contract';
 
-/** Changes a reply of a backend as the component does that offers it. May be called for a reply that nobody gets. */
+/** Applies a component's changes to a backend reply. May be called for a reply that is not sent to any client. */
 export type ChangeReply = (reply: Reply, request: PipeRequest) => void;
 
 /**
- * Who stands outside of a cache and changes the headers of replies offers here what it does: how long a reply may be kept is
- * read off the changed headers, while the reply is kept as it came and changed anew each time.
+ * Reply changes of components that run outside of a cache and modify headers: cache lifetime is computed from the
+ * changed headers, while the reply is stored unchanged and changed anew on each use.
  */
 export const changedReplies: Port<ChangeReply> = definePort('changed replies');

@@ -1,6 +1,6 @@
 import type { HeaderBag } from '#contract';
 
-/** Headers that tell a backend the client's address, or the host and scheme that the client used; in lower case. */
+/** Headers that reveal the client's address, or the host and scheme that the client used, to a backend; in lower case. */
 const clientHeaders: ReadonlySet<string> = new Set([
   'forwarded',
   'x-forwarded-for',
@@ -10,7 +10,7 @@ const clientHeaders: ReadonlySet<string> = new Set([
   'x-real-ip',
 ]);
 
-/** Removes the headers that tell a backend about the client. */
+/** Removes the headers that reveal the client to a backend. */
 export function hideClient(headers: HeaderBag): void {
   headers.filter((name) => !clientHeaders.has(name));
 }

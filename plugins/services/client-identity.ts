@@ -2,18 +2,18 @@ import { addressFamily, type ClientRequest, paramKey } from '#contract';
 
 export const strategies = ['ip', 'header', 'param'] as const;
 
-/** How one client is told from another. */
+/** Strategy to distinguish clients. */
 export type Strategy = (typeof strategies)[number];
 
-/** Who sent a request; empty when that cannot be told. */
+/** Identifies the client of a request; empty if it cannot be identified. */
 export type Identify = (request: ClientRequest) => string;
 
-/** Bits of the network that one client of IPv6 has: it may take any address of it. */
+/** Prefix length of the network assigned to one IPv6 client, which may use any address in it. */
 export const IPV6_PREFIX = 64;
 
 /**
- * @param key name of the header or of the path variable; for `ip` an optional header that carries the address.
- * @param ipv6Prefix for `ip`: IPv6 addresses that have so many first bits in common are one client.
+ * @param key name of the header or of the path variable; for `ip` an optional header that contains the address.
+ * @param ipv6Prefix for `ip`: IPv6 addresses that share this many leading bits are one client.
  */
 export function identifyBy(strategy: Strategy, key: string, ipv6Prefix = IPV6_PREFIX): Identify {
   const header = key.toLowerCase();
@@ -26,7 +26,7 @@ export function identifyBy(strategy: Strategy, key: string, ipv6Prefix = IPV6_PR
   return (request) => networkOf(firstAddress(request.headers.get(header)) || request.ip, ipv6Prefix);
 }
 
-/** The network of an IPv6 address, as groups in hexadecimal that one colon each ends; an IPv4 address as it is. */
+/** The network of an IPv6 address, as hexadecimal groups that each end in one colon; an IPv4 address is returned unchanged. */
 export function networkOf(address: string, bits: number): string {
   if (!address.includes(':') || address.includes('.')) return address;
   const zone = address.indexOf('%');
@@ -42,7 +42,7 @@ export function networkOf(address: string, bits: number): string {
   return network;
 }
 
-/** The first address of a comma-separated list, without port and brackets; empty when it is none. */
+/** The first address of a comma-separated list, without port and brackets; empty if it is not a valid address. */
 export function firstAddress(list: string | undefined): string {
   if (!list) return '';
   const comma = list.indexOf(',');

@@ -18,38 +18,38 @@ import {
   tlsProtocol,
 } from '#contract';
 
-/** What a TLS connection to a backend is made with. */
+/** Settings of a TLS connection to a backend. */
 export interface TlsClient {
   readonly secureContext: SecureContext;
   readonly rejectUnauthorized: boolean;
   readonly checkServerIdentity?: typeof checkServerIdentity;
 }
 
-/** A `client_tls` object made ready: its files are read and found good. */
+/** A prepared `client_tls` object: its files have been read and validated. */
 export interface PreparedTls {
   readonly client: TlsClient;
-  /** The files it was made from. */
+  /** The files it was loaded from. */
   readonly paths: readonly string[];
   /** Differs whenever a setting or the content of a file differs. */
   readonly fingerprint: string;
 }
 
-/** Certificates of a chain that are looked at. */
+/** Number of certificates of a chain that are checked. */
 const MAX_CHAIN = 10;
 
 let standard: TlsClient | null = null;
 let runtime: TlsClient | null = null;
 
-/** The `client_tls` of services, or what is wrong with it: many backends share one. */
+/** The prepared `client_tls` of services, or its error: many backends share one. */
 const shared = new WeakMap<ClientTls, PreparedTls | ConfigError>();
 
-/** TLS without any setting: the runtime's versions and ciphers, the system's authorities. Made at first use. */
+/** TLS without any setting: the runtime's versions and ciphers, the system trust store. Created at first use. */
 export function standardTls(): TlsClient {
   standard ??= { secureContext: createSecureContext({ ca: [...systemAuthorities()] }), rejectUnauthorized: true };
   return standard;
 }
 
-/** TLS as client libraries speak it that are given no settings: with the authorities of the runtime. Made at first use. */
+/** TLS as client libraries use it without settings: with the runtime's built-in trust store. Created at first use. */
 export function runtimeTls(): TlsClient {
   runtime ??= { secureContext: createSecureContext(), rejectUnauthorized: true };
   return runtime;
@@ -59,7 +59,7 @@ export function runtimeTls(): TlsClient {
  * Reads and checks a backend's own `client_tls` object. Codes: `CLIENT_TLS_FILE`, `CLIENT_TLS_VERSION`,
  * `CLIENT_TLS_CIPHER`, `CLIENT_TLS_INVALID`; a warning `CLIENT_TLS_CERTS`.
  * @param pointer of the object in the site's configuration.
- * @param pins as of `HttpOptions`.
+ * @param pins as for `HttpOptions`.
  * @throws ConfigError naming the file, version or number that is wrong.
  */
 export function prepareTls(
@@ -81,7 +81,7 @@ export function prepareTls(
   return pins.length === 0 ? prepared : pinned(prepared, pins);
 }
 
-/** The same for servers with one of some public keys. */
+/** The same settings, restricted to servers that present one of some public keys. */
 function pinned({ client, paths, fingerprint }: PreparedTls, pins: readonly string[]): PreparedTls {
   return {
     paths,
@@ -94,7 +94,7 @@ function pinned({ client, paths, fingerprint }: PreparedTls, pins: readonly stri
   };
 }
 
-/** What is wrong with a chain in which no certificate has one of some public keys. */
+/** Error for a chain in which no certificate has one of some public keys. */
 function pinTrouble(certificate: PeerCertificate, pins: readonly string[]): Error | undefined {
   let at = certificate as DetailedPeerCertificate | undefined;
   for (let length = 0; at && length < MAX_CHAIN; length++) {
@@ -105,7 +105,7 @@ function pinTrouble(certificate: PeerCertificate, pins: readonly string[]): Erro
   return new Error('no certificate of the server has a pinned public key');
 }
 
-/** The same for the `client_tls` object of the service: done once, and one error for all who ask. */
+/** Prepares the `client_tls` object of the service: only once, with the same error for all callers. */
 export function prepareSharedTls(site: Site<unknown>, config: ClientTls): PreparedTls {
   let prepared = shared.get(config);
   if (!prepared) {
@@ -122,7 +122,7 @@ export function prepareSharedTls(site: Site<unknown>, config: ClientTls): Prepar
     shared.set(config, prepared);
   }
   if (prepared instanceof ConfigError) throw prepared;
-  // They are read already: whoever asks depends on them, too.
+  // The files are already read, but each caller depends on them too.
   for (const path of prepared.paths) site.read(path);
   return prepared;
 }
@@ -159,7 +159,7 @@ function prepare(readFile: Site<unknown>['read'], config: ClientTls, fault: TlsF
     ...tlsProtocol(config, fault),
     ca: config.disable_system_ca_pool ? extra : [...systemAuthorities(), ...extra],
     allowPartialTrustChain: true,
-    // OpenSSL keeps the last certificate of each kind of key; the first in the list is to win.
+    // OpenSSL keeps the last certificate of each key type; the first in the list must take precedence.
     cert: pairs.map(({ cert }) => cert).reverse(),
     key: pairs.map(({ key }) => key).reverse(),
   };
@@ -173,7 +173,7 @@ function prepare(readFile: Site<unknown>['read'], config: ClientTls, fault: TlsF
   };
 }
 
-/** @param pem what is used. */
+/** @param pem the content to check. */
 function checked<T>(fault: TlsFault, at: string, message: string, pem: string, use: () => T): T {
   try {
     return use();

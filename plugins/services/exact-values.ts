@@ -1,14 +1,14 @@
 import { type Data, isObject, type RawNumber } from '#contract';
 
-/** A number, or the digits of one that JavaScript cannot hold. */
+/** A number, or the digits of a number that JavaScript cannot represent. */
 export type Numeric = number | RawNumber;
 
-/** True for every number, exact ones included. */
+/** Whether a value is a number, including exact ones. */
 export function isNumeric(value: Data): value is Numeric {
   return typeof value === 'number' || JSON.isRawJSON(value);
 }
 
-/** Equality of JSON values: numbers by value, objects whatever the order of their keys. */
+/** Compares JSON values: numbers by value, objects regardless of key order. */
 export function equals(a: Data, b: Data): boolean {
   if (a === b) return true;
   if (isNumeric(a)) return isNumeric(b) && compareNumbers(a, b) === 0;
@@ -21,7 +21,7 @@ export function equals(a: Data, b: Data): boolean {
   return keys.every((key) => Object.hasOwn(b, key) && equals(a[key]!, b[key]!));
 }
 
-/** Value: `0.<digits>` times ten to the power of `magnitude`. Zero has no digits. */
+/** Decimal value: `0.<digits>` times ten to the power of `magnitude`. Zero has no digits. */
 export interface Decimal {
   readonly negative: boolean;
   /** Without leading and trailing zeros. */
@@ -29,7 +29,7 @@ export interface Decimal {
   readonly magnitude: number;
 }
 
-/** Below zero, zero or above zero, as `a` is less than, equal to or greater than `b`. Never rounds. */
+/** Returns a number below zero, zero or above zero if `a` is less than, equal to or greater than `b`. Never rounds. */
 export function compareNumbers(a: Numeric, b: Numeric): number {
   if (typeof a === 'number' && typeof b === 'number') return a < b ? -1 : a > b ? 1 : 0;
   const left = toDecimal(a);
@@ -39,7 +39,7 @@ export function compareNumbers(a: Numeric, b: Numeric): number {
   return left.negative ? compareSizes(right, left) : compareSizes(left, right);
 }
 
-/** True for a number without a fraction, however it is written: `1.0` and `1e3` are whole. */
+/** Whether a number has no fraction, in any notation: `1.0` and `1e3` are whole. */
 export function isWhole(value: Numeric): boolean {
   if (typeof value === 'number') return Number.isInteger(value);
   const { digits, magnitude } = toDecimal(value);
@@ -55,7 +55,7 @@ function compareSizes(a: Decimal, b: Decimal): number {
   return a.digits < b.digits ? -1 : a.digits > b.digits ? 1 : 0;
 }
 
-/** Cut by position: a regular expression may run out of stack on millions of digits. */
+/** Splits by position: a regular expression may run out of stack on millions of digits. */
 export function toDecimal(value: Numeric): Decimal {
   const text = typeof value === 'number' ? String(value) : value.rawJSON;
   const negative = text.startsWith('-');
@@ -64,7 +64,7 @@ export function toDecimal(value: Numeric): Decimal {
   const [whole = '', fraction = ''] = mantissa.split('.');
   const exponent = power < 0 ? '0' : text.slice(power + 1);
   const all = whole + fraction;
-  // Loops, since a regular expression for trailing zeros takes quadratic time on digits that hold many.
+  // Loops, because a regular expression for trailing zeros takes quadratic time on digits with many zeros.
   let start = 0;
   while (start < all.length && all.charCodeAt(start) === ZERO) start += 1;
   let end = all.length;
@@ -74,7 +74,7 @@ export function toDecimal(value: Numeric): Decimal {
 
 const ZERO = 48;
 
-/** Exponents nobody can tell apart any more are all the same. */
+/** Exponents beyond any distinguishable magnitude are treated as equal. */
 function clamp(exponent: string): number {
   return Math.max(-EXPONENT_LIMIT, Math.min(EXPONENT_LIMIT, Number(exponent)));
 }

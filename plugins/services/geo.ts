@@ -1,10 +1,10 @@
 import { type DataObject, definePort, type Port } from '#contract';
 
 /**
- * Where an address is, as the City database has it: all members are there, empty where nothing is known. Frozen, and shared
- * by all who ask.
+ * Looks up the location of an address in the City database: all members exist, empty if unknown. Frozen, and shared by
+ * all callers.
  */
 export type LocateAddress = (address: string) => Readonly<DataObject>;
 
-/** Whoever has a database of addresses offers it here. */
+/** Port through which the component with the address database provides it. */
 export const geoLocations: Port<LocateAddress> = definePort('geo locations');

@@ -1,6 +1,6 @@
 import { type Call, type ClientRequest, Query, servedSlot } from '#contract';
 
-/** Masks the values of query parameters in everything that is logged of a request. */
+/** Masks the values of query parameters in everything that is logged about a request. */
 export function hideParameters({ query, search }: ClientRequest, call: Call, names: ReadonlySet<string>): void {
   for (const name of names) {
     if (!query.has(name)) continue;

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** Where a broker is, and who the gateway is for it. */
+/** Address of a broker, and the credentials to connect with. */
 export interface AmqpAddress {
   readonly isEncrypted: boolean;
   readonly host: string;
@@ -8,27 +8,27 @@ export interface AmqpAddress {
   readonly username: string;
   readonly password: string;
   readonly vhost: string;
-  /** Longest silence of the broker before it is asked for a sign of life, in seconds; 0 never asks. */
+  /** Heartbeat interval: longest silence of the broker before it is probed, in seconds; 0 disables heartbeats. */
   readonly heartbeatS: number;
-  /** Longest time until a connection can be used, in milliseconds. */
+  /** Longest time until a connection is usable, in milliseconds. */
   readonly connectMs: number;
-  /** As messages may show it: without user and password. */
+  /** Name for messages: without user and password. */
   readonly name: string;
 }
 
-/** Of whoever says nothing else. */
+/** Default heartbeat interval, in seconds. */
 const HEARTBEAT_S = 10;
 const CONNECT_MS = 10_000;
 
-/** What the query of an address may say. */
+/** Query parameters allowed in an address. */
 const PARAMETERS = ['heartbeat', 'connection_timeout'] as const;
 
 const EXAMPLE = 'amqp://user:password@host:5672/vhost';
 
 /**
- * Reads `amqp://user:password@host:5672/vhost?heartbeat=10&connection_timeout=10000`, or `amqps://` for TLS. Where there is
- * no user it is `guest`, where there is no virtual host it is `/`, and parts may be percent-encoded.
- * @throws Error that says what is wrong, without the address, which has a password in it.
+ * Parses `amqp://user:password@host:5672/vhost?heartbeat=10&connection_timeout=10000`, or `amqps://` for TLS. The user
+ * defaults to `guest`, the virtual host to `/`; parts may be percent-encoded.
+ * @throws Error that says what is wrong, without the address, which contains a password.
  */
 export function readAmqpAddress(text: string): AmqpAddress {
   const url = URL.parse(text);

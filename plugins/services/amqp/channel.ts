@@ -6,27 +6,27 @@ import type { AmqpLink } from './link.ts';
 import { limitMessages } from './message-limit.ts';
 import { AmqpTrouble, NOT_CONNECTED, reasonOf } from './trouble.ts';
 
-/** What is done with a channel. */
+/** Setup and teardown of a channel's use. */
 export interface ChannelUse<T> {
-  /** Declares and begins; a failure counts as no connection. @param lost to be called when it cannot go on. */
+  /** Declares and starts what the channel is used for; a failure counts as no connection. @param lost must be called when the use cannot continue. */
   open(channel: ConfirmChannel, link: AmqpLink, lost: (error: Error) => void): Promise<T>;
-  /** Ends in order before the channel is closed; not called when the channel was lost. */
+  /** Shuts down in order before the channel is closed; not called when the channel was lost. */
   close?(value: T): Promise<void>;
 }
 
-/** An open channel, and what it is used for. */
+/** An open channel with the value of its use. */
 export interface OpenChannel<T> extends Link {
   readonly value: T;
 }
 
-/** Attempts at first, whatever the configuration says of later ones. */
+/** Limit of the first series of attempts, regardless of the limit configured for later ones. */
 const FIRST_ATTEMPTS = 3;
 
-/** Longest wait for the broker to open a channel with all that it is used for, and to close one, in milliseconds. */
+/** Longest wait for the broker to open and set up a channel, and to close one, in milliseconds. */
 const OPENING_MS = 10_000;
 const CLOSING_MS = 1000;
 
-/** A channel that is opened again whenever it is lost, with its connection if need be. Whoever asks in vain gets AmqpTrouble. */
+/** Creates a channel that is reopened whenever it is lost, with its connection if necessary. Fails with AmqpTrouble while there is no channel. */
 export function keptChannel<T>(connection: AmqpConnection, use: ChannelUse<T>): KeptLink<OpenChannel<T>> {
   return new KeptLink({
     name: `[AMQP] ${connection.name}`,
@@ -43,12 +43,12 @@ async function openChannel<T>(
   onLost: (error: Error) => void,
   signal: AbortSignal,
 ): Promise<OpenChannel<T>> {
-  // It has a time of its own, for which who closes the channel does not wait.
+  // The connection has its own timeout; closing the channel does not wait for it.
   const link = await within(Number.POSITIVE_INFINITY, connection.link(), signal);
   try {
     return await openOn(link, use, onLost, signal);
   } catch (error) {
-    // A broker that does not respond would not do so to others either.
+    // A broker that does not respond here would not respond to other channels either.
     if (error instanceof Silence) await link.close();
     throw error;
   }
@@ -73,7 +73,7 @@ async function openOn<T>(
     isOpen = false;
     onLost(trouble);
   };
-  // Without listeners an error would end the process.
+  // Without a listener an error would end the process.
   channel.on('error', (error) => {
     trouble ??= error;
   });
@@ -81,7 +81,7 @@ async function openOn<T>(
     trouble ??= error;
     discard(channel);
   });
-  // With its connection it is lost first, and the connection knows why.
+  // When the connection is lost too, its loss is reported first, with the reason.
   channel.on('close', () => setImmediate(lost, new Error('channel closed')));
   void link.closed.then(lost);
   limitMessages(channel);
@@ -90,7 +90,7 @@ async function openOn<T>(
     value = await within(OPENING_MS, use.open(channel, link, lost), signal);
   } catch (error) {
     discard(channel);
-    // All the library says where the channel was closed for something else.
+    // The only message the library gives when the channel was closed for another reason.
     const isVague = /no reply will be forthcoming/.test((error as Error).message);
     throw (isVague && trouble) || error;
   }
@@ -105,7 +105,7 @@ async function openOn<T>(
   };
 }
 
-/** Closes a channel that nobody uses any more, whatever its state. */
+/** Closes a channel that is no longer used, in any state. */
 function discard(channel: ConfirmChannel): void {
   channel.on('error', () => {});
   channel.close().catch(() => {});

@@ -4,8 +4,8 @@ import { type AmqpAddress, readAmqpAddress } from './address.ts';
 import { type AmqpLink, type AmqpSettings, openLink } from './link.ts';
 
 /**
- * A connection to a broker that several channels share. It opens when a channel needs it and is kept over reloads; which
- * pauses there are between attempts is the business of each channel.
+ * A connection to a broker, shared by several channels. It opens when a channel needs it and is kept across reloads;
+ * each channel decides on the pauses between its attempts.
  */
 export class AmqpConnection {
   readonly name: string;
@@ -18,7 +18,7 @@ export class AmqpConnection {
     this.#settings = settings;
   }
 
-  /** The open connection, or the one attempt that is being made for all. @throws Error with the reason. */
+  /** The open connection, or the one attempt in progress, shared by all callers. @throws Error with the reason. */
   link(): Promise<AmqpLink> {
     if (this.#link) return this.#link;
     const opening = openLink(this.#settings, this.#closing.signal);
@@ -30,7 +30,7 @@ export class AmqpConnection {
     return opening;
   }
 
-  /** Ends it, and all its channels. */
+  /** Closes the connection and all its channels. */
   async close(): Promise<void> {
     const opening = this.#link;
     this.#closing.abort();
@@ -39,18 +39,18 @@ export class AmqpConnection {
   }
 }
 
-/** The settings of a connection, and what tells them from others. */
+/** The settings of a connection, with a key that identifies them. */
 export interface KnownSettings {
   readonly settings: AmqpSettings;
-  /** Differs whenever address, user, password or TLS do. */
+  /** Differs whenever address, user, password or TLS differ. */
   readonly key: string;
 }
 
 /**
- * What a site says of a broker. TLS is that of `client_tls` of the service.
- * @param at of the address, as of `Site.connectsTo`.
- * @param fault makes what is thrown for an address that is none.
- * @throws ConfigError of `client_tls`.
+ * Reads the broker settings of a site. TLS comes from `client_tls` of the service.
+ * @param at location of the address, as for `Site.connectsTo`.
+ * @param fault creates the error to throw for an invalid address.
+ * @throws ConfigError for `client_tls`.
  */
 export function readSettings(
   site: Site<unknown>,
@@ -75,8 +75,8 @@ export function readSettings(
 }
 
 /**
- * The connection of some settings, one for all components of a plugin that name it for the same purpose: a broker that has
- * no room stops reading from connections that publish, and consumers have to acknowledge meanwhile.
+ * The connection for some settings, shared by all components of a plugin that use it for the same purpose: a broker
+ * that is out of memory stops reading from connections that publish, and consumers must still be able to acknowledge.
  */
 export function keepConnection(
   site: Site<unknown>,

@@ -1,15 +1,15 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-/** A connection of the library, which its types do not know. */
+/** A connection of the library, missing from its types. */
 interface LibraryConnection extends NodeJS.EventEmitter {
   heartbeater?: { clear(): void } | null;
   open(fields: unknown, opened: (error: Error | null, ok?: unknown) => void): void;
 }
 
 /**
- * Lets the opening of a connection fail by what a broker sends right behind its handshake. The library reads that before
- * anybody can listen to the connection: its error would be uncaught, and the opening would never settle.
+ * Makes opening a connection fail on errors that a broker sends directly after its handshake. The library reads them
+ * before a listener can be attached: the error would be uncaught, and opening would never settle.
  */
 export function failByEarlyErrors(): void {
   if (isDone) return;

@@ -7,35 +7,35 @@ import type { AmqpAddress } from './address.ts';
 import { failByEarlyErrors } from './early-errors.ts';
 import { reasonOf } from './trouble.ts';
 
-/** What a connection is made with. */
+/** Settings that a connection is opened with. */
 export interface AmqpSettings {
   readonly address: AmqpAddress;
   /** Null for a plain connection. */
   readonly tls: TlsClient | null;
-  /** Where no connection may lead. */
+  /** Destinations that a connection must not reach. */
   readonly denied: DeniedAddresses;
 }
 
 /** An open connection. */
 export interface AmqpLink {
   readonly model: ChannelModel;
-  /** Why the broker takes no messages at the moment, as when its memory is full; null when it does. */
+  /** Why the broker accepts no messages at the moment, such as full memory; null while it accepts them. */
   readonly blocked: string | null;
   /** Resolves with the reason once the connection is lost or closed. */
   readonly closed: Promise<Error>;
-  /** Says good-bye, which takes at most a second; then the socket is gone whatever the broker does. Never throws. */
+  /** Closes the connection in order, in at most a second; after that the socket is destroyed regardless of the broker. Never throws. */
   close(): Promise<void>;
 }
 
-/** Longest wait for the end of a connection that the gateway closes, in milliseconds. */
+/** Longest wait for a connection that the gateway closes, in milliseconds. */
 const GOODBYE_MS = 1000;
 
-/** The largest frame that is read: that of a broker which has not agreed to a smaller one is an attack. */
+/** Largest frame that is read: a larger one from a broker that has not negotiated the frame size is an attack. */
 const FRAME_BYTES = 131_072;
 
 /**
  * Connects, authenticates and opens the virtual host.
- * @param signal gives it up.
+ * @param signal cancels the attempt.
  * @throws Error with the reason, after `connectMs` of the address at the latest.
  */
 export async function openLink({ address, tls, denied }: AmqpSettings, signal: AbortSignal): Promise<AmqpLink> {
@@ -64,7 +64,7 @@ export async function openLink({ address, tls, denied }: AmqpSettings, signal: A
         frameMax: FRAME_BYTES,
         maxFrameSize: FRAME_BYTES,
       } as Options.Connect,
-      // The signal ends the socket, in the handshake and whenever it is given later.
+      // The signal ends the socket, during the handshake and at any later time.
       { noDelay: true, keepAlive: true, ...tls, signal: ending.signal } as SocketOptions,
     );
     return watched(model, ending);
@@ -79,8 +79,8 @@ export async function openLink({ address, tls, denied }: AmqpSettings, signal: A
 }
 
 /**
- * Ends a connection with its one channel. What the library has to say for a channel, acknowledgements too, waits in a queue
- * that the end of the connection would overtake.
+ * Closes a connection with its only channel. The library queues what it sends for a channel, including
+ * acknowledgements; closing the connection directly would overtake that queue.
  */
 export async function closeWith(link: AmqpLink, channel: Channel): Promise<void> {
   const ended = channel.close().catch(() => {});
@@ -88,7 +88,7 @@ export async function closeWith(link: AmqpLink, channel: Channel): Promise<void>
   await link.close();
 }
 
-/** @throws Error when a connection would come out at the admin port of the gateway itself. */
+/** @throws Error when a connection would reach the gateway's own admin port. */
 async function demandAllowed(denied: DeniedAddresses, host: string, port: number): Promise<void> {
   const addresses = await lookup(host, { all: true });
   if (addresses.some(({ address }) => denied.has(address, port))) {
@@ -106,7 +106,7 @@ function watched(model: ChannelModel, ending: AbortController): AmqpLink {
   model.on('unblocked', () => {
     blocked = null;
   });
-  // Without listeners an error would end the process.
+  // Without a listener an error would end the process.
   model.on('error', (error) => {
     trouble ??= error;
   });

@@ -4,19 +4,19 @@ import { Inbox } from '../broker/inbox.ts';
 import { type Delivery, type SubscriptionOptions, subscribe } from './subscription.ts';
 import { AmqpTrouble, NOT_CONNECTED } from './trouble.ts';
 
-/** Messages of a queue, for requests to take. */
+/** Messages of a queue, taken by requests. */
 export interface Mailbox {
-  /** The next message. @throws the reason of the call when that ends before there is one; AmqpTrouble when the channel does. */
+  /** Takes the next message. @throws the reason of the call when that ends before a message arrives; AmqpTrouble when the channel ends. */
   take(call: Call): Delivery | Promise<Delivery>;
-  /** Gives a message to the next request: who has taken it could not use it. */
+  /** Hands a message to the next request, because the request that took it could not use it. */
   putBack(delivery: Delivery): void;
-  /** Gives back what nobody has taken. */
+  /** Returns messages that no request has taken to the broker. */
   close(): Promise<void>;
 }
 
 /**
- * Consumes a queue and keeps its messages until requests take them. At most as many are kept as are prefetched or, where they
- * are done on delivery, some more than 1000.
+ * Consumes a queue and keeps its messages until requests take them. Keeps at most the prefetch count or, for messages
+ * that are acknowledged on delivery, slightly more than 1000.
  */
 export async function openMailbox(
   channel: Channel,
@@ -27,7 +27,7 @@ export async function openMailbox(
   const requeue = (delivery: Delivery | undefined) => delivery?.nack(true);
   const subscription = await subscribe(channel, options, (delivery) => requeue(inbox.put(delivery)), lost);
   const end = () => inbox.close(new AmqpTrouble(NOT_CONNECTED));
-  // The broker hands over again what a channel held that is gone.
+  // The broker redelivers the messages of a channel that is gone.
   channel.once('close', end);
   return {
     take: (call) => inbox.take(call),

@@ -1,13 +1,13 @@
 import type { Channel, Message } from 'amqplib';
 
-/** Longest message that is read, in bytes. Of one that is longer nothing is kept but its properties. */
+/** Longest message that is read, in bytes. Only the properties of a longer one are kept. */
 export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
-/** A frame as the library hands it to a channel. */
+/** A frame as the library passes it to a channel. */
 interface Frame {
-  /** Of a method or of the properties of a message; undefined for content. */
+  /** Id of a method or of message properties; undefined for content. */
   readonly id?: number;
-  /** Of the content that follows the properties. */
+  /** Size of the content that follows the properties. */
   readonly size?: number;
   readonly fields?: object;
   readonly content?: Uint8Array;
@@ -15,20 +15,20 @@ interface Frame {
 
 const size = Symbol('size');
 
-/** The length in bytes of a message that was too long to be read; undefined for any other. */
+/** Length in bytes of a message that was too long to read; undefined for any other. */
 export function tooLong({ properties }: Message): number | undefined {
   return (properties as { [size]?: number })[size];
 }
 
 /**
- * Has messages that are too long arrive without their content, which the library would collect whatever its length. The
- * function that takes the frames of a channel is not in the library's types.
+ * Makes messages that are too long arrive without content; the library would buffer content of any length. The function
+ * that accepts the frames of a channel is missing from the library's types.
  */
 export function limitMessages(channel: Channel, maxBytes = MAX_MESSAGE_BYTES): void {
   const frames = channel as unknown as { accept(frame: Frame): void };
   const accept = frames.accept;
   let skipped = 0;
-  // The library puts another function here when the channel ends.
+  // The library installs another function here when the channel ends.
   frames.accept = function limited(frame) {
     if (frame.content && skipped > 0) {
       skipped -= frame.content.length;

@@ -3,11 +3,11 @@ import type { Call } from '#contract';
 import type { AmqpLink } from './link.ts';
 import { AmqpTrouble, reasonOf } from './trouble.ts';
 
-/** Messages, and their bytes, that a channel has not got confirmed yet; one more fails at once. */
+/** Limits of messages, and of their bytes, that await confirmation on a channel; one more fails immediately. */
 const MAX_PENDING = 10_000;
 const MAX_PENDING_BYTES = 64 * 1024 * 1024;
 
-/** A message as it is sent. */
+/** A message to publish. */
 export interface OutgoingMessage {
   readonly routingKey: string;
   readonly content: Uint8Array;
@@ -21,8 +21,8 @@ interface Pending {
 }
 
 /**
- * Publishes to one exchange over a channel in confirm mode. A message is done when the broker has confirmed it: it is in
- * every queue it was routed to or, with `mandatory`, in one at least.
+ * Publishes to one exchange over a channel in confirm mode. A message is complete when the broker has confirmed it: it
+ * is in every queue it was routed to or, with `mandatory`, in at least one.
  */
 export class Publisher {
   readonly #channel: ConfirmChannel;
@@ -41,7 +41,7 @@ export class Publisher {
     channel.on('return', (message) => this.#markReturned(message));
   }
 
-  /** @throws AmqpTrouble with what the broker, or the library, says of the message; the reason of the call when that ends. */
+  /** @throws AmqpTrouble with the reason that the broker or the library gives; the reason of the call when that ends. */
   publish({ routingKey, content, properties }: OutgoingMessage, call: Call): Promise<void> {
     const blocked = this.#link.blocked;
     if (blocked !== null) throw new AmqpTrouble(`the broker takes no messages: ${blocked}`);
@@ -72,8 +72,8 @@ export class Publisher {
   }
 
   /**
-   * The broker returns a message before it confirms it, and says nothing of which one it was. Messages that are alike have
-   * the same fate, so the first that is like it is as good as any.
+   * The broker returns a message before it confirms it, without identifying it. Identical messages have the same
+   * outcome, so the first match is correct.
    */
   #markReturned({ fields: { routingKey }, content }: Message): void {
     for (const pending of this.#pending) {

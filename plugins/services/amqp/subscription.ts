@@ -3,58 +3,59 @@ import type { Channel, ConsumeMessage } from 'amqplib';
 import type { Log } from '#contract';
 import { tooLong } from './message-limit.ts';
 
-/** A message that a queue has handed over. Exactly one of its functions is called once. */
+/** A message delivered by a queue. Exactly one of its functions is called, once. */
 export interface Delivery {
   readonly content: Buffer;
-  /** The `content_type` of the message; undefined where it has none. */
+  /** The `content_type` of the message; undefined if not set. */
   readonly contentType: string | undefined;
   readonly isRedelivered: boolean;
-  /** It is done. */
+  /** Acknowledges the message. */
   ack(): void;
-  /** It cannot be done. @param requeue false to drop it, or to dead-letter it where the queue says so. */
+  /** Rejects the message. @param requeue false to drop it, or to dead-letter it if the queue is configured to. */
   nack(requeue: boolean): void;
 }
 
-/** What is consumed, and how. */
+/** What to consume, and how. */
 export interface SubscriptionOptions {
   readonly queue: string;
   readonly isExclusive: boolean;
-  /** The queue goes with its last consumer, which therefore is never held back: with `autoAck` what is too much is dropped. */
+  /** Marks a queue that is deleted with its last consumer. Its consumer is therefore never paused: with `autoAck` excess messages are dropped. */
   readonly isAutoDelete: boolean;
-  /** A message is done for the broker as soon as it is sent: whether it is acknowledged makes no difference there. */
+  /** The broker considers a message acknowledged as soon as it is sent: explicit acknowledgements make no difference. */
   readonly autoAck: boolean;
-  /** Messages that are handed over and not done; 0 for as many as there is room for. */
+  /** Prefetch count: delivered but unsettled messages; 0 for as many as there is room for. */
   readonly prefetch: number;
   readonly log: Log;
-  /** Told of each message that is dropped unread. */
+  /** Called for each message that is dropped unread. */
   readonly discarded?: () => void;
 }
 
-/** Messages handed over and not done where no configuration says how many. */
+/** Unsettled messages when the configuration sets no prefetch count. */
 const ROOM = 1000;
 
 /**
- * Messages that the broker hands over whatever is done with them are held back from so many on that are not done here, until
- * there are so few; and all messages from so many bytes on.
+ * Unsettled messages at which delivery pauses when the broker ignores acknowledgements, and at which it resumes; the
+ * limits in bytes apply to all messages.
  */
 const FULL = ROOM;
 const LOW = 100;
 const FULL_BYTES = 64 * 1024 * 1024;
 const LOW_BYTES = 16 * 1024 * 1024;
 
-/** Longest wait for the broker to end a consumer, in milliseconds. */
+/** Longest wait for the broker to cancel a consumer, in milliseconds. */
 const CANCEL_MS = 1000;
 
 /** An open consumer of a queue. */
 export interface Subscription {
-  /** The broker hands over no more; what it has handed over can still be done. */
+  /** Stops delivery; messages already delivered can still be settled. */
   cancel(): Promise<void>;
 }
 
 /**
- * Consumes a queue. A message longer than 64 MiB is dropped, or dead-lettered, and logged. Of messages that are to be done no
- * more than 64 MiB and one message are held: the broker gets others back, and hands over fewer at a time from then on.
- * @param lost called when the broker ends the consumer, as when the queue is deleted.
+ * Consumes a queue. A message longer than 64 MiB is dropped, or dead-lettered, and logged. Messages that must be
+ * acknowledged are held up to 64 MiB plus one message: the rest is returned to the broker, which delivers fewer at a
+ * time from then on.
+ * @param lost called when the broker cancels the consumer, for example when the queue is deleted.
  */
 export async function subscribe(
   channel: Channel,
@@ -90,7 +91,7 @@ export async function subscribe(
     if (consumerTag !== null) await channel.cancel(consumerTag);
     consumerTag = null;
   };
-  /** One change after another; what the broker does not do is for the channel to notice. */
+  /** Changes run one after another; a broker that does not respond is detected by the channel. */
   let changing = Promise.resolve();
   const change = (next: () => Promise<void>): Promise<void> => {
     const changed = changing.then(next);
@@ -127,7 +128,7 @@ export async function subscribe(
   };
 }
 
-/** @param noAck the broker wants to know nothing. @param release called once it is done. */
+/** @param noAck whether the broker expects no acknowledgement. @param release called once the message is settled. */
 function deliveryOf(channel: Channel, message: ConsumeMessage, noAck: boolean, release: () => void): Delivery {
   const { content, properties, fields } = message;
   const say = (what: () => void) => {
@@ -135,7 +136,7 @@ function deliveryOf(channel: Channel, message: ConsumeMessage, noAck: boolean, r
     try {
       if (!noAck) what();
     } catch {
-      // The channel is gone, and the broker will hand the message over again.
+      // The channel is gone, and the broker will redeliver the message.
     }
   };
   const type: unknown = properties.contentType;

@@ -1,7 +1,7 @@
 import type { Channel } from 'amqplib';
 import type { Schema } from '#contract';
 
-/** Fields of whoever declares an exchange or a queue. */
+/** Schema fields for components that declare an exchange or a queue. */
 export const declarationFields = {
   durable: {
     type: 'boolean',
@@ -27,22 +27,22 @@ export const declarationFields = {
   },
 } as const satisfies Record<string, Schema>;
 
-/** How an exchange and a queue are declared. */
+/** Flags that an exchange or a queue is declared with. */
 export interface Declaration {
   readonly durable: boolean;
   readonly delete: boolean;
   readonly exclusive: boolean;
 }
 
-/** A queue, and where its messages come from. */
+/** A queue to declare, with its bindings. */
 export interface QueueDeclaration extends Declaration {
   readonly name: string;
   readonly exchange: string;
-  /** Each of them is one binding; `*` is for a word, `#` for any number of them. */
+  /** Routing keys, one binding each; `*` matches one word, `#` any number of words. */
   readonly routingKeys: readonly string[];
 }
 
-/** @throws Error of the broker, as when it has the exchange with other flags. */
+/** @throws Error from the broker, for example when the exchange exists with different flags. */
 export async function declareExchange(
   channel: Channel,
   exchange: string,

@@ -1,20 +1,20 @@
 import { BackendError } from '#contract';
 
-/** Why something was not done by a broker. Code: `AMQP_FAILED`. No message has an address with its password. */
+/** Failure of an operation on a broker. Code: `AMQP_FAILED`. Messages never contain an address with its password. */
 export class AmqpTrouble extends BackendError {
   constructor(message: string, cause?: unknown) {
     super('AMQP_FAILED', message, { cause });
   }
 }
 
-/** What a request is told while there is no connection. */
+/** Error message for requests while there is no connection. */
 export const NOT_CONNECTED = 'connection not available, trying to reconnect';
 
-/** What the client library says, in one line for people. */
+/** Error message of the client library, on one line. */
 export function reasonOf(error: unknown): string {
   const { message, code } = error as Error & { code?: string | number };
   if (/ACCESS_REFUSED - Login/.test(message)) return 'the broker refuses the user name or the password';
   if (/^Expected ConnectionOpenOk/.test(message)) return 'the broker refuses the virtual host';
-  // Node joins what went wrong with each address of a name under an error without a text.
+  // When every address of a host name fails, Node wraps the errors in one that has no message.
   return message || String(code ?? error);
 }

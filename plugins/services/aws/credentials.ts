@@ -6,8 +6,8 @@ import { type IssuedCredentials, RenewedCredentials } from './renewed-credential
 import { roleOfToken } from './sts.ts';
 
 /**
- * The credentials of the process, from wherever AWS lets them be: the environment, the shared files, a token of the platform,
- * the container or the machine.
+ * The credentials of the process, from any source AWS supports: the environment, the shared files, a token of the
+ * platform, the container or the machine.
  */
 export class CredentialChain extends RenewedCredentials {
   constructor(environment: Environment) {
@@ -26,7 +26,7 @@ async function look(environment: Environment, send: Step<PipeRequest>): Promise<
   );
 }
 
-/** The region: of the environment, else of the shared files; undefined for none. */
+/** The region from the environment, otherwise from the shared files; undefined if neither sets one. */
 export async function defaultRegion(environment: Environment): Promise<string | undefined> {
   const named = environment['AWS_REGION'] || environment['AWS_DEFAULT_REGION'];
   return named || (await readProfile(environment)).get('region');
@@ -41,7 +41,7 @@ async function fromFiles(environment: Environment): Promise<IssuedCredentials | 
   return pair(profile.get('aws_access_key_id'), profile.get('aws_secret_access_key'), profile.get('aws_session_token'));
 }
 
-/** Pods of Kubernetes have a file with a token, which is good for a role. */
+/** Kubernetes pods have a file with a token that can be exchanged for a role. */
 async function fromToken(environment: Environment, send: Step<PipeRequest>): Promise<IssuedCredentials | null> {
   const { AWS_WEB_IDENTITY_TOKEN_FILE: file, AWS_ROLE_ARN: role } = environment;
   if (!file || !role) return null;
@@ -54,7 +54,7 @@ async function fromToken(environment: Environment, send: Step<PipeRequest>): Pro
   return roleOfToken(role, token, environment)(send);
 }
 
-/** Containers are told where theirs are. */
+/** Containers receive the address of their credentials in the environment. */
 async function fromContainer(environment: Environment, send: Step<PipeRequest>): Promise<IssuedCredentials | null> {
   const relative = environment['AWS_CONTAINER_CREDENTIALS_RELATIVE_URI'];
   const url = relative ? `http://169.254.170.2${relative}` : environment['AWS_CONTAINER_CREDENTIALS_FULL_URI'];
@@ -65,7 +65,7 @@ async function fromContainer(environment: Environment, send: Step<PipeRequest>):
   return handedOut(text);
 }
 
-/** Virtual machines ask an address of their own, with a token that proves that they are no one's proxy. */
+/** Virtual machines fetch credentials from a link-local address, with a token that proves that the request is not proxied. */
 async function fromMachine(environment: Environment, send: Step<PipeRequest>): Promise<IssuedCredentials | null> {
   if (/^true$/i.test(environment['AWS_EC2_METADATA_DISABLED'] ?? '')) return null;
   const base = (environment['AWS_EC2_METADATA_SERVICE_ENDPOINT'] || 'http://169.254.169.254').replace(/\/$/, '');
@@ -79,7 +79,7 @@ async function fromMachine(environment: Environment, send: Step<PipeRequest>): P
       await fetchText(send, { method: 'GET', url: roles + encodeURIComponent(role.trim()), headers: proof }),
     );
   } catch {
-    // Most machines are none of AWS's.
+    // Most machines do not run on AWS.
     return null;
   }
 }
@@ -89,7 +89,7 @@ function pair(id: string | undefined, secret: string | undefined, token: string 
   return { accessKeyId: id, secretAccessKey: secret, ...(token && { sessionToken: token }) };
 }
 
-/** @throws BackendError AWS_CREDENTIALS for what holds none. */
+/** @throws BackendError AWS_CREDENTIALS when the text contains no credentials. */
 function handedOut(text: string): IssuedCredentials {
   let held: Record<string, unknown> = {};
   try {

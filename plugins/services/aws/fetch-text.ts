@@ -10,22 +10,22 @@ import {
   type Step,
 } from '#contract';
 
-/** Longest wait for the services that hand out credentials, in milliseconds. */
+/** Longest wait for credential services, in milliseconds. */
 const FETCH_MS = 2_000;
 const MAX_BYTES = 64 * 1024;
 
-/** What a service that hands out credentials is asked. */
+/** A request to a credential service. */
 export interface Asked {
   readonly method: 'GET' | 'PUT' | 'POST';
   readonly url: string;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers?: string[];
   readonly body?: string;
   /** In milliseconds. Default: 2 seconds. */
   readonly timeoutMs?: number;
 }
 
-/** The body of an answer with the status 200. @throws BackendError AWS_CREDENTIALS for any other, with the error code of AWS. */
+/** Fetches the body of a response with status 200. @throws BackendError AWS_CREDENTIALS for any other status, with the AWS error code. */
 export async function fetchText(send: Step<PipeRequest>, asked: Asked): Promise<string> {
   const { method, url, headers = [], body, timeoutMs = FETCH_MS } = asked;
   const { origin, pathname, search } = new URL(url);

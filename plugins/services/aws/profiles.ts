@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** Variables of the environment. */
+/** Environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 type Section = ReadonlyMap<string, string>;
 
-/** What the shared files say of the profile that the environment names; an empty section where there is none. */
+/** Reads the profile that the environment selects from the shared files; an empty section if it does not exist. */
 export async function readProfile(environment: Environment): Promise<Section> {
   const name = environment['AWS_PROFILE'] || 'default';
   const home = environment['HOME'] || homedir();

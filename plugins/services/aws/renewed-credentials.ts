@@ -1,23 +1,23 @@
 import type { PipeRequest, Step } from '#contract';
 import type { AwsCredentials } from './sigv4.ts';
 
-/** Credentials that may end. */
+/** Credentials that may expire. */
 export interface IssuedCredentials extends AwsCredentials {
-  /** Milliseconds since 1970; undefined for those that do not end. */
+  /** Milliseconds since 1970; undefined if they do not expire. */
   readonly expiresAt?: number | undefined;
 }
 
-/** Looks credentials up. @param send the HTTP client of whoever asks. */
+/** Looks credentials up. @param send the HTTP client of the caller. */
 export type LookUp = (send: Step<PipeRequest>) => Promise<IssuedCredentials>;
 
-/** How long before their end credentials are fetched anew, in milliseconds. */
+/** How long before they expire credentials are renewed, in milliseconds. */
 const EARLY_MS = 5 * 60_000;
-/** How long those without an end are used before they are looked up again: files are changed. */
+/** How long credentials without an expiry are used before they are looked up again, in milliseconds: files change. */
 const LOOKED_UP_MS = 5 * 60_000;
-/** How long it is remembered that there are none, in milliseconds. */
+/** How long a failed lookup is cached, in milliseconds. */
 const FAILED_MS = 1000;
 
-/** Credentials that are looked up at first use, once for all who ask at the same time, and again five minutes before they end. */
+/** Credentials that are looked up at first use, once for all concurrent callers, and again five minutes before they expire. */
 export class RenewedCredentials {
   readonly #lookUp: LookUp;
   #found: Promise<IssuedCredentials> | null = null;
@@ -28,7 +28,7 @@ export class RenewedCredentials {
     this.#lookUp = lookUp;
   }
 
-  /** @param send the HTTP client of whoever asks. @throws BackendError AWS_CREDENTIALS */
+  /** @param send the HTTP client of the caller. @throws BackendError AWS_CREDENTIALS */
   get(send: Step<PipeRequest>): Promise<AwsCredentials> {
     if (this.#found !== null && Date.now() < this.#goodUntil) return this.#found;
     this.#goodUntil = Number.POSITIVE_INFINITY;
@@ -36,7 +36,7 @@ export class RenewedCredentials {
     return this.#found;
   }
 
-  /** Those there are stay where no others can be had, until they end. */
+  /** When renewal fails, the current credentials are used until they expire. */
   async #renew(send: Step<PipeRequest>): Promise<IssuedCredentials> {
     try {
       const found = await this.#lookUp(send);

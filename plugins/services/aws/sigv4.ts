@@ -1,33 +1,33 @@
 import { createHash, createHmac } from 'node:crypto';
 
-/** Who signs. */
+/** Credentials that requests are signed with. */
 export interface AwsCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Of temporary credentials. */
+  /** Session token of temporary credentials. */
   readonly sessionToken?: string | undefined;
 }
 
-/** For whom a signature is good. */
+/** Region and service that a signature is valid for. */
 export interface SigningScope {
   readonly region: string;
-  /** As in `lambda`; `s3` has rules of its own. */
+  /** Service name, such as `lambda`; `s3` has its own rules. */
   readonly service: string;
 }
 
-/** A request as it goes over the wire. */
+/** A request as it is sent. */
 export interface SignedRequest {
   readonly method: string;
-  /** As in `host` or `host:port`. */
+  /** `host` or `host:port`. */
   readonly host: string;
   /** Encoded path and query. */
   readonly target: string;
-  /** Those that are signed, besides `host` and the ones that signing adds. */
+  /** Headers to sign, in addition to `host` and the ones that signing adds. */
   readonly headers: Iterable<readonly [name: string, value: string]>;
   readonly body: Uint8Array | null;
 }
 
-/** What is signed, step by step: for whoever looks for a difference. Holds no key. */
+/** The signature with its intermediate steps, for debugging a mismatch. Contains no key. */
 export interface Signature {
   /** Headers to add to the request, `Authorization` last. */
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -40,7 +40,7 @@ export const UNSIGNED_PAYLOAD = 'UNSIGNED-PAYLOAD';
 
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 
-/** Signs a request as AWS wants it, version 4. @param at milliseconds since 1970. @param bodyHash default: that of the body. */
+/** Signs a request with AWS Signature Version 4. @param at milliseconds since 1970. @param bodyHash default: the hash of the body. */
 export function signAws(
   request: SignedRequest,
   credentials: AwsCredentials,
@@ -72,7 +72,7 @@ export function signAws(
   return { headers: [...added, ['Authorization', authorization]], canonicalRequest, stringToSign };
 }
 
-/** Lower-case names in order, each once with all its values, white space in them made one space. */
+/** Lower-case names in order, each once with all its values and with white space collapsed. */
 function canonicalHeaders(headers: Iterable<readonly [string, string]>): [name: string, value: string][] {
   const values = new Map<string, string>();
   for (const [name, value] of headers) {
@@ -84,7 +84,7 @@ function canonicalHeaders(headers: Iterable<readonly [string, string]>): [name: 
   return [...values].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** What is on the wire is encoded once more, except for s3, which takes it as it is. */
+/** The encoded path is encoded once more, except for s3, which uses it unchanged. */
 function canonicalPath(path: string, service: string): string {
   if (service === 's3')
     return (
@@ -102,7 +102,7 @@ function canonicalPath(path: string, service: string): string {
   return `/${segments.join('/')}${end}`;
 }
 
-/** Parameters in order of their encoded names, then values. */
+/** Parameters ordered by encoded name, then by value. */
 function canonicalQuery(search: string): string {
   const pairs = search.split('&').filter((pair) => pair !== '');
   const encoded = pairs.map((pair): [string, string] => {
@@ -131,7 +131,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Everything but letters, digits and `-._~`. */
+/** Percent-encodes everything but letters, digits and `-._~`. */
 function encode(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,
@@ -139,7 +139,7 @@ function encode(text: string): string {
   );
 }
 
-/** The key of a day: it costs four hashes, and is the same all day. */
+/** Derives the signing key of a day: it costs four hashes and is the same all day. */
 function signingKey(secret: string, date: string, { region, service }: SigningScope): Buffer {
   const id = `${secret}\n${date}\n${region}\n${service}`;
   if (lastKey?.id === id) return lastKey.key;

@@ -10,19 +10,19 @@ const HOUR_S = 3600;
 const VERSION = '2011-06-15';
 const FORM = ['Content-Type', 'application/x-www-form-urlencoded'];
 
-/** A role that is assumed. */
+/** A role to assume. */
 export interface Role {
   readonly arn: string;
-  /** Where STS is asked. */
+  /** Region of the STS endpoint. */
   readonly region: string;
-  /** How AWS names who has assumed it. */
+  /** Role session name, which identifies the caller to AWS. */
   readonly session: string;
 }
 
 /**
- * The credentials of a role, for an hour at a time.
- * @param environment may name another address of STS as AWS clients have it, `AWS_ENDPOINT_URL_STS`.
- * @param own who assumes it.
+ * Obtains the credentials of a role, for an hour at a time.
+ * @param environment may set another STS address in `AWS_ENDPOINT_URL_STS`, as for AWS clients.
+ * @param own credentials that assume the role.
  */
 export function assumedRole(role: Role, environment: Environment, own: RenewedCredentials): RenewedCredentials {
   return new RenewedCredentials(async (send) => {
@@ -41,7 +41,7 @@ export function assumedRole(role: Role, environment: Environment, own: RenewedCr
   });
 }
 
-/** The role of whoever has a token of the platform, such as a pod of Kubernetes. */
+/** Assumes a role with a web identity token of the platform, such as that of a Kubernetes pod. */
 export function roleOfToken(arn: string, token: string, environment: Environment): LookUp {
   const region = environment['AWS_REGION'] || environment['AWS_DEFAULT_REGION'] || 'us-east-1';
   const session = environment['AWS_ROLE_SESSION_NAME'] || 'sluice';
@@ -62,7 +62,7 @@ function formOf(action: string, { arn, session }: Role, more: Record<string, str
   return new URLSearchParams({ ...fields, DurationSeconds: String(HOUR_S), ...more }).toString();
 }
 
-/** @throws BackendError AWS_CREDENTIALS for an answer without any. */
+/** @throws BackendError AWS_CREDENTIALS for a response without credentials. */
 function issued(xml: string): IssuedCredentials {
   const field = (name: string): string => new RegExp(`<${name}>\\s*([^<\\s]+)\\s*</${name}>`).exec(xml)?.[1] ?? '';
   const expiresAt = Date.parse(field('Expiration'));

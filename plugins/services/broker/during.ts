@@ -1,6 +1,6 @@
 import { type Call, timerMs } from '#contract';
 
-/** What a promise brings, or the reason of the call when that ends first: whoever waits never waits longer. */
+/** Resolves with the promise, or rejects with the reason of the call if that ends first: callers never wait longer than their call. */
 export function during<T>(call: Call, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancellation = call.onCancel(reject);
@@ -17,10 +17,10 @@ export function during<T>(call: Call, promise: Promise<T>): Promise<T> {
   });
 }
 
-/** The other side owes a response for longer than it may. */
+/** The other side has not responded in time. */
 export class Silence extends Error {}
 
-/** What a promise brings in time. @throws Silence after that time; Error when the signal is aborted. */
+/** Resolves with the promise if it settles in time. @throws Silence after that time; Error when the signal is aborted. */
 export function within<T>(ms: number, promise: Promise<T>, signal?: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const settle = () => {

@@ -7,43 +7,43 @@ interface Waiting<D> {
   readonly cancellation: Cancellation;
 }
 
-/** Messages that wait for a request, and requests that wait for a message: the oldest of both come first. */
+/** Messages that wait for a request, and requests that wait for a message: the oldest of both are matched first. */
 export class Inbox<D = Delivery> {
   readonly #taken: (delivery: D) => void;
   #messages: D[] = [];
   readonly #waiting = new Set<Waiting<D>>();
   #closed: Error | null = null;
 
-  /** @param taken called when a message that was kept has been taken. */
+  /** @param taken called when a stored message has been taken. */
   constructor(taken: (delivery: D) => void = () => {}) {
     this.#taken = taken;
   }
 
-  /** Messages that wait. */
+  /** Number of waiting messages. */
   get size(): number {
     return this.#messages.length;
   }
 
-  /** Requests that wait. */
+  /** Number of waiting requests. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** Hands a message to whoever has waited longest, or keeps it. @returns it once it is closed: nobody will take it. */
+  /** Hands a message to the request that has waited longest, or stores it. @returns the message if the inbox is closed: it will not be taken. */
   put(delivery: D): D | undefined {
     if (this.#closed) return delivery;
     if (!this.#hand(delivery)) this.#messages.push(delivery);
     return undefined;
   }
 
-  /** The message that was taken last, by a request that could not use it, comes first again. @returns it once it is closed. */
+  /** Puts the last taken message back in front, because its request could not use it. @returns the message if the inbox is closed. */
   putBack(delivery: D): D | undefined {
     if (this.#closed) return delivery;
     if (!this.#hand(delivery)) this.#messages.unshift(delivery);
     return undefined;
   }
 
-  /** The oldest message. Rejects with the reason of the call, or that of `close`, when that comes before there is one. */
+  /** Takes the oldest message. Rejects with the reason of the call or of `close` if that comes first. */
   take(call: Call): D | Promise<D> {
     const over = call.reason ?? this.#closed;
     if (over) return Promise.reject(over);
@@ -75,24 +75,24 @@ export class Inbox<D = Delivery> {
     return false;
   }
 
-  /** Drops messages that are none of ours any more, such as those that the broker hands over again. */
+  /** Drops messages that no longer belong to the gateway, such as those that the broker redelivers. */
   retain(isOurs: (delivery: D) => boolean): void {
     this.#messages = this.#messages.filter(isOurs);
   }
 
-  /** Takes the message that has waited longest, for want of room. */
+  /** Removes the oldest message, to make room. */
   dropOldest(): D | undefined {
     return this.#messages.shift();
   }
 
-  /** Takes everything that waits for a request. */
+  /** Removes all waiting messages. */
   empty(): readonly D[] {
     const messages = this.#messages;
     this.#messages = [];
     return messages;
   }
 
-  /** Requests that wait fail, and whoever comes later, with a reason. @returns everything that waits for a request. */
+  /** Fails waiting and later requests with a reason. @returns all waiting messages. */
   close(reason: Error): readonly D[] {
     this.#closed = reason;
     for (const { cancellation, reject } of this.#waiting) {

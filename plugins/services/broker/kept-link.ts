@@ -2,64 +2,64 @@ import { BackendError, type Call, connectionOwner, type Log, runOwned } from '#c
 import { type BackoffStrategy, backOff } from '../backoff.ts';
 import { during } from './during.ts';
 
-/** An open connection, or a channel of one. */
+/** An open connection, or a channel on one. */
 export interface Link {
-  /** Gives everything back; whatever waits fails. */
+  /** Releases everything; pending operations fail. */
   close(): void | Promise<void>;
 }
 
-/** How often and when a link is made again. */
+/** How often and when a link is reopened. */
 export interface Reconnection {
-  /** Attempts in a row, until somebody asks again; 0 or less for no limit. */
+  /** Attempts in a row before giving up until the link is requested again; 0 or less for no limit. */
   readonly maxRetries: number;
-  /** Pauses before each attempt but the very first. */
+  /** Pauses before each attempt except the very first. */
   readonly strategy: BackoffStrategy;
 }
 
-/** How a link is made. */
+/** How a link is opened. */
 export interface LinkOptions<L extends Link> {
-  /** What logs and errors call it; never with a password. */
+  /** Name in logs and errors; never contains a password. */
   readonly name: string;
   /**
-   * Connects, in a time of its own.
-   * @param onLost to be called when the open link is lost; not by `close`. @param signal gives the attempt up.
-   * @throws the reason why there is no link.
+   * Connects, with its own timeout.
+   * @param onLost must be called when the open link is lost; not by `close`. @param signal cancels the attempt.
+   * @throws the reason of the failure.
    */
   readonly connect: (onLost: (error: Error) => void, signal: AbortSignal) => Promise<L>;
-  /** What has gone wrong, in one line for people. Default: messages of the error and its causes. */
+  /** Formats a failure as one readable line. Default: messages of the error and its causes. */
   readonly reasonOf?: (error: unknown) => string;
-  /** Attempts at first, whatever is said of later ones. Default: no limit. */
+  /** Attempts in the first series, regardless of the limit for later ones. Default: no limit. */
   readonly firstAttempts?: number;
-  /** What whoever asks in vain gets. Default: BROKER_NOT_CONNECTED with the name and what has gone wrong. */
+  /** Error for callers while there is no link. Default: BROKER_NOT_CONNECTED with the name and the reason. */
   readonly failure?: () => Error;
 }
 
-/** A link that was open for less, in milliseconds, has not worked: the pauses go on growing. */
+/** A link that was open for less, in milliseconds, counts as failed: the pauses keep growing. */
 const SETTLED_MS = 5000;
 
-/** Reasons of one outage that are reported; more are for who looks closely. */
+/** Reasons reported per outage; further ones are logged at debug level only. */
 const MAX_REASONS = 10;
 
 /**
- * A link to a broker, made again whenever it is lost. Nobody waits for it but for the very first attempt: without it whoever
- * asks fails at once, and begins another series of attempts where the last has ended.
+ * A link to a broker that is reopened whenever it is lost. Callers wait only for the very first attempt: after that, a
+ * call without an open link fails immediately, and starts another series of attempts if the last one has ended.
  */
 export class KeptLink<L extends Link> {
   readonly name: string;
   readonly #options: LinkOptions<L>;
   readonly #closing = new AbortController();
   #log: Log | null = null;
-  /** Null: at once where a link has worked, and every second after that. */
+  /** Null: immediately after a link that worked, then every second. */
   #reconnection: Reconnection | null = null;
   #link: L | null = null;
-  /** Settled when a link is open, or no further attempt is made. */
+  /** Settles when a link is open or no further attempt is made. */
   #series: Promise<void> | null = null;
   /** The very first attempt. */
   #first: Promise<void> | null = null;
-  /** Attempts in a row that did not lead to a link that worked. */
+  /** Attempts in a row that did not lead to a working link. */
   #attempts = 0;
   #trouble = 'not connected yet';
-  /** What has gone wrong since the link was open, and need not be said again. */
+  /** Reasons already reported since the link was last open. */
   readonly #reported = new Set<string>();
 
   constructor(options: LinkOptions<L>) {
@@ -67,7 +67,7 @@ export class KeptLink<L extends Link> {
     this.#options = options;
   }
 
-  /** Connects, unless that is done. Never waits. @param log of the configuration that serves, as is the reconnection. */
+  /** Connects, unless already done. Never waits. @param log log of the current configuration, as is the reconnection. */
   open(log: Log, reconnection: Reconnection | null = null): void {
     this.#log = log;
     this.#reconnection = reconnection;
@@ -80,18 +80,18 @@ export class KeptLink<L extends Link> {
     });
   }
 
-  /** The open link; the first attempt is waited for. @throws the failure of the options; the reason of the call. */
+  /** Returns the open link, after waiting for the first attempt. @throws the failure of the options; the reason of the call. */
   current(call: Call): L | Promise<L> {
     if (this.#link) return this.#link;
     return during(call, this.#first ?? Promise.resolve()).then(() => this.#link ?? this.#missing());
   }
 
-  /** The open link, if there is one. */
+  /** The open link; null if there is none. */
   get opened(): L | null {
     return this.#link;
   }
 
-  /** Ends it for good. */
+  /** Closes it permanently. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#trouble = 'closed';
@@ -112,13 +112,13 @@ export class KeptLink<L extends Link> {
 
   #begin(limit?: number, strategy?: BackoffStrategy, onFirst?: () => void): void {
     const series = this.#try(limit, strategy, onFirst).then(() => {
-      // A link that was lost at once has begun another.
+      // A link that was lost immediately has started another series.
       if (this.#series === series) this.#series = null;
     });
     this.#series = series;
   }
 
-  /** @param onFirst makes the first attempt at once, and is called when it is over. */
+  /** @param onFirst runs the first attempt immediately, and is called when it is over. */
   async #try(limit = Number.POSITIVE_INFINITY, strategy?: BackoffStrategy, onFirst?: () => void): Promise<void> {
     const { signal } = this.#closing;
     for (let made = 0; made < limit; made++) {
@@ -182,14 +182,14 @@ export class KeptLink<L extends Link> {
   }
 }
 
-/** Of a link that is given up nothing is expected any more. */
+/** Errors of a link that is discarded are ignored. */
 async function close(link: Link): Promise<void> {
   try {
     await link.close();
   } catch {}
 }
 
-/** The message of an error and of what has caused it, in one line. */
+/** Formats the messages of an error and its causes on one line. */
 export function reasonOf(error: unknown): string {
   const texts: string[] = [];
   for (let at = error; at instanceof Error && texts.length < 4; at = at.cause) {

@@ -1,36 +1,36 @@
 import { type Call, canonicalHeaderName, type HeaderBag } from '#contract';
 
-/** What is sent to a broker. */
+/** A message to publish. */
 export interface Message {
   readonly payload: Uint8Array;
-  /** In order; a name may come more than once. */
+  /** In order; a name may occur more than once. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** By which a log chooses the partition. */
+  /** Key by which a log chooses the partition. */
   readonly key?: string | undefined;
 }
 
-/** What a broker has handed over, to be settled once. */
+/** A message delivered by a broker, to be settled once. */
 export interface Delivery {
   readonly payload: Uint8Array;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly key?: string | undefined;
-  /** It is done with: the broker need not hand it over again. */
+  /** Acknowledges the message: the broker need not redeliver it. */
   accept(): void;
-  /** The broker is to hand it over again. Absent where it cannot: the message is gone. */
+  /** Returns the message to the broker for redelivery. Absent if the broker does not support that: the message is lost. */
   readonly giveBack?: () => void;
 }
 
-/** Sends messages to one place of a broker. */
+/** Publishes messages to one destination of a broker. */
 export interface Publisher {
-  /** @throws CallError when the broker has not taken it, or has not said so before the call was over. */
+  /** @throws CallError when the broker has not accepted the message, or has not confirmed it before the call ended. */
   send(message: Message, call: Call): Promise<void>;
 }
 
-/** Takes messages of one place of a broker, in order. */
+/** Takes messages from one source of a broker, in order. */
 export interface Subscriber {
-  /** @throws CallError where there is none before the call is over, and at once where no broker is connected. */
+  /** @throws CallError when no message arrives before the call ends, and immediately when no broker is connected. */
   next(call: Call): Delivery | Promise<Delivery>;
-  /** Gives a message to the next request: who has taken it could not use it. Absent where the broker keeps it. */
+  /** Hands a message to the next request, because the request that took it could not use it. Absent if the broker keeps it. */
   putBack?(delivery: Delivery): void;
 }
 

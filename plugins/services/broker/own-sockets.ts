@@ -11,16 +11,16 @@ channel('net.client.socket').subscribe((message) => {
 });
 
 /**
- * TLS that begins over a socket without being told to whom checks the name that the socket was opened for, which Node.js keeps
- * here, and `localhost` where that was an address.
+ * Sets the host name that TLS verifies when it starts over a socket without a server name: the name that the socket was
+ * opened for, which Node.js keeps here, or `localhost` if that was an address.
  */
 function nameForTls(socket: Socket & { _host?: string | null }, address: string): void {
   socket._host ||= address;
 }
 
 /**
- * The sockets that a client library opens. Libraries give up on a server that accepts and is silent and keep its socket, and
- * leave errors of sockets without a listener, which would end the process.
+ * Tracks the sockets that a client library opens. Libraries give up on a server that accepts a connection but stays
+ * silent, and leak its socket; they also leave socket errors without a listener, which would end the process.
  */
 export class OwnSockets {
   readonly #sockets = new Set<Socket>();
@@ -30,8 +30,9 @@ export class OwnSockets {
   #isOver = false;
 
   /**
-   * @param denied where none may lead. @param keepAliveMs of silence after which TCP asks for a sign of life; 0 for none.
-   * @param reason given to sockets that are closed, for a library that ends its timers for nothing but an error.
+   * @param denied destinations that sockets must not reach. @param keepAliveMs silence after which TCP sends keep-alive
+   * probes, in milliseconds; 0 disables them.
+   * @param reason error for sockets that are closed, for a library that stops its timers only on an error.
    */
   constructor(denied: DeniedAddresses, keepAliveMs = 0, reason?: Error) {
     this.#denied = denied;
@@ -39,14 +40,15 @@ export class OwnSockets {
     this.#reason = reason;
   }
 
-  /** Runs work whose sockets are these, also those that it opens later. */
+  /** Runs work and tracks the sockets it opens, including later ones. */
   run<T>(work: () => T): T {
     return owners.run(this, work);
   }
 
   add(socket: Socket): void {
     socket.on('error', () => {});
-    // A library that has been given up may still have been looking for the address of a name. The socket is yet to connect.
+    // A library whose attempt was abandoned may still have been resolving a host name. The socket has not connected
+    // yet.
     if (this.#isOver) return queueMicrotask(() => socket.destroy(this.#reason));
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
@@ -59,8 +61,8 @@ export class OwnSockets {
   }
 
   /**
-   * Connects in some time; whatever was opened by then is closed if that fails.
-   * @param signal gives it up. @throws what `connect` throws, or Error after `timeoutMs`.
+   * Connects within a time limit; on failure all sockets opened so far are closed.
+   * @param signal cancels the attempt. @throws what `connect` throws, or Error after `timeoutMs`.
    */
   async connect<T>(timeoutMs: number, signal: AbortSignal, connect: () => Promise<T>): Promise<T> {
     const connecting = this.run(connect);
@@ -72,18 +74,18 @@ export class OwnSockets {
     }
   }
 
-  /** Says good-bye in some time; whatever is open then is closed. Never throws. */
+  /** Closes the connection in order within a time limit; then destroys the remaining sockets. Never throws. */
   async end(timeoutMs: number, close: () => Promise<unknown>): Promise<void> {
     try {
       await within(timeoutMs, this.run(close));
     } catch {
-      // It is closed all the same.
+      // The sockets are destroyed in any case.
     } finally {
       this.destroy();
     }
   }
 
-  /** Closes them, and all that are opened from now on. */
+  /** Destroys all sockets, and all that are opened from now on. */
   destroy(): void {
     this.#isOver = true;
     for (const socket of this.#sockets) socket.destroy(this.#reason);

@@ -2,7 +2,7 @@ import type { Delivery } from './message.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Room for messages that were received and are not done: so many, and 64 MiB of them. */
+/** Capacity for messages that were received but not settled: a number of messages, and 64 MiB in total. */
 export class Room {
   readonly #capacity: number;
   #count = 0;
@@ -16,7 +16,7 @@ export class Room {
     return this.#count >= this.#capacity || this.#bytes >= MAX_BYTES;
   }
 
-  /** More may be asked for. */
+  /** Whether more messages can be requested. */
   get isHalfEmpty(): boolean {
     return this.#count <= this.#capacity / 2 && this.#bytes <= MAX_BYTES / 2;
   }

@@ -6,21 +6,21 @@ interface ClientBucket extends Bucket {
   usedAt: number;
 }
 
-/** Clients counted at once. Beyond it those known longest are forgotten: memory has a bound under any flood. */
+/** Largest number of clients tracked at once. Beyond it the oldest entries are dropped, which bounds memory under any flood. */
 const MAX_CLIENTS = 1_000_000;
 
-/** A longer identity, such as a token, is kept as its digest. */
+/** A longer identity, such as a token, is stored as its digest. */
 const MAX_IDENTITY_LENGTH = 128;
 
-/** Clients looked at by one turn of a sweep: about a millisecond. */
+/** Clients checked in one step of a sweep: about a millisecond. */
 const SWEEP_SLICE = 2000;
 
-/** One map of a million entries grows in steps of up to 100 ms; so many small ones in short steps. A power of two. */
+/** A single map of a million entries grows in steps of up to 100 ms; many small maps grow in short steps. A power of two. */
 const SHARDS = 64;
 
 type Shard = Map<string, ClientBucket>;
 
-/** One bucket for each client. About 180 bytes a client with a short identity. */
+/** One token bucket per client. Uses about 180 bytes per client with a short identity. */
 export class ClientBuckets {
   readonly #shards: (Shard | undefined)[] = new Array(SHARDS).fill(undefined);
   readonly #maxClients: number;
@@ -30,15 +30,15 @@ export class ClientBuckets {
     this.#maxClients = maxClients;
   }
 
-  /** Clients counted. */
+  /** Number of tracked clients. */
   get size(): number {
     return this.#size;
   }
 
   /**
    * Takes a token from a client's bucket.
-   * @param idleMs a client not seen for so long starts with a full bucket again.
-   * @returns 0 when a token was taken, else the milliseconds until there is one.
+   * @param idleMs a client not seen for this long starts with a full bucket again.
+   * @returns 0 when a token was taken, otherwise the milliseconds until one is available.
    */
   take(identity: string, limit: Limit, idleMs: number, now: number): number {
     const key = keyOf(identity);
@@ -49,13 +49,13 @@ export class ClientBuckets {
     return take(bucket, limit, now);
   }
 
-  /** As of `takeMore` of a bucket. */
+  /** Works like `takeMore` of a bucket. */
   takeMore(identity: string, most: number): number {
     const bucket = this.#find(identity);
     return bucket ? takeMore(bucket, most) : 0;
   }
 
-  /** Puts back tokens of a client that were not used; those of a forgotten one are lost. */
+  /** Returns unused tokens of a client; those of a client no longer tracked are lost. */
   giveBack(identity: string, limit: Limit, tokens: number): void {
     const bucket = this.#find(identity);
     if (bucket) giveBack(bucket, limit, tokens);
@@ -66,7 +66,7 @@ export class ClientBuckets {
     return this.#shards[shardOf(key)]?.get(key);
   }
 
-  /** Forgets the clients not seen for `idleMs`, a slice at a time so that no request waits. */
+  /** Drops clients not seen for `idleMs`, a slice at a time so that no request waits. */
   sweep(idleMs: number, now: number): void {
     this.#sweepFrom(0, this.#shards[0]?.entries(), idleMs, now);
   }
@@ -76,7 +76,7 @@ export class ClientBuckets {
     const shard = this.#shards[index];
     if (this.#size >= this.#maxClients) this.#forgetOldest(shard);
     const bucket = { ...fullBucket(), usedAt: now };
-    // A copy of its own: a part of a header would hold on to the whole header.
+    // Copies the key: a slice of a header would keep the whole header in memory.
     shard.set(Buffer.from(key).toString(), bucket);
     this.#size++;
     return bucket;
@@ -117,7 +117,7 @@ function keyOf(identity: string): string {
   return identity.length > MAX_IDENTITY_LENGTH ? hash('sha256', identity, 'base64url') : identity;
 }
 
-/** The ends of identities differ most. */
+/** The last characters of identities differ most. */
 function shardOf(key: string): number {
   let sum = key.length;
   for (let at = key.length - 1, last = Math.max(0, at - 3); at >= last; at--) sum = (sum * 31 + key.charCodeAt(at)) | 0;

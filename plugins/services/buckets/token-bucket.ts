@@ -1,24 +1,24 @@
-/** How many tokens a bucket holds, and up to which moment refills are counted. No limit is part of it. */
+/** State of a token bucket: the tokens it holds, and the time up to which refills are counted. Independent of any limit. */
 export interface Bucket {
   tokens: number;
-  /** Milliseconds of the clock; `-Infinity` for a bucket nobody took from yet, which is full. */
+  /** Milliseconds of the clock; `-Infinity` for an unused bucket, which is full. */
   at: number;
 }
 
-/** What is asked of a bucket. */
+/** Capacity and refill rate of a bucket. */
 export interface Limit {
-  /** Tokens a full bucket holds, at least 1: the largest burst. */
+  /** Tokens in a full bucket, at least 1: the largest burst. */
   readonly capacity: number;
-  /** Milliseconds after which one token more is there. */
+  /** Milliseconds to refill one token. */
   readonly refillMs: number;
 }
 
-/** The longest refill, for rates near 0: one token in 1e9 seconds. */
+/** Longest refill interval, for rates near 0: one token in 1e9 seconds. */
 const LONGEST_REFILL_MS = 1e12;
 
 /**
- * @param rate tokens for every `everyMs` milliseconds, above 0.
- * @param capacity 0 for the whole tokens of one second, or 1 when that is less than one.
+ * @param rate tokens per `everyMs` milliseconds, above 0.
+ * @param capacity 0 for the whole tokens of one second, at least 1.
  */
 export function limitOf(rate: number, everyMs: number, capacity: number): Limit {
   return {
@@ -32,10 +32,10 @@ export function fullBucket(): Bucket {
 }
 
 /**
- * Takes one token, after putting in those the time since the last call has earned. Parts of a refill are kept for
- * later; a full bucket keeps none, so that no burst exceeds the capacity.
+ * Takes one token, after adding those earned since the last call. Fractions of a refill are carried over, except in a
+ * full bucket, so that no burst exceeds the capacity.
  * @param now milliseconds of the clock.
- * @returns 0 when a token was taken, else the milliseconds until there is one.
+ * @returns 0 when a token was taken, otherwise the milliseconds until one is available.
  */
 export function take(bucket: Bucket, limit: Limit, now: number): number {
   const refills = Math.floor((now - bucket.at) / limit.refillMs);
@@ -51,24 +51,24 @@ export function take(bucket: Bucket, limit: Limit, now: number): number {
   return 0;
 }
 
-/** Takes at most so many more, right after a `take` that got one. @returns how many. */
+/** Takes up to `most` more tokens, directly after a `take` that succeeded. @returns the number taken. */
 export function takeMore(bucket: Bucket, most: number): number {
   const taken = Math.min(most, bucket.tokens);
   bucket.tokens -= taken;
   return taken;
 }
 
-/** Puts back tokens that were not used; what the bucket has no room for is lost. */
+/** Returns unused tokens; those that exceed the capacity are lost. */
 export function giveBack(bucket: Bucket, limit: Limit, tokens: number): void {
   bucket.tokens = Math.min(bucket.tokens + tokens, limit.capacity);
 }
 
-/** Longest time of refills that one worker takes at once, in milliseconds. */
+/** Longest refill time covered by one batch of a worker, in milliseconds. */
 const BATCH_MS = 100;
 
 /**
- * The tokens that one worker takes at once: a tenth of the capacity, at most what 100 ms of the rate give, at least 1. A
- * limit of less than 20 a second is asked for token by token.
+ * Batch size: the tokens that one worker takes at once. A tenth of the capacity, at most what the rate yields in 100
+ * ms, at least 1. Limits below 20 per second are taken token by token.
  */
 export function batchOf({ capacity, refillMs }: Limit): number {
   return Math.max(1, Math.floor(Math.min(capacity / 10, BATCH_MS / refillMs)));

@@ -1,20 +1,20 @@
-/** What one evaluation may take. */
+/** Limits of one evaluation. */
 export interface Budget {
-  /** Members of lists and objects looked at. */
+  /** Number of list and object members visited. */
   readonly steps: number;
-  /** Milliseconds of the processor. */
+  /** CPU time, in milliseconds. */
   readonly cpuMs: number;
 }
 
 const usual: Budget = { steps: 50_000, cpuMs: 100 };
 
-/** Steps between two looks at the clocks. */
+/** Steps between two checks of the clocks. */
 const STEPS_A_LOOK = 64;
 
-/** Of this thread where the runtime knows it: what else the machine does is no fault of an expression. */
+/** CPU time of this thread if the runtime supports it: other load on the machine must not count against an expression. */
 const cpuUsage = (process.threadCpuUsage ?? process.cpuUsage).bind(process);
 
-/** An evaluation took more than it may. */
+/** An evaluation exceeded its budget. */
 class BudgetExceeded extends Error {}
 
 let budget = usual;
@@ -25,10 +25,10 @@ let usedBefore: NodeJS.CpuUsage | null = null;
 let exceeded: string | null = null;
 
 /**
- * Runs an evaluation, which is synchronous, within its bounds. An operator may swallow the error of an operand: what was
- * exceeded fails the evaluation all the same.
- * @param limitMs longest time in milliseconds.
- * @returns why it was ended; null when it came to its own end.
+ * Runs a synchronous evaluation within its budget. An operator may swallow the error of an operand; an exceeded budget
+ * fails the evaluation nevertheless.
+ * @param limitMs time limit, in milliseconds.
+ * @returns why it was aborted; null when it completed.
  */
 export function bounded(limitMs: number, run: () => void, given = usual): string | null {
   budget = given;
@@ -41,7 +41,7 @@ export function bounded(limitMs: number, run: () => void, given = usual): string
   return exceeded;
 }
 
-/** Counts turns of loops, and members that are looked at. @throws BudgetExceeded, from then on every time. */
+/** Counts loop iterations and visited members. @throws BudgetExceeded, and again on every later call. */
 export function spend(steps: number): void {
   left -= steps;
   if (left < 0) stop(`more than ${budget.steps} members were visited`);

@@ -4,34 +4,34 @@ import { type Library, resultOf } from './signatures.ts';
 import { dottedName, type Expr, type Syntax, textOf } from './syntax.ts';
 import { type CelType, comparable, isList, isMap, joined, listOf, mapOf, typeName } from './types.ts';
 
-/** What is known of a part of an expression before any value comes. */
+/** Static knowledge about a part of an expression. */
 interface Known {
   readonly type: CelType;
-  /** Nothing in it comes with a request. */
+  /** Whether it is independent of the request. */
   readonly constant: boolean;
 }
 
-/** A key that stands in the expression and is looked for in a variable, as in `req_headers['X-Team']`. */
+/** A literal key looked up in a variable, as in `req_headers['X-Team']`. */
 export interface NamedKey {
   readonly variable: string;
   readonly key: string;
 }
 
-/** What an expression turned out to be. */
+/** Result of checking an expression. */
 export interface Checked {
   readonly type: CelType;
   /** The variables it reads. */
   readonly reads: ReadonlySet<string>;
   readonly keys: readonly NamedKey[];
-  /** Functions and methods it calls, operators included. */
+  /** Functions and methods it calls, including operators. */
   readonly calls: ReadonlySet<string>;
-  /** Texts that are regular expressions. */
+  /** Strings used as regular expressions. */
   readonly patterns: readonly string[];
 }
 
 const typeNames = new Set(['bool', 'int', 'uint', 'double', 'string', 'bytes', 'list', 'map', 'null_type', 'type']);
 
-/** Types that are messages of protocol buffers. */
+/** Types that are protocol buffer messages. */
 const messageTypes = new Set(['google.protobuf.Timestamp', 'google.protobuf.Duration']);
 
 const comparisons = new Set(['_==_', '_!=_']);
@@ -39,8 +39,8 @@ const comparisons = new Set(['_==_', '_!=_']);
 type Call = Extract<Expr['exprKind'], { case: 'callExpr' }>['value'];
 
 /**
- * Finds what can never work in an expression: names that are none, operands no operator takes, comparisons that can never
- * be true.
+ * Finds what can never work in an expression: unknown names, operands that no operator accepts, comparisons that can
+ * never be true.
  */
 export class Checker {
   readonly #syntax: Syntax;
@@ -197,7 +197,7 @@ export class Checker {
     throw this.#refused(node, '[]', [holder, key]);
   }
 
-  /** To compile an expression takes long: it must not come with a request. */
+  /** Compiling a regular expression is slow: the pattern must not come from a request. */
   #checkPattern(node: Expr | undefined, pattern: Known | undefined): void {
     if (!node || !pattern) return;
     const text = textOf(node);
@@ -250,13 +250,13 @@ function allConstant(members: readonly Known[]): boolean {
   return members.every(({ constant }) => constant);
 }
 
-/** The list that a `map` or `filter` starts from: what is added says what it holds. */
+/** The list that a `map` or `filter` starts from: its element type comes from the elements added. */
 function isEmptyList(node: Expr, locals: ReadonlyMap<string, Known>): boolean {
   const { case: kind, value } = node.exprKind;
   return kind === 'identExpr' && value.name.startsWith('@') && locals.has(value.name);
 }
 
-/** An operator as it is written. */
+/** Operator in source notation. */
 function operatorOf(name: string): string {
   return name.startsWith('_') || name.endsWith('_') ? name.replaceAll('_', '') : `${name}()`;
 }

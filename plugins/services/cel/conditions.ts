@@ -11,30 +11,30 @@ import {
 } from '#contract';
 import type { Readable } from './variables.ts';
 
-/** Conditions that are looked at together. */
+/** Conditions that are evaluated together. */
 export interface Conditions {
-  /** There is one. */
+  /** Whether there are any conditions. */
   readonly any: boolean;
-  /** One of them reads a variable whose name begins so. */
+  /** Whether a condition reads a variable whose name starts with the prefix. */
   reads(prefix: string): boolean;
-  /** @returns why the call ends here; null when every condition holds. */
+  /** @returns the error that ends the call; null when every condition is true. */
   check(from: Readable, call: Call): CallError | null;
 }
 
-/** Where conditions stand. */
+/** The context in which conditions are evaluated. */
 export interface Stance {
   readonly pathOf: PathOf;
-  /** Replies pass undecoded. */
+  /** Whether replies are passed through undecoded. */
   readonly raw: boolean;
 }
 
-/** The path of a request as conditions see it. */
+/** The request path exposed to conditions. */
 export type PathOf = (request: PipeRequest) => string;
 
 /**
- * Looks at the request before the rest of the pipe, and at what comes back, unless that is a failure or a refusal. Those on
- * the request may read `req_body`, which is then kept in memory.
- * @returns undefined where there are no conditions.
+ * Evaluates conditions on the request before the rest of the pipe, and on the reply unless that is a failure or a
+ * rejection. Request conditions may read `req_body`, which is then buffered in memory.
+ * @returns undefined if there are no conditions.
  */
 export function conditional(
   before: Conditions,
@@ -55,7 +55,7 @@ export function conditional(
     };
     const goOn = (request: PipeRequest, path: string, call: Call): Reply | Promise<Reply> => {
       if (!after.any) return next(request, call);
-      // What stands inside may change the request.
+      // Inner steps may change the request.
       const seen = readsRequest ? request.copy() : null;
       const reply = next(request, call);
       if (!(reply instanceof Promise)) return respond(reply, seen, path, call);
@@ -81,12 +81,12 @@ export function conditional(
   };
 }
 
-/** Nothing came back that there is to look at. */
+/** Whether the reply has nothing to evaluate. */
 function isRefusal(reply: Reply): boolean {
   return reply.failed || reply.skipped || (reply.complete === null && reply.data === null && reply.body === null);
 }
 
-/** What the client asked for, decoded. */
+/** Decoded path that the client requested. */
 export const endpointPath: PathOf = ({ client }) => {
   try {
     return decodeURIComponent(client.path);
@@ -95,7 +95,7 @@ export const endpointPath: PathOf = ({ client }) => {
   }
 };
 
-/** What the backend is asked for: its own path, with the query that stands in its configuration. */
+/** Path requested from the backend: the backend's own path, with the query from its configuration. */
 export function backendPath({ backend }: BackendSite<unknown>): PathOf {
   const bases = backend.host.map((host) => /^[a-z]+:\/\/[^/]*(\/.*?)\/?$/i.exec(host)?.[1] ?? '').filter(Boolean);
   return ({ target, query }) => {

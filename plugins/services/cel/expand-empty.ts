@@ -1,8 +1,8 @@
 import { callOf, type Expr, textOf } from './syntax.ts';
 
 /**
- * Makes of `isEmpty(m.a.b)` an expression that is true also where `m` has no `a`, or that no `b`: a call is not made at all
- * where its argument fails.
+ * Turns `isEmpty(m.a.b)` into an expression that is also true if `m` has no `a`, or `a` no `b`: CEL does not make a
+ * call whose argument fails.
  */
 export function expandEmpty(node: Expr, argument: Expr): void {
   const absent = absence(argument);
@@ -11,7 +11,7 @@ export function expandEmpty(node: Expr, argument: Expr): void {
   node.exprKind = callOf(node, '_||_', [absent, call]).exprKind;
 }
 
-/** An expression that says whether a member is not there; undefined for what is no member. */
+/** Builds an expression that is true if a member is missing; undefined if the node is not a member. */
 function absence(node: Expr): Expr | undefined {
   const member = memberOf(node);
   if (!member) return undefined;

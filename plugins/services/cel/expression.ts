@@ -10,36 +10,36 @@ import { callOf, childrenOf, type Expr, readSyntax } from './syntax.ts';
 import { timeMethods } from './time.ts';
 import { type CelType, typeName } from './types.ts';
 
-/** What an evaluation came to: true, false, or why it failed. */
+/** Result of an evaluation: true, false, or the reason of a failure. */
 export type Verdict = boolean | string;
 
-/** A condition, compiled once. */
+/** A compiled condition. */
 export interface Expression {
   readonly source: string;
   /** The variables it reads. */
   readonly reads: ReadonlySet<string>;
-  /** Keys that stand in it and are looked for in variables. */
+  /** Literal keys that it looks up in variables. */
   readonly keys: readonly NamedKey[];
-  /** Functions and methods it calls, operators included. */
+  /** Functions and methods it calls, including operators. */
   readonly calls: ReadonlySet<string>;
   /**
-   * Evaluates without side effects, within its budget.
-   * @param variables by their names; each is read when the expression needs it.
-   * @param limitMs longest time, in milliseconds.
+   * Evaluates without side effects, within the budget.
+   * @param variables by name; each is read only when the expression needs it.
+   * @param limitMs time limit, in milliseconds.
    */
   evaluate(variables: object, limitMs: number): Verdict;
 }
 
 export interface ExpressionOptions {
-  /** The functions of `macroLibrary` are there; whoever evaluates says `withSource` what they look at. */
+  /** Enables the functions of `macroLibrary`; evaluations then need `withSource`. */
   readonly macros?: boolean;
-  /** What an evaluation may take. Default: 50,000 members of lists and objects, and 100 ms of the processor. */
+  /** Limits of an evaluation. Default: 50,000 members of lists and objects, and 100 ms of CPU time. */
   readonly budget?: Budget;
 }
 
 /**
- * Compiles a condition of the Common Expression Language, and checks it as far as that is possible before a request comes.
- * @param variables what it may read, with their types.
+ * Compiles a condition of the Common Expression Language, and checks as much as possible before the first request.
+ * @param variables variables it may read, with their types.
  * @throws CelMistake CEL_SYNTAX, CEL_SIZE, CEL_NAME, CEL_FUNCTION, CEL_TYPE, CEL_NEVER, CEL_PATTERN, CEL_NO_CONDITION.
  */
 export function compileExpression(
@@ -88,7 +88,7 @@ function compilePattern(pattern: string, patterns: Patterns): void {
   }
 }
 
-/** Every turn of a loop is counted; what `map` and `filter` make grows in place. */
+/** Counts every loop iteration; lists built by `map` and `filter` grow in place. */
 function boundLoops(node: Expr): void {
   for (const child of childrenOf(node)) boundLoops(child);
   const { case: kind, value } = node.exprKind;
@@ -106,10 +106,10 @@ function growInPlace(step: Expr, accumulator: string): void {
   else if (value.function === '_?_:_') growInPlace(more!, accumulator);
 }
 
-/** Characters that a pattern goes over in about the time of a step. */
+/** Characters that a pattern scans in about the time of one step. */
 const PATTERN_STEP = 1024;
 
-/** Patterns whose texts count as members that are looked at, by their length. */
+/** Patterns that charge their input to the budget, by its length. */
 function countedPatterns(patterns: Patterns) {
   return {
     compile(source: string) {

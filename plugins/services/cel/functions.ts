@@ -5,10 +5,10 @@ import { spend } from './budget.ts';
 const { BOOL, DOUBLE, DYN, INT, STRING, UINT } = CelScalar;
 const LIST = listType(DYN);
 
-/** Longest text an operator makes, in UTF-16 units. */
+/** Longest string that an operator may produce, in UTF-16 units. */
 const MAX_TEXT = 1024 * 1024;
 
-/** Names that no expression can write, put into its tree. */
+/** Internal names inserted into the syntax tree; no expression can contain them. */
 export const TURN = '@turn';
 export const PUSH = '@push';
 
@@ -16,7 +16,7 @@ export const PUSH = '@push';
 const FIRST_SECOND = -62_135_596_800n;
 const LAST_SECOND = 253_402_300_799n;
 
-/** Characters of a text that count as one member looked at. */
+/** String characters that count as one visited member. */
 const TEXT_STEP = 1024;
 
 const integer = /^[+-]?\d{1,100}$/;
@@ -25,8 +25,8 @@ const special: Readonly<Record<string, number>> = { inf: Infinity, '+inf': Infin
 const MAX_NUMBER_LENGTH = 400;
 
 /**
- * What the engine does another way than the language says, or without a bound: it reads `''` and `' 1 '` as numbers, takes
- * milliseconds for seconds, copies texts to count their characters.
+ * Replacements for functions where the engine deviates from the language or is unbounded: it parses `''` and `' 1 '` as
+ * numbers, takes milliseconds for seconds, and copies strings to count their characters.
  */
 export const functions = [
   celFunc('int', [STRING], INT, (text) => {
@@ -85,7 +85,7 @@ function countCharacters(text: string): bigint {
 
 const growing = new WeakMap<CelList, unknown[]>();
 
-/** Adds to the list that a `map` or `filter` makes, which nothing else can see yet. */
+/** Appends to the list that a `map` or `filter` builds, which is not yet visible elsewhere. */
 function push(made: CelList, more: CelList): CelList {
   const own = growing.get(made);
   if (own) {

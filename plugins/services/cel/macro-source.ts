@@ -1,16 +1,16 @@
 import type { PipeRequest } from '#contract';
 import type { LocateAddress } from '../geo.ts';
 
-/** What the functions look at that know of the request. */
+/** Request data that macro functions read. */
 export interface MacroSource {
   readonly request: PipeRequest;
-  /** Undefined where there is no database. */
+  /** Undefined without a database. */
   readonly locate: LocateAddress | undefined;
 }
 
 let current: MacroSource | null = null;
 
-/** Runs an evaluation, which is synchronous, whose functions look at a request; null for none. */
+/** Runs a synchronous evaluation whose functions read a request; null for no request. */
 export function withSource<T>(source: MacroSource | null, evaluate: () => T): T {
   current = source;
   try {
@@ -20,13 +20,13 @@ export function withSource<T>(source: MacroSource | null, evaluate: () => T): T 
   }
 }
 
-/** @throws Error where there is no request. */
+/** @throws Error if there is no current request. */
 export function currentSource(): MacroSource {
   if (!current) throw new Error('no request is available');
   return current;
 }
 
-/** The value of a cookie, as the client sent it, without quotes around it; undefined for none. */
+/** The value of a cookie, as the client sent it, without surrounding quotes; undefined if absent. */
 export function cookieOf({ client }: PipeRequest, name: string): string | undefined {
   for (const header of client.headers.getAll('cookie')) {
     for (const pair of header.split(';')) {

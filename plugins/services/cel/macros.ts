@@ -14,7 +14,7 @@ const { BOOL, DYN, STRING } = CelScalar;
 
 const between = ['int int int', 'uint uint uint', 'double double double'].map((takes) => `${takes} -> bool`);
 
-/** Functions that look at the request. */
+/** Functions that read the request. */
 const ofRequest = {
   getCookie: ['string -> string'],
   hasCookie: ['string -> bool'],
@@ -28,7 +28,7 @@ const ofRequest = {
   geoIP: ['-> dyn'],
 };
 
-/** The functions of policies, besides those of the language. */
+/** The functions of policies, in addition to those of the language. */
 export const macroLibrary = extended(language, {
   functions: {
     ...ofRequest,
@@ -47,17 +47,17 @@ export const macroLibrary = extended(language, {
   methods: { between },
 });
 
-/** Names of the functions that look at the request. */
+/** Names of the functions that read the request. */
 export const requestMacros: ReadonlySet<string> = new Set(Object.keys(ofRequest));
 
-/** Bytes of a text that count as one member looked at. */
+/** Bytes of text that count as one visited member. */
 const HASH_STEP = 1024;
 
 const hashes = ['md5', 'sha1', 'sha256'].map((name) =>
   celFunc(name, [STRING], STRING, (text) => createHash(name).update(counted(text)).digest('hex')),
 );
 
-/** What the engine calls. Values of the request are read when an expression asks for them. */
+/** Implementations that the engine calls. Request values are read only when an expression needs them. */
 export const macroFunctions = [
   celFunc('between', [DYN, DYN, DYN], BOOL, isBetween),
   celMethod('between', DYN, [DYN, DYN], BOOL, function (low, high) {
@@ -102,7 +102,7 @@ function isBetween(value: unknown, low: unknown, high: unknown): boolean {
   return number >= least && number <= most;
 }
 
-/** Whole numbers stay exact, and compare with others as they are. */
+/** Integers stay exact and comparable with other integers. */
 function numberOf(value: unknown): number | bigint {
   if (typeof value === 'number' || typeof value === 'bigint') return value;
   if (isCelUint(value)) return value.value;
@@ -128,7 +128,7 @@ function decodeBase64(text: string): string {
   return utf8.decode(Buffer.from(text, 'base64'));
 }
 
-/** Ranges that come with requests, and those that stand in expressions: at most some 100 KiB. */
+/** Number of parsed address ranges kept, from requests and expressions: at most about 100 KiB. */
 const KEPT_RANGES = 200;
 const ranges = new Map<string, (address: string) => boolean>();
 
@@ -145,7 +145,7 @@ function rangeOf(range: string): (address: string) => boolean {
 
 /**
  * Prepares the calls of these functions in an expression, in place.
- * @throws CelMistake CEL_TYPE for a range of addresses that is none.
+ * @throws CelMistake CEL_TYPE for an invalid address range.
  */
 export function expandMacros({ root, placeOf }: Syntax): void {
   const visit = (node: Expr): void => {

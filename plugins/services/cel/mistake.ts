@@ -1,11 +1,11 @@
 import type { ConfigErrorOptions } from '#contract';
 
-/** A mistake in an expression; the message is a clause for whoever wrote it. */
+/** An error in an expression; the message is a clause addressed to its author. */
 export class CelMistake extends Error {
   readonly code: string;
-  /** What to write instead. */
+  /** Suggested replacement. */
   readonly hint: ConfigErrorOptions['hint'];
-  /** Where in the expression, when that is known. */
+  /** Position in the expression, if known. */
   readonly within: ConfigErrorOptions['within'];
 
   constructor(code: string, message: string, { hint, within }: Pick<ConfigErrorOptions, 'hint' | 'within'> = {}) {

@@ -1,7 +1,7 @@
-/** Texts and comments, in which nothing is a name, and the names of fields in backquotes behind a dot. */
+/** Strings and comments, which contain no names, and backquoted field names after a dot. */
 const token = new RegExp(
   [
-    // Raw texts, in which a backslash is one.
+    // Raw strings, in which a backslash is literal.
     String.raw`(?:[bB]?[rR]|[rR][bB])(?:"""[\s\S]*?"""|'''[\s\S]*?'''|"[^"\n]*"|'[^'\n]*')`,
     String.raw`"""(?:\\[\s\S]|[^\\])*?"""|'''(?:\\[\s\S]|[^\\])*?'''`,
     String.raw`"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'`,
@@ -11,7 +11,7 @@ const token = new RegExp(
   'g',
 );
 
-/** An expression that a parser can read which knows no names in backquotes. */
+/** An expression rewritten for a parser that does not support backquoted names. */
 export interface Unquoted {
   /** Source with plain names instead of quoted ones; all offsets are unchanged. */
   readonly text: string;

@@ -1,6 +1,6 @@
 import { type CelType, isList, isMap, isNumber, type ScalarType } from './types.ts';
 
-/** What an argument may be: a type, or a kind of types. */
+/** Accepted argument: a type, or a class of types. */
 type Accepts = ScalarType | 'number' | 'list' | 'map';
 
 export interface Signature {
@@ -14,7 +14,7 @@ const same = (...types: readonly string[]) => types.map((type) => `${type} ${typ
 const each = (gives: string, ...takes: readonly string[]) => takes.map((type) => `${type} -> ${gives}`);
 const timePart = ['timestamp -> int', 'timestamp string -> int'];
 
-/** Operators and functions, by the names that the parser gives them. */
+/** Operators and functions, by the parser's names. */
 const functions: Readonly<Record<string, readonly string[]>> = {
   '!_': ['bool -> bool'],
   '-_': ['int -> int', 'double -> double'],
@@ -51,7 +51,7 @@ const functions: Readonly<Record<string, readonly string[]>> = {
   dyn: ['dyn -> dyn'],
 };
 
-/** Functions that are called on a value, which is their first argument. */
+/** Methods; the receiver is their first argument. */
 const methods: Readonly<Record<string, readonly string[]>> = {
   size: functions.size!,
   contains: ['string string -> bool'],
@@ -79,10 +79,10 @@ export interface Library {
   readonly methods: Table;
 }
 
-/** What the language itself has. */
+/** The library of the language itself. */
 export const language: Library = { functions: read(functions), methods: read(methods) };
 
-/** A library with more in it. Signatures are written as in `string int -> bool`; nothing stands before the arrow for none. */
+/** Extends a library. Signatures are written as in `string int -> bool`; nothing before the arrow means no arguments. */
 export function extended(base: Library, more: { functions: WrittenTable; methods: WrittenTable }): Library {
   return {
     functions: new Map([...base.functions, ...read(more.functions)]),
@@ -98,7 +98,7 @@ function read(table: WrittenTable): Table {
   return new Map(Object.entries(table).map(([name, lines]) => [name, lines.map(parse)]));
 }
 
-/** What a call gives; undefined when no signature takes these arguments. */
+/** Result type of a call; undefined when no signature accepts the arguments. */
 export function resultOf(signatures: readonly Signature[], given: readonly CelType[]): CelType | undefined {
   const fitting = signatures.filter(
     ({ takes }) => takes.length === given.length && takes.every((accepts, at) => accepted(accepts, given[at]!)),

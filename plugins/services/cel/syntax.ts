@@ -7,7 +7,7 @@ export type Expr = NonNullable<ReturnType<typeof parse>['expr']>;
 
 export interface Syntax {
   readonly root: Expr;
-  /** Where in the text a node stands. */
+  /** Position of a node in the source. */
   placeOf(node: Expr): CelMistake['within'];
 }
 
@@ -15,7 +15,7 @@ export interface Syntax {
 const MAX_LENGTH = 4096;
 const MAX_DEPTH = 100;
 
-/** Reads an expression. @throws CelMistake CEL_SYNTAX, CEL_SIZE. */
+/** Parses an expression. @throws CelMistake CEL_SYNTAX, CEL_SIZE. */
 export function readSyntax(source: string): Syntax {
   if (source.length > MAX_LENGTH) {
     throw new CelMistake('CEL_SIZE', `has ${source.length} characters: at most ${MAX_LENGTH} are supported`);
@@ -41,7 +41,7 @@ function rename(node: Expr, names: ReadonlyMap<string, string>): void {
   for (const child of childrenOf(node)) rename(child, names);
 }
 
-/** The dotted name that a node is, as in `google.protobuf.Timestamp`; undefined for any other node. */
+/** The dotted name that a node represents, as in `google.protobuf.Timestamp`; undefined for any other node. */
 export function dottedName({ exprKind: { case: kind, value } }: Expr): string | undefined {
   if (kind === 'identExpr') return value.name;
   if (kind !== 'selectExpr' || value.testOnly) return undefined;
@@ -89,7 +89,7 @@ export function childrenOf({ exprKind: { case: kind, value } }: Expr): readonly 
   }
 }
 
-/** A call in the place of a node. */
+/** Creates a call that replaces a node. */
 export function callOf({ id }: Expr, name: string, args: Expr[]): Expr {
   return {
     $typeName: 'cel.expr.Expr',
@@ -98,7 +98,7 @@ export function callOf({ id }: Expr, name: string, args: Expr[]): Expr {
   };
 }
 
-/** The text that a node is; undefined for any other node. */
+/** The string literal that a node represents; undefined for any other node. */
 export function textOf({ exprKind: { case: kind, value } }: Expr): string | undefined {
   if (kind !== 'constExpr' || value.constantKind.case !== 'stringValue') return undefined;
   return value.constantKind.value;

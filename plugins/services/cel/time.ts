@@ -5,7 +5,7 @@ const timestamp = objectType(TimestampSchema);
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** What each part is of a time whose parts in UTC are those of its zone. */
+/** Parts of a time that was shifted so that its UTC parts are those of its zone. */
 const readers: Readonly<Record<string, (time: Date) => number>> = {
   getFullYear: (time) => time.getUTCFullYear(),
   getMonth: (time) => time.getUTCMonth(),
@@ -19,7 +19,7 @@ const readers: Readonly<Record<string, (time: Date) => number>> = {
   getMilliseconds: (time) => time.getUTCMilliseconds(),
 };
 
-/** The methods of timestamps. Those of the engine count in the zone of the machine, where hours are missing in spring. */
+/** The methods of timestamps. The engine's own use the machine's time zone, where hours are missing in spring. */
 export const timeMethods = Object.entries(readers).flatMap(([name, read]) => [
   celMethod(name, timestamp, [], CelScalar.INT, function () {
     return BigInt(read(new Date(millisecondsOf(this))));
@@ -34,7 +34,7 @@ function millisecondsOf({ message }: { readonly message: unknown }): number {
   return Number(seconds) * 1000 + Math.floor(nanos / 1_000_000);
 }
 
-/** @param zone as in `Europe/Paris`, `+01:00` or `-03:30`. */
+/** @param zone such as `Europe/Paris`, `+01:00` or `-03:30`. */
 function inZone(milliseconds: number, zone: string): Date {
   const [, sign, hours, minutes] = /^([+-]?)(\d\d):(\d\d)$/.exec(zone) ?? [];
   if (hours !== undefined) {
@@ -47,7 +47,7 @@ function inZone(milliseconds: number, zone: string): Date {
   return new Date(Date.UTC(year!, month! - 1, day, hour, minute, second, milliseconds % 1000));
 }
 
-/** Zones whose format is kept: about 30 KiB each. */
+/** Number of zones whose format is cached: about 30 KiB each. */
 const KEPT_ZONES = 50;
 const formats = new Map<string, Intl.DateTimeFormat>();
 

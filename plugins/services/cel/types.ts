@@ -1,4 +1,4 @@
-/** A type of the expression language; `dyn` is one that is known only when a value comes. */
+/** A type of the expression language; `dyn` is a type that is known only at evaluation. */
 export type CelType = ScalarType | ListType | MapType;
 
 export type ScalarType =
@@ -26,7 +26,7 @@ export interface MapType {
 export const listOf = (list: CelType): ListType => ({ list });
 export const mapOf = (key: CelType, value: CelType): MapType => ({ key, value });
 
-/** The type as an operator reads it, as in `map(string, list(string))`. */
+/** The type in readable notation, as in `map(string, list(string))`. */
 export function typeName(type: CelType): string {
   if (typeof type === 'string') return type;
   return 'list' in type ? `list(${typeName(type.list)})` : `map(${typeName(type.key)}, ${typeName(type.value)})`;
@@ -44,7 +44,7 @@ export function isMap(type: CelType): type is MapType {
   return typeof type === 'object' && 'key' in type;
 }
 
-/** True when values of the two types can be equal: numbers of different types can. */
+/** Whether values of the two types can be equal: numbers of different types can. */
 export function comparable(one: CelType, other: CelType): boolean {
   if (one === 'dyn' || other === 'dyn') return true;
   if (isNumber(one) && isNumber(other)) return true;
@@ -53,7 +53,7 @@ export function comparable(one: CelType, other: CelType): boolean {
   return one === other;
 }
 
-/** The type of a value that is of one of two types. */
+/** The type of a value that has one of two types. */
 export function joined(one: CelType, other: CelType): CelType {
   if (isList(one) && isList(other)) return listOf(joined(one.list, other.list));
   if (isMap(one) && isMap(other)) return mapOf(joined(one.key, other.key), joined(one.value, other.value));

@@ -2,22 +2,22 @@ import { type CelInput, celMap } from '@bufbuild/cel';
 import { type Data, type DataObject, isObject } from '#contract';
 import { spend } from './budget.ts';
 
-/** Where the members of a map come from, looked up when an expression asks for them. */
+/** Source of the members of a map, looked up when an expression reads them. */
 export interface Members {
   get(key: string): CelInput | undefined;
   has(key: string): boolean;
   keys(): Iterable<string>;
 }
 
-/** A map whose members are made when they are asked for. */
+/** Creates a map whose members are created when they are read. */
 export function lazyMap(members: Members): CelInput {
   const map = celMap(new LazyMembers(members) as unknown as ReadonlyMap<string, CelInput>);
-  // The engine's own says no of a member that is null.
+  // The engine's own method returns false for a member that is null.
   (map as { has: (key: unknown) => boolean }).has = (key) => typeof key === 'string' && members.has(key);
   return map;
 }
 
-/** As much of a `Map` as the engine asks for. */
+/** The subset of `Map` that the engine uses. */
 class LazyMembers {
   readonly #members: Members;
 
@@ -49,7 +49,7 @@ class LazyMembers {
   }
 }
 
-/** Decoded data as an expression sees it: whole numbers are integers, exactly. */
+/** Converts decoded data for an expression: whole numbers become exact integers. */
 export function dataValue(data: Data): CelInput {
   switch (typeof data) {
     case 'number':
@@ -76,7 +76,7 @@ export function objectValue(object: Readonly<DataObject>): CelInput {
   });
 }
 
-/** Digits of the greatest integer of 64 bits. */
+/** Digits of the greatest 64-bit integer. */
 const MAX_DIGITS = 19;
 
 function exactNumber(text: string): CelInput {
@@ -85,7 +85,7 @@ function exactNumber(text: string): CelInput {
   return wholeNumber(BigInt(text), value);
 }
 
-/** Integers have 64 bits; a greater one is a decimal number. */
+/** Integers have 64 bits; a greater one becomes a floating-point number. */
 function wholeNumber(whole: bigint, value: number): bigint | number {
   return BigInt.asIntN(64, whole) === whole ? whole : value;
 }

@@ -28,25 +28,25 @@ export const responseTypes: Readonly<Record<string, CelType>> = {
   resp_data: mapOf('string', 'dyn'),
 };
 
-/** What is read of a request: the client's, or the one that a pipe makes of it. */
+/** The readable request: the client's, or the one that a pipe derives from it. */
 export type ReadableRequest = Pick<PipeRequest, 'method' | 'params' | 'headers' | 'query'> &
   Partial<Pick<PipeRequest, 'earlier' | 'client'>>;
 
-/** What there is to read. */
+/** Data that variables are read from. */
 export interface Readable {
   /** Null for a token. */
   readonly request: ReadableRequest | null;
   readonly path: string;
-  /** Of the request, where somebody has read it. */
+  /** Body of the request, if it was buffered. */
   readonly body?: Uint8Array | undefined;
-  /** Null before there is one. */
+  /** Null before there is a reply. */
   readonly reply: Reply | null;
-  /** The reply passes undecoded: status and headers are those of the backend. */
+  /** Whether the reply is passed through undecoded: status and headers are those of the backend. */
   readonly raw: boolean;
   readonly claims: Readonly<DataObject> | undefined;
 }
 
-/** What an expression can read; each is made when one reads it. */
+/** Variables of an expression; each is computed when it is read. */
 export class Variables {
   readonly #from: Readable;
   #params: CelInput | undefined;
@@ -88,7 +88,7 @@ export class Variables {
     return queryMap(this.#from.request!.query);
   }
 
-  /** Bytes that are no UTF-8 show as U+FFFD. */
+  /** Invalid UTF-8 is decoded to U+FFFD. */
   get req_body(): string {
     this.#body ??= Buffer.from(this.#from.body ?? []).toString();
     return this.#body;
@@ -98,7 +98,7 @@ export class Variables {
     return this.#from.reply!.complete === true;
   }
 
-  /** Of a reply that is decoded, status and headers are the gateway's own. */
+  /** For a decoded reply, status and headers are set by the gateway. */
   get resp_metadata_status(): bigint {
     return this.#from.raw ? BigInt(this.#from.reply!.status) : 0n;
   }

@@ -4,7 +4,7 @@ import { CelMistake } from './mistake.ts';
 import type { CelType } from './types.ts';
 
 /**
- * Compiles an expression of a configuration. A warning CEL_KEY for keys that are never there as they are written.
+ * Compiles an expression of a configuration. Warns with CEL_KEY for keys that can never exist as written.
  * @throws ConfigError with the codes of `compileExpression`.
  */
 export function compileWritten(

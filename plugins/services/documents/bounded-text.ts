@@ -2,8 +2,8 @@
 const MAX_CHARACTERS = 128 * 1024 * 1024;
 
 /**
- * A text that grows piece by piece up to a limit. What repeats names or indentation for every value could otherwise make
- * gigabytes of a small document.
+ * A text that grows piece by piece up to a limit. Formats that repeat names or indentation for every value could
+ * otherwise produce gigabytes from a small document.
  */
 export class BoundedText {
   #text = '';

@@ -3,10 +3,10 @@ import { BoundedText } from './bounded-text.ts';
 import { isScalar, scalarText } from './scalar.ts';
 
 /**
- * A table in CSV (RFC 4180) as a list of objects: the first line has their keys, every value is text. Lines end with LF
- * or CR LF; empty ones are skipped.
- * @throws Error with the line of a quote that is out of place or never closed, of a line with more or fewer fields than
- * the first, and of a key that is there twice.
+ * Parses a CSV table (RFC 4180) into a list of objects: the first line contains the keys, every value is text. Lines
+ * end with LF or CR LF; empty ones are skipped.
+ * @throws Error with the line of a quote that is misplaced or never closed, of a line with more or fewer fields than
+ * the first, and of a duplicate key.
  */
 export function parseCsv(text: string): DataObject[] {
   const [names, ...rows] = rowsOf(text);
@@ -29,10 +29,10 @@ interface Row {
   readonly line: number;
 }
 
-/** Most columns: keys are compared with one another. */
+/** Largest number of columns: keys are compared with one another. */
 const MAX_COLUMNS = 1000;
 
-/** A field, in quotes or not, with what ends it. */
+/** A field, quoted or not, with its terminator. */
 const field = /(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))(,|\r?\n|$)/y;
 
 function rowsOf(source: string): Row[] {
@@ -58,8 +58,8 @@ function rowsOf(source: string): Row[] {
 }
 
 /**
- * Data as CSV: a list of objects, with a first line of all their keys in the order they are met, or a list of lists, line
- * by line. Lines end with LF.
+ * Formats data as CSV: a list of objects, with a first line of all their keys in order of first occurrence, or a list
+ * of lists, line by line. Lines end with LF.
  * @throws Error for anything else, and for values that are objects or lists.
  */
 export function printCsv(data: Data): string {
@@ -79,7 +79,7 @@ export function printCsv(data: Data): string {
 }
 
 function lineOf(values: readonly Data[]): string {
-  // A line with one empty field would be an empty one.
+  // A line with one empty field would be an empty line.
   const line = values.map(fieldOf).join(',');
   return `${line === '' && values.length === 1 ? '""' : line}\n`;
 }

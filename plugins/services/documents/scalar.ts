@@ -1,13 +1,13 @@
 import { type Data, isObject, type RawNumber } from '#contract';
 
-/** A value without parts. */
+/** A value without members. */
 export type Scalar = null | boolean | number | string | RawNumber;
 
 export function isScalar(value: Data): value is Scalar {
   return !Array.isArray(value) && !isObject(value);
 }
 
-/** The text of a scalar: numbers with the digits they came with, nothing for null. */
+/** Formats a scalar as text: numbers keep their original digits, null is empty. */
 export function scalarText(value: Scalar): string {
   if (typeof value === 'string') return value;
   if (value === null) return '';

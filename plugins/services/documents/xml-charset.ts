@@ -6,8 +6,8 @@ const declaration = /^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']/;
 const DECLARATION_BYTES = 256;
 
 /**
- * The text of an XML document, by its byte order mark, else by the encoding it declares, else as UTF-8.
- * @throws Error for an encoding that is not known and for bytes that are not in it.
+ * Decodes an XML document by its byte order mark, otherwise by its declared encoding, otherwise as UTF-8.
+ * @throws Error for an unknown encoding and for bytes that are invalid in it.
  */
 export function decodeXml(bytes: Uint8Array): string {
   const label = charsetOf(bytes);
@@ -31,6 +31,6 @@ function charsetOf(bytes: Uint8Array): string {
   if ((first === 0xfe && second === 0xff) || (first === 0 && second === 0x3c)) return 'utf-16be';
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, DECLARATION_BYTES));
   const label = declaration.exec(head.toString('latin1'))?.[1]?.toLowerCase() ?? 'utf-8';
-  // A declaration that could be read byte by byte is not in UTF-16, whatever it says.
+  // A declaration that can be read byte by byte is not in UTF-16, regardless of what it declares.
   return label.startsWith('utf-16') ? 'utf-8' : label;
 }

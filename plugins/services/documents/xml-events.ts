@@ -2,20 +2,20 @@ import { SaxesParser } from 'saxes';
 import { decodeXml } from './xml-charset.ts';
 import { trimXml } from './xml-text.ts';
 
-/** Deeper nesting than this is refused. */
+/** Deepest nesting allowed. */
 const MAX_DEPTH = 10_000;
-/** An element with more attributes than this is refused. */
+/** Most attributes allowed on an element. */
 const MAX_ATTRIBUTES = 25_000;
 
-/** What a document consists of, in document order. Names are as written, prefix included. */
+/** Events of a document, in document order. Names are as written, including the prefix. */
 export interface XmlEvents {
   open(name: string, attributes: Readonly<Record<string, string>>): void;
-  /** Character data, CDATA sections included; may come in several pieces. */
+  /** Character data, including CDATA sections; may arrive in several pieces. */
   text(text: string): void;
   close(): void;
 }
 
-/** The five entities of XML, and none of the prototype's names. */
+/** The five entities of XML, without the names of the object prototype. */
 const entities: Record<string, string> = { __proto__: null as never, amp: '&', gt: '>', lt: '<', quot: '"', apos: "'" };
 
 /**

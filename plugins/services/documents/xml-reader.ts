@@ -10,13 +10,13 @@ interface Open {
 }
 
 /**
- * An XML document as data: the root element is the only key. Attributes are keys with a leading `-`, repeated children
- * lists, text beside attributes or children is the key `#text`, an element with nothing but text is that text. Names
- * lose their prefix, text the white space around it; every value is text. Pieces of text between children are joined.
+ * Converts an XML document to data: the root element is the only key. Attributes become keys with a leading `-`,
+ * repeated children become lists, text beside attributes or children becomes the key `#text`, and an element with only
+ * text becomes that text. Prefixes of names and surrounding white space of text are removed; every value is text.
+ * Pieces of text between children are joined.
+ * As a collection, the same object is placed under the key `collection`.
  *
- * As a collection the same object stands under the key `collection`.
- *
- * @throws Error with the parser's text; `EOF` for an empty body.
+ * @throws Error with the parser's message; `EOF` for an empty body.
  */
 export function readXml(bytes: Uint8Array, asCollection: boolean): DataObject {
   const document: DataObject = {};

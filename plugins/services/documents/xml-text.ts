@@ -7,7 +7,7 @@ const namePart = `${nameStart}\\-.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}\\u{2040}`
 const noNamePart = new RegExp(`[^${namePart}]`, 'gu');
 const noNameStart = new RegExp(`^(?![${nameStart}])`, 'u');
 
-/** The XML name nearest to a key: characters that no name may hold become `_`, which also mends a wrong start. */
+/** Converts a key to the nearest XML name: characters not allowed in names become `_`, which also fixes an invalid first character. */
 export function xmlName(key: string): string {
   return simpleName.test(key) ? key : key.replace(noNamePart, '_').replace(noNameStart, '_');
 }
@@ -16,12 +16,12 @@ const special = /[&<>"'\r\u0000-\u0008\u000b\u000c\u000e-\u001f\ud800-\udfff\uff
 const inText = /[&<>"'\r\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Surrogate}/gu;
 const inAttribute = /[&<>"'\r\n\t\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Surrogate}/gu;
 
-/** Text as it stands between tags. A carriage return is written as a reference, or readers would change it. */
+/** Escapes text between tags. A carriage return is written as a reference, because readers would change it. */
 export function elementText(text: string): string {
   return special.test(text) ? text.replace(inText, escaped) : text;
 }
 
-/** Text as it stands in a double-quoted attribute; line ends and tabs are references, or readers would change them. */
+/** Escapes text in a double-quoted attribute; line breaks and tabs become references, because readers would change them. */
 export function attributeText(text: string): string {
   return text.replace(inAttribute, escaped);
 }
@@ -51,7 +51,7 @@ function escaped(character: string): string {
 
 const blank = ' \t\r\n';
 
-/** Without the white space of XML around it; a no-break space is none. */
+/** Trims XML white space; a no-break space is kept. */
 export function trimXml(text: string): string {
   let start = 0;
   let end = text.length;

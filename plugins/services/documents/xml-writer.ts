@@ -45,7 +45,7 @@ function isText(key: string, value: Data): value is Scalar {
   return key === '#text' && isScalar(value);
 }
 
-/** One element, or one for each member of a list. */
+/** Writes one element, or one for each member of a list. */
 function writeElement(text: BoundedText, name: string, value: Data): void {
   if (Array.isArray(value)) {
     if (!writeMembers(text, name, value)) text.add(`<${name}/>`);
@@ -57,7 +57,7 @@ function writeElement(text: BoundedText, name: string, value: Data): void {
   }
 }
 
-/** @returns false when there are none, in lists within the list neither. */
+/** @returns false when there are no members, including in nested lists. */
 function writeMembers(text: BoundedText, name: string, list: readonly Data[]): boolean {
   let isAny = false;
   for (const member of list) {
@@ -93,9 +93,9 @@ function writeObject(text: BoundedText, name: string, object: DataObject): void 
   text.add(`</${name}>`);
 }
 
-/** Names that nothing else has got yet: one that is taken gets the first number that is free. */
+/** Assigns unique names: a name already in use gets the first free number appended. */
 class UniqueNames {
-  /** Every name given, with the last number that was put behind it. */
+  /** Every assigned name, with the last number appended to it. */
   readonly #given = new Map<string, number>();
 
   take(name: string): string {

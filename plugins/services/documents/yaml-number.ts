@@ -3,12 +3,12 @@ import { parseExact, type RawNumber } from '#contract';
 const decimal = /^([-+]?)0*(\d*)(?:\.(\d*))?(?:[eE]([-+]?\d+))?$/;
 const integer = /^[-+]?(?:\d+|0o[0-7]+|0x[0-9a-fA-F]+)$/;
 
-/** Digits of a number that is not decimal: turning them into decimal ones takes more than linear time. */
+/** Most digits of an octal or hexadecimal number: converting them to decimal takes more than linear time. */
 const MAX_DIGITS = 1000;
 
 /**
- * A YAML number with the digits it was written with where a JavaScript number cannot hold them.
- * @returns null for infinities, for what is not a number and for more than 1,000 octal or hexadecimal digits.
+ * A YAML number, with its original digits if a JavaScript number cannot represent them.
+ * @returns null for infinities, for values that are not numbers and for more than 1,000 octal or hexadecimal digits.
  */
 export function exactNumber(value: number, source: string): number | RawNumber | null {
   if (Number.isSafeInteger(value) && integer.test(source)) return value;

@@ -2,27 +2,27 @@ import { Composer, type CST, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter
 import { copyData, type Data, type DataObject, setKey } from '#contract';
 import { exactNumber } from './yaml-number.ts';
 
-/** How many values and characters all aliases of a document together may repeat. */
+/** Limit of the values and characters that all aliases of a document may repeat in total. */
 const MAX_REPEATED = 1_000_000;
 
-/** Deeper nesting is refused: far below what the parser, which is recursive, has stack for. */
+/** Deepest nesting allowed: far below the stack limit of the recursive parser. */
 const MAX_DEPTH = 256;
 
 const options = {
   prettyErrors: false,
   resolveKnownTags: false,
   stringKeys: true,
-  // Repeated keys are found below, in linear time.
+  // Duplicate keys are detected below, in linear time.
   uniqueKeys: false,
 } as const;
 
 /**
- * A YAML mapping; as a collection a sequence, which becomes the key `collection`. Only the first document is read,
- * by the core schema of YAML 1.2: dates are text and `<<` is a key like any other. Keys are the text they are written
- * as, numbers keep their digits. Null for `null`.
- * @throws Error with place and text of the parser; `EOF` for an empty body; for repeated keys, for keys that are no
- * scalars, for numbers that are none in JSON (`.inf`, `.nan`), for aliases that repeat more than a million values and
- * for more than about 250 levels.
+ * Parses a YAML mapping or, as a collection, a sequence, which becomes the key `collection`. Reads only the first
+ * document, with the core schema of YAML 1.2: dates are text and `<<` is an ordinary key. Keys are kept as written,
+ * numbers keep their digits. Null for `null`.
+ * @throws Error with position and message of the parser; `EOF` for an empty body; for duplicate keys, for keys that are
+ * not scalars, for numbers that JSON does not support (`.inf`, `.nan`), for aliases that repeat more than a million
+ * values and for more than about 250 levels.
  */
 export function readYaml(bytes: Uint8Array, asCollection: boolean): DataObject | null {
   const data = parseYaml(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
@@ -38,13 +38,13 @@ export function readYaml(bytes: Uint8Array, asCollection: boolean): DataObject |
 interface Reading {
   readonly lines: LineCounter;
   readonly anchors: Map<string, { readonly value: Data; readonly size: number }>;
-  /** Values and characters read so far, repeated ones included. */
+  /** Number of values and characters read so far, including repeated ones. */
   size: number;
   repeated: number;
 }
 
 /**
- * The value of the first document, of any type.
+ * Parses the first document, of any type.
  * @throws Error as `readYaml`.
  */
 export function parseYaml(source: string): Data {
@@ -53,8 +53,8 @@ export function parseYaml(source: string): Data {
   const reading: Reading = { lines, anchors: new Map(), size: 0, repeated: 0 };
   const composer = new Composer(options);
   let first: Error | undefined;
-  // By itself it goes on to the end and makes an error for every sign that is out of place. What is thrown at it comes
-  // back as another error from every node around.
+  // By default it continues to the end and creates an error for every misplaced character. An error thrown inside it is
+  // wrapped again by every enclosing node.
   Object.assign(composer, {
     onError(at: ErrorPlace, _code: string, message: string, isWarning?: boolean): void {
       if (isWarning) return;
@@ -69,8 +69,8 @@ export function parseYaml(source: string): Data {
 }
 
 /**
- * The tokens up to where a second document begins. The composer behind this is recursive: what nests too deeply must not
- * reach it.
+ * Yields the tokens before the start of a second document. The composer that consumes them is recursive: deeply nested
+ * tokens must not reach it.
  */
 function* firstTokens(source: string, reading: Reading): Generator<CST.Token, void> {
   const parser = new Parser(reading.lines.addNewLine);
@@ -92,7 +92,7 @@ function sound(token: CST.Token, reading: Reading): CST.Token {
   return token;
 }
 
-/** Where the composer finds an error: an offset, the start and end of it, or a token. */
+/** Position of a composer error: an offset, the start and end of it, or a token. */
 type ErrorPlace = number | readonly [number, ...number[]] | { readonly offset: number };
 
 function offsetOf(place: ErrorPlace): number {
@@ -136,7 +136,7 @@ function scalar(value: unknown, source: string | undefined, node: Node, reading:
   return number;
 }
 
-/** An anchor is known from the end of its node on, so a node never holds itself. */
+/** An anchor is defined only at the end of its node, so a node never contains itself. */
 function repeat(name: string, node: Node, reading: Reading): Data {
   const anchor = reading.anchors.get(name);
   if (!anchor) throw fault(reading, startOf(node), `alias *${name} has no preceding anchor`);

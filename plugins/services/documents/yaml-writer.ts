@@ -6,15 +6,15 @@ import { yamlText } from './yaml-text.ts';
 
 const contentType = 'application/yaml; charset=utf-8';
 
-/** Deeper data is refused: every line is indented, so that the text would grow with the square of the depth. */
+/** Deepest nesting allowed: every line is indented, so the text grows with the square of the depth. */
 const MAX_DEPTH = 1000;
 
-/** Longer keys, in characters, need the explicit form `? key`. */
+/** Longest key without the explicit form `? key`, in characters. */
 const MAX_IMPLICIT_KEY = 1000;
 
 /**
- * Data as block-style YAML: two spaces a level, keys sorted, a line end behind the last line. Numbers keep their
- * digits; texts that another type or sign could be read into are in double quotes. No data is `{}`.
+ * Formats data as block-style YAML: two spaces per level, sorted keys, a final line break. Numbers keep their digits;
+ * texts that could be read as another type or as syntax are double-quoted. No data becomes `{}`.
  * @throws Error when the data is nested too deeply, or the text would be longer than 128 Mi characters.
  */
 export function writeYaml(data: DataObject | null): Encoded {
@@ -22,7 +22,7 @@ export function writeYaml(data: DataObject | null): Encoded {
 }
 
 /**
- * Data of any type as block-style YAML.
+ * Formats data of any type as block-style YAML.
  * @throws Error as `writeYaml`.
  */
 export function printYaml(data: Data): string {
@@ -40,7 +40,7 @@ function isEmpty(value: DataObject | readonly Data[]): boolean {
   return (Array.isArray(value) ? value : Object.keys(value)).length === 0;
 }
 
-/** The lines of a list or object with members; the first line comes without its indentation. */
+/** Writes the lines of a non-empty list or object; the first line is not indented. */
 function writeBlock(text: BoundedText, value: DataObject | readonly Data[], indent: string): void {
   if (indent.length > 2 * MAX_DEPTH) throw new Error(`data nested deeper than ${MAX_DEPTH} levels`);
   const deeper = `${indent}  `;
@@ -69,7 +69,7 @@ function writeBlock(text: BoundedText, value: DataObject | readonly Data[], inde
   }
 }
 
-/** What stands on the line of its key or dash. */
+/** Whether a value is written on the line of its key or dash. */
 function isFlow(value: Data): value is Scalar | [] | Record<string, never> {
   return isScalar(value) || isEmpty(value);
 }

@@ -12,22 +12,22 @@ import type { directoryFields } from './directory-setting.ts';
 import { asDirectory, readFilePath } from './file-path.ts';
 import { type Refusal, serveFile } from './serve-file.ts';
 
-/** Longest file that is decoded. */
+/** Largest file that is decoded, in bytes. */
 const DECODED_BYTES = 10 * 1024 * 1024;
 
-/** A directory as a component names it. */
+/** Settings of a served directory. */
 type Directory = Infer<{
   readonly type: 'object';
   readonly properties: typeof directoryFields;
   readonly required: ['path'];
 }>;
 
-/** Answers a call of a backend with what stands at a path, decoded, below a directory; null for a path that cannot be read. */
+/** Replies to a backend call with the file at a decoded path below a directory; null for an invalid path. */
 export type BackendFiles = (path: string | null, request: PipeRequest) => Promise<Reply> | Reply;
 
 /**
- * Files as the replies of a backend. Where bytes pass undecoded they are those of a web server, with the conditions and ranges
- * of the headers that the endpoint lets through; else whole files, up to 10 MiB.
+ * Serves files as the replies of a backend. Undecoded replies support conditional and range requests, with the headers
+ * that the endpoint forwards; otherwise whole files are returned, up to 10 MiB.
  */
 export function backendFiles(directory: Directory, site: EndpointSite<unknown>): BackendFiles {
   const { log, endpoint } = site;
@@ -50,7 +50,7 @@ export function backendFiles(directory: Directory, site: EndpointSite<unknown>):
   };
 }
 
-/** A path with a slash more is still the endpoint's. */
+/** Whether the endpoint also matches paths with an additional slash. */
 function isSubtree({ endpoint }: EndpointConfig): boolean {
   return endpoint.endsWith('/*') || endpoint === '/__catchall';
 }

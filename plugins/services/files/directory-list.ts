@@ -1,9 +1,9 @@
 import { opendir } from 'node:fs/promises';
 
-/** Entries that are looked at; more are left out. */
+/** Most entries listed; more are omitted. */
 const MOST_ENTRIES = 10_000;
 
-/** A page of links to what a directory shows, in the order of names; hidden entries are left out. */
+/** Renders an HTML page of links to the entries of a directory, ordered by name; hidden entries are omitted. */
 export async function listDirectory(path: string): Promise<string> {
   const names: string[] = [];
   let seen = 0;
@@ -14,7 +14,7 @@ export async function listDirectory(path: string): Promise<string> {
   return `<!doctype html>\n<meta charset="utf-8">\n<pre>\n${names.sort().map(linkTo).join('')}</pre>\n`;
 }
 
-/** A name with a colon would be read as that of a scheme. */
+/** A name with a colon would be parsed as a URL scheme. */
 function linkTo(name: string): string {
   const target = `./${name.split('/').map(encodeURIComponent).join('/')}`;
   return `<a href="${escapeText(target)}">${escapeText(name)}</a>\n`;

@@ -1,6 +1,6 @@
 import type { Schema, Site } from '#contract';
 
-/** The fields by which a component names the directory that it serves. */
+/** Schema fields of the directory that a component serves. */
 export const directoryFields = {
   path: {
     type: 'string',
@@ -16,7 +16,7 @@ export const directoryFields = {
   },
 } as const satisfies Record<string, Schema>;
 
-/** Where `path` is no directory: STATIC_PATH. @param at pointer of the field. @throws ConfigError */
+/** Checks that `path` is a directory. @param at pointer of the field. @throws ConfigError STATIC_PATH */
 export function checkDirectory({ fault, isDirectory }: Site<unknown>, path: string, at = '/path'): void {
   const refuse = (problem: string, cause?: unknown) =>
     fault('STATIC_PATH', at, `${path} ${problem}`, { hint: 'a directory, relative to the working directory', cause });

@@ -1,15 +1,15 @@
 /** A path below a directory. */
 export interface FilePath {
-  /** The names it goes through; none for the directory itself. */
+  /** Its segments; empty for the directory itself. */
   readonly names: readonly string[];
-  /** It ends with a slash, and so can only be a directory. */
+  /** Whether it ends with a slash, and can therefore only be a directory. */
   readonly isDirectory: boolean;
 }
 
 /**
- * Reads a path below a directory, with or without a slash before it.
- * @param path decoded, once: an encoded slash separates like a plain one.
- * @returns null for what names nothing there: a path that leaves the directory, a hidden name (`.well-known` is none), NUL and
+ * Parses a path below a directory, with or without a leading slash.
+ * @param path decoded once: an encoded slash separates like a plain one.
+ * @returns null for invalid paths: a path that leaves the directory, a hidden name (`.well-known` is allowed), NUL and
  * backslashes.
  */
 export function readFilePath(path: string): FilePath | null {
@@ -26,7 +26,7 @@ export function readFilePath(path: string): FilePath | null {
   return { names, isDirectory: path !== '' && /^\.{0,2}$/.test(segments.at(-1)!) };
 }
 
-/** The text of a path as on the wire; null for escapes that nothing can be made of. */
+/** Decodes a path as sent by the client; null for invalid escapes. */
 export function decodePath(path: string): string | null {
   if (!path.includes('%')) return path;
   try {
@@ -36,7 +36,7 @@ export function decodePath(path: string): string | null {
   }
 }
 
-/** A path as on the wire with a slash at its end. Slashes at its beginning are one: two of them would lead to another host. */
+/** Appends a slash to an encoded path. Leading slashes are merged into one: two of them would lead to another host. */
 export function asDirectory(path: string): string {
   return `${path.replace(/^\/+/, '/').replace(/\/+$/, '')}/`;
 }

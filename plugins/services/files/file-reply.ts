@@ -6,10 +6,10 @@ import { closeFile, type OpenFile } from './open-file.ts';
 import { readBytes } from './read-file.ts';
 
 /**
- * Answers with an open file, and closes it: 200, or 304, 206 and 416 as `If-None-Match`, `If-Modified-Since`, `If-Range` and
- * `Range` say.
- * @param asked the headers of the request that count.
- * @param isHead no body is wanted.
+ * Replies with an open file, and closes it: 200, or 304, 206 and 416 according to `If-None-Match`, `If-Modified-Since`,
+ * `If-Range` and `Range`.
+ * @param asked the conditional and range headers of the request.
+ * @param isHead omits the body.
  */
 export async function replyWithFile(file: OpenFile, asked: HeaderBag, isHead: boolean): Promise<Reply> {
   const headers = describe(file);
@@ -34,13 +34,13 @@ export async function replyWithFile(file: OpenFile, asked: HeaderBag, isHead: bo
   return Reply.raw(status, headers, null);
 }
 
-/** The tag is weak: a file may change twice without it. */
+/** The ETag is weak: a file may change twice without changing it. */
 function describe({ size, modifiedMs }: OpenFile): HeaderBag {
   const tag = `W/"${size.toString(16)}-${Math.trunc(modifiedMs * 1000).toString(16)}"`;
   return new HeaderBag(['ETag', tag, 'Last-Modified', new Date(modifiedMs).toUTCString()]);
 }
 
-/** The time counts only where no tag is asked for. */
+/** The modification time is compared only if the request has no ETag condition. */
 function isUnchanged({ modifiedMs }: OpenFile, headers: HeaderBag, asked: HeaderBag): boolean {
   const tags = asked.getAll('if-none-match');
   if (tags.length > 0) {
@@ -55,7 +55,7 @@ function opaque(tag: string): string {
   return tag.trim().replace(/^W\//, '');
 }
 
-/** A weak tag promises nothing about single bytes, nor does a time within the second in which it may change again. */
+/** A weak ETag guarantees nothing about individual bytes; neither does a time within the second in which the file may change again. */
 function mayBePartial({ modifiedMs }: OpenFile, asked: HeaderBag): boolean {
   const condition = asked.get('if-range');
   if (condition === undefined) return true;
@@ -65,7 +65,7 @@ function mayBePartial({ modifiedMs }: OpenFile, asked: HeaderBag): boolean {
 
 const text = /^text\/|[/+](?:json|xml|javascript)$/;
 
-/** By the extension of the name. */
+/** Media type by file extension. */
 export function mediaType(name: string): string {
   const type = mime.getType(name) ?? 'application/octet-stream';
   return text.test(type) ? `${type}; charset=utf-8` : type;

@@ -6,20 +6,20 @@ const resolve = promisify(realpath.native);
 const openAt = promisify(open);
 const status = promisify(fstat);
 
-/** A name with the path it stands for at its end is not followed, and a pipe without a writer is not waited for. */
+/** Does not follow a symbolic link in the last segment, and does not wait for the writer of a pipe. */
 const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** An open file. Whoever gets it closes it. */
+/** An open file. The receiver must close it. */
 export interface OpenFile {
   readonly fd: number;
-  /** Its name, without the names of directories. */
+  /** File name without directories. */
   readonly name: string;
   readonly size: number;
   /** Milliseconds since 1970, with a fraction. */
   readonly modifiedMs: number;
 }
 
-/** What stands below a directory. */
+/** Result of opening a path below a directory. */
 export type Opened =
   | { readonly kind: 'file'; readonly file: OpenFile }
   | { readonly kind: 'directory'; readonly path: string }
@@ -32,9 +32,9 @@ const MISSING: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', '
 const UNREADABLE: ReadonlySet<string | undefined> = new Set(['EACCES', 'EPERM']);
 
 /**
- * Opens what stands below a directory. Symbolic links are followed as long as they stay below it; the directory itself may be
- * one, and is looked at each time.
- * @throws the error of the file system for anything but what is missing or unreadable.
+ * Opens a path below a directory. Symbolic links are followed as long as they stay below it; the directory itself may
+ * be one, and is resolved each time.
+ * @throws the file system error unless the path is missing or unreadable.
  */
 export async function openBelow(root: string, names: readonly string[]): Promise<Opened> {
   try {
@@ -67,7 +67,7 @@ async function openReal(path: string, name: string): Promise<Opened> {
   return stats.isDirectory() ? { kind: 'directory', path } : missing;
 }
 
-/** Nothing can be done about a failure: what was read was read. */
+/** Ignores failures: everything needed has been read. */
 export function closeFile(fd: number): void {
   close(fd, ignored);
 }

@@ -1,7 +1,8 @@
 /**
- * Tells whether a decoded path is below a prefix: on the borders of segments, so that `/media` is for `/media/x` and not for
- * `/mediator`; a prefix with a slash at its end is compared as it is.
- * @returns what follows, with its slash: empty for the prefix itself where that has none; undefined for another path.
+ * Matches a decoded path against a prefix of whole segments: `/media` matches `/media/x` but not `/mediator`; a prefix
+ * that ends with a slash is compared literally.
+ * @returns the rest, including its leading slash: empty for the prefix itself if that has no trailing slash; undefined
+ * if the path does not match.
  */
 export function belowPrefix(path: string, prefix: string): string | undefined {
   const bare = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix;

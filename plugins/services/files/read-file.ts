@@ -2,14 +2,14 @@ import { read } from 'node:fs';
 import { BackendError, ByteStream } from '#contract';
 import { closeFile } from './open-file.ts';
 
-/** Up to this size a file is read at once; larger ones are read as the client takes them. */
+/** Largest file that is read at once; larger files are streamed. */
 const WHOLE_BYTES = 64 * 1024;
 
-/** How long a client may take nothing of a file, in milliseconds. */
+/** How long a client may read nothing of a file, in milliseconds. */
 const STALL_MS = 60_000;
 
 /**
- * The bytes of an open file, from `start` to before `end`; closes it in any case.
+ * Reads the bytes of an open file, from `start` (inclusive) to `end` (exclusive); always closes it.
  * @param stallMs how long a reader may pause.
  */
 export function readBytes(
@@ -42,7 +42,7 @@ function readAt(fd: number, into: Uint8Array, position: number): Promise<number>
   });
 }
 
-/** The length has been promised already. */
+/** The length has already been sent. */
 function shorter(): BackendError {
   return new BackendError('FILE_CHANGED', 'the file has become shorter while it was read');
 }
@@ -60,7 +60,7 @@ function readAsTaken(fd: number, start: number, end: number, stallMs: number): B
     cancel: () => finish(),
   });
 
-  /** Another file may get the same number: it is kept until nobody reads. */
+  /** Another file may get the same descriptor number, so it stays open until no read is pending. */
   const finish = (): void => {
     if (isOver) return;
     isOver = true;

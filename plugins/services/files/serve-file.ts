@@ -4,32 +4,32 @@ import type { FilePath } from './file-path.ts';
 import { replyWithFile } from './file-reply.ts';
 import { closeFile, type Opened, openBelow } from './open-file.ts';
 
-/** What is asked for below a directory, and how. */
+/** A request for a path below a directory. */
 export interface FileRequest extends FilePath {
-  /** Headers that count: conditions and ranges. */
+  /** Conditional and range headers of the request. */
   readonly asked: HeaderBag;
   readonly isHead: boolean;
-  /** Where the client finds a directory whose path lacks its slash; null to answer with the directory itself. */
+  /** Redirect target for a directory whose path lacks the trailing slash; null to serve the directory directly. */
   readonly location: string | null;
-  /** A file that is longer, in bytes, is refused with 413. Default: none is. */
+  /** Largest file, in bytes; larger files are rejected with 413. Default: no limit. */
   readonly maxBytes?: number;
 }
 
-/** Nothing is sent. */
+/** A rejected request; no file is sent. */
 export interface Refusal {
   readonly status: 403 | 404 | 413;
-  /** What the file system has said, where that is for the operator. */
+  /** File system error, if it concerns the operator. */
   readonly error?: Error;
 }
 
 const notFound: Refusal = { status: 404 };
 
 /**
- * Answers with what stands below a directory at this moment: a file, the `index.html` of a directory, or the list of its
+ * Serves what currently exists at a path below a directory: a file, the `index.html` of a directory, or the list of its
  * entries.
  * @param root the directory, absolute or relative to the working directory.
- * @param lists directories without `index.html` are listed.
- * @throws the error of the file system for anything but what is missing or unreadable.
+ * @param lists lists directories without `index.html`.
+ * @throws the file system error unless the path is missing or unreadable.
  */
 export async function serveFile(root: string, lists: boolean, request: FileRequest): Promise<Reply | Refusal> {
   const opened = await openBelow(root, request.names);
@@ -42,7 +42,7 @@ export async function serveFile(root: string, lists: boolean, request: FileReque
   return lists ? replyWithList(opened.path, request) : notFound;
 }
 
-/** A file is no directory. */
+/** A path that ends with a slash cannot be a file. */
 function refuseFile(opened: Opened): Refusal {
   if (opened.kind === 'file') closeFile(opened.file.fd);
   return refusalOf(opened);

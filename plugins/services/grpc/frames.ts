@@ -1,9 +1,9 @@
 import { Pieces } from '#contract';
 
-/** Bytes before each message: whether it is compressed, and its length. */
+/** Bytes before each message: the compression flag and the length. */
 const PREFIX_BYTES = 5;
 
-/** A message as it travels. */
+/** Encodes a message as a frame. */
 export function frameOf(message: Uint8Array, isCompressed = false): Buffer {
   const frame = Buffer.allocUnsafe(PREFIX_BYTES + message.length);
   frame[0] = isCompressed ? 1 : 0;
@@ -12,15 +12,15 @@ export function frameOf(message: Uint8Array, isCompressed = false): Buffer {
   return frame;
 }
 
-/** A message that came, compressed or not. */
+/** A received message, compressed or not. */
 export interface Frame {
   readonly isCompressed: boolean;
   readonly bytes: Uint8Array;
 }
 
-/** Why bytes are no row of messages. */
+/** Error for bytes that are not valid frames. */
 export class FrameError extends Error {
-  /** The message is longer than allowed. */
+  /** Whether the message exceeds the size limit. */
   readonly isTooLarge: boolean;
 
   constructor(message: string, isTooLarge = false) {
@@ -29,22 +29,22 @@ export class FrameError extends Error {
   }
 }
 
-/** Puts messages together from chunks that are cut anywhere; holds no more than one message. */
+/** Assembles messages from arbitrary chunks; buffers no more than one message. */
 export class FrameReader {
   readonly #limitBytes: number;
   readonly #each: (frame: Frame) => void;
-  /** What has come and is not yet a message. */
+  /** Bytes received that do not form a message yet. */
   #pieces = new Pieces();
-  /** Bytes to wait for before anything can be said. */
+  /** Bytes needed before parsing can continue. */
   #wanted = PREFIX_BYTES;
 
-  /** @param limitBytes of one message. @param each takes them in order. */
+  /** @param limitBytes size limit of one message. @param each receives the messages in order. */
   constructor(limitBytes: number, each: (frame: Frame) => void) {
     this.#limitBytes = limitBytes;
     this.#each = each;
   }
 
-  /** @throws FrameError for a message that is too large, and for a flag that does not exist. */
+  /** @throws FrameError for a message that is too large, and for an unknown flag. */
   write(chunk: Uint8Array): void {
     this.#pieces.add(chunk);
     if (this.#pieces.length < this.#wanted) return;
@@ -65,7 +65,7 @@ export class FrameReader {
     if (bytes.length > 0) this.#pieces.add(bytes);
   }
 
-  /** All bytes have come. @throws FrameError where a message broke off. */
+  /** Ends the stream. @throws FrameError if a message is incomplete. */
   end(): void {
     if (this.#pieces.length > 0) throw new FrameError('a message broke off');
   }

@@ -5,20 +5,19 @@ import { MAX_DEPTH, readEnum, readMapKey, readScalar, refused, type ScalarOption
 import { type Moment, parseDuration, parseTimestamp } from './times.ts';
 import { isStruct, wrapped } from './to-data.ts';
 
-/** How data is read as messages. */
+/** Options for converting data to messages. */
 export interface FromDataOptions extends ScalarOptions {
-  /** Names of fields: as in the descriptor, as JSON has them, or either. */
+  /** Names of fields: as in the descriptor, as in JSON, or either. */
   readonly names: 'snake_case' | 'camelCase' | 'both';
 }
 
-/** Fields of a type by the names that data has for them. */
+/** Fields of a type by their names in the data. */
 type Fields = ReadonlyMap<string, DescField>;
 
 /**
- * Makes messages of data, as JSON of protocol buffers has it: 64-bit numbers as numbers or texts, bytes in base64, enums by
- * name or number, times as texts or as objects. Keys that name no field are left out; null is nothing.
- *
- * What cannot be converted is refused by `ValueError`, with the path of the field.
+ * Converts data to messages by the JSON mapping of protocol buffers: 64-bit numbers as numbers or strings, bytes in
+ * base64, enums by name or number, times as strings or objects. Unknown keys and null are ignored.
+ * Throws `ValueError` with the path of the field for a value that cannot be converted.
  */
 export class MessageReader {
   readonly #options: FromDataOptions;
@@ -30,7 +29,7 @@ export class MessageReader {
     this.#options = options;
   }
 
-  /** The field that data has under a name; undefined for none. */
+  /** The field for a name in the data; undefined if unknown. */
   field(type: DescMessage, name: string): DescField | undefined {
     return this.#fieldsOf(type).get(name);
   }
@@ -40,7 +39,7 @@ export class MessageReader {
     return this.#message(type, data, path, 0);
   }
 
-  /** The value of one item of a field: of a list one of its elements. @throws ValueError */
+  /** Converts one item of a field; for a list, one of its elements. @throws ValueError */
   readItem(field: DescField, data: Data, path: string, depth = 0): unknown {
     if (field.scalar !== undefined) return readScalar(field.scalar, data, path, this.#options);
     if (field.enum !== undefined) return readEnum(field.enum, data, path);
@@ -126,7 +125,7 @@ export class MessageReader {
       const { names } = this.#options;
       const byName = new Map<string, DescField>();
       if (names !== 'snake_case') for (const field of type.fields) byName.set(field.jsonName, field);
-      // Where two fields go by one name, it is that of the descriptor.
+      // If two fields share a name, the descriptor's name takes precedence.
       if (names !== 'camelCase') for (const field of type.fields) byName.set(field.name, field);
       fields = byName;
       this.#fields.set(type, fields);
@@ -135,7 +134,7 @@ export class MessageReader {
   }
 }
 
-/** Sets a field of which there is one. */
+/** Sets a singular field. */
 export function assign(message: Message, field: DescField, value: unknown): void {
   if (field.oneof) message[field.oneof.localName] = { case: field.localName, value };
   else message[field.localName] = value;
@@ -145,7 +144,7 @@ function moment(type: DescMessage, parsed: Moment | undefined, path: string): Me
   return parsed ? (create(type, parsed as never) as unknown as Message) : refused(path, type.typeName);
 }
 
-/** Null is a value of these types. */
+/** Whether null is a value of the field's type. */
 function takesNull({ fieldKind, message, enum: values }: DescField): boolean {
   if (fieldKind === 'message') return message.typeName === 'google.protobuf.Value';
   return fieldKind === 'enum' && values.typeName === 'google.protobuf.NullValue';

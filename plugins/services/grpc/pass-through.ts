@@ -2,15 +2,15 @@ import type { DescMessage } from '@bufbuild/protobuf';
 import { defineSlot } from '#contract';
 
 /**
- * A call of the gRPC server whose one backend speaks gRPC with the same messages: bytes pass as they are. The server leaves
- * it on the call, the backend fills `response` in.
+ * Pass-through state of a gRPC server call whose only backend speaks gRPC with the same messages: bytes are forwarded
+ * unchanged. The server attaches it to the call; the backend sets `response`.
  */
 export interface PassThrough {
   readonly input: DescMessage;
   readonly output: DescMessage;
   /** The encoded request. */
   readonly request: Uint8Array;
-  /** The encoded response; null for a backend that did not take part. */
+  /** The encoded response; null if the backend did not use the pass-through. */
   response: Uint8Array | null;
 }
 

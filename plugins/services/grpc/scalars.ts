@@ -1,23 +1,23 @@
 import { type DescEnum, ScalarType } from '@bufbuild/protobuf';
 import type { Data } from '#contract';
 
-/** Deepest nesting of a message, as in what is decoded. */
+/** Deepest nesting of a message, the same as for decoding. */
 export const MAX_DEPTH = 100;
 
-/** A value that a field cannot have. */
+/** Error for a value that a field does not accept. */
 export class ValueError extends Error {}
 
-/** @throws ValueError always. @param path of the field; empty for the whole. */
+/** @throws ValueError always. @param path of the field; empty for the whole message. */
 export function refused(path: string, wanted: string): never {
   throw new ValueError(path === '' ? `it is not ${wanted}` : `${path} is not ${wanted}`);
 }
 
 export interface ScalarOptions {
-  /** A text for bytes that is no base64 stands for its own bytes. */
+  /** Uses a string for bytes literally when it is not valid base64. */
   readonly takesPlainBytes: boolean;
 }
 
-/** The value of a scalar field. @throws ValueError */
+/** Converts the value of a scalar field. @throws ValueError */
 export function readScalar(type: ScalarType, data: Data, path: string, options: ScalarOptions): unknown {
   switch (type) {
     case ScalarType.STRING:
@@ -47,7 +47,7 @@ export function readScalar(type: ScalarType, data: Data, path: string, options: 
   }
 }
 
-/** The digits of a number, or of a text that is one; undefined for anything else. */
+/** The digits of a number or a numeric string; undefined for anything else. */
 function digitsOf(data: Data): string | undefined {
   const text = typeof data === 'number' ? String(data) : JSON.isRawJSON(data) ? data.rawJSON : data;
   return typeof text === 'string' && text.length <= MAX_DIGITS ? text : undefined;
@@ -67,7 +67,7 @@ function readWhole(data: Data, path: string, least: bigint, most: bigint): bigin
   const text = digitsOf(data);
   let value: bigint | null = null;
   if (text !== undefined && /^-?\d+$/.test(text)) value = BigInt(text);
-  // `1e3` and `2.0` are whole, too.
+  // `1e3` and `2.0` are integers too.
   else if (text !== undefined && /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text) && Number.isSafeInteger(Number(text)))
     value = BigInt(Number(text));
   return value !== null && value >= least && value <= most
@@ -85,7 +85,7 @@ function readBytes(data: Data, path: string, { takesPlainBytes }: ScalarOptions)
   return takesPlainBytes ? Buffer.from(data) : refused(path, 'base64');
 }
 
-/** The number of an enum's value, by name or number. @throws ValueError */
+/** Converts an enum value, given by name or number, to its number. @throws ValueError */
 export function readEnum(type: DescEnum, data: Data, path: string): number {
   if (data === null && type.typeName === 'google.protobuf.NullValue') return 0;
   if (typeof data === 'string') {
@@ -101,7 +101,7 @@ export function readEnum(type: DescEnum, data: Data, path: string): number {
   return refused(path, `one of ${names.join(', ')}${type.values.length > names.length ? ', …' : ''}`);
 }
 
-/** The key of a map, which data always has as a text. @throws ValueError */
+/** Converts the key of a map, which is always a string in the data. @throws ValueError */
 export function readMapKey(type: ScalarType, key: string, path: string): string {
   if (type === ScalarType.STRING) return key;
   if (type === ScalarType.BOOL) return key === 'true' || key === 'false' ? key : refused(path, 'true or false');

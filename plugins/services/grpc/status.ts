@@ -1,6 +1,6 @@
 import { BackendError } from '#contract';
 
-/** Status codes of gRPC. */
+/** gRPC status codes. */
 export const OK = 0;
 export const CANCELLED = 1;
 export const UNKNOWN = 2;
@@ -13,7 +13,7 @@ export const INTERNAL = 13;
 export const UNAVAILABLE = 14;
 export const UNAUTHENTICATED = 16;
 
-/** Each code's name and the status of HTTP that stands for it. */
+/** Name and equivalent HTTP status of each code. */
 const codes: readonly (readonly [name: string, httpStatus: number])[] = [
   ['OK', 200],
   ['CANCELLED', 499],
@@ -34,17 +34,17 @@ const codes: readonly (readonly [name: string, httpStatus: number])[] = [
   ['UNAUTHENTICATED', 401],
 ];
 
-/** The name of a code; one that nobody knows is UNKNOWN. */
+/** The name of a code; UNKNOWN for an undefined code. */
 export function nameOf(code: number): string {
   return codes[code]?.[0] ?? 'UNKNOWN';
 }
 
-/** The status of HTTP that stands for a code. */
+/** HTTP status equivalent to a code. */
 export function httpStatusOf(code: number): number {
   return codes[code]?.[1] ?? 500;
 }
 
-/** What a status of HTTP means in gRPC, to a client of the gateway; undefined for one that means nothing particular. */
+/** gRPC code for an HTTP status, as seen by a client of the gateway; undefined if it has no specific equivalent. */
 export function codeOfHttp(status: number): number | undefined {
   return fromHttp.get(status);
 }
@@ -60,12 +60,12 @@ const fromHttp: ReadonlyMap<number, number> = new Map([
   [504, DEADLINE_EXCEEDED],
 ]);
 
-/** A call that a gRPC server, or the way to it, has answered with another status than OK. Code: `GRPC_STATUS`. */
+/** Error for a call that a gRPC server, or the path to it, ended with a status other than OK. Code: `GRPC_STATUS`. */
 export class GrpcError extends BackendError {
   readonly status: number;
-  /** The server's own words. */
+  /** The server's original message. */
   readonly detail: string;
-  /** The server has said so; else it is about the way there. */
+  /** Whether the server sent the status; otherwise it describes the path to the server. */
   readonly isOfServer: boolean;
 
   constructor(status: number, detail: string, isOfServer = false) {
@@ -79,7 +79,7 @@ export class GrpcError extends BackendError {
 
 const MAX_DETAIL = 1024;
 
-/** What travels as `grpc-message`: printable ASCII as it is, every other byte of UTF-8 as `%XX`. */
+/** Encodes a `grpc-message`: printable ASCII unchanged, every other byte of UTF-8 as `%XX`. */
 export function encodeMessage(text: string): string {
   if (/^[\x20-\x24\x26-\x7e]*$/.test(text)) return text;
   let encoded = '';
@@ -92,7 +92,7 @@ export function encodeMessage(text: string): string {
 
 const PERCENT = 0x25;
 
-/** The text of a `grpc-message`; what is no escape stands for itself. */
+/** Decodes a `grpc-message`; invalid escapes are kept literally. */
 export function decodeMessage(encoded: string): string {
   if (!encoded.includes('%')) return encoded;
   const bytes = encoded.replace(/%([0-9a-f]{2})/gi, (_escape, hex: string) =>
@@ -101,7 +101,7 @@ export function decodeMessage(encoded: string): string {
   return Buffer.from(bytes, 'latin1').toString();
 }
 
-/** The code of a `grpc-status`; UNKNOWN for what is none. */
+/** Parses a `grpc-status`; UNKNOWN if invalid. */
 export function readCode(text: unknown): number {
   return typeof text === 'string' && /^\d{1,9}$/.test(text) ? Number(text) : UNKNOWN;
 }

@@ -4,14 +4,14 @@ import { type Data, type DataObject, setKey } from '#contract';
 import type { DescMessage, GrpcCatalog, Message } from './catalog.ts';
 import { formatDuration, formatTimestamp } from './times.ts';
 
-/** How messages are written as data. */
+/** Options for converting messages to data. */
 export interface ToDataOptions {
-  /** Names of fields: as in the descriptor, or as JSON has them. */
+  /** Names of fields: as in the descriptor, or as in JSON. */
   readonly names: 'snake_case' | 'camelCase';
   readonly enumsAsText: boolean;
   readonly timestampsAsText: boolean;
   readonly durationsAsText: boolean;
-  /** Fields that are not set are left out; else they are there with their default or zero. */
+  /** Omits fields that are not set; otherwise they appear with their default or zero. */
   readonly omitsUnset: boolean;
 }
 
@@ -19,7 +19,7 @@ type Write = (value: unknown) => Data;
 type WriteField = (message: Message, data: DataObject) => void;
 type WriteMessage = (message: Message) => Data;
 
-/** Writes messages of one catalog as data, in one way. What is found out about a type is found out once. */
+/** Converts messages of one catalog to data, with fixed options. Each type is analyzed once. */
 export class DataWriter {
   readonly #options: ToDataOptions;
   readonly #registry: GrpcCatalog['registry'];
@@ -30,14 +30,14 @@ export class DataWriter {
     this.#options = options;
   }
 
-  /** What writes a message of this type; of a well-known type it may make something else than an object. */
+  /** The writer for a message type; a well-known type may produce something other than an object. */
   writer(type: DescMessage): WriteMessage {
     let writer = this.#writers.get(type);
     if (!writer) {
       const fields: WriteField[] = [];
       writer = this.#wellKnown(type) ?? ((message) => writeAll(fields, message));
       this.#writers.set(type, writer);
-      // Types hold one another: the writer is known before those of its fields are made.
+      // Types can be recursive: the writer is registered before those of its fields are created.
       for (const field of type.fields) fields.push(this.#field(field));
     }
     return writer;
@@ -63,7 +63,7 @@ export class DataWriter {
     return (message) => write(message[value.localName]);
   }
 
-  /** A message of a type that is not known stays encoded. */
+  /** A message of an unknown type stays encoded. */
   #any(type: DescMessage, message: Message): Data {
     try {
       return toJson(type, message as never, { registry: this.#registry, useProtoFieldName: true }) as Data;
@@ -105,7 +105,7 @@ export class DataWriter {
   #value(field: DescField & { fieldKind: 'scalar' | 'enum' | 'message' }): Write {
     if (field.fieldKind === 'scalar') return this.#scalar(field.scalar);
     if (field.fieldKind === 'enum') return this.#enum(field.enum);
-    // Fields of these types hold what is in them.
+    // Fields of wrapper types contain the wrapped value.
     const value = field.oneof ? undefined : wrapped(field.message);
     if (value) return this.#scalar(value.scalar);
     if (isStruct(field)) return (held) => held as Data;
@@ -159,7 +159,7 @@ export class DataWriter {
   }
 }
 
-/** Fields of proto3 that are there or not by their value. */
+/** Presence of proto3 fields that count as set by their value. */
 const IMPLICIT = 2;
 
 function writeAll(fields: readonly WriteField[], message: Message): DataObject {
@@ -168,7 +168,7 @@ function writeAll(fields: readonly WriteField[], message: Message): DataObject {
   return data;
 }
 
-/** A number where JavaScript's keeps it, else its digits as text. */
+/** A number if JavaScript can represent it exactly, otherwise its digits as a string. */
 function exact(value: bigint): number | string {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : String(value);
@@ -176,7 +176,7 @@ function exact(value: bigint): number | string {
 
 function isZero(value: unknown): boolean {
   if (value instanceof Uint8Array) return value.length === 0;
-  // Minus zero is a value.
+  // Negative zero is a value.
   return value === '' || value === false || value === 0n || Object.is(value, 0);
 }
 
@@ -196,14 +196,14 @@ function defaultOf(field: DescField & { fieldKind: 'scalar' | 'enum' }): unknown
   }
 }
 
-/** The one field of a wrapper such as `google.protobuf.StringValue`; undefined for any other type. */
+/** The only field of a wrapper such as `google.protobuf.StringValue`; undefined for any other type. */
 export function wrapped({ typeName, fields }: DescMessage): (DescField & { fieldKind: 'scalar' }) | undefined {
   const isWrapper = /^google\.protobuf\.(?:(?:U?Int(?:32|64)|Bool|String|Bytes|Double|Float)Value)$/.test(typeName);
   const [value] = fields;
   return isWrapper && value?.fieldKind === 'scalar' ? value : undefined;
 }
 
-/** The field holds the JSON of a `Struct`, not a message. */
+/** Whether the field contains the JSON of a `Struct` instead of a message. */
 export function isStruct({ message, parent }: DescField): boolean {
   return message?.typeName === 'google.protobuf.Struct' && parent.typeName !== 'google.protobuf.Value';
 }

@@ -9,39 +9,39 @@ import {
 import type { Socket } from 'node:net';
 import { timerMs } from '#contract';
 
-/** What a connection is made on, and its limits. */
+/** Socket and limits of a connection. */
 export interface ConnectionSettings {
-  /** Connected, or about to be. */
+  /** Connected or connecting. */
   readonly socket: Socket;
-  /** As in `https://host:port`. */
+  /** Such as `https://host:port`. */
   readonly origin: string;
-  /** Longest time until the server has said what it allows, in milliseconds; 0 for the default. */
+  /** Longest wait for the server's settings, in milliseconds; 0 for the default. */
   readonly timeoutMs: number;
-  /** Bytes of a response that may be on their way before anybody reads them. */
+  /** Flow-control window of a stream: bytes of a response that may be in flight before they are read. */
   readonly streamWindowBytes: number;
-  /** What is wrong with where the socket came out; null for nothing. Default: nothing is. */
+  /** Checks the address that the socket connected to; null if it is allowed. Default: everything is allowed. */
   readonly refuses?: (socket: Socket) => Error | null;
-  /** Told once the server has said what it allows. */
+  /** Called once the server's settings have arrived. */
   readonly settled?: () => void;
 }
 
 const DIAL_MS = 20_000;
-/** How long the other side may take to answer a PING. */
+/** Longest wait for the response to a PING, in milliseconds. */
 const PING_MS = 5_000;
-/** Servers close connections that send PINGs more often. */
+/** Shortest interval between PINGs, in milliseconds: servers close connections that send them more often. */
 const PING_PAUSE_MS = 10_000;
-/** Bytes of all responses of a connection that may be on their way. */
+/** Flow-control window of a connection: bytes of all its responses that may be in flight. */
 const CONNECTION_WINDOW_BYTES = 8 * 1024 * 1024;
-/** Fields of a response head; a larger one ends its stream. */
+/** Most fields of a response head; a larger one ends its stream. */
 const MAX_HEADER_PAIRS = 2000;
-/** Bytes of a response head. The library ends a connection over one that takes more than 144 KiB of frames. */
+/** Most bytes of a response head. The library ends a connection over one that takes more than 144 KiB of frames. */
 const MAX_HEADER_BYTES = 128 * 1024;
 const SESSION_MEMORY_MB = 64;
-/** Calls at once where the server does not say. */
+/** Concurrent calls if the server sets no limit. */
 const DEFAULT_STREAMS = 100;
 const MAX_STREAMS = 10_000;
 
-/** Headers are sent as they came, also those twice that are to be there once. The types of Node do not know it of clients. */
+/** Preserves headers as received, including duplicates of single-value fields. Node's types lack this option for clients. */
 const asReceived = { strictSingleValueFields: false };
 
 /** The server has closed the connection. */
@@ -53,9 +53,9 @@ class ConnectionClosed extends Error {
   }
 }
 
-/** A connection to a server, on which calls run side by side. */
+/** A connection to a server with concurrent calls. */
 export class Connection {
-  /** Calls that run. */
+  /** Number of active calls. */
   calls = 0;
   readonly #socket: Socket;
   readonly #session: ClientHttp2Session;
@@ -69,7 +69,7 @@ export class Connection {
   #asked = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param closed told once, when no call can begin on it any more. */
+  /** @param closed called once, when the connection accepts no further calls. */
   constructor(
     { socket, origin, timeoutMs, streamWindowBytes, refuses, settled }: ConnectionSettings,
     closed: (connection: Connection) => void,
@@ -104,39 +104,39 @@ export class Connection {
     });
     this.#session.on('error', (error) => this.#over(error));
     this.#session.once('close', () => this.#over(new ConnectionClosed()));
-    // Node ends a session with its socket, but for what the socket says before there is one.
+    // Node ends a session with its socket, but does not handle socket errors that occur before the session exists.
     socket.on('error', (error) => this.destroy(error));
   }
 
-  /** Why there is none; null while it lives. */
+  /** Why the connection failed; null while it is alive. */
   get failure(): Error | null {
-    // Node ends the streams of a lost connection before it says so.
+    // Node ends the streams of a lost connection before it reports the loss.
     if (this.#socket.destroyed) this.#failure ??= new ConnectionClosed();
     return this.#failure;
   }
 
-  /** True once it has been used for something. */
+  /** Whether the connection has been established. */
   get isConnected(): boolean {
     return this.#isConnected;
   }
 
-  /** Another call can begin on it at once. */
+  /** Whether another call can start immediately. */
   get isFree(): boolean {
     return !this.#socket.destroyed && !this.#isLeaving && !this.#isSuspect && this.calls < this.#limit;
   }
 
-  /** The server has said that it will not look at a stream: its request can be sent again, whatever it is. */
+  /** Whether the server declared that it did not process a stream: its request can be sent again, regardless of the method. */
   hasLeftOut(stream: ClientHttp2Stream): boolean {
     return stream.rstCode === constants.NGHTTP2_REFUSED_STREAM || (stream.id ?? 0) > this.#lastStream;
   }
 
-  /** Bytes that have come. */
+  /** Bytes received. */
   get bytesRead(): number {
     const { socket } = this.#session;
     return this.#session.destroyed || !socket ? 0 : socket.bytesRead;
   }
 
-  /** Begins a call; `leave` must follow. @throws Error where there is no connection. */
+  /** Starts a call; `leave` must follow. @throws Error if the connection has failed. */
   open(headers: OutgoingHttpHeaders | readonly string[], options?: ClientSessionRequestOptions): ClientHttp2Stream {
     const stream = this.#session.request(headers, options);
     this.calls += 1;
@@ -149,8 +149,8 @@ export class Connection {
   }
 
   /**
-   * Nothing has come for as long as a whole call could wait: no further call begins here until the server has answered a
-   * PING. One that does not is cut off.
+   * Reports that nothing has arrived for the duration of a call's timeout: no further call starts here until the server
+   * has responded to a PING. Otherwise the connection is closed.
    */
   suspect(): void {
     const now = performance.now();
@@ -165,13 +165,13 @@ export class Connection {
     });
   }
 
-  /** Ends with its last call. */
+  /** Closes after the last call. */
   close(): void {
     this.#leave();
     if (this.calls === 0) this.#session.close();
   }
 
-  /** Ends now, and every call with it. */
+  /** Closes immediately and ends every call. */
   destroy(reason: Error): void {
     this.#over(reason);
     this.#session.destroy(reason, constants.NGHTTP2_CANCEL);
@@ -187,7 +187,7 @@ export class Connection {
     this.#failure ??= reason;
     clearTimeout(this.#timer);
     this.#leave();
-    // A session that was about to end would wait for a server that has nothing more to say.
+    // A session that was closing would wait for a server that has nothing more to send.
     this.#socket.destroy();
   }
 }
