@@ -2,7 +2,7 @@ import type { Clock, Log } from '#contract';
 
 const PAUSE_MS = 1000;
 
-/** Writes a warning at most once a second: clients decide how often there is a reason for one. */
+/** Creates a function that logs a warning at most once a second: clients control how often it is triggered. */
 export function limitedWarning(log: Log, clock: Clock): (message: () => string) => void {
   let quietUntil = Number.NEGATIVE_INFINITY;
   return (message) => {

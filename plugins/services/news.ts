@@ -1,17 +1,17 @@
-/** News of something that another request or another process is finding out, for those who wait for it. */
+/** Notifies waiters of something that another request or process is finding out. */
 export class News {
-  /** How much of it there has been. */
+  /** Number of notifications so far. */
   count = 0;
   readonly #waiting = new Set<() => void>();
 
-  /** There is some. */
+  /** Notifies all waiters. */
   spread(): void {
     this.count++;
     for (const wake of this.#waiting) wake();
     this.#waiting.clear();
   }
 
-  /** Resolves with the next, or when none can be expected any more: after so many milliseconds, and with the signal. */
+  /** Resolves with the next notification, after `mostMs` milliseconds, or when the signal is aborted. */
   next(mostMs: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const wake = () => {

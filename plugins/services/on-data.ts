@@ -10,8 +10,8 @@ import {
 } from '#contract';
 
 /**
- * Puts what `change` makes of the data of a reply in its place, where there is data; the rest of the reply stays. A CallError
- * that it throws fails the reply.
+ * Replaces the data of a reply with the result of `change`, if there is data; the rest of the reply is unchanged. A
+ * CallError thrown by `change` fails the reply.
  */
 export function onData(change: (data: DataObject) => DataObject): Wrap<PipeRequest> {
   const replace = (reply: Reply): Reply => {
@@ -30,7 +30,7 @@ export function onData(change: (data: DataObject) => DataObject): Wrap<PipeReque
   };
 }
 
-/** The encoding by which bytes pass at a place undecoded; undefined where none does. */
+/** The encoding with which bytes are passed through undecoded at a site; undefined if there is none. */
 export function rawEncodingAt(
   site: EndpointSite<unknown> & Partial<Pick<BackendSite<unknown>, 'backend'>>,
 ): string | undefined {

@@ -1,6 +1,6 @@
 import { Call, type Log } from '#contract';
 
-/** Runs something under a call of the gateway's own, which ends after so many milliseconds and with the signal. */
+/** Runs a function with a call of the gateway's own, which ends after `timeoutMs` milliseconds or when the signal is aborted. */
 export async function underOwnCall<T>(
   log: Log,
   timeoutMs: number,

@@ -1,21 +1,21 @@
 import { type EndpointSite, findNear, paramKey } from '#contract';
 
-/** What of a limit says how clients are told apart. */
+/** The part of a limit that defines how clients are distinguished. */
 interface Telling {
   readonly strategy?: string;
   readonly key: string;
 }
 
-/** Whether clients are told apart by a path variable that a path does not have. */
+/** Whether clients are distinguished by a path variable that the path does not contain. */
 export function lacksParam(path: string, { strategy, key }: Telling): boolean {
   if (strategy?.toLowerCase() !== 'param' || key === '') return false;
   return !path.includes(`{${key}}`) && !(path.endsWith('/*') && paramKey(key) === 'Wildcard');
 }
 
 /**
- * A path variable the endpoint does not have would refuse every request.
+ * Rejects a path variable that the endpoint does not have: it would make every request fail.
  * @param pointer of the limit below the site's own configuration.
- * @throws ConfigError of this code.
+ * @throws ConfigError with the given code.
  */
 export function refuseUnknownParam(
   site: EndpointSite<unknown>,

@@ -1,11 +1,11 @@
 import { getPath, type PipeRequest, textOf } from '#contract';
 
-/** A request with parameters; that of a client has no earlier answers. */
+/** A request with parameters; a client's request has no earlier responses. */
 type WithParams = Pick<PipeRequest, 'params'> & Partial<Pick<PipeRequest, 'earlier'>>;
 
 /**
- * A parameter as components see it: a path variable, `Id_user`, or a value of an earlier answer of a sequential endpoint,
- * `Resp0_user.id`. Undefined when there is none.
+ * Looks up a parameter for components: a path variable, `Id_user`, or a value of an earlier response of a sequential
+ * endpoint, `Resp0_user.id`. Undefined if it does not exist.
  */
 export function paramOf(request: WithParams, name: string): string | undefined {
   if (Object.hasOwn(request.params, name)) return request.params[name];

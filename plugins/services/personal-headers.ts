@@ -1,13 +1,14 @@
 import { definePort, type Offer, offer, type Port } from '#contract';
 
-/** Says that any header may tell who asks, as where a script sets what it likes. */
+/** Marks any header as possibly identifying the user, for example when a script can set any header. */
 export const ANY_HEADER = '*';
 
 /**
- * Names of headers in requests to backends that may tell who asks: made of the claims of a token, or by a script. Whoever sets
- * such headers offers their names here, so that a cache never gives one user what was made for another.
+ * Names of headers in backend requests that may identify the user: created from the claims of a token, or by a script.
+ * Components that set such headers register their names here, so that a cache never serves one user's response to
+ * another.
  */
 export const personalHeaders: Port<readonly string[]> = definePort('personal headers');
 
-/** What is offered by whoever runs code of the operator's on requests. */
+/** Offer of components that run operator code on requests. */
 export const anyHeader: Offer = offer(personalHeaders, [ANY_HEADER]);

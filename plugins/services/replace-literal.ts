@@ -1,11 +1,12 @@
 import { PatternLimit } from '#contract';
 
-/** Longest text that is made, in UTF-16 units. */
+/** Longest text that is produced, in UTF-16 units. */
 const LONGEST = 32 * 1024 * 1024;
 
 /**
- * Prepares the replacement of every occurrence of a text, as it stands, by another one.
- * @param find at least one character. @returns what does so; it throws PatternLimit for what becomes too long.
+ * Prepares the replacement of every literal occurrence of a text.
+ * @param find at least one character. @returns the replacing function; it throws PatternLimit if the result is too
+ * long.
  */
 export function replaceLiteral(find: string, replacement: string): (text: string) => string {
   const growth = replacement.length - find.length;

@@ -1,15 +1,15 @@
 import { type Call, type ClientRequest, definePort, type Port, type Reply } from '#contract';
 
-/** Counts a request; a reply is a refusal. */
+/** Counts a request; a reply means that it is rejected. */
 export type CountRequest = (request: ClientRequest, call: Call) => Reply | undefined | Promise<Reply | undefined>;
 
 /**
- * Limits of the whole service stand around endpoints, and offer here what they do. Who answers requests that no endpoint is for,
- * as with files, has them counted so.
+ * Limits of the whole service wrap endpoints, and are offered here too. Components that respond to requests without an
+ * endpoint, such as file servers, use them to count those requests.
  */
 export const serviceLimits: Port<CountRequest> = definePort('service limits');
 
-/** Counts a request for several limits, until one refuses it. Null for none. */
+/** Counts a request for several limits, until one rejects it. Null without limits. */
 export function countingFor(limits: readonly CountRequest[]): CountRequest | null {
   if (limits.length === 0) return null;
   return async (request, call) => {

@@ -1,20 +1,21 @@
 import { CallError, type Data, type DataObject, getKey, isObject, setKey } from '#contract';
 
-/** Makes another text of one. */
+/** Transforms a text. */
 export type ChangeText = (text: string) => string;
 
-/** What a path may lead through. */
+/** Rules for paths. */
 export interface PathRules {
-  /** Arrays too: a number is the position of an item, `*` stands for all items, and for all values of an object. */
+  /** Supports arrays: a number is the index of an item, `*` stands for all items, and for all values of an object. */
   readonly entersArrays: boolean;
 }
 
-/** What all texts of one path may grow by together, in UTF-16 units. */
+/** Limit of the total growth of all texts of one path, in UTF-16 units. */
 const MOST_GROWTH = 64 * 1024 * 1024;
 
 /**
- * Compiles a change of the texts that a dotted path leads to, in place. What is missing or is no text is left alone.
- * @returns what changes data; it throws a CallError TEXT_LIMIT where the texts become too long together.
+ * Compiles an in-place change of the texts at a dotted path. Missing values and values that are not texts are left
+ * unchanged.
+ * @returns a function that changes data; it throws a CallError TEXT_LIMIT if the texts become too long in total.
  */
 export function changeTexts(path: string, change: ChangeText, { entersArrays }: PathRules): (data: DataObject) => void {
   const steps = path.split('.');

@@ -2,7 +2,7 @@ import { type Call, isHeaderName, type Schema, type Site } from '#contract';
 import { compileExpression } from './cel/expression.ts';
 import { CelMistake } from './cel/mistake.ts';
 
-/** The header that holds the plan of a caller. */
+/** Header that contains the caller's plan. */
 export const tierKeySchema = {
   type: 'string',
   minLength: 1,
@@ -10,7 +10,7 @@ export const tierKeySchema = {
   examples: ['X-Plan'],
 } as const satisfies Schema;
 
-/** What a tier says of the plans that it is for. */
+/** Schema fields of a tier that select its plans. */
 export const tierFields = {
   tier_value: {
     type: 'string',
@@ -28,20 +28,20 @@ export const tierFields = {
   },
 } as const satisfies Record<string, Schema>;
 
-/** A tier as it is configured. */
+/** A configured tier. */
 export interface TierConfig {
   readonly tier_value: string;
   readonly tier_value_as: 'literal' | 'policy' | '*';
 }
 
-/** Whether a plan is that of a tier. @param value of the header, empty where there is none. */
+/** Whether a plan matches a tier. @param value value of the header, empty if absent. */
 type Matches = (value: string, call: Call) => boolean;
 
 const variables = new Map([['value', 'string']] as const);
 
 /**
- * Compiles the tiers of a configuration. Warnings: TIER_HIDDEN for one that no caller comes to.
- * @returns position of the first tier that a plan is of; -1 for none.
+ * Compiles the tiers of a configuration. Warnings: TIER_HIDDEN for a tier that no caller can reach.
+ * @returns index of the first tier that matches a plan; -1 if none matches.
  * @throws ConfigError TIER_KEY, or a code of `compileExpression`.
  */
 export function tierFinder(

@@ -1,6 +1,6 @@
 import type { Schema } from '#contract';
 
-/** What may stand around the backends of a workflow: what works on requests and data, and needs no client. */
+/** Components allowed around the backends of a workflow: those that process requests and data, and need no client. */
 export const workflowComponents: readonly string[] = [
   'modifier/jmespath',
   'modifier/lua-proxy',
@@ -13,10 +13,10 @@ export const workflowComponents: readonly string[] = [
   'validation/json-schema',
 ];
 
-/** Backends of a workflow are called one after another where nothing else is written. */
+/** Backends of a workflow are called one after another by default. */
 export const workflowDefaults = { proxy: { sequential: true } } as const;
 
-/** @param description what each encoding makes of it. */
+/** @param description effect of each encoding. */
 export const workflowEncoding = <const Description extends string>(description: Description) =>
   ({
     type: 'string',

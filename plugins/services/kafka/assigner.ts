@@ -1,6 +1,9 @@
 import type { GroupPartitionsAssigner } from '@platformatic/kafka';
 
-/** Each member gets neighboring partitions of every topic that it reads, the first ones one more where they do not divide evenly. */
+/**
+ * Range assignor: each member gets a contiguous range of the partitions of every topic it reads; the first members get
+ * one more if they do not divide evenly.
+ */
 export const rangeAssigner: GroupPartitionsAssigner = (_current, members, topics, metadata) => {
   const assignments = new Map([...members.keys()].map((memberId) => [memberId, new Map()]));
   for (const topic of topics) {

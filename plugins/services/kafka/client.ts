@@ -15,7 +15,7 @@ export function loadKafka(): Promise<typeof import('@platformatic/kafka')> {
   return loading;
 }
 
-/** What any client is made with. */
+/** Options shared by all clients. */
 export function clientOptions(settings: KafkaSettings): BaseOptions {
   const { brokers, tls, user } = settings;
   const hosts = brokers.map((broker) => broker.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
@@ -28,7 +28,7 @@ export function clientOptions(settings: KafkaSettings): BaseOptions {
     retryDelay: settings.metadataBackoffMs,
     strict: true,
     ...(settings.rack !== '' && { clientRack: settings.rack }),
-    // TLS asks for servers by name; an address is none.
+    // TLS server name indication needs a host name; an IP address is not one.
     ...(tls && { tls: { ...tls }, tlsServerName: hosts.every((host) => isIP(host) === 0) }),
     ...(user && { sasl: saslOptions(user) }),
   };
@@ -46,16 +46,17 @@ function saslOptions({ mechanism, user, password, authorizationId }: KafkaUser):
   };
 }
 
-/** Notes why brokers are not reached, which the errors of the library do not say. */
+/** Records why brokers cannot be reached, which the library's errors do not say. */
 export class KafkaTroubles {
-  /** Connections that have begun to authenticate, and did not get through. */
+  /** Connections that have started but not completed authentication. */
   #authenticating = 0;
-  /** What a broker has sent that is no response. */
+  /** Error for invalid data sent by a broker instead of a response. */
   #refused: Error | null = null;
 
   /**
-   * Follows the connections of a client, whose errors have listeners from now on.
-   * @param askedBytes of records in one response. @param lost called where the client may wait for a response in vain.
+   * Observes the connections of a client, and attaches error listeners to them.
+   * @param askedBytes limit of record bytes requested in one response. @param lost called when the client might wait
+   * for a response that never arrives.
    */
   follow(pool: ConnectionPool, askedBytes: number, lost: (error: Error) => void): void {
     this.#authenticating = 0;
@@ -76,7 +77,7 @@ export class KafkaTroubles {
     });
   }
 
-  /** What has gone wrong, in one line for people. */
+  /** Formats a failure as one readable line. */
   reasonOf(error: unknown): string {
     const known = [...errorsIn(this.#refused ?? error)];
     const authentication = known.find(({ code }) => code === 'PLT_KFK_AUTHENTICATION');
@@ -97,11 +98,11 @@ export class KafkaTroubles {
 
 interface KafkaError extends Error {
   readonly code?: string;
-  /** Name of an error that a broker responds with. */
+  /** Name of the error in a broker's response. */
   readonly apiId?: string;
 }
 
-/** An error with all that has led to it, outermost first; as many as people read. */
+/** Yields an error and its causes, outermost first, up to a readable number. */
 export function* errorsIn(error: unknown, depth = 0): Generator<KafkaError> {
   if (!(error instanceof Error) || depth > 8) return;
   yield error;

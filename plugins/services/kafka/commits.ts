@@ -6,38 +6,39 @@ interface Offset {
   readonly offset: bigint;
 }
 
-/** Wait before offsets that were not committed are tried again, in milliseconds. */
+/** Wait before failed commits are retried, in milliseconds. */
 const AGAIN_MS = 1000;
-/** Of an offset whose leader nobody has asked for. */
+/** Leader epoch of an offset whose leader is unknown. */
 const NO_EPOCH = -1;
 
 type Client = Consumer<Buffer, Buffer, Buffer, Buffer>;
 
-/** Commits offsets: one request at a time, with the latest of each partition, over one client after another. */
+/** Commits offsets: one request at a time, with the latest offset of each partition, across successive clients. */
 export class Commits {
   #client: Client | null = null;
-  /** Partitions of the member, as in `orders:0`. */
+  /** Assigned partitions, as in `orders:0`. */
   #own: ReadonlySet<string> = new Set();
   readonly #pending = new Map<string, Offset>();
   #committing: Promise<void> | null = null;
   #again: NodeJS.Timeout | null = null;
 
-  /** @param offset of the next record to be read. */
+  /** @param offset offset of the next record to read. */
   commit(topic: string, partition: number, offset: bigint): void {
     this.#add({ topic, partition, offset });
     this.#run();
   }
 
   /**
-   * A member has its partitions: offsets of others are none of its business. Commits where the group begins that has no offset yet: what is written while nobody reads is read later.
-   * @param offsets where this member begins, by partition.
+   * Starts a member with its assigned partitions: offsets of others are ignored. Commits the starting position of
+   * partitions without an offset, so that records written while the group has no reader are read later.
+   * @param offsets where this member starts, by partition.
    */
   async begin(
     client: Client,
     assignments: readonly GroupAssignment[],
     offsets: ReadonlyMap<string, bigint>,
   ): Promise<void> {
-    // What one that was lost is still being asked may have no answer for long.
+    // A request sent over a lost client may remain without a response for long.
     if (this.#client !== client) this.#committing = null;
     this.#client = client;
     this.#own = new Set(assignments.flatMap(({ topic, partitions }) => partitions.map((one) => `${topic}:${one}`)));
@@ -47,7 +48,7 @@ export class Commits {
     try {
       committed = await client.listCommittedOffsets({ topics: [...assignments] });
     } catch {
-      // Whatever is wrong, records cannot be read either.
+      // If this fails, records cannot be read either.
       return;
     }
     for (const { topic, partitions } of assignments) {
@@ -60,7 +61,7 @@ export class Commits {
     this.#run();
   }
 
-  /** Commits what is pending, once more where it fails; the client is of no use after it, unless another one is in its place. */
+  /** Commits pending offsets, with one retry; the client must not be used afterwards, unless another one has replaced it. */
   async finish(client: Client): Promise<void> {
     await this.#committing;
     if (this.#client !== client) return;
@@ -86,14 +87,14 @@ export class Commits {
     const committing = this.#commitAll(client).then(() => {
       if (this.#committing !== committing) return;
       this.#committing = null;
-      // What came in the moment in which it ended.
+      // Commits offsets that arrived just as it ended.
       if (!this.#again) this.#run();
     });
     this.#committing = committing;
   }
 
   async #commitAll(client: Client): Promise<void> {
-    // What is done in the same turn of the loop is committed together.
+    // Offsets from the same turn of the event loop are committed together.
     await Promise.resolve();
     while (this.#pending.size > 0) {
       const offsets = [...this.#pending.values()];
@@ -101,7 +102,7 @@ export class Commits {
       try {
         await client.commit({ offsets: offsets.map((one) => ({ ...one, leaderEpoch: NO_EPOCH })) });
       } catch {
-        // The partitions may be those of others by now, or the brokers are gone: at worst records are read again.
+        // The partitions may be reassigned by now, or the brokers unreachable: at worst records are read again.
         for (const offset of offsets) if (this.#own.has(placeOf(offset))) this.#add(offset);
         if (this.#client !== client) this.#run();
         else this.#again = setTimeout(() => this.#run(), AGAIN_MS).unref();

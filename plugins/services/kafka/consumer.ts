@@ -14,35 +14,35 @@ type Record = KafkaRecord<Buffer, Buffer, Buffer, Buffer>;
 type Client = Consumer<Buffer, Buffer, Buffer, Buffer>;
 type Stream = MessagesStream<Buffer, Buffer, Buffer, Buffer>;
 
-/** What takes records. */
+/** Receiver of records. */
 export interface Receiver {
-  /** @returns false where there is no room for more: then `resume` asks for them. */
+  /** @returns false when there is no room for more: `resume` then requests them. */
   receive(delivery: KafkaDelivery): boolean;
-  /** Records cannot be read, and are discarded. @param where as in `orders:0 from 17 to 20`. */
+  /** Reports records that cannot be read and are discarded. @param where such as `orders:0 from 17 to 20`. */
   unreadable(where: string, why: string, count: number): void;
-  /** Whatever was received and not begun is forgotten: it will come again. @returns it. */
+  /** Drops received records that were not started: they will be redelivered. @returns the dropped records. */
   forget(): readonly KafkaDelivery[];
 }
 
-/** A record; once it is done, the group need not read it again. There is no giving it back. */
+/** A record; once accepted, the group need not read it again. It cannot be given back to the broker. */
 export interface KafkaDelivery extends Delivery {
   readonly topic: string;
   readonly partition: number;
   readonly offset: bigint;
 }
 
-/** What is read. */
+/** What a consumer reads. */
 export interface Reading {
   readonly topics: readonly string[];
   readonly group: GroupSettings;
 }
 
-/** Longest wait for the end of a client that leaves its group, in milliseconds. */
+/** Longest wait for a client that leaves its group, in milliseconds. */
 const GOODBYE_MS = 3000;
-/** How long a broker holds a request for records where there are none, in milliseconds. */
+/** How long a broker holds a fetch request while there are no records, in milliseconds. */
 const POLL_MS = 1000;
 
-/** A member of a group that reads topics, and joins again whenever it has lost the brokers. */
+/** A group member that reads topics, and rejoins whenever it has lost the brokers. */
 export class KafkaConsumer {
   readonly #kept: KeptLink<Membership>;
   readonly #receiver: Receiver;
@@ -67,7 +67,7 @@ export class KafkaConsumer {
     this.#kept.open(log);
   }
 
-  /** Commits what is done, and leaves the group. */
+  /** Commits settled records, and leaves the group. */
   async close(): Promise<void> {
     await this.#kept.close();
     this.#receiver.forget();
@@ -77,13 +77,13 @@ export class KafkaConsumer {
     return this.#kept;
   }
 
-  /** There is room again. */
+  /** Resumes reading once there is room again. */
   resume(): void {
     this.#kept.opened?.resume();
   }
 }
 
-/** What was read, over one membership after another. */
+/** Reading progress, kept across memberships. */
 export interface Progress {
   readonly positions: Positions;
   readonly commits: Commits;
@@ -93,7 +93,7 @@ export function newProgress(): Progress {
   return { positions: new Positions(), commits: new Commits() };
 }
 
-/** A record, and whatever follows it in its partition, was not begun: it will come again. */
+/** Marks a record, and all later ones of its partition, as not started: they will be redelivered. */
 export function giveBack({ positions }: Progress, { topic, partition, offset }: KafkaDelivery): void {
   positions.giveBack(`${topic}:${partition}`, offset);
 }
@@ -126,7 +126,7 @@ export class Membership implements Link {
     this.#sockets = new OwnSockets(settings.denied, settings.keepAliveMs);
   }
 
-  /** Joins. @param onLost called once where it ends by itself. @throws Error with the reason. */
+  /** Joins the group. @param onLost called once if the membership ends by itself. @throws Error with the reason. */
   async open(onLost: (error: Error) => void, signal: AbortSignal): Promise<void> {
     const { connectMs, responseMs, brokers } = this.#settings;
     const { rebalanceMs } = this.#reading.group;
@@ -138,7 +138,7 @@ export class Membership implements Link {
       onLost(error);
     };
     try {
-      // A group gives out its partitions once all members have joined.
+      // A group assigns its partitions once all members have joined.
       const longestMs = connectMs * brokers.length + responseMs + rebalanceMs;
       await this.#sockets.connect(longestMs, AbortSignal.any([signal, broken.signal]), () => this.#join(lost));
     } catch (error) {
@@ -151,7 +151,7 @@ export class Membership implements Link {
     if (!this.#isClosing && !this.#isStopped) this.#stream?.resume();
   }
 
-  /** Receives no more; what was received can still be done. */
+  /** Stops receiving; received records can still be settled. */
   stop(): void {
     this.#isStopped = true;
     this.#stream?.pause();
@@ -194,13 +194,13 @@ export class Membership implements Link {
     });
     this.#client = client;
     this.#troubles.follow(client.connections, group.fetchBytes, lost);
-    // When the group gives out its partitions anew, and this member cannot join: the library leaves it at that.
+    // Raised when this member cannot rejoin during a rebalance: the library does not retry.
     client.on('error', lost);
     client.on('consumer:heartbeat:stalled', ({ lastError }) => {
       const why = lastError ? `: ${this.#troubles.reasonOf(lastError)}` : '';
       lost(new Error(`heartbeats fail${why}`));
     });
-    // Brokers that are not there are not asked again and again before anybody is told.
+    // Unreachable brokers are reported immediately, without retries.
     await client.metadata({ topics: [], retries: 0 });
     const stream: Stream = await client.consume({
       topics: [...topics],

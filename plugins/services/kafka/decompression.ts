@@ -3,11 +3,11 @@ import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 type Library = typeof import('@platformatic/kafka');
 export type Decompress = (data: Buffer) => Buffer;
 
-/** The longest that the records of one batch may be once they are decompressed, in bytes. */
+/** Largest decompressed size of the records of one batch, in bytes. */
 export const LONGEST_BYTES = 64 * 1024 * 1024;
 /**
- * Decompress what a batch holds, by the number of the compression in its attributes. A batch of which a kilobyte would be
- * gigabytes is refused. They throw an Error with the reason.
+ * Decompression functions, by the compression number in the attributes of a batch. They reject a batch in which a
+ * kilobyte would expand to gigabytes, and throw an Error with the reason.
  */
 export function decompressors({ compressionsAlgorithmsByBitmask: algorithms }: Library): Decompress[] {
   const standard = (mask: number): Decompress => algorithms[mask]!.decompressSync;
@@ -27,7 +27,7 @@ function unknown(): never {
   throw new Error('unknown compression');
 }
 
-/** @throws Error for too many bytes. */
+/** @throws Error if there are too many bytes. */
 function demandShort(bytes: number, data: Buffer, decompress: Decompress): Buffer {
   if (bytes > LONGEST_BYTES) throw new Error(`more than ${LONGEST_BYTES} bytes once decompressed`);
   return decompress(data);
@@ -36,7 +36,7 @@ function demandShort(bytes: number, data: Buffer, decompress: Decompress): Buffe
 const XERIAL = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0]);
 const XERIAL_HEAD_BYTES = 16;
 
-/** What snappy says that it will be: in front of all, or of each block in the framing of the Java client. */
+/** Decompressed size declared by snappy: at the start of the data, or of each block in the framing of the Java client. */
 function snappyBytes(data: Buffer): number {
   if (!data.subarray(0, XERIAL.length).equals(XERIAL)) return varint(data);
   let bytes = 0;
@@ -58,7 +58,7 @@ function varint(data: Buffer): number {
 const LZ4_DESCRIPTOR = 4;
 const LZ4_BLOCKS = 7;
 
-/** The most that frames of LZ4 can be: their blocks are as long as the frame says, but for the last one. */
+/** Largest decompressed size of LZ4 frames: all blocks but the last have the size that the frame declares. */
 function lz4Bytes(data: Buffer): number {
   if (data.length < LZ4_BLOCKS) return 0;
   const flags = data[LZ4_DESCRIPTOR]!;

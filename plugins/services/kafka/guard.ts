@@ -2,18 +2,19 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { Connection } from '@platformatic/kafka';
 
-/** A response is its length and its content, which begins with the number of the request. */
+/** A response consists of its length and its content, which begins with the correlation id. */
 const LENGTH_BYTES = 4;
 const SHORTEST_BYTES = 4;
-/** The longest response, but for what was asked for. */
+/** Longest response, in addition to the requested bytes. */
 const LONGEST_BYTES = 64 * 1024 * 1024;
-/** A session that the broker lets end after less, in milliseconds, is not renewed: its connection is made again. */
+/** Shortest session lifetime that is renewed, in milliseconds; for a shorter one the connection is reopened. */
 const SHORTEST_SESSION_MS = 1000;
 
 /**
- * Guards a connection of the library, which collects whatever length a broker promises, ends the process by what it throws
- * over a response that is none, and renews sessions of more than 24 days without a pause.
- * @param askedBytes of records in one response. @param refuse called once it is of no use.
+ * Guards a connection of the library, which buffers a response of any declared length, ends the process with errors
+ * thrown for an invalid response, and renews sessions of more than 24 days in a tight loop.
+ * @param askedBytes limit of record bytes requested in one response. @param refuse called once the connection is
+ * unusable.
  */
 export function guard(connection: Connection, askedBytes: number, refuse: (error: Error) => void): void {
   let renewedAt = performance.now();
@@ -25,7 +26,7 @@ export function guard(connection: Connection, askedBytes: number, refuse: (error
     reauthenticate.call(connection);
   };
   connection.on('connecting', () => {
-    // Its socket is there once those who listen have been called.
+    // The socket exists only after the listeners have been called.
     queueMicrotask(() => {
       const { socket } = connection;
       const isOpen = socket instanceof TLSSocket ? 'secureConnect' : 'connect';
@@ -54,12 +55,12 @@ function guardSocket(socket: Socket, longestBytes: number, refuse: (error: Error
 
 class NoResponse extends Error {}
 
-/** Follows a stream of responses. */
+/** Tracks the lengths in a stream of responses. */
 class ResponseLengths {
   readonly #longestBytes: number;
-  /** Bytes of the present response that are to come. */
+  /** Bytes of the current response that have not arrived yet. */
   #leftBytes = 0;
-  /** Of a length, what has come of it. */
+  /** Bytes of a length received so far. */
   #length = 0;
   #lengthBytes = 0;
 
@@ -67,7 +68,7 @@ class ResponseLengths {
     this.#longestBytes = longestBytes;
   }
 
-  /** @throws NoResponse for a length that no response has. */
+  /** @throws NoResponse for an invalid length. */
   follow(chunk: Buffer): void {
     let at = 0;
     while (at < chunk.length) {

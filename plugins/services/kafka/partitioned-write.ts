@@ -1,19 +1,20 @@
 import { errorsIn } from './client.ts';
 
-/** Why a broker takes none of some records, whoever of them is to blame; none of them is written. */
+/** Errors for which a broker rejects a whole batch, although single records caused them; no record is written. */
 const REFUSALS = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD', 'INVALID_TIMESTAMP']);
 
-/** A record that is to be written, and what became of it. */
+/** A record to write, and its outcome. */
 export interface Outcome {
   /** Why it was not written. */
   error?: unknown;
 }
 
 /**
- * Writes records together, but each partition by itself, which takes all of them or none: what one of them does not take is no
- * trouble of another, and nothing that was written is written again. Of records that are refused together those are looked for
- * that are to blame. Never rejects.
- * @param partitionOf by record. @param write writes records to one partition. @param isSerial one partition after another.
+ * Writes records in one batch per partition, which is written completely or not at all: a rejected batch does not
+ * affect other partitions, and written records are never written again. In a rejected batch the records that caused it
+ * are determined. Never rejects.
+ * @param partitionOf partition of each record. @param write writes records to one partition. @param isSerial writes one
+ * partition after another.
  */
 export async function writePartitioned<R>(
   records: readonly R[],

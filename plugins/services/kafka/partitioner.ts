@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto';
 
-/** How the partition of a record is chosen. */
+/** Strategy to choose the partition of a record. */
 export type Partitioner = 'standard' | 'sarama' | 'random' | 'roundrobin';
 
-/** Whole numbers from 0 on for records that are written together; a partition is one of them modulo the number of partitions. */
+/** Chooses non-negative integers for records that are written together; the partition is each of them modulo the number of partitions. */
 type Choose = (keys: readonly (Buffer | undefined)[]) => number[];
 
-/** @param murmur2 hash of keys, as the Java client has it. */
+/** @param murmur2 hash of keys, as in the Java client. */
 export function partitionerOf(partitioner: Partitioner, murmur2: (key: Buffer) => number): Choose {
   const random = () => randomInt(2 ** 31);
   let next = 0;
@@ -23,7 +23,7 @@ export function partitionerOf(partitioner: Partitioner, murmur2: (key: Buffer) =
   return choices[partitioner];
 }
 
-/** Records without a key that are written together stay together, as with the Java client. */
+/** Records without a key that are written together go to the same partition, as with the Java client. */
 function byKey(hash: (key: Buffer) => number, random: () => number): Choose {
   return (keys) => {
     const anywhere = random();
@@ -31,7 +31,7 @@ function byKey(hash: (key: Buffer) => number, random: () => number): Choose {
   };
 }
 
-/** FNV-1a of 32 bits, signed. */
+/** 32-bit FNV-1a hash, signed. */
 function fnv1a(bytes: Buffer): number {
   let hash = 0x811c_9dc5;
   for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x0100_0193);

@@ -2,21 +2,21 @@
 export type PartitionKey = string;
 
 interface Position {
-  /** The highest offset of a record that was taken. */
+  /** Highest offset of a taken record. */
   highest: bigint;
-  /** The latest time of a record that was taken, in milliseconds since 1970. */
+  /** Latest timestamp of a taken record, in milliseconds since 1970. */
   latest: bigint;
-  /** Records that were taken and are not done. */
+  /** Records that were taken and are not settled. */
   readonly open: Set<bigint>;
 }
 
-/** Which records of each partition were taken, and which of them are done: what can be committed, and what comes twice. */
+/** Tracks which records of each partition were taken and which were settled: determines what can be committed, and detects duplicates. */
 export class Positions {
   readonly #all = new Map<PartitionKey, Position>();
 
   /**
-   * A record is taken. @returns false for one that was taken before: a group that gives out its partitions anew begins where
-   * it had committed. A topic that was deleted and made again has low offsets and later times.
+   * Marks a record as taken. @returns false for one that was already taken: after a rebalance a group starts from its
+   * committed offsets. A topic that was deleted and re-created has low offsets with later timestamps.
    */
   take(partition: PartitionKey, offset: bigint, time: bigint): boolean {
     const position = this.#all.get(partition);
@@ -31,18 +31,18 @@ export class Positions {
     return true;
   }
 
-  /** A record is done. @returns the offset up to which all are, exclusive; undefined where an earlier one is not. */
+  /** Marks a record as settled. @returns the exclusive offset up to which all records are settled; undefined if an earlier one is not. */
   done(partition: PartitionKey, offset: bigint): bigint | undefined {
     const position = this.#all.get(partition);
     if (!position?.open.delete(offset)) return undefined;
     for (const open of position.open) {
-      // They were taken in order.
+      // Records were taken in order.
       return open < offset ? undefined : open;
     }
     return position.highest + 1n;
   }
 
-  /** Records from an offset on were not done and are not there any more: they will be taken again. */
+  /** Marks unsettled records from an offset on as dropped: they will be taken again. */
   giveBack(partition: PartitionKey, offset: bigint): void {
     const position = this.#all.get(partition);
     if (!position) return;
@@ -50,7 +50,7 @@ export class Positions {
     for (const open of position.open) if (open >= offset) position.open.delete(open);
   }
 
-  /** Forgets partitions that others read now. */
+  /** Drops partitions that are assigned to other members. */
   keepOnly(isKept: (partition: PartitionKey) => boolean): void {
     for (const partition of this.#all.keys()) if (!isKept(partition)) this.#all.delete(partition);
   }

@@ -9,11 +9,11 @@ import { type Outcome, writePartitioned } from './partitioned-write.ts';
 import { type Partitioner, partitionerOf } from './partitioner.ts';
 import type { KafkaSettings } from './settings.ts';
 
-/** How records are written. */
+/** Settings for writing records. */
 export interface ProducerSettings {
-  /** Of one record, and of those that are written together. */
+  /** Limit of the size of one record, and of a batch. */
   readonly maxBytes: number;
-  /** 0: nobody; 1: the leader; -1: all replicas that are in sync. */
+  /** Required acknowledgements: 0 for none, 1 for the leader, -1 for all in-sync replicas. */
   readonly acks: 0 | 1 | -1;
   readonly acksMs: number;
   readonly compression: 'none' | 'gzip' | 'snappy' | 'lz4' | 'zstd';
@@ -23,7 +23,7 @@ export interface ProducerSettings {
   readonly retryMs: number;
 }
 
-/** Of the `kafka` scheme, and where a configuration says nothing. */
+/** Settings of the `kafka` scheme, and defaults. */
 export const standardProducer: ProducerSettings = {
   maxBytes: 1_000_000,
   acks: 1,
@@ -35,14 +35,14 @@ export const standardProducer: ProducerSettings = {
   retryMs: 100,
 };
 
-/** Records written together, at most. */
+/** Most records in a batch. */
 const MAX_BATCH = 500;
-/** Records, and their bytes, that wait to be written to one topic; one more fails at once. */
+/** Limits of records, and of their bytes, that wait to be written to one topic; one more fails immediately. */
 const MAX_WAITING = 10_000;
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
-/** What a record takes besides what is in it, in bytes, at most. */
+/** Largest overhead of a record in addition to its content, in bytes. */
 const OVERHEAD_BYTES = 64;
-/** Longest wait for the end of a client, in milliseconds. */
+/** Longest wait for a client that closes, in milliseconds. */
 const GOODBYE_MS = 2000;
 
 interface ProducerLink extends Link {
@@ -56,7 +56,7 @@ interface Waiting {
   readonly settle: (error?: unknown) => void;
 }
 
-/** Writes records to any topics of a cluster. What comes while a write is on its way is written together after it. */
+/** Writes records to any topics of a cluster. Records that arrive during a write are batched into the next one. */
 export class KafkaProducer {
   readonly #kept: KeptLink<ProducerLink>;
   readonly #maxBytes: number;
@@ -118,7 +118,7 @@ export class KafkaProducer {
   }
 }
 
-/** Records for one topic, written one batch after another. */
+/** Queue of records for one topic, written batch by batch. */
 export class TopicQueue {
   readonly #write: (batch: readonly Message[]) => Promise<readonly Outcome[]>;
   readonly #maxBytes: number;
@@ -146,7 +146,7 @@ export class TopicQueue {
 
   async #run(): Promise<void> {
     this.#isWriting = true;
-    // Those who come in the same turn of the loop are written together.
+    // Records from the same turn of the event loop are written together.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       const batch = this.#next();
@@ -161,7 +161,7 @@ export class TopicQueue {
     this.#isWriting = false;
   }
 
-  /** The next records that are small enough together; whoever has given up is left out. */
+  /** Takes the next records that fit in a batch; records of ended calls are skipped. */
   #next(): Waiting[] {
     const batch: Waiting[] = [];
     let bytes = 0;
@@ -213,7 +213,7 @@ async function openProducer(
   const choose = partitionerOf(producer.partitioner, kafka.murmur2);
   const close = () => client.close(true);
   try {
-    // As many attempts as there are brokers to be asked, each of which may be silent.
+    // One attempt per broker, each of which may not respond.
     const longestMs = settings.connectMs * settings.brokers.length + settings.responseMs;
     await sockets.connect(longestMs, AbortSignal.any([signal, broken.signal]), () =>
       client.metadata({ topics: [], retries: 0 }),
@@ -238,7 +238,7 @@ async function openProducer(
         const { unwritableNodes = [] } = await sockets.run(() => client.send({ messages: placed, ...options }));
         if (unwritableNodes.length > 0) throw new Error('the records were not written');
       };
-      // The library counts what an idempotent producer writes, for all partitions together.
+      // With an idempotent producer the library uses one sequence for all partitions.
       return writePartitioned(messages, partitions, write, producer.isIdempotent);
     },
     close: () => sockets.end(GOODBYE_MS, close),

@@ -6,10 +6,10 @@ import { type FetchedBatch, type FetchedPartition, hideAborted } from './transac
 type Library = typeof import('@platformatic/kafka');
 type Send = Parameters<Connection['send']>;
 
-/** Records of a batch that cannot be read: the name of the only header of one record that stands for them, the last one. */
+/** Placeholder for a batch that cannot be read: the name of the only header of a single record at the batch's last offset. */
 export class Unreadable {
   readonly firstOffset: bigint;
-  /** As many as the batch says, where that can be. */
+  /** Number of records declared by the batch, if plausible. */
   readonly count: number;
   readonly why: string;
 
@@ -20,16 +20,16 @@ export class Unreadable {
   }
 }
 
-/** What there is of a response with records. */
+/** Relevant part of a response with records. */
 interface Fetched {
   readonly responses: readonly { readonly partitions: readonly FetchedPartition[] }[];
 }
 
-/** The request for records, and its first version whose fields have tags: their contents are read as records are. */
+/** API key of fetch requests, and their first version with tagged fields, whose contents are parsed like records. */
 const FETCH = 1;
 const FIRST_WITH_TAGS = 12;
 
-/** Where a batch has what it says of itself, and its records. */
+/** Offsets of the header fields and the records in a batch. */
 const LENGTH = 8;
 const AFTER_LENGTH = 12;
 const MAGIC = 16;
@@ -39,19 +39,19 @@ const LAST_DELTA = 23;
 const COUNT = 57;
 const RECORDS = 61;
 
-/** The only form of batches that brokers have written for years. */
+/** The only batch format that brokers have written for years. */
 const CURRENT = 2;
-/** Of a batch that stands for one that cannot be read; its sum is the number of that in the response. */
+/** Format of a placeholder for a batch that cannot be read; its checksum is the batch's number in the response. */
 const UNREADABLE = -1;
 const COMPRESSION = 0b111;
 const CONTROL = 0b10_0000;
 
-/** What makes bytes of those of a batch, by its compression. */
+/** Decompression functions, by compression number. */
 let decompress: readonly Decompress[] = [];
-/** The response that is being read. */
+/** The response that is being parsed. */
 let reading: Reading | null = null;
 
-/** Has the library read records as `readFetches` hands them to it. To be called once. */
+/** Makes the library parse records as `readFetches` prepares them. Must be called once. */
 export function prepareReading(library: Library): void {
   decompress = decompressors(library);
   const { Reader: Own } = library;
@@ -63,8 +63,8 @@ export function prepareReading(library: Library): void {
 }
 
 /**
- * Batches that cannot be read come over this connection as `Unreadable`: the library would end a stream for one of them, to
- * begin it again at the same place. Records of transactions that were aborted are left out.
+ * Turns batches that cannot be read on this connection into `Unreadable`: the library would end the stream for such a
+ * batch and start it again at the same position. Omits the records of aborted transactions.
  */
 export function readFetches(connection: Connection): void {
   const { send } = connection;
@@ -81,34 +81,34 @@ export function readFetches(connection: Connection): void {
   }) as Connection['send'];
 }
 
-/** Reads one response. */
+/** Parser of one response. */
 class Reading {
   readonly #version: number;
   readonly #unreadable: Unreadable[] = [];
-  /** Of what was decompressed. */
+  /** Decompressed bytes so far. */
   #bytes = 0;
 
   constructor(version: number) {
     this.#version = version;
   }
 
-  /** Whether bytes are those of records. */
+  /** Whether bytes are a set of records. */
   isSet(bytes: unknown): boolean {
     return this.#version < FIRST_WITH_TAGS || !Buffer.isBuffer(bytes);
   }
 
   /**
-   * The batches of a partition, decompressed, and without records where those cannot be read. What is too much for one
-   * response once it is decompressed is left to the next one.
+   * Decompresses the batches of a partition, and empties those that cannot be read. Batches that would exceed the
+   * decompressed size of one response are left to the next one.
    */
   mend(set: Buffer): Buffer {
     const parts: Buffer[] = [];
     let isMended = false;
     for (let at = 0; at + AFTER_LENGTH <= set.length; ) {
       const length = set.readInt32BE(at + LENGTH);
-      // Without its length nobody knows where the next one is.
+      // Without a valid length the position of the next batch is unknown.
       const end = length > 0 ? at + AFTER_LENGTH + length : set.length;
-      // The broker cuts off the last one.
+      // The broker may truncate the last batch.
       if (end > set.length) break;
       const batch = set.subarray(at, end);
       if (this.#bytes >= LONGEST_BYTES && isCompressed(batch)) {
@@ -123,7 +123,7 @@ class Reading {
     return isMended ? Buffer.concat(parts) : set;
   }
 
-  /** Says of batches that could not be read what they were, and hides what was aborted. */
+  /** Describes batches that could not be read, and hides aborted transactions. */
   tell<T extends Fetched>(response: T): T {
     for (const { partitions } of response.responses) {
       for (const partition of partitions) {
@@ -148,13 +148,13 @@ class Reading {
       head.writeInt8(UNREADABLE, MAGIC);
       head.writeUInt32BE(this.#unreadable.length - 1, SUM);
       head.writeInt32BE(0, COUNT);
-      // In older formats there is something else.
+      // In older formats these bytes have another meaning.
       if (!isCurrent) head.writeInt32BE(0, LAST_DELTA);
       return [head];
     }
   }
 
-  /** @throws Error with the reason where it cannot be read. */
+  /** @throws Error with the reason if the batch cannot be read. */
   #readBatch(batch: Buffer): readonly Buffer[] {
     if (batch.length < RECORDS || batch.readInt32BE(LENGTH) !== batch.length - AFTER_LENGTH) {
       throw new Error('the length of a batch is wrong');
@@ -174,7 +174,7 @@ class Reading {
       this.#bytes += records.length;
       return records;
     } catch (error) {
-      // That it is too long is known once so much is there.
+      // A batch is detected as too long only once that many bytes are decompressed.
       if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') this.#bytes += LONGEST_BYTES;
       throw error;
     }
@@ -185,7 +185,7 @@ function isCompressed(batch: Buffer): boolean {
   return batch.length >= RECORDS && (batch.readInt16BE(ATTRIBUTES) & COMPRESSION) !== 0;
 }
 
-/** What a batch says of itself, with another length. @param without attributes that it has no more. */
+/** Copies the header of a batch with another length. @param without attributes to clear. */
 function headOf(batch: Buffer, recordsLength: number, without: number): Buffer {
   const head = Buffer.alloc(RECORDS);
   batch.copy(head);
@@ -194,7 +194,7 @@ function headOf(batch: Buffer, recordsLength: number, without: number): Buffer {
   return head;
 }
 
-/** What is read next is what follows the batch, or as little as can be told where it does not say where it ends. */
+/** Sets the position of the next read: after the batch or, if its end is not credible, at the high watermark. */
 function tellOf(batch: FetchedBatch, unreadable: Unreadable, highWatermark: bigint): void {
   const { firstOffset } = batch;
   const isKnown = batch.lastOffsetDelta >= 0 && firstOffset + BigInt(batch.lastOffsetDelta) < highWatermark;

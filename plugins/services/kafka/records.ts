@@ -1,10 +1,10 @@
-/** The most bytes of numbers of 32 and of 64 bits, of which each brings seven. */
+/** Most bytes of variable-length 32-bit and 64-bit integers, with seven bits per byte. */
 const INT_BYTES = 5;
 const LONG_BYTES = 10;
-/** Of a key, a value or a header that is not there. */
+/** Length of an absent key, value or header. */
 const NULL = -1;
 
-/** The records of a batch, of which as many have to be there as it says. */
+/** The records of a batch, whose number must match the declared one. */
 class RecordBytes {
   readonly #bytes: Buffer;
   #at = 0;
@@ -13,7 +13,7 @@ class RecordBytes {
     this.#bytes = bytes;
   }
 
-  /** @throws Error with what is wrong. */
+  /** @throws Error with the reason. */
   demand(count: number, lastOffsetDelta: number): void {
     let before = -1;
     for (let record = 0; record < count; record++) {
@@ -69,7 +69,7 @@ class RecordBytes {
   }
 }
 
-/** @param bytes records, decompressed. @throws Error with what is wrong where they cannot be read. */
+/** @param bytes decompressed records. @throws Error with the reason if they cannot be read. */
 export function demandReadable(bytes: Buffer, count: number, lastOffsetDelta: number): void {
   if (count < 0 || lastOffsetDelta < 0) throw new Error('the numbers of a batch cannot be');
   new RecordBytes(bytes).demand(count, lastOffsetDelta);

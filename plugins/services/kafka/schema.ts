@@ -4,7 +4,7 @@ const duration = (description: string, initial: string, example: string) =>
   ({ type: 'duration', description, default: initial, examples: [example] }) as const;
 const text = (description: string, example: string) => ({ type: 'string', description, examples: [example] }) as const;
 
-/** How the gateway says who it is. */
+/** Schema of the SASL authentication. */
 const saslSchema = {
   type: 'object',
   title: 'SASL',
@@ -33,7 +33,7 @@ const saslSchema = {
   },
 } as const satisfies Schema;
 
-/** How brokers are reached. */
+/** Schema of the connection to a cluster. */
 export const clusterSchema = {
   type: 'object',
   title: 'Kafka cluster',
@@ -80,7 +80,7 @@ export const clusterSchema = {
   },
 } as const satisfies Schema;
 
-/** How a consumer stands in a group. */
+/** Schema of a consumer's group membership. */
 export const groupSchema = {
   type: 'object',
   title: 'Kafka consumer group',

@@ -3,18 +3,18 @@ import { keyOf } from '../broker/key-of.ts';
 import { prepareTls, type TlsClient } from '../client-tls.ts';
 import type { ClusterConfig, GroupConfig } from './schema.ts';
 
-/** Who the gateway is for the brokers. */
+/** Credentials for the brokers. */
 export interface KafkaUser {
   readonly mechanism: 'PLAIN' | 'OAUTHBEARER' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512';
   readonly user: string;
   readonly password: string;
-  /** Whom the user acts for; empty for nobody else. */
+  /** Authorization identity that the user acts for; empty for the user itself. */
   readonly authorizationId: string;
 }
 
-/** How brokers are reached. */
+/** Settings of the connection to brokers. */
 export interface KafkaSettings {
-  /** As in `kafka.internal:9092`. */
+  /** Such as `kafka.internal:9092`. */
   readonly brokers: readonly string[];
   readonly tls: TlsClient | null;
   readonly user: KafkaUser | null;
@@ -23,15 +23,15 @@ export interface KafkaSettings {
   readonly keepAliveMs: number;
   readonly clientId: string;
   readonly rack: string;
-  /** Records that are read ahead. */
+  /** Number of records that are read ahead. */
   readonly bufferSize: number;
   readonly metadataRetries: number;
   readonly metadataBackoffMs: number;
-  /** Where no connection may lead. */
+  /** Destinations that a connection must not reach. */
   readonly denied: DeniedAddresses;
 }
 
-/** How records are read. */
+/** Settings for reading records. */
 export interface GroupSettings {
   readonly id: string;
   readonly sessionMs: number;
@@ -41,11 +41,11 @@ export interface GroupSettings {
   readonly instanceId: string | undefined;
   readonly fetchBytes: number;
   readonly readsUncommitted: boolean;
-  /** Where a group begins that has not read yet. */
+  /** Where a group without committed offsets starts. */
   readonly from: 'newest' | 'oldest';
 }
 
-/** Settings, and what tells them from others; holds no password. */
+/** Settings with a key that identifies them and contains no password. */
 export interface Known<T> {
   readonly settings: T;
   readonly key: string;
@@ -93,13 +93,13 @@ export function readCluster(site: Site<unknown>, config: ClusterConfig, pointer:
   };
 }
 
-/** True for `host:port`. */
+/** Whether the text has the form `host:port`. */
 export function isBroker(text: string): boolean {
   const port = /^(?:\[[\da-fA-F:.]+\]|[^\s:/[\]@,]+):(\d{1,5})$/.exec(text)?.[1];
   return port !== undefined && Number(port) > 0 && Number(port) < 65_536;
 }
 
-/** What Kafka allows in the name of a topic. */
+/** Whether Kafka allows the topic name. */
 export function isTopic(name: string): boolean {
   return /^(?!\.{1,2}$)[\w.-]{1,249}$/.test(name);
 }
@@ -129,7 +129,7 @@ function userOf(site: Site<unknown>, sasl: NonNullable<ClusterConfig['sasl']>, p
 
 /**
  * Reads a `group` object.
- * @param fallback name of a group that has none. @throws ConfigError KAFKA_GROUP, KAFKA_OPTION
+ * @param fallback default group name. @throws ConfigError KAFKA_GROUP, KAFKA_OPTION
  */
 export function readGroup(site: Site<unknown>, config: GroupConfig, pointer: string, fallback: string): GroupSettings {
   const { session_timeout: sessionMs, heartbeat_interval: heartbeatMs, rebalance_timeout: rebalanceMs } = config;

@@ -1,10 +1,10 @@
-/** A batch as the library has read it. */
+/** A batch parsed by the library. */
 export interface FetchedBatch {
   readonly firstOffset: bigint;
   lastOffsetDelta: number;
   readonly firstTimestamp: bigint;
   readonly magic: number;
-  /** The sum that it says. */
+  /** The declared checksum. */
   readonly crc: number;
   readonly attributes: number;
   readonly producerId: bigint;
@@ -19,29 +19,29 @@ interface FetchedRecord {
   readonly headers: readonly (readonly [name: Buffer | null, value: Buffer | null])[];
 }
 
-/** What a broker responds of a partition. */
+/** A broker's response for one partition. */
 export interface FetchedPartition {
   readonly highWatermark: bigint;
-  /** Transactions of which the batches hold something; null for who reads what is not committed, too. */
+  /** Aborted transactions with records in the batches; null for a consumer that also reads uncommitted records. */
   abortedTransactions: readonly { readonly producerId: bigint; readonly firstOffset: bigint }[] | null;
   readonly records: readonly FetchedBatch[] | null;
 }
 
 const TRANSACTIONAL = 0b1_0000;
 const CONTROL = 0b10_0000;
-/** In the key of a record that ends a transaction, after the two bytes of its version. */
+/** Position in the key of a record that ends a transaction, after the two bytes of its version. */
 const KIND = 2;
 const ABORT = 0;
 
 /**
- * Takes the records of aborted transactions out of their batches. The library itself shows those of a transaction whose end
- * is in a later response, and of all but the last one of a producer; and throws for an end that was compacted.
+ * Removes the records of aborted transactions from their batches. The library itself keeps those of a transaction whose
+ * end is in a later response, and of all but the last one of a producer; it throws for an end that was compacted.
  */
 export function hideAborted(partition: FetchedPartition): void {
   const coming = [...(partition.abortedTransactions ?? [])].sort((a, b) => (a.firstOffset < b.firstOffset ? -1 : 1));
   if (coming.length === 0) return;
   partition.abortedTransactions = [];
-  /** Producers whose transaction at this place was aborted. */
+  /** Producers with an aborted transaction at the current position. */
   const aborted = new Set<bigint>();
   for (const batch of partition.records ?? []) {
     const last = batch.firstOffset + BigInt(batch.lastOffsetDelta);

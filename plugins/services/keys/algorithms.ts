@@ -1,21 +1,21 @@
 import { constants, createHmac, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto';
 import { derOf } from './ecdsa-signature.ts';
 
-/** Kinds of keys, by `kty` and, where a curve counts, `crv`. */
+/** Key types, by `kty` and, if a curve matters, `crv`. */
 export type KeyKind = 'oct' | 'RSA' | 'P-256' | 'P-384' | 'P-521' | 'Ed25519';
 
-/** One algorithm of JSON Web Signatures, with the one kind of key it works with. */
+/** A JSON Web Signature algorithm, with the only key type it works with. */
 export interface Algorithm {
   readonly kind: KeyKind;
-  /** @param key of this algorithm's kind; public for asymmetric ones. */
+  /** @param key key of this algorithm's type; public for asymmetric ones. */
   readonly verify: (data: Uint8Array, signature: Uint8Array, key: KeyObject) => boolean;
-  /** @param key of this algorithm's kind; private for asymmetric ones. */
+  /** @param key key of this algorithm's type; private for asymmetric ones. */
   readonly sign: (data: Uint8Array, key: KeyObject) => Buffer;
-  /** Bytes of its hash; 0 where that is no measure of a key. */
+  /** Bytes of its hash; 0 if that is no measure of key length. */
   readonly hashBytes: number;
 }
 
-/** All of them; none of them is `none`. */
+/** All supported algorithms; `none` is not supported. */
 export const algorithmNames = [
   'EdDSA',
   'HS256',
@@ -75,7 +75,7 @@ const families: Readonly<Record<string, (hash: string, size: Size) => Omit<Algor
   },
 };
 
-/** The algorithm of a name. */
+/** Looks up an algorithm by name. */
 export function algorithm(name: AlgorithmName): Algorithm {
   if (name === 'EdDSA') {
     return {

@@ -2,7 +2,8 @@ import type { Site } from '#contract';
 import type { KeyServerConfig } from './schema.ts';
 
 /**
- * What is written of keys and would do nothing, or other than it seems. Codes: `KEYS_SECRET`; a warning `KEYS_UNUSED`.
+ * Checks for key settings that would have no effect, or another effect than expected. Codes: `KEYS_SECRET`; a warning
+ * `KEYS_UNUSED`.
  * @throws ConfigError
  */
 export function checkKeyFields(site: Site<KeyServerConfig>): void {

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 
-/** Names remembered; the oldest go first. */
+/** Most names remembered; the oldest are dropped first. */
 const MAX_NAMES = 10_000;
-/** Longest name that is remembered as it is: the names of tokens' keys are the client's to choose. */
+/** Longest name that is remembered literally: clients choose the key names in tokens. */
 const MAX_LENGTH = 64;
 
-/** Names that are not looked for again for a while. */
+/** Names that are not looked up again for a while. */
 export class Cooldown {
   readonly #until = new Map<string, number>();
   readonly #ms: number;

@@ -1,21 +1,21 @@
 import { DOWNLOAD_MS } from './key-server.ts';
 
-/** Shortest time between two downloads for unknown names, and after one that failed, in milliseconds. */
+/** Shortest interval between downloads for unknown names, and after a failed one, in milliseconds. */
 const INTERVAL_MS = 5000;
 
-/** Why a download is wanted, or how one has ended. */
+/** Reason for a download, or its outcome. */
 export type Asked = 'stale' | 'unknown' | 'done' | 'failed';
 
-/** Somebody else is downloading already. */
+/** Another worker is already downloading. */
 export const BUSY = -1;
 
-/** Says who may download a key set, once for all workers: names of keys are the client's to invent. */
+/** Decides which worker may download a key set, once for all workers: clients can invent key names. */
 export class DownloadGate {
   #unknownAt = Number.NEGATIVE_INFINITY;
   #failedAt = Number.NEGATIVE_INFINITY;
   #busyUntil = Number.NEGATIVE_INFINITY;
 
-  /** @returns 0 for leave to download, `BUSY`, or the milliseconds until it is worth asking again. */
+  /** @returns 0 for permission to download, `BUSY`, or the milliseconds until the next attempt makes sense. */
   ask(asked: Asked, now: number): number {
     if (asked === 'done' || asked === 'failed') {
       this.#busyUntil = Number.NEGATIVE_INFINITY;
@@ -27,7 +27,7 @@ export class DownloadGate {
     const wait = last + INTERVAL_MS - now;
     if (wait > 0) return wait;
     if (asked === 'unknown') this.#unknownAt = now;
-    // Whoever has leave may die with it.
+    // The worker that has permission may die before it reports.
     this.#busyUntil = now + 2 * DOWNLOAD_MS;
     return 0;
   }

@@ -1,11 +1,11 @@
 const SEQUENCE = 0x30;
 const INTEGER = 0x02;
-/** A length of one byte follows. */
+/** Marker for a length in the following byte. */
 const LONG_LENGTH = 0x81;
 
 /**
- * The DER form of a signature of JSON Web Signatures, which is two numbers of the same length, one behind the other. Node
- * takes either form, but with the options that name the other one a verification costs some 50 µs more.
+ * Converts a JSON Web Signature, two concatenated numbers of equal length, to DER. Node accepts either form, but the
+ * options for the other one make a verification about 50 µs slower.
  *
  * @param signature at most 132 bytes, an even count.
  */
@@ -24,7 +24,7 @@ export function derOf(signature: Uint8Array): Uint8Array {
   return der.subarray(1, end);
 }
 
-/** Writes the number in the bytes `from` to `to`, without leading zeros and not negative. @returns the end. */
+/** Writes the number in the bytes `from` to `to` as a non-negative integer without leading zeros. @returns the end. */
 function writeInteger(der: Uint8Array, at: number, bytes: Uint8Array, from: number, to: number): number {
   let first = from;
   while (first < to - 1 && bytes[first] === 0) first++;

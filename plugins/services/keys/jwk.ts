@@ -3,14 +3,14 @@ import { type DataObject, getKey } from '#contract';
 import type { KeyKind } from './algorithms.ts';
 import { decodeBase64Url } from './base64url.ts';
 
-/** What of a token's header, and of a key, names the key. */
+/** Strategies to identify the key of a token: the fields compared between the token's header and the key. */
 export const identifyStrategies = ['kid', 'x5t', 'x5t#S256', 'kid_x5t'] as const;
 
 export type IdentifyStrategy = (typeof identifyStrategies)[number];
 
-/** One key of a set; what it is made into is made when it is first used. */
+/** A key of a set; derived values are created at first use. */
 export class Jwk {
-  /** The kind of key that it says it is; undefined for one that nothing here can work with. */
+  /** Declared key type; undefined if not supported. */
   readonly kind: KeyKind | undefined;
   readonly #members: DataObject;
   #verifying: KeyObject | null | undefined;
@@ -21,19 +21,19 @@ export class Jwk {
     this.kind = kinds.get(type === 'EC' || type === 'OKP' ? `${type} ${this.#text('crv')}` : type);
   }
 
-  /** Bytes of a symmetric key. */
+  /** Length of a symmetric key, in bytes. */
   get secretBytes(): number {
     return decodeBase64Url(this.#text('k'))?.length ?? 0;
   }
 
-  /** Its name, as a strategy makes it. */
+  /** Key identifier according to a strategy. */
   id(strategy: IdentifyStrategy): string {
     if (strategy === 'kid') return this.#text('kid');
     if (strategy === 'kid_x5t') return this.#text('kid') + thumbprint(this.#text('x5t'));
     return thumbprint(this.#text(strategy));
   }
 
-  /** The public or symmetric key, also of a private one; null for what is no sound key. */
+  /** The public or symmetric key, derived from a private key if necessary; null for an invalid key. */
   get verifying(): KeyObject | null {
     if (this.#verifying === undefined) {
       this.#verifying = this.#made(() => createPublicKey({ key: this.#publicMembers(), format: 'jwk' }));
@@ -41,7 +41,7 @@ export class Jwk {
     return this.#verifying;
   }
 
-  /** The private or symmetric key; null where there is none. */
+  /** The private or symmetric key; null if absent. */
   get signing(): KeyObject | null {
     if (this.kind !== 'oct' && this.#text('d') === '') return null;
     return this.#made(() => createPrivateKey({ key: this.#members as JsonWebKey, format: 'jwk' }));
@@ -83,15 +83,15 @@ const kinds: ReadonlyMap<string, KeyKind> = new Map([
   ['OKP Ed25519', 'Ed25519'],
 ]);
 
-/** A thumbprint in base64url without padding, also where it was written in hexadecimal. */
+/** Normalizes a thumbprint to base64url without padding; hexadecimal is accepted too. */
 function thumbprint(written: string): string {
   const isHex = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(written);
   return isHex ? Buffer.from(written, 'hex').toString('base64url') : written.replace(/=+$/, '');
 }
 
 /**
- * The y coordinates, little-endian, of the points of small order on the curve of Ed25519, those written past the modulus
- * included: whoever has such a key has signed everything.
+ * The y coordinates, little-endian, of the small-order points on the Ed25519 curve, including encodings beyond the
+ * modulus: with such a public key, any message has a valid signature.
  */
 const smallOrder = new Set([
   `00${'00'.repeat(31)}`,

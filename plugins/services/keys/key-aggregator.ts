@@ -2,12 +2,12 @@ import { definePort, type Site } from '#contract';
 import { type KeyDocument, type KeyServer, keyServer } from './key-server.ts';
 import type { KeyServerConfig } from './schema.ts';
 
-/** The keys of several key servers as one set, which this machine finds at a port of its own. */
+/** The keys of several key servers as one set, served on a port of this machine. */
 export interface KeyAggregator {
   readonly port: number;
-  /** The same for the same port and the same key servers. */
+  /** Equal for the same port and the same key servers. */
   readonly identity: string;
-  /** The set as it is now. @throws Error when no key server has answered. */
+  /** The current set. @throws Error if no key server has responded. */
   read(): Promise<KeyDocument>;
 }
 
@@ -16,8 +16,9 @@ export const keyAggregators = definePort<KeyAggregator>('aggregated keys');
 const ownHosts = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * Where the set of `jwk_url` is had: of the aggregator of this gateway, when it is its address, without a socket; else of
- * the server. Whoever calls it lists `keyAggregators` in its `takes`. Codes and return value: as of `keyServer`.
+ * Source of the set at `jwk_url`: if the address is that of this gateway's aggregator, the aggregator without a socket;
+ * otherwise the server. Callers must list `keyAggregators` in their `takes`. Codes and return value: as for
+ * `keyServer`.
  */
 export function keySource(site: Site<unknown>, written: string, config: KeyServerConfig): KeyServer | null {
   const aggregator = site.take(keyAggregators);

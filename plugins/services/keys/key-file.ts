@@ -9,7 +9,7 @@ const FILE_NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * The keys of a local file, kept for as long as its content is named. Codes: `KEYS_FILE`, `KEYS_SECRET`, `KEYS_CYPHER`.
+ * Keys of a local file, cached until its content changes. Codes: `KEYS_FILE`, `KEYS_SECRET`, `KEYS_CYPHER`.
  * @throws ConfigError with what is wrong with the file or with the key it is encrypted with.
  */
 export function localKeys(site: Site<unknown>, path: string, config: KeyServerConfig): KeySet {
@@ -28,7 +28,7 @@ export function localKeys(site: Site<unknown>, path: string, config: KeyServerCo
   }
 }
 
-/** The content of an encrypted file: AES-256-GCM under a key that is itself encrypted. */
+/** Decrypts a file: AES-256-GCM with a key that is itself encrypted. */
 function openFile(site: Site<unknown>, bytes: Uint8Array, secretUrl: string, cypherKey = ''): Uint8Array {
   const key = createHash('md5')
     .update(dataKey(site, secretUrl, cypherKey))
@@ -45,7 +45,7 @@ function openFile(site: Site<unknown>, bytes: Uint8Array, secretUrl: string, cyp
   }
 }
 
-/** What the key of a file is made from: the secret of the configuration opens it. */
+/** Decrypts the data key of a file with the secret of the configuration. */
 function dataKey(site: Site<unknown>, secretUrl: string, cypherKey: string): Uint8Array {
   const [, scheme, rest = ''] = /^([a-z0-9]+):\/\/(.*)$/.exec(secretUrl) ?? [];
   if (scheme !== 'base64key') {

@@ -12,36 +12,36 @@ import {
 import { underOwnCall } from '../own-call.ts';
 import type { KeyServerConfig } from './schema.ts';
 
-/** Longest time for a download, redirects included, in milliseconds. */
+/** Longest time for a download, including redirects, in milliseconds. */
 export const DOWNLOAD_MS = 10_000;
-/** Bytes of a key set, decoded. */
+/** Largest decoded key set, in bytes. */
 const MAX_BYTES = 1024 * 1024;
 const MAX_REDIRECTS = 10;
 const redirects = new Set([301, 302, 303, 307, 308]);
 
-/** Where a key set is fetched. */
+/** A server from which a key set is fetched. */
 export interface KeyServer {
-  /** The same for the same address and the same demands on its TLS: whoever shares it may share keys. */
+  /** Equal for the same address and the same TLS requirements: components with equal identities may share keys. */
   readonly identity: string;
-  /** Fetches the set. @throws Error with the cause, which holds nothing of what was answered. */
+  /** Fetches the set. @throws Error with the cause, which contains nothing of the response. */
   fetch(signal: AbortSignal): Promise<KeyDocument>;
 }
 
-/** A key set as it was fetched. */
+/** A fetched key set. */
 export interface KeyDocument {
   readonly text: string;
-  /** How long its server says that it may be used, in milliseconds; null where it does not. */
+  /** Lifetime declared by the server, in milliseconds; null if not declared. */
   readonly maxAgeMs: number | null;
 }
 
-/** How a key server is called: what `KeyServerConfig` says of it. */
+/** Settings of requests to a key server, from `KeyServerConfig`. */
 type Demands = Pick<KeyServerConfig, 'disable_jwk_security' | 'jwk_fingerprints' | 'jwk_local_ca' | 'cipher_suites'>;
 
 /**
- * The server of `jwk_url`, called with the gateway's client, TLS as the component says. Codes: `KEYS_URL`, `KEYS_PIN`,
+ * Creates a client for the server of `jwk_url`, with TLS as the component configures it. Codes: `KEYS_URL`, `KEYS_PIN`,
  * `KEYS_CA` and those of the client's TLS; a warning `KEYS_INSECURE`.
  * @param pointer of the address.
- * @returns null for an address without TLS where that was not allowed.
+ * @returns null for an address without TLS if that is not allowed.
  */
 export function keyServer(
   site: Site<unknown>,
@@ -92,7 +92,7 @@ export function keyServer(
   };
 }
 
-/** What the gateway's client speaks towards key servers where the service says nothing. */
+/** TLS settings for key servers if the service has none. */
 const noTls: ClientTls = {
   allow_insecure_connections: false,
   disable_system_ca_pool: false,
@@ -113,7 +113,7 @@ function pinOf(site: Site<unknown>, written: string, index: number): string {
   return bytes.toString('base64');
 }
 
-/** The text of the file with the authority, found good; empty without one. */
+/** Reads and validates the file with the CA certificate; empty without one. */
 function readAuthority(site: Site<unknown>, path: string | undefined): string {
   if (path === undefined) return '';
   let pem: string;
@@ -149,7 +149,7 @@ async function download(
   throw new Error('redirected too often');
 }
 
-/** @param owner the address whose name and password are sent along. */
+/** @param owner the address whose user and password are sent. */
 function requestFor(url: URL, agent: string, owner: URL | null): PipeRequest {
   const headers = new HeaderBag(['User-Agent', agent, 'Accept', 'application/json, application/jwk-set+json']);
   if (owner && owner.username !== '') {
@@ -181,7 +181,7 @@ function maxAge(control = ''): number | null {
   return seconds === undefined ? null : Number(seconds) * 1000;
 }
 
-/** Nobody reads the rest. */
+/** Discards the rest of the body. */
 function drop({ body }: Reply): void {
   if (body !== null && !(body instanceof Uint8Array)) body.cancel(new Error('not read'));
 }

@@ -1,10 +1,10 @@
 import { type DataObject, isObject } from '#contract';
 import { type IdentifyStrategy, identifyStrategies, Jwk } from './jwk.ts';
 
-/** Keys of one set that are kept; of more the first are dropped. */
+/** Most keys kept of one set; beyond it the first ones are dropped. */
 const MAX_KEYS = 10_000;
 
-/** The keys of a set as they are written. @throws Error with what is wrong with the text, without any of it. */
+/** Parses the keys of a set as plain objects. @throws Error with what is wrong with the text, without any of it. */
 export function keysIn(text: string): DataObject[] {
   let document: unknown;
   try {
@@ -19,13 +19,13 @@ export function keysIn(text: string): DataObject[] {
   return members;
 }
 
-/** A JWK set: keys by their names. */
+/** A JWK set, indexed by key names. */
 export class KeySet {
   readonly #byText = new Map<string, Jwk>();
   readonly #byId = new Map<IdentifyStrategy, Map<string, Jwk>>();
 
   /**
-   * @param previous a key that was in it already is the same object: what was learnt with it still holds.
+   * @param previous set whose unchanged keys are reused as the same objects: what was cached with them stays valid.
    * @throws Error with what is wrong with the text, without any of it.
    */
   static parse(text: string, previous: KeySet | null = null): KeySet {
@@ -42,7 +42,7 @@ export class KeySet {
     return [...this.#byText.values()];
   }
 
-  /** The last key of that name. */
+  /** Returns the last key with that name. */
   find(strategy: IdentifyStrategy, id: string): Jwk | undefined {
     let keys = this.#byId.get(strategy);
     if (!keys) {

@@ -4,20 +4,20 @@ import { type Asked, BUSY, DownloadGate } from './download-gate.ts';
 import { DOWNLOAD_MS, type KeyServer } from './key-server.ts';
 import { KeySet } from './key-set.ts';
 
-/** What processes tell one another of a set: its text and age in milliseconds, or that a download has failed. */
+/** Message between processes about a set: its text and age in milliseconds, or the failure of a download. */
 type Change = { text: string; age: number } | { failed: string };
 
-/** The copy of a downloaded set that one process has. */
+/** The copy of a downloaded set in one process. */
 class Copy {
   text = '';
   set: KeySet | null = null;
-  /** When it was downloaded. */
+  /** Time of the download. */
   at = Number.NEGATIVE_INFINITY;
-  /** Why the last download failed; null when it did not. */
+  /** Why the last download failed; null if it succeeded. */
   failure: string | null = null;
   refreshing: Promise<boolean> | null = null;
   readonly news = new News();
-  /** When it is worth asking for leave again, by what one asks for. */
+  /** When permission can be requested again, by reason. */
   readonly quietUntil = { stale: Number.NEGATIVE_INFINITY, unknown: Number.NEGATIVE_INFINITY };
 
   learn(change: Change, now: number): void {
@@ -34,8 +34,8 @@ class Copy {
 }
 
 /**
- * The downloaded set of one key server: one for all components that fetch it in the same way, a copy in each process, kept
- * over reloads. One download runs at a time.
+ * The downloaded set of one key server: shared by all components that fetch it in the same way, with a copy in each
+ * process, kept across reloads. Only one download runs at a time.
  */
 export class KeyStore {
   readonly #copy: Copy;
@@ -63,20 +63,21 @@ export class KeyStore {
     site.defer(() => this.#end.abort());
   }
 
-  /** The set, when it is not older than that. */
+  /** Returns the set if it is not older than `maxAgeMs`. */
   fresh(maxAgeMs: number): KeySet | null {
     const { set, at } = this.#copy;
     return set !== null && this.#now() - at <= maxAgeMs ? set : null;
   }
 
-  /** Why the last download failed; null when it did not. */
+  /** Why the last download failed; null if it succeeded. */
   get failure(): string | null {
     return this.#copy.failure;
   }
 
   /**
-   * Downloads the set, if it is time for that; waits for a download that runs. Never fails.
-   * @returns true once the key server was asked, whatever came of it; false, or undefined at once, when it was not time.
+   * Downloads the set if it is due; waits for a running download. Never fails.
+   * @returns true once the key server was requested, regardless of the outcome; false, or undefined immediately, when
+   * it was not due.
    */
   refresh(why: 'stale' | 'unknown'): Promise<boolean> | undefined {
     const copy = this.#copy;
@@ -94,7 +95,7 @@ export class KeyStore {
     const heard = news.count;
     try {
       const wait = await this.#ask(why);
-      // The news of that download may have come together with the answer.
+      // The news of that download may have arrived together with the response.
       if (wait === BUSY && news.count === heard) await news.next(DOWNLOAD_MS, signal);
       if (wait === BUSY) return news.count !== heard;
       if (wait > 0) {
@@ -102,7 +103,7 @@ export class KeyStore {
         return false;
       }
     } catch {
-      // The process that decides is gone, and soon this one.
+      // The deciding process is gone, and this one soon will be.
       return false;
     }
     const reported = news.next(DOWNLOAD_MS, signal);

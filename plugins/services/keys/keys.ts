@@ -8,31 +8,31 @@ import { type IdentifyStrategy, KeySet } from './key-set.ts';
 import { KeyStore } from './key-store.ts';
 import type { KeyServerConfig } from './schema.ts';
 
-/** A key; null when it was looked for and not found, undefined when it is not time to look for it. */
+/** Result of a key lookup; null if the key was not found, undefined if no lookup is due. */
 export type Found = Jwk | null | undefined;
 
-/** Where a validator finds keys. */
+/** Key source of a validator. */
 export interface Keys {
-  /** The key of that name. Never fails. */
+  /** Looks up a key by name. Never fails. */
   find(id: string): Found | Promise<Found>;
-  /** Why a key could not be had, for the log. */
+  /** Why the last lookup failed, for the log. */
   readonly failure: string | null;
-  /** The keys of a file; none of a server's. */
+  /** All keys of a file; empty for a server. */
   all(): readonly Jwk[];
 }
 
-/** How keys are named and kept. */
+/** Options for naming and caching keys. */
 export interface KeysOptions {
   readonly strategy: IdentifyStrategy;
-  /** How long downloaded keys are used, in milliseconds; null to download them for every request. */
+  /** How long downloaded keys are cached, in milliseconds; null to download them for every request. */
   readonly maxAgeMs: number | null;
-  /** How long a name that was not found is not looked for again, in milliseconds; 0 for no such time. */
+  /** How long a name that was not found is not looked up again, in milliseconds; 0 disables the cooldown. */
   readonly cooldownMs: number;
 }
 
 /**
- * The keys of a component: of its file, else of its server. Codes: those of `localKeys` and `keyServer`.
- * @returns null where every request is refused, of which `check` has warned.
+ * Opens the keys of a component: of its file, otherwise of its server. Codes: those of `localKeys` and `keyServer`.
+ * @returns null if every request is rejected, which `check` has warned about.
  */
 export function openKeys(site: Site<unknown>, config: KeyServerConfig, options: KeysOptions): Keys | null {
   const { strategy, cooldownMs } = options;
@@ -71,7 +71,7 @@ function cached(site: Site<unknown>, server: KeyServer, strategy: IdentifyStrate
   };
 }
 
-/** One download for each request, and for those that come while it runs. */
+/** Downloads the set for each request; requests that arrive during a download share it. */
 function uncached(site: Site<unknown>, server: KeyServer, strategy: IdentifyStrategy): Keys {
   const end = new AbortController();
   site.defer(() => end.abort());
@@ -102,7 +102,7 @@ function uncached(site: Site<unknown>, server: KeyServer, strategy: IdentifyStra
   };
 }
 
-/** Does not look again for a while for keys that were looked for and not found. */
+/** Skips lookups of recently missing keys for a while. */
 function cooling(keys: Keys, cooldown: Cooldown): Keys {
   const noted = (id: string, key: Found) => {
     if (key === null) cooldown.add(id);

@@ -1,13 +1,13 @@
 import type { Infer, Schema } from '#contract';
 import { algorithmNames } from './algorithms.ts';
 
-/** Cipher suites that key servers may be asked to speak, as IANA numbers. */
+/** Cipher suites allowed for connections to key servers, as IANA numbers. */
 const suites = [
   5, 10, 47, 53, 60, 156, 157, 49159, 49161, 49162, 49169, 49170, 49171, 49172, 49187, 49191, 49199, 49195, 49200,
   49196, 52392, 52393,
 ] as const;
 
-/** Fields of every component that works with a JWK set, where it comes from and how it is fetched. */
+/** Schema fields of components that use a JWK set: its source and how it is fetched. */
 export const keyServerFields = {
   alg: {
     type: 'string',
@@ -72,5 +72,5 @@ export const keyServerFields = {
 
 const keyServer = { type: 'object', required: ['alg'], properties: keyServerFields } as const;
 
-/** Where keys come from. */
+/** Source of keys. */
 export type KeyServerConfig = Infer<typeof keyServer>;

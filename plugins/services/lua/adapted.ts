@@ -2,8 +2,8 @@ import { createRequire } from 'node:module';
 import { currentBudget, LONG_STRING_BYTES, spendMemory } from './budget.ts';
 import { MAX_NUMERAL_BYTES, numberText } from './numbers.ts';
 
-// The engine is one of Lua 5.3 without bounds. Here its parts are loaded one by one and adapted, each before others take
-// its functions over: numbers are those of Lua 5.1, and what is made is counted.
+// The engine implements Lua 5.3 without limits. Its parts are loaded and adapted one by one, before other parts import
+// their functions: numbers behave as in Lua 5.1, and allocations are counted.
 const require = createRequire(import.meta.url);
 
 /** Values on the stack of a thread; beyond it "stack overflow". */
@@ -16,21 +16,21 @@ const conf = require('fengari/src/luaconf.js') as { lua_number2str(value: number
 delete process.env.FENGARICONF;
 conf.lua_number2str = numberText;
 
-/** Bytes that a table takes before anything is in it. */
+/** Bytes that an empty table takes. */
 const TABLE_BYTES = 512;
 
-/** Makes a string, of which it takes the bytes over. */
+/** Creates a string that takes ownership of the bytes. */
 type MakeString = (L: unknown, bytes: Uint8Array) => object;
 interface Strings {
   luaS_bless: MakeString;
   luaS_new: MakeString;
-  /** The key of a string in tables. */
+  /** Hash key of a string in tables. */
   luaS_hash(bytes: Uint8Array): string;
   luaS_hashlongstr(string: { hash: string | null; readonly realstring: Uint8Array }): string;
 }
 const strings = require('fengari/src/lstring.js') as Strings;
 
-// Every string that is made is counted. The engine's own keys of tables take a pass of JavaScript for each byte.
+// Counts every created string. The engine's own table keys take a pass of JavaScript for each byte.
 const { luaS_bless: bless } = strings;
 strings.luaS_bless = (L, bytes) => {
   spendMemory(bytes.length);
@@ -73,7 +73,8 @@ interface Values {
   luaO_str2num(text: Uint8Array, slot: Slot): number;
 }
 
-// The engine has 32-bit integers beside its floating-point numbers; Lua 5.1 has one type, of which nothing overflows.
+// The engine has 32-bit integers in addition to floating-point numbers; Lua 5.1 has one number type, which never
+// overflows.
 const values = require('fengari/src/lobject.js') as Values;
 const { prototype } = values.TValue;
 prototype.ttisinteger = () => false;
@@ -98,7 +99,7 @@ interface Entry {
   n: Entry | undefined;
   p: Entry | undefined;
 }
-/** A table: its entries by their keys, and in the order they are gone through. */
+/** A table: its entries by key, and in iteration order. */
 interface Table {
   readonly strong: Map<unknown, Entry>;
   f: Entry | undefined;
@@ -120,7 +121,7 @@ tables.luaH_new = (L) => {
   return makeTable(L);
 };
 
-// Tables are gone through in the order in which keys came; scripts rely on it that lists come first, in their own order.
+// The engine iterates tables in insertion order; scripts expect list elements first, in list order.
 tables.luaH_setint = (table, key, value) => {
   const { size } = table.strong;
   setInteger(table, key, value);
@@ -132,7 +133,7 @@ tables.luaH_setfrom = (L, table, key, value) => {
   if (table.strong.size > size && key.ttisnumber()) placeInList(table, key.value as number);
 };
 
-/** Moves the newest entry behind the one before it in the list, or in front of the one after it. */
+/** Moves the newest entry after the previous list element, or before the next one. */
 function placeInList(table: Table, key: number): void {
   const entry = table.l!;
   const before = table.strong.get(key - 1);
@@ -153,7 +154,7 @@ function moveBetween(table: Table, entry: Entry, before: Entry | undefined, afte
   else table.l = entry;
 }
 
-/** Tokens of source text between two looks at the clock: the compiler may go back over all it has made for one. */
+/** Source tokens between two time checks: for a single token, the compiler may revisit all the code it has generated. */
 const TOKENS_A_LOOK = 32;
 
 interface Lexer {
@@ -176,11 +177,11 @@ interface Arguments {
   luaL_opt(L: unknown, check: (L: unknown, arg: number) => number, arg: number, otherwise: number): number;
 }
 const args = require('fengari/src/lauxlib.js') as Arguments;
-// Where a whole number is asked for, the fraction is cut off.
+// Integer arguments are truncated.
 args.luaL_checkinteger = (L, arg) => Math.trunc(args.luaL_checknumber(L, arg)) || 0;
 args.luaL_optinteger = (L, arg, otherwise) => args.luaL_opt(L, args.luaL_checkinteger, arg, otherwise);
 
-// Library functions take time on long texts, but the engine checks the clock only between instructions.
+// Library functions take time on long strings, but the engine checks the time only between instructions.
 const { luaL_checklstring: textArgument } = args;
 args.luaL_checklstring = (L, arg) => {
   const text = textArgument(L, arg);

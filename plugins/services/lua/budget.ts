@@ -1,27 +1,27 @@
 import { getHeapStatistics } from 'node:v8';
 
-/** What one script may take for a request, in all its parts. */
+/** CPU time limit of one script per request, in total for all its parts. */
 const CPU_LIMIT_MS = 100;
-/** Bytes of strings and tables made, in all; growth of the heap while it runs. */
+/** Limit of the total bytes of created strings and tables, and of heap growth while the script runs. */
 const MADE_LIMIT_BYTES = 64 * 1024 * 1024;
 const HEAP_LIMIT_BYTES = 64 * 1024 * 1024;
 /** Longest string. */
 export const MAX_STRING_BYTES = 8 * 1024 * 1024;
 
-/** Looks at the clock between two looks at the heap, which take longer. */
+/** Time checks between two heap checks, which are slower. */
 const LOOKS_AT_HEAP = 20;
 
-/** Strings from here on are looked at as they are made: what is done to them takes time. */
+/** Creating strings from this length on triggers a check: processing them takes time. */
 export const LONG_STRING_BYTES = 16 * 1024;
 
 const cpuUsage = (process.threadCpuUsage ?? process.cpuUsage).bind(process);
 
-/** A script took more than it may; nothing it does can catch it. */
+/** A script exceeded its budget; the script cannot catch the error. */
 export class BudgetExceeded extends Error {}
 
-/** What one script has taken up to now. A script runs in parts: between them it waits. */
+/** Resources that a script has used so far. A script runs in parts, with waits between them. */
 export class Budget {
-  /** Why it was ended; null while it may go on. */
+  /** Why the script was ended; null while it may continue. */
   exceeded: string | null = null;
   #ending: BudgetExceeded | null = null;
   #madeBytes = 0;
@@ -36,7 +36,7 @@ export class Budget {
     this.#deadline = deadline;
   }
 
-  /** Runs a part of the script: what it takes is counted. */
+  /** Runs a part of the script and counts what it uses. */
   run<T>(part: () => T): T {
     const outer = current;
     current = this;
@@ -59,7 +59,7 @@ export class Budget {
     if (bytes >= LONG_STRING_BYTES) this.look();
   }
 
-  /** @throws BudgetExceeded when the script has taken more than it may. */
+  /** @throws BudgetExceeded when the script has exceeded its budget. */
   look(): void {
     this.refuse();
     if (performance.now() > this.#deadline) this.stop('the time of the request is over');
@@ -80,7 +80,7 @@ export class Budget {
     throw this.#ending;
   }
 
-  /** @throws BudgetExceeded, the same every time, once the script was ended. */
+  /** @throws BudgetExceeded, the same on every call, once the script was ended. */
   refuse(): void {
     if (this.#ending) throw this.#ending;
   }
@@ -90,7 +90,7 @@ const noUsage = { user: 0, system: 0 };
 
 let current: Budget | null = null;
 
-/** The budget of the script that runs now; null for none. */
+/** The budget of the running script; null if none is running. */
 export function currentBudget(): Budget | null {
   return current;
 }

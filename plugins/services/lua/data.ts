@@ -3,14 +3,14 @@ import { currentBudget } from './budget.ts';
 import { type LuaFunction, type LuaState, lauxlib, lua, pushText, raise, textArg, textOfBytes } from './fengari.ts';
 import { defineObject } from './object.ts';
 
-/** Deepest native table that becomes data, and longest list that a script may make by naming a place in it. */
+/** Deepest native table that can be converted to data, and longest list that a script may create by setting an index. */
 const MAX_DEPTH = 100;
 const MAX_LIST = 100_000;
 
 /** Bytes that a member of a list or an object takes. */
 const MEMBER_BYTES = 64;
 
-/** An object of data, which changes as the script changes it. */
+/** A data object; changes by the script apply to the original. */
 export const luaTable = defineObject<DataObject>('luaTable', {
   get(L, object) {
     const value = getKey(object, textArg(L, 2));
@@ -39,7 +39,7 @@ export const luaTable = defineObject<DataObject>('luaTable', {
   },
 });
 
-/** A list of data; the first place is 0. */
+/** A data list; indices start at 0. */
 export const luaList = defineObject<Data[]>('luaList', {
   get(L, list) {
     const value = list[wholeArg(L, 2)];
@@ -48,7 +48,7 @@ export const luaList = defineObject<Data[]>('luaList', {
   set(L, list) {
     const at = wholeArg(L, 2);
     const value = readData(L, 3, true);
-    // Behind the end it grows; in front of its beginning there is no place.
+    // Writing past the end extends the list; negative indices are ignored.
     if (value === undefined || at < 0) return 0;
     refuseCycle(L, value, list);
     if (at >= Math.max(MAX_LIST, list.length + 1)) raise(L, `a list of more than ${MAX_LIST} values`);
@@ -65,11 +65,11 @@ export const luaList = defineObject<Data[]>('luaList', {
   },
 });
 
-/** A null that is there. */
+/** An explicit null. */
 export const luaNil = defineObject<object>('luaNil', {});
 const NIL = Object.freeze({});
 
-/** `luaTable.new()` and its like. */
+/** `luaTable.new()` and similar constructors. */
 export const dataTables: Readonly<Record<string, Readonly<Record<string, LuaFunction>>>> = {
   luaTable: {
     new(L) {
@@ -91,7 +91,7 @@ export const dataTables: Readonly<Record<string, Readonly<Record<string, LuaFunc
   },
 };
 
-/** A number without its fraction; -1 for what is no number. */
+/** Truncates a number argument; -1 for anything else. */
 function wholeArg(L: LuaState, arg: number): number {
   const at = Math.trunc(lauxlib.luaL_checknumber(L, arg));
   return Number.isNaN(at) ? -1 : at;
@@ -102,7 +102,7 @@ function pushNumber(L: LuaState, value: number): number {
   return 1;
 }
 
-/** Leaves data on the stack: objects and lists as they are, changes to them count. */
+/** Pushes data onto the stack: objects and lists are passed by reference, so that changes apply to the original. */
 export function pushData(L: LuaState, data: Data): number {
   if (typeof data === 'string') pushText(L, data);
   else if (typeof data === 'number') lua.lua_pushnumber(L, data);
@@ -114,7 +114,7 @@ export function pushData(L: LuaState, data: Data): number {
   return 1;
 }
 
-/** Data that holds itself could not be written. */
+/** Cyclic data could not be encoded. */
 function refuseCycle(L: LuaState, value: Data | undefined, holder: Data): void {
   const waiting: Data[] = value === undefined ? [] : [value];
   for (let data = waiting.pop(); data !== undefined; data = waiting.pop()) {
@@ -128,9 +128,9 @@ function refuseCycle(L: LuaState, value: Data | undefined, holder: Data): void {
 }
 
 /**
- * What an argument is as data; undefined for nil. A native table is an object: within another one, a list where it has
- * whole numbers alone as keys.
- * @param isOuter the table is not within another one.
+ * Converts an argument to data; undefined for nil. A native table becomes an object; inside another table, a list if
+ * all its keys are integers.
+ * @param isOuter whether the table is at the top level.
  */
 export function readData(L: LuaState, arg: number, isOuter: boolean, depth = 0): Data | undefined {
   const { LUA_TBOOLEAN, LUA_TNONE, LUA_TNIL, LUA_TNUMBER, LUA_TSTRING, LUA_TTABLE } = lua;
@@ -177,7 +177,7 @@ function readTable(L: LuaState, arg: number, isOuter: boolean, depth: number): D
   return object;
 }
 
-/** The key below the value on top of the stack; it must not be turned into a text in its place. */
+/** Reads the key below the value on top of the stack; the key must not be converted to a string in place. */
 function readKey(L: LuaState): string | number {
   if (lua.lua_type(L, -2) === lua.LUA_TNUMBER) return lua.lua_tonumber(L, -2);
   if (lua.lua_type(L, -2) === lua.LUA_TSTRING) return textOfBytes(lua.lua_tostring(L, -2)!);

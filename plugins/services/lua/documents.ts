@@ -9,13 +9,13 @@ import { pushData, readData } from './data.ts';
 import type { Tables } from './engine.ts';
 import { bytesOf, type LuaFunction, type LuaState, pushText, raise, textArg } from './fengari.ts';
 
-/** Bytes that decoded data takes, for each of the text it came from. */
+/** Bytes of decoded data per byte of its text. */
 const DATA_FACTOR = 4;
 
 interface Format {
-  /** As in messages. */
+  /** Name of the format in messages. */
   readonly name: string;
-  /** Longest text that is read, in bytes: what a reader of this kind does in about a tenth of a second. */
+  /** Longest text that is parsed, in bytes: what the parser handles in about a tenth of a second. */
   readonly limit: number;
   parse(text: string): Data;
   print(data: Data): string;
@@ -28,7 +28,7 @@ const formats: Readonly<Record<string, Format>> = {
   csv: { name: 'CSV', limit: 1024 * 1024, parse: parseCsv, print: printCsv },
 };
 
-/** `json.marshal` and `json.unmarshal`, and the same pair of YAML, XML and CSV. */
+/** `json.marshal` and `json.unmarshal`, and the same pair for YAML, XML and CSV. */
 export const documentTables: Tables = Object.fromEntries(
   Object.entries(formats).map(([table, format]) => [
     table,

@@ -12,24 +12,24 @@ import {
 } from './fengari.ts';
 import { closedLibraries, type Library, openLibraries } from './libraries.ts';
 
-/** A value of the engine: called with a thread, it is left on its stack. */
+/** A value of the engine: calling it with a thread pushes the value onto the thread's stack. */
 export type LuaValue = (L: LuaState) => void;
 
-/** Code that can be run any number of times, each time with globals of its own. */
+/** Compiled code that can be run any number of times, each time with its own globals. */
 export interface Chunk {
   readonly engine: Engine;
   readonly start: LuaValue;
 }
 
-/** A mistake in the code of a script. */
+/** A syntax error in a script. */
 export class LuaSyntaxError extends Error {}
 
-/** Methods of objects that scripts are handed, by their names; more tables of functions, by theirs. */
+/** Methods of the objects passed to scripts, by name; also further tables of functions, by name. */
 export type Tables = Readonly<Record<string, Readonly<Record<string, LuaFunction>>>>;
 
 /**
- * A virtual machine with its libraries, for all scripts of a kind. Nothing of a run stays in it: each has globals of its
- * own, and what they share is frozen.
+ * A virtual machine with its libraries, shared by all scripts of a kind. It keeps no state of a run: each run has its
+ * own globals, and everything shared is frozen.
  */
 export class Engine {
   readonly main: LuaState;
@@ -38,7 +38,7 @@ export class Engine {
   readonly #frozen = new WeakSet<object>();
   readonly #metatables = new Map<string, LuaValue>();
 
-  /** @param opens all libraries. @param tables what else there is, by the names of globals; `''` for globals themselves. */
+  /** @param opens opens all libraries. @param tables additional globals by name; `''` for functions that are globals themselves. */
   constructor(opens: boolean, tables: Tables) {
     const L = lauxlib.luaL_newstate();
     this.main = L;
@@ -51,12 +51,12 @@ export class Engine {
     lua.lua_settop(L, 0);
   }
 
-  /** Compiles code. @param name as it stands in messages. @throws LuaSyntaxError with the line. */
+  /** Compiles code. @param name name in messages. @throws LuaSyntaxError with the line. */
   compile(code: string, name: string): Chunk {
     const L = this.main;
     this.#load(code, name);
     lua.lua_settop(L, 0);
-    // Globals are an upvalue of the function: every run makes a function of its own.
+    // Globals are an upvalue of the function, so every run creates its own function.
     this.#load(`local _ENV = ...; return function(...) ${code}\nend`, name);
     const start = lua.lua_toproxy(L, -1);
     lua.lua_settop(L, 0);
@@ -72,7 +72,7 @@ export class Engine {
     throw new LuaSyntaxError(message);
   }
 
-  /** Globals for one run. */
+  /** Creates the globals for one run. */
   newGlobals(): LuaValue {
     const L = this.main;
     lua.lua_newtable(L);
@@ -85,7 +85,7 @@ export class Engine {
     return globals;
   }
 
-  /** Leaves the metatable of a kind of objects on the stack. */
+  /** Pushes the metatable of an object kind onto the stack. */
   pushMetatable(L: LuaState, kind: string, methods: Readonly<Record<string, LuaFunction>>): void {
     let metatable = this.#metatables.get(kind);
     if (!metatable) {
@@ -100,7 +100,7 @@ export class Engine {
     metatable(L);
   }
 
-  /** Puts a library into the table on top of the stack. */
+  /** Adds a library to the table on top of the stack. */
   #open({ name, open, kept, own }: Library): void {
     const L = this.main;
     lauxlib.luaL_requiref(L, nameBytes(name || '_G'), open, 0);
@@ -122,7 +122,7 @@ export class Engine {
     if (name === 'string') this.#setStringMetatable();
   }
 
-  /** The functions of the library at an index, as JavaScript. */
+  /** The functions of the library at an index, as JavaScript functions. */
   #functionsOf(index: number): Readonly<Record<string, LuaFunction>> {
     const L = this.main;
     const functions: Record<string, LuaFunction> = {};
@@ -152,7 +152,7 @@ export class Engine {
     lua.lua_setfield(this.main, -2, nameBytes(key));
   }
 
-  /** Puts the table on top of the stack into the one at `globals`, behind one that nothing can be written to. */
+  /** Stores the table on top of the stack in the one at `globals`, behind a read-only proxy. */
   #setFrozen(name: string, globals: number): void {
     const L = this.main;
     const metatable = this.#protect(L, true);
@@ -164,7 +164,7 @@ export class Engine {
     lua.lua_settop(L, globals);
   }
 
-  /** A metatable that looks things up in the table on top of the stack, and that no script can see. */
+  /** Creates a metatable that reads from the table on top of the stack and is hidden from scripts. */
   #protect(L: LuaState, isFrozen = false): LuaValue {
     lua.lua_newtable(L);
     if (isFrozen) this.#setFunction('__newindex', refuseChange);
@@ -177,7 +177,7 @@ export class Engine {
     return metatable;
   }
 
-  /** The methods of texts: `("x"):upper()`. */
+  /** Sets the methods of strings: `("x"):upper()`. */
   #setStringMetatable(): void {
     const L = this.main;
     lua.lua_getfield(L, -1, nameBytes('string'));
@@ -204,9 +204,9 @@ function refuseChange(L: LuaState): never {
   return raise(L, 'values shared by all scripts are read-only');
 }
 
-/** What a function of ours threw becomes an error of the script. */
+/** Converts an error thrown by a native function to a script error. */
 function nativeError(L: LuaState): number {
-  // Thrown again, it ends the whole thread: the engine would go through all that catches errors otherwise.
+  // Throwing it again ends the whole thread: otherwise the engine would run all error handlers.
   currentBudget()?.refuse();
   const error = lua.lua_touserdata(L, 1) as unknown;
   pushText(L, error instanceof Error ? error.message : String(error));

@@ -4,12 +4,12 @@ import './adapted.ts';
 /** A thread of the virtual machine. */
 export type LuaState = { readonly lua: 'state' };
 
-/** A function that scripts can call; answers how many values it left on the stack. */
+/** A function that scripts can call; returns the number of results it pushed onto the stack. */
 export type LuaFunction = (L: LuaState) => number;
 
 type Continuation = (L: LuaState, status: number, context: number) => number;
 
-/** As much of the engine as is used, by the names of Lua's C interface. */
+/** The used part of the engine, by the names of Lua's C API. */
 export interface Lua {
   readonly LUA_OK: number;
   readonly LUA_YIELD: number;
@@ -71,7 +71,7 @@ export interface Lua {
   lua_toboolean(L: LuaState, index: number): boolean;
   lua_tonumber(L: LuaState, index: number): number;
   lua_topointer(L: LuaState, index: number): object | null;
-  /** A value that outlives its place on the stack: called with a thread, it leaves the value there. */
+  /** Keeps a value beyond its stack position: calling the result with a thread pushes the value. */
   lua_toproxy(L: LuaState, index: number): (L: LuaState) => void;
   lua_tostring(L: LuaState, index: number): Uint8Array | null;
   lua_touserdata(L: LuaState, index: number): { value: unknown } | null;
@@ -107,7 +107,7 @@ export const { lua, lauxlib, lualib } = engine;
 
 const names = new Map<string, Uint8Array>();
 
-/** A text as a string of Lua's: UTF-8. Names are made once. */
+/** Encodes a name as a Lua string in UTF-8. Each name is encoded once. */
 export function nameBytes(name: string): Uint8Array {
   let bytes = names.get(name);
   if (!bytes) {
@@ -122,27 +122,27 @@ export function bytesOf(text: string): Uint8Array {
   return new Uint8Array(buffer, byteOffset, length);
 }
 
-/** Bytes of a script as text; what is no UTF-8 becomes U+FFFD. */
+/** Decodes bytes of a script; invalid UTF-8 becomes U+FFFD. */
 export function textOfBytes(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
 }
 
-/** Leaves a text on the stack. */
+/** Pushes a string onto the stack. */
 export function pushText(L: LuaState, text: string): void {
   lua.lua_pushstring(L, bytesOf(text));
 }
 
-/** Ends the function with an error of the script, with its place. */
+/** Ends the function with a script error, including its position. */
 export function raise(L: LuaState, message: string): never {
   return lauxlib.luaL_error(L, bytesOf(message.replaceAll('%', '%%')));
 }
 
-/** A text argument. */
+/** Reads a string argument. */
 export function textArg(L: LuaState, arg: number): string {
   return textOfBytes(lauxlib.luaL_checkstring(L, arg));
 }
 
-/** Leaves a table of functions on the stack. */
+/** Pushes a table of functions onto the stack. */
 export function pushFunctions(L: LuaState, functions: Readonly<Record<string, LuaFunction>>): void {
   lua.lua_newtable(L);
   for (const [name, f] of Object.entries(functions)) {

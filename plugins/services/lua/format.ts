@@ -5,19 +5,19 @@ import { exponentialText, fixedText, generalText } from './numbers.ts';
 /** A directive: flags, width, precision, letter. */
 const directive = /%([-+ #0]*)(\d*)(?:(\.)(\d*))?([\s\S]?)/y;
 
-/** Most flags, and digits of width and precision: as in Lua. */
+/** Most flags, and digits of width and precision, as in Lua. */
 const MAX_FLAGS = 5;
 const MAX_NUMBER_DIGITS = 2;
 
 interface Layout {
   readonly flags: string;
   readonly width: number;
-  /** Undefined where none is written. */
+  /** Undefined if omitted. */
   readonly precision: number | undefined;
   readonly letter: string;
 }
 
-/** `string.format`: the directives of C that Lua 5.1 has. Bytes are characters up to U+00FF in here. */
+/** `string.format`: the C directives supported by Lua 5.1. Bytes are represented as characters up to U+00FF. */
 export function format(L: LuaState): number {
   const pattern = latin1(lauxlib.luaL_checkstring(L, 1));
   let made = '';
@@ -94,7 +94,7 @@ function digitsOf(value: bigint, radix: number, precision: number | undefined): 
   return precision === 0 && value === 0n ? '' : value.toString(radix).padStart(precision ?? 0, '0');
 }
 
-/** Negative numbers are those of 64 bits with the same bits. */
+/** Negative numbers become 64-bit numbers with the same bits. */
 function unsigned(value: bigint, { flags, precision, letter }: Layout): string {
   const radix = letter === 'u' ? 10 : letter === 'o' ? 8 : 16;
   const digits = digitsOf(BigInt.asUintN(64, value), radix, precision);
@@ -131,7 +131,7 @@ function padded(text: string, { flags, width }: Layout): string {
   return flags.includes('-') ? text.padEnd(width) : text.padStart(width);
 }
 
-/** Zeros stand between the sign and the digits; a precision of a whole number leaves none. */
+/** Pads with zeros between sign and digits; with a precision, integers are not padded with zeros. */
 function paddedNumber(text: string, layout: Layout): string {
   const { flags, width, precision } = layout;
   if (!flags.includes('0') || flags.includes('-') || precision !== undefined) return padded(text, layout);
@@ -139,10 +139,10 @@ function paddedNumber(text: string, layout: Layout): string {
   return `${before}${text.slice(before.length).padStart(width - before.length, '0')}`;
 }
 
-/** Bytes that are quoted between two looks at the clock. */
+/** Bytes that are quoted between two time checks. */
 const QUOTED_A_LOOK = 64 * 1024;
 
-/** A text as Lua source has it. */
+/** Quotes a string as Lua source. */
 function quoted(text: string): string {
   let inside = '';
   for (let at = 0; at < text.length; at += QUOTED_A_LOOK) {

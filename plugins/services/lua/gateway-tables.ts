@@ -8,7 +8,7 @@ import { type LuaFunction, type LuaState, lauxlib, lua, pushText, raise, textArg
 import { httpTables } from './http.ts';
 import { currentRun, loader, print } from './run.ts';
 
-/** What scripts have besides the libraries of Lua. */
+/** Functions available to scripts in addition to the Lua libraries. */
 export const gatewayTables: Tables = {
   '': { print, custom_error: customError },
   ...dataTables,
@@ -41,7 +41,7 @@ export const gatewayTables: Tables = {
       if (Number.isNaN(date.getTime())) raise(L, 'no time');
       return pushTextOf(L, date.toISOString());
     },
-    /** Seconds; nil for what is no time of RFC 3339. */
+    /** Seconds; nil unless the text is an RFC 3339 time. */
     parse(L) {
       const text = textArg(L, 1);
       const at = rfc3339.test(text) ? Date.parse(text) : Number.NaN;
@@ -60,10 +60,10 @@ function bytesArg(L: LuaState): Buffer {
   return Buffer.from(buffer, byteOffset, length);
 }
 
-/** Bytes of a text between two looks at the clock. */
+/** Bytes of text between two time checks. */
 const BYTES_A_LOOK = 64 * 1024;
 
-/** FNV-1a of 32 bits, hexadecimal. */
+/** 32-bit FNV-1a hash, in hexadecimal. */
 function fnv32(bytes: Uint8Array): string {
   let hash = 0x811c9dc5;
   for (let at = 0; at < bytes.length; at++) {
@@ -83,7 +83,7 @@ function pushTextOf(L: LuaState, text: string): number {
   return 1;
 }
 
-/** `custom_error(message [, status [, content_type]])`: the script and the call end. */
+/** `custom_error(message [, status [, content_type]])`: ends the script and the call. */
 function customError(L: LuaState): number {
   if (lua.lua_gettop(L) === 0) raise(L, 'need arguments');
   const message = textArg(L, 1);
@@ -98,7 +98,7 @@ function customError(L: LuaState): number {
 /** Longest dump, in lines. */
 const DUMP_LINES = 200;
 
-/** `debug.dump(value [, comment])`: the value with its types, in the log. */
+/** `debug.dump(value [, comment])`: logs the value with its types. */
 function dump(L: LuaState): number {
   const data = readData(L, 1, false) ?? null;
   const comment = lua.lua_type(L, 2) <= 0 ? '' : ` ${textArg(L, 2)}`;

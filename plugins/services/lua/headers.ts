@@ -3,10 +3,10 @@ import { luaList, luaTable } from './data.ts';
 import { type LuaState, lauxlib, lua, pushText, raise, textArg } from './fengari.ts';
 import type { Method } from './object.ts';
 
-/** Headers that say where a message ends, or belong to a connection: a script that sets them could make two of one. */
+/** Headers that delimit a message or belong to a connection: setting them would allow a script to split one message into two. */
 const framing = new Set(['content-length', 'host']);
 
-/** The name of a header that a script may set. */
+/** Validates the name of a header that a script sets. */
 export function headerName(L: LuaState, name: string): string {
   if (!isHeaderName(name)) raise(L, `'${name.slice(0, 50)}' is not a valid header name`);
   const lower = name.toLowerCase();
@@ -14,20 +14,20 @@ export function headerName(L: LuaState, name: string): string {
   return name;
 }
 
-/** Bytes of a script as the value of one header; on the wire they are the same bytes. */
+/** Converts bytes of a script to a header value; the same bytes are sent. */
 export function headerText(L: LuaState, bytes: Uint8Array): string {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
   if (/[\0-\x08\n-\x1f\x7f]/.test(text)) raise(L, 'the value of a header has no line breaks or other controls');
   return text;
 }
 
-/** The value of a header as bytes of a script. */
+/** Converts a header value to bytes for a script. */
 export function headerBytes(value: string): Uint8Array {
   const { buffer, byteOffset, length } = Buffer.from(value, 'latin1');
   return new Uint8Array(buffer, byteOffset, length);
 }
 
-/** Leaves a list of texts of the wire on the stack. */
+/** Pushes a list of received texts onto the stack. */
 export function pushNames(L: LuaState, values: readonly string[]): number {
   luaList.push(L, values.map(textOf));
   return 1;
@@ -64,7 +64,7 @@ export function headerMethods<T>(of: (self: T) => HeaderBag): Readonly<Record<st
   };
 }
 
-/** Leaves a table on the stack that has each header by its canonical name, as the list of its values: a copy. */
+/** Pushes a table that maps canonical header names to lists of values: a copy. */
 function pushAll(L: LuaState, bag: HeaderBag): number {
   const all: DataObject = {};
   for (const [name, entries] of Map.groupBy(bag, ([name]) => canonicalHeaderName(name))) {
@@ -78,7 +78,7 @@ function pushAll(L: LuaState, bag: HeaderBag): number {
   return 1;
 }
 
-/** A text of the wire as a script has it: UTF-8. */
+/** Decodes a received text for a script: UTF-8. */
 function textOf(value: string): string {
   return Buffer.from(value, 'latin1').toString();
 }

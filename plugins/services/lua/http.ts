@@ -27,7 +27,7 @@ const response = defineObject<ScriptResponse>('http_response', {
     lua.lua_pushstring(L, body);
     return 1;
   },
-  // Nothing is left open: the body has been read.
+  // Does nothing: the body has already been read.
   close: () => 0,
 });
 
@@ -58,7 +58,7 @@ function requestOf(L: LuaState, count: number): ScriptRequest {
   return { url, method, body: body?.length === 0 ? null : body, headers: count > 3 ? headersOf(L, 4) : [] };
 }
 
-/** A table of texts, or of lists of them. */
+/** Reads a table of strings, or of lists of strings. */
 function headersOf(L: LuaState, arg: number): [string, string][] {
   lauxlib.luaL_checktype(L, arg, lua.LUA_TTABLE);
   const headers: [string, string][] = [];

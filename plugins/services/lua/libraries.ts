@@ -19,19 +19,19 @@ import { date } from './time.ts';
 
 type Functions = Readonly<Record<string, LuaFunction>>;
 
-/** A library: what of the engine's own is kept, and what is ours. */
+/** A library: which engine functions are kept, and which are our own. */
 export interface Library {
   /** Empty for globals. */
   readonly name: string;
   readonly open: LuaFunction;
   readonly kept: readonly string[];
-  /** @param engine all functions that the engine's own has. */
+  /** @param engine all functions of the engine's library. */
   readonly own: (engine: Functions) => Functions;
 }
 
-/** Bytes of the stack of a coroutine. */
+/** Bytes that the stack of a coroutine takes. */
 const COROUTINE_BYTES = 4096;
-/** Longest source text that a script can load while it runs, in bytes. */
+/** Longest source text that a script can load at run time, in bytes. */
 const MAX_SOURCE_BYTES = 256 * 1024;
 
 const base: Library = {
@@ -82,12 +82,12 @@ const math: Library = {
     ...mathFunctions,
     mod: fmod!,
     random,
-    // One script cannot make another's numbers foreseeable.
+    // Prevents a script from making another's random numbers predictable.
     randomseed: () => 0,
   }),
 };
 
-/** Of the operating system a script sees the time alone. */
+/** The only operating system functions available to scripts: time. */
 const time: Library = {
   name: 'os',
   open: lualib.luaopen_os!,
@@ -128,7 +128,7 @@ function pushNumber(L: LuaState, value: number): number {
   return 1;
 }
 
-/** The greatest key of a table that is a number; 0 for none. */
+/** The largest numeric key of a table; 0 if there is none. */
 function maxn(L: LuaState): number {
   lauxlib.luaL_checktype(L, 1, lua.LUA_TTABLE);
   let greatest = 0;
@@ -141,10 +141,10 @@ function maxn(L: LuaState): number {
   return pushNumber(L, greatest);
 }
 
-/** Values from which on a table takes its time. */
+/** Number of values from which on processing a table takes noticeable time. */
 const LONG_TABLE = 200;
 
-/** Looks at the clock before the function works on a long table: it looks at none. */
+/** Checks the time before a function processes a long table: the function itself does not. */
 function looking(f: LuaFunction): LuaFunction {
   return (L) => {
     const isSmall = lua.lua_type(L, 1) === lua.LUA_TTABLE && lua.lua_rawlen(L, 1) < LONG_TABLE && lua.lua_gettop(L) < 3;
@@ -167,7 +167,7 @@ function lengthOf(L: LuaState): number {
   return lua.lua_rawlen(L, 1);
 }
 
-/** What ends a script is caught by nothing in it. */
+/** Errors that end a script cannot be caught by it. */
 function refuseToCatch(): void {
   currentBudget()!.refuse();
 }
@@ -190,10 +190,10 @@ function xpcall(L: LuaState): number {
 
 /** @param extra values below the results. */
 function caught(L: LuaState, status: number, extra: number): number {
-  // The engine forgets, when it recovers from an error, that there are hooks.
+  // The engine disables hooks when it recovers from an error, so they are enabled again.
   (L as { allowhook?: number }).allowhook = 1;
   const isError = status !== lua.LUA_OK && status !== lua.LUA_YIELD;
-  // To recover takes the engine as long as many instructions.
+  // Recovery takes the engine as long as many instructions.
   if (isError) currentBudget()!.look();
   refuseToCatch();
   if (!isError) return lua.lua_gettop(L) - extra;
@@ -202,7 +202,7 @@ function caught(L: LuaState, status: number, extra: number): number {
   return 2;
 }
 
-/** `load` and `loadstring`, of source text alone: bytecode can break the engine. */
+/** `load` and `loadstring`, for source text only: bytecode can crash the engine. */
 function load(L: LuaState): number {
   const name = lua.lua_type(L, 2) <= 0 ? '=(load)' : textArg(L, 2);
   let text: Uint8Array;
@@ -210,7 +210,7 @@ function load(L: LuaState): number {
   else text = lauxlib.luaL_checkstring(L, 1);
   if (text.length > MAX_SOURCE_BYTES) raise(L, `source text of more than ${MAX_SOURCE_BYTES} bytes is not loaded`);
   if (lauxlib.luaL_loadbufferx(L, text, text.length, bytesOf(name), nameBytes('t')) === lua.LUA_OK) {
-    // The globals of this run are those of the function that calls.
+    // The globals are those of the calling function's run.
     currentGlobals(L);
     lua.lua_setupvalue(L, -2, 1);
     return 1;
@@ -221,7 +221,7 @@ function load(L: LuaState): number {
   return 2;
 }
 
-/** The text that a function gives in pieces. */
+/** Collects the text that a function returns in pieces. */
 function collected(L: LuaState): Uint8Array {
   const pieces: Uint8Array[] = [];
   let length = 0;
@@ -240,12 +240,12 @@ function collected(L: LuaState): Uint8Array {
 
 let currentGlobals: (L: LuaState) => void = () => {};
 
-/** @param push leaves the globals of the run that runs on the stack. */
+/** @param push pushes the globals of the current run onto the stack. */
 export function setGlobals(push: (L: LuaState) => void): void {
   currentGlobals = push;
 }
 
-/** Memory is the host's business. */
+/** Always returns 0: memory is managed by the host. */
 function collectgarbage(L: LuaState): number {
   lua.lua_pushnumber(L, 0);
   return 1;

@@ -1,6 +1,6 @@
 import { type LuaFunction, lauxlib, lua } from './fengari.ts';
 
-/** Functions of numbers that Lua 5.1 has and the engine has not. */
+/** Number functions of Lua 5.1 that the engine lacks. */
 export const mathFunctions: Readonly<Record<string, LuaFunction>> = {
   atan2: ofTwo(Math.atan2),
   cosh: ofOne(Math.cosh),
@@ -32,7 +32,7 @@ function ofTwo(f: (one: number, other: number) => number): LuaFunction {
   };
 }
 
-/** In two steps: the power alone may be out of range where the product is not. */
+/** Uses two steps: the power alone may be out of range when the product is not. */
 function timesPowerOfTwo(value: number, exponent: number): number {
   const bounded = Math.max(Math.min(exponent, 2200), -2200);
   const half = Math.trunc(bounded / 2);
@@ -40,7 +40,7 @@ function timesPowerOfTwo(value: number, exponent: number): number {
   return value * 2 ** third * 2 ** (half - third) * 2 ** third * 2 ** (bounded - half - third);
 }
 
-/** A number as a fraction from 0.5 up to 1, times a power of two. */
+/** Splits a number into a fraction from 0.5 up to 1, and a power of two. */
 function fractionAndExponent(value: number): [fraction: number, exponent: number] {
   if (value === 0 || !Number.isFinite(value)) return [value, 0];
   let exponent = Math.max(-1023, Math.floor(Math.log2(Math.abs(value))) + 1);

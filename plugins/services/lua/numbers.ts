@@ -1,14 +1,14 @@
-/** Longest text that is read as a number, in bytes, with the space around it. */
+/** Longest text that is parsed as a number, in bytes, including surrounding space. */
 export const MAX_NUMERAL_BYTES = 1024;
 
-/** From here on whole numbers are no longer written with all their digits. */
+/** Integers from here on are no longer written with all their digits. */
 const MAX_WHOLE = 2 ** 63;
-/** Significant digits of a number with a fraction, as of `%.14g`. */
+/** Significant digits of a number with a fraction, as with `%.14g`. */
 const DIGITS = 14;
 
 /**
- * A number as Lua 5.1 turns it into a text: 14 digits. Whole numbers keep all of theirs, so that an identifier that is
- * put into an address stays what it is.
+ * Formats a number as Lua 5.1 does: 14 digits. Integers keep all digits, so that an identifier inserted into an address
+ * is unchanged.
  */
 export function numberText(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf';
@@ -18,8 +18,8 @@ export function numberText(value: number): string {
 }
 
 /**
- * As of `%g` in C.
- * @param digits significant ones, from 1. @param keepsZeros behind the last other digit.
+ * Formats as `%g` in C.
+ * @param digits significant digits, from 1. @param keepsZeros keeps trailing zeros.
  */
 export function generalText(value: number, digits: number, keepsZeros: boolean): string {
   const [mantissa = '', exponent = ''] = exponentialText(value, digits - 1).split('e');
@@ -33,11 +33,11 @@ function shortened(text: string): string {
   return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
 }
 
-/** As of `%e` in C: rounded from the exact value, halves to the even digit; two digits of the exponent at least. */
+/** Formats as `%e` in C: rounded from the exact value, halves to the even digit; at least two digits in the exponent. */
 export function exponentialText(value: number, decimals: number): string {
   let power = value === 0 ? 0 : Number(/e(.*)$/.exec(value.toExponential())![1]);
   let digits = scaled(value, decimals - power);
-  // What is rounded may have one digit more than its own, and what the shortest text is of may have one less.
+  // Rounding may add one digit, and the shortest text of a number may be one digit short.
   if (value !== 0 && digits.length !== decimals + 1) {
     power += digits.length - decimals - 1;
     digits = scaled(value, decimals - power);
@@ -47,7 +47,7 @@ export function exponentialText(value: number, decimals: number): string {
   return `${sign}${digits[0]}${fraction}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
 }
 
-/** As of `%f` in C. */
+/** Formats as `%f` in C. */
 export function fixedText(value: number, decimals: number): string {
   const digits = scaled(value, decimals).padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
@@ -60,7 +60,7 @@ function isNegative(value: number): boolean {
 
 const view = new DataView(new ArrayBuffer(8));
 
-/** The digits of `|value| * 10 ** power`, rounded to a whole number, halves to the even one. */
+/** The digits of `|value| * 10 ** power`, rounded to an integer, halves to the even one. */
 function scaled(value: number, power: number): string {
   view.setFloat64(0, value);
   const bits = view.getBigUint64(0);

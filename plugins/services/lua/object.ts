@@ -1,13 +1,13 @@
 import { type LuaFunction, type LuaState, lua, raise } from './fengari.ts';
 import { currentRun } from './run.ts';
 
-/** A method: gets its object; its arguments begin at 2. */
+/** A method: receives its object; its arguments start at 2. */
 export type Method<T> = (L: LuaState, self: T) => number;
 
-/** A kind of objects that scripts are handed: what they hold is out of their reach. */
+/** A kind of object passed to scripts, which cannot access its content. */
 export interface ObjectKind<T> {
   push(L: LuaState, value: T): void;
-  /** What an argument holds; undefined for anything else. */
+  /** The content of an argument of this kind; undefined for anything else. */
   read(L: LuaState, arg: number): T | undefined;
 }
 
@@ -16,7 +16,7 @@ interface Block {
   held?: unknown;
 }
 
-/** @param name as scripts are told of it. */
+/** @param name name shown to scripts. */
 export function defineObject<T>(name: string, methods: Readonly<Record<string, Method<T>>>): ObjectKind<T> {
   const kind: ObjectKind<T> = {
     push(L, value) {

@@ -1,9 +1,9 @@
 import { currentBudget } from './budget.ts';
 
-/** A mistake in a pattern. */
+/** An error in a pattern. */
 export class LuaPatternError extends Error {}
 
-/** A part of the subject that a pattern names: where it begins, and its length; `POSITION` for `()`. */
+/** A captured part of the subject: start and length; `POSITION` for `()`. */
 export interface Capture {
   readonly start: number;
   length: number;
@@ -13,9 +13,9 @@ export const POSITION = -2;
 const OPEN = -1;
 
 const MAX_CAPTURES = 32;
-/** Calls of the matcher within one another. */
+/** Deepest recursion of the matcher. */
 const MAX_DEPTH = 200;
-/** Steps between two looks at the clock. */
+/** Steps between two time checks. */
 const STEPS_A_LOOK = 2048;
 
 const code = (character: string) => character.charCodeAt(0);
@@ -25,8 +25,8 @@ const [STAR, PLUS, OPTIONAL, DOLLAR] = [code('*'), code('+'), code('?'), code('$
 const [OPEN_GROUP, CLOSE_GROUP, BALANCE, FRONTIER] = [code('('), code(')'), code('b'), code('f')];
 
 /**
- * The patterns of Lua over bytes. They may take exponential time: every step is counted, and the budget of the script that
- * runs ends them.
+ * Matcher for Lua patterns over bytes. Matching may take exponential time: every step is counted, and the budget of the
+ * running script limits them.
  */
 export class Matcher {
   readonly source: Uint8Array;
@@ -40,7 +40,7 @@ export class Matcher {
     this.#pattern = pattern;
   }
 
-  /** @returns the end of the match that begins there; -1 for none. @param from where the pattern begins. */
+  /** @returns the end of the match that starts at `at`; -1 if there is none. @param from where the pattern starts. */
   match(at: number, from = 0): number {
     this.#count();
     this.captures = [];
@@ -190,7 +190,7 @@ export class Matcher {
     return at + Math.max(length, 0);
   }
 
-  /** Where the class that begins at `p` ends. */
+  /** Where the class that starts at `p` ends. */
   #classEnd(p: number): number {
     const pattern = this.#pattern;
     if (pattern[p] === ESCAPE) {
@@ -222,7 +222,7 @@ export class Matcher {
     }
   }
 
-  /** @param last where the set ends: at its `]`. */
+  /** @param last end of the set: its `]`. */
   #inSet(byte: number, p: number, last: number): boolean {
     const pattern = this.#pattern;
     const isNegated = pattern[p + 1] === CARET;
@@ -259,7 +259,7 @@ const classes: Readonly<Record<string, (byte: number) => boolean>> = {
   z: (byte) => byte === 0,
 };
 
-/** `%a` and its like; `%A` is what is not in it; anything else escaped stands for itself. */
+/** `%a` and similar classes; `%A` is the complement; any other escaped character is literal. */
 const table = Array.from({ length: 256 }, (_, letter) => classes[String.fromCharCode(letter).toLowerCase()]);
 
 function inClass(byte: number, letter: number): boolean {

@@ -4,19 +4,19 @@ import type { Chunk, Engine, LuaValue } from './engine.ts';
 import { type LuaState, lauxlib, lua, raise, textOfBytes } from './fengari.ts';
 import { setGlobals } from './libraries.ts';
 
-/** What a run is given by whoever runs it. */
+/** Functions and objects that the host provides for a run. */
 export interface RunHost {
   readonly call: Call;
   readonly log: Log;
-  /** Writes what the script prints. */
+  /** Writes output of the script. */
   print(line: string): void;
-  /** Objects of this run, by the name of the global whose `load` hands them out. */
+  /** Objects of this run, by the name of the global whose `load` returns them. */
   readonly loads: Readonly<Record<string, LuaLoad>>;
-  /** Sends a request of the script's. */
+  /** Sends a request from the script. */
   readonly http: (request: ScriptRequest, call: Call) => Promise<ScriptResponse>;
-  /** Puts the place of an error, as `name:line`, into the words of the log. */
+  /** Formats the position of an error, as `name:line`, for the log. */
   place(name: string, line: number): string;
-  /** What the script may lack: libraries that are there only where they are asked for. */
+  /** Whether the optional libraries are disabled. */
   readonly isClosed: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface ScriptResponse {
   readonly body: Uint8Array;
 }
 
-/** A script failed. */
+/** Failure of a script. */
 export class LuaError extends CallError {
   constructor(message: string) {
     super('LUA_ERROR', message);
@@ -45,10 +45,10 @@ export class LuaError extends CallError {
 /** Status of a thread that was ended from outside. */
 const ENDED = -1;
 
-/** Instructions between two looks at the clock. */
+/** Instructions between two time checks. */
 const INSTRUCTIONS_A_LOOK = 200;
 
-/** What a function waits for, and what then leaves its results on the stack. */
+/** A promise that a function waits for, and the function that then pushes its results. */
 interface Waiting {
   readonly promise: Promise<unknown>;
   readonly finish: (L: LuaState, settled: unknown) => number;
@@ -56,12 +56,12 @@ interface Waiting {
 
 let running: Run | null = null;
 
-/** The run whose script runs now. */
+/** The run whose script is currently executing. */
 export function currentRun(): Run {
   return running!;
 }
 
-/** One script at one request: its globals, and what it has taken of its budget. Its parts run one after another. */
+/** One script at one request: its globals, and its use of the budget. Its parts run one after another. */
 export class Run {
   readonly engine: Engine;
   readonly host: RunHost;
@@ -79,7 +79,7 @@ export class Run {
     this.#budget = new Budget(host.call.deadline);
   }
 
-  /** Runs code to its end. @returns why the call is to end; null when the code came to its own end. */
+  /** Runs code to its end. @returns why the call must end; null if the code completed. */
   execute({ start }: Chunk): CallError | null | Promise<CallError | null> {
     const { main } = this.engine;
     const L = lua.lua_newthread(main);
@@ -108,7 +108,7 @@ export class Run {
     );
   }
 
-  /** Waits no longer than the call lasts. What was waited for may fail: the script is told. */
+  /** Waits until the promise settles or the call ends. A rejection is passed to the script. */
   #await(promise: Promise<unknown>): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const { call } = this.host;
@@ -131,7 +131,7 @@ export class Run {
     try {
       return this.#budget.run(() => lua.lua_resume(L, null, args));
     } catch (error) {
-      // The engine does not expect that a thread ends in the middle of what catches errors.
+      // The engine does not expect a thread to end inside error handling.
       this.#ending ??= this.#budget.exceeded === null ? toCallError(error) : null;
       return ENDED;
     } finally {
@@ -139,7 +139,7 @@ export class Run {
     }
   }
 
-  /** Ends the function that calls until the promise has settled; its error is one of the script. */
+  /** Suspends the calling function until the promise has settled; its rejection becomes a script error. */
   wait(L: LuaState, promise: Promise<unknown>, finish: Waiting['finish']): number {
     if (L !== this.#thread || !lua.lua_isyieldable(L)) {
       promise.catch(() => {});
@@ -150,14 +150,14 @@ export class Run {
       this.#waiting = null;
       const settled = this.#settled;
       this.#settled = undefined;
-      // What has a status of its own, such as a body that is too large, is no matter of the script's.
+      // An error with its own status, such as a body that is too large, bypasses the script's error handling.
       if (settled instanceof CallError && settled.view.status !== undefined) this.end(settled);
       if (settled instanceof Error) raise(thread, settled.message);
       return finish(thread, settled);
     });
   }
 
-  /** Ends the script, whatever it would catch, and the call with it. */
+  /** Ends the script, past all its error handlers, and the call with it. */
   end(error: CallError): never {
     this.#ending = error;
     return this.#budget.stop(error.message);
@@ -170,7 +170,7 @@ export class Run {
     return new LuaError(this.#described(messageOf(L)));
   }
 
-  /** As in `attempt to call a nil value (pre-script:L1)`. */
+  /** Message with position, as in `attempt to call a nil value (pre-script:L1)`. */
   #described(message: string): string {
     const [, name, line, said] = /^([\w./ -]+?):(\d+): (.*)$/s.exec(message) ?? [];
     if (name === undefined) return message;
@@ -194,13 +194,13 @@ function look(L: LuaState): void {
   try {
     currentBudget()?.look();
   } catch (error) {
-    // The engine lets no hook run within a hook, and takes no notice of how this one ends: handlers would run unseen.
+    // The engine runs no hook within a hook, and ignores how this one ends: error handlers would run unchecked.
     (L as { allowhook?: number }).allowhook = 1;
     throw error;
   }
 }
 
-/** What scripts print: texts and whatever has one, between tabs. */
+/** `print`: strings and printable values, separated by tabs. */
 export function print(L: LuaState): number {
   const words: string[] = [];
   for (let arg = 1; arg <= lua.lua_gettop(L); arg++) {

@@ -1,19 +1,19 @@
 import { currentBudget, spendMemory } from './budget.ts';
 import { type LuaState, lauxlib, lua } from './fengari.ts';
 
-/** Tells whether the value at one place of the table comes before that at another. Places begin at 1. */
+/** Whether the value at one index of the table is ordered before that at another. Indices start at 1. */
 type IsBefore = (one: number, other: number) => boolean;
 
-/** Comparisons, or the same in passes over bytes, between two looks at the clock. */
+/** Comparisons, or equivalent passes over bytes, between two time checks. */
 const STEPS_A_LOOK = 256;
-/** Bytes of two texts that are compared in about the time of a call. */
+/** Bytes of two strings that are compared in about the time of a call. */
 const BYTES_A_STEP = 1024;
-/** Bytes that a place takes while its table is sorted. */
+/** Bytes that an element takes while its table is sorted. */
 const PLACE_BYTES = 16;
 
 /**
- * `table.sort`. A merge sort: whatever the order of the values, and whatever the function that compares them answers, a table
- * of n values takes at most n * log2(n) comparisons, and equal values stay in their order.
+ * `table.sort`, a merge sort: regardless of the order of the values and the results of the comparison function, a table
+ * of n values takes at most n * log2(n) comparisons, and the sort is stable.
  */
 export function sort(L: LuaState): number {
   lauxlib.luaL_checktype(L, 1, lua.LUA_TTABLE);
@@ -27,7 +27,7 @@ export function sort(L: LuaState): number {
   return 0;
 }
 
-/** Counts steps, and looks at the clock now and then. */
+/** Counts steps, and checks the time periodically. */
 function paced(): (steps: number) => void {
   let left = STEPS_A_LOOK;
   return (steps) => {
@@ -99,7 +99,7 @@ function byFunction(L: LuaState): IsBefore {
   };
 }
 
-/** @returns the places in the order of their values. */
+/** @returns the indices in the order of their values. */
 function sorted(count: number, isBefore: IsBefore): Uint32Array {
   let from = Uint32Array.from({ length: count }, (_, at) => at + 1);
   let to = new Uint32Array(count);
@@ -125,7 +125,7 @@ function merge(from: Uint32Array, to: Uint32Array, [start, middle, end]: Runs, i
   }
 }
 
-/** Puts the values of a table where they belong, along the circles in which they take each other's places. */
+/** Moves the values of a table to their sorted positions, by following the cycles of the permutation. */
 function move(L: LuaState, order: Uint32Array): void {
   const step = paced();
   for (let start = 1; start <= order.length; start++) {

@@ -4,10 +4,10 @@ import { LuaPatternError, Matcher, POSITION } from './pattern.ts';
 
 const { luaL_checkinteger: integerArg, luaL_checkstring: bytesArg } = lauxlib;
 
-/** Characters that make a text more than a text in a pattern. */
+/** Characters with a special meaning in patterns. */
 const special = /[\^$*+?.([%-]/;
 
-/** Functions of texts whose time or memory is not bounded by what goes in. */
+/** String functions whose time or memory is not bounded by the size of their input. */
 export const stringFunctions: Readonly<Record<string, LuaFunction>> = {
   find: (L) => search(L, true),
   match: (L) => search(L, false),
@@ -91,7 +91,7 @@ function pushRange(L: LuaState, start: number, end: number): number {
   return 2;
 }
 
-/** The captures of a match, or the whole of it where it has none. */
+/** Pushes the captures of a match, or the whole match if it has no captures. */
 function pushCaptures(L: LuaState, matcher: Matcher, start: number, end: number): number {
   const { captures } = matcher;
   if (captures.length === 0) {
@@ -112,7 +112,7 @@ function pushCapture(L: LuaState, { captures, source }: Matcher, at: number, sta
   else lua.lua_pushstring(L, source.subarray(capture.start, capture.start + capture.length));
 }
 
-/** Pieces of a text that is made, up to the longest there may be. */
+/** Pieces of a string under construction, up to the longest allowed string. */
 class Pieces {
   readonly #pieces: Uint8Array[] = [];
   #length = 0;
@@ -178,7 +178,7 @@ function replacement(L: LuaState, matcher: Matcher, start: number, end: number, 
   return text;
 }
 
-/** The replacement text with `%0` to `%9`. */
+/** Expands `%0` to `%9` in the replacement string. */
 function filledIn(L: LuaState, matcher: Matcher, start: number, end: number): Uint8Array {
   const template = lua.lua_tostring(L, 3)!;
   if (!template.includes(ESCAPE)) return template;

@@ -4,7 +4,7 @@ import { type LuaFunction, type LuaState, lauxlib, lua, pushText, raise, textArg
 const days = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
 const months = 'January February March April May June July August September October November December'.split(' ');
 
-/** A time in its parts, of UTC or of where the process runs. */
+/** Parts of a time, in UTC or in the time zone of the process. */
 interface Moment {
   readonly year: number;
   /** From 0. */
@@ -25,7 +25,7 @@ interface Moment {
 const two = (value: number): string => String(value).padStart(2, '0');
 const twelve = ({ hour }: Moment): number => hour % 12 || 12;
 
-/** The conversions of C in its own locale. */
+/** The conversions of C in the C locale. */
 const conversions: Readonly<Record<string, (moment: Moment) => string>> = {
   a: ({ weekday }) => days[weekday]!.slice(0, 3),
   A: ({ weekday }) => days[weekday]!,
@@ -62,8 +62,8 @@ function written(format: string, moment: Moment): string {
 }
 
 /**
- * `os.date` for texts; a leading `!` stands for UTC.
- * @param dateTable the engine's own, which makes the tables of `*t`.
+ * `os.date` for strings; a leading `!` selects UTC.
+ * @param dateTable the engine's function, which creates the tables of `*t`.
  */
 export function date(dateTable: LuaFunction): LuaFunction {
   return (L) => {
@@ -76,7 +76,7 @@ export function date(dateTable: LuaFunction): LuaFunction {
       raise(L, `bad argument #1 to 'date' (invalid conversion specifier '${conversion}')`);
     }
     const moment = momentOf(L, isUtc);
-    // The longest conversion makes twelve times its own length.
+    // The longest conversion expands to twelve times its own length.
     if (format.length * 12 > MAX_STRING_BYTES) {
       currentBudget()!.stop(`a string of more than ${MAX_STRING_BYTES} bytes`);
     }
@@ -106,7 +106,7 @@ function momentOf(L: LuaState, isUtc: boolean): Moment {
   };
 }
 
-/** As in `CET`. */
+/** Such as `CET`. */
 function zoneOf(at: Date): string {
   const segments = new Intl.DateTimeFormat('en-US', { timeZoneName: 'short' }).formatToParts(at);
   return segments.find(({ type }) => type === 'timeZoneName')?.value ?? '';

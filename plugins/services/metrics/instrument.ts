@@ -3,22 +3,22 @@ import { Distribution, type Series, Sum } from './series.ts';
 
 export type InstrumentKind = 'counter' | 'upDownCounter' | 'gauge' | 'histogram';
 
-/** What an instrument is, besides its series. */
+/** Description of an instrument, without its series. */
 export interface InstrumentDescription extends InstrumentOptions {
   readonly name: string;
   readonly kind: InstrumentKind;
-  /** Of a histogram: upper ends of the ranges, ascending. */
+  /** Upper bounds of the buckets of a histogram, ascending. */
   readonly bounds: readonly number[];
 }
 
-/** Where the values of all further combinations go once an instrument has as many series as it may have. */
+/** Attributes of the series for all further combinations once an instrument has reached its series limit. */
 const overflow: MeterAttributes = Object.freeze({ 'otel.metric.overflow': true });
 
 const noAttributes: MeterAttributes = Object.freeze({});
 
 /**
- * An instrument and its series. There are at most `maxSeries`; what comes beyond counts in one series more, whose only
- * attribute is `otel.metric.overflow`.
+ * An instrument and its series. It has at most `maxSeries`; values beyond are counted in one additional series, whose
+ * only attribute is `otel.metric.overflow`.
  */
 export class Instrument<S extends Series = Series> implements InstrumentDescription {
   readonly name: string;
@@ -27,7 +27,7 @@ export class Instrument<S extends Series = Series> implements InstrumentDescript
   readonly unit: string;
   readonly bounds: readonly number[];
   readonly #series = new Map<string, S>();
-  /** Of the very objects that attributes came in: most callers give the same ones again. */
+  /** Series by attribute object: most callers reuse the same objects. */
   readonly #known = new WeakMap<MeterAttributes, S>();
   readonly #maxSeries: number;
   #overflow: S | null = null;
@@ -45,13 +45,13 @@ export class Instrument<S extends Series = Series> implements InstrumentDescript
     return this.#series.size;
   }
 
-  /** Those that have counted something; of sums all. */
+  /** Series with values; for sums, all series. */
   *series(): Iterable<S> {
     for (const series of this.#series.values()) if (!series.isEmpty) yield series;
     if (this.#overflow) yield this.#overflow;
   }
 
-  /** The series of these attributes, made at first use. */
+  /** The series of these attributes, created at first use. */
   at(attributes: MeterAttributes = noAttributes): S {
     const known = this.#known.get(attributes);
     if (known) return known;

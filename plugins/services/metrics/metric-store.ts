@@ -3,24 +3,24 @@ import { Instrument, type InstrumentDescription } from './instrument.ts';
 import type { Distribution, SeriesChange, Sum } from './series.ts';
 
 /**
- * Series of one instrument. One of a histogram with 21 bounds takes about a kilobyte: no instrument takes more than 2 MiB in
- * a process.
+ * Most series of one instrument. A series of a histogram with 21 bounds takes about a kilobyte: no instrument takes
+ * more than 2 MiB in a process.
  */
 const MAX_SERIES = 2000;
-/** Instruments of one store; what comes beyond is not counted. */
+/** Most instruments of one store; further ones are not counted. */
 const MAX_INSTRUMENTS = 1000;
 
-/** The ranges of histograms that name none, in seconds. */
+/** Default bucket bounds of histograms, in seconds. */
 export const TIME_BOUNDS: readonly number[] = [
   0.01, 0.02, 0.05, 0.075, 0.1, 0.125, 0.15, 0.175, 0.2, 0.25, 0.3, 0.35, 0.5, 0.75, 1, 1.5, 2, 3.5, 5, 10,
 ];
 
-/** What a worker has counted in one instrument since it was last asked. */
+/** Values that a worker has counted in one instrument since the last report. */
 export interface InstrumentChange extends InstrumentDescription {
   readonly series: readonly (readonly [attributes: MeterAttributes, change: SeriesChange])[];
 }
 
-/** How the values of one gauge in several processes become one. */
+/** Aggregation of the values of one gauge across processes. */
 export type Combination = 'sum' | 'max' | 'min';
 
 const combine: Readonly<Record<Combination, (one: number, other: number) => number>> = {
@@ -29,24 +29,24 @@ const combine: Readonly<Record<Combination, (one: number, other: number) => numb
   min: Math.min,
 };
 
-/** Reads a value when it is asked for. */
+/** Reads the current value of a gauge. */
 interface Observation {
   readonly instrument: Instrument<Sum>;
   readonly combination: Combination;
   readonly read: () => number;
 }
 
-/** Values of gauges in another process. */
+/** Gauge values of another process. */
 interface OtherGauges {
   readonly values: Readonly<Record<string, number>>;
   /** Milliseconds of `performance.now()`. */
   readonly toldAt: number;
 }
 
-/** A process that tells nothing for so long, in milliseconds, is gone. */
+/** Time without a report after which a process counts as gone, in milliseconds. */
 const GONE_MS = 10_000;
 
-/** Counts in memory what is measured, as sums since it was opened; several exporters may read it. */
+/** Counts measurements in memory, as sums since it was opened; several exporters may read it. */
 export class MetricStore implements Meter {
   /** Milliseconds since 1970. */
   readonly startedAt = Date.now();
@@ -76,19 +76,19 @@ export class MetricStore implements Meter {
     return this.#open({ bounds: TIME_BOUNDS, ...options, name, kind: 'histogram' });
   }
 
-  /** A value that is as it is when somebody asks. */
+  /** Registers a value that is read on demand. */
   gauge(name: string, options: InstrumentOptions & { readonly combination?: Combination }, read: () => number): void {
     const { combination = 'sum', ...described } = options;
     const instrument = this.#open<Sum>({ ...described, name, kind: 'gauge', bounds: [] });
     this.#observations.push({ instrument, combination, read });
   }
 
-  /** Calls before every look at the store, for what counts only then. */
+  /** Registers a callback that runs before every read of the store, for values that are counted only then. */
   beforeRead(observe: () => void): void {
     this.#observers.push(observe);
   }
 
-  /** Calls when nobody has the store any more. */
+  /** Registers a callback that runs when the store is no longer used. */
   onClose(close: () => void): void {
     this.#closers.push(close);
   }
@@ -97,13 +97,13 @@ export class MetricStore implements Meter {
     for (const close of this.#closers) close();
   }
 
-  /** Every instrument that counted something. */
+  /** Every instrument with values. */
   instruments(): Instrument[] {
     this.#observe();
     return [...this.#instruments.values()].filter((instrument) => !instrument.series()[Symbol.iterator]().next().done);
   }
 
-  /** What was counted since the last time; everything then starts anew. */
+  /** Returns what was counted since the last call, and resets the counts. */
   take(): InstrumentChange[] {
     this.#observe();
     const changes: InstrumentChange[] = [];
@@ -120,7 +120,7 @@ export class MetricStore implements Meter {
     return changes;
   }
 
-  /** Values of the gauges of this process, now. */
+  /** Current values of the gauges of this process. */
   gauges(): Record<string, number> {
     return Object.fromEntries(this.#observations.map(({ instrument, read }) => [instrument.name, read()]));
   }
@@ -129,13 +129,13 @@ export class MetricStore implements Meter {
   merge(changes: readonly InstrumentChange[]): void {
     for (const { series, ...description } of changes) {
       const instrument = this.#open(description);
-      // With other bounds the counts mean something else.
+      // With other bounds the counts have another meaning.
       if (instrument.bounds.length !== description.bounds.length) continue;
       for (const [attributes, change] of series) instrument.at(attributes).merge(change);
     }
   }
 
-  /** Notes the gauges of another process. */
+  /** Stores the gauges of another process. */
   mergeGauges(from: string, values: Readonly<Record<string, number>>): void {
     this.#others.delete(from);
     this.#others.set(from, { values, toldAt: performance.now() });

@@ -1,19 +1,19 @@
 import { CancelledError, type Reply } from '#contract';
 
-/** How a pipe ended, as metrics tell it. */
+/** Outcome of a pipe, for metrics. */
 export interface PipeOutcome {
-  /** The pipe failed, or a backend of it did, and was not only given up. */
+  /** Whether the pipe or one of its backends failed for a reason other than cancellation. */
   readonly error: boolean;
-  /** A call of it was given up. */
+  /** Whether one of its calls was canceled. */
   readonly canceled: boolean;
-  /** There is an answer and it is complete; one of bytes always is. */
+  /** Whether there is a complete response; a reply of bytes always counts as complete. */
   readonly complete: boolean;
 }
 
 export function outcomeOf(reply: Reply): PipeOutcome {
   const { errors, status, complete, data } = reply;
   if (errors.length === 0) {
-    // A refusal is an answer of a component; a reply of bytes says nothing of completeness.
+    // Null marks a component's rejection; a reply of bytes does not report completeness.
     if (complete === null) return { error: status >= 400, canceled: false, complete: false };
     return complete || data === null ? fine : partial;
   }

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { readDescriptors } from '#contract';
 import { MetricStore } from './metric-store.ts';
 
-/** CPU time, memory, open files and start of the gateway's processes, under the names that Prometheus' clients use. */
+/** CPU time, memory, open files and start time of the gateway's processes, under the names that Prometheus client libraries use. */
 export function processStore(): MetricStore {
   const store = new MetricStore();
   const cpu = store.counter('process_cpu_seconds_total', { description: 'CPU time of all processes, in seconds.' });
@@ -36,7 +36,7 @@ export function processStore(): MetricStore {
 
 const gcKinds: Readonly<Record<number, string>> = { 1: 'minor', 4: 'major', 8: 'incremental', 16: 'weakcb' };
 
-/** Delay of the event loop, heap and garbage collection of the gateway's processes. */
+/** Event loop delay, heap and garbage collection of the gateway's processes. */
 export function runtimeStore(): MetricStore {
   const store = new MetricStore();
   const delay = monitorEventLoopDelay({ resolution: 20 });

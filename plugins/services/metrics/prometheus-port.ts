@@ -4,14 +4,14 @@ import type { PortHandler } from '#contract';
 import type { MetricStore } from './metric-store.ts';
 import { EXPOSITION_TYPE, exposition } from './prometheus.ts';
 
-/** Longest time that a scraper may take to read, in milliseconds. */
+/** Longest time that a scraper may take to read a response, in milliseconds. */
 const READ_MS = 10_000;
-/** Scrapes at the same time; what comes beyond is told to come again. */
+/** Most concurrent scrapes; further ones are told to retry later. */
 const MAX_SCRAPES = 8;
 
 /**
- * Answers `GET /metrics` with what stores hold at that moment.
- * @param stores those to show, asked for at every scrape.
+ * Responds to `GET /metrics` with the current content of stores.
+ * @param stores returns the stores to show, called on every scrape.
  */
 export function scrapes(stores: () => readonly MetricStore[], resource: Readonly<Record<string, string>>): PortHandler {
   let running = 0;
@@ -43,7 +43,7 @@ async function write(response: ServerResponse, pieces: Iterable<string>): Promis
   response.end();
 }
 
-/** Also when the reader has left. */
+/** Also resolves when the client has disconnected. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -7,13 +7,13 @@ export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 const types = { counter: 'counter', upDownCounter: 'gauge', gauge: 'gauge', histogram: 'histogram' } as const;
 
-/** Series that are printed before others have a turn: about a millisecond's work. */
+/** Series that are printed before other work may run: about a millisecond. */
 const SERIES_A_TURN = 100;
 
 /**
- * What stores hold in the text format of Prometheus, in pieces between which others may have a turn. Dots become underscores
- * and counters end in `_total`; no unit is put behind a name.
- * @param resource attributes of the service, which are those of `target_info`.
+ * Formats stores in the Prometheus text format, in pieces between which other work may run. Dots become underscores and
+ * counters end in `_total`; names get no unit suffix.
+ * @param resource attributes of the service, which become those of `target_info`.
  */
 export function* exposition(
   stores: readonly MetricStore[],
@@ -68,7 +68,7 @@ function braces(labels: string): string {
   return labels === '' ? '' : `{${labels}}`;
 }
 
-/** Attributes as labels. Those whose names are one when they are clean become one. */
+/** Converts attributes to labels. Attributes whose sanitized names are equal become one label, with the values joined by `;`. */
 export function labelsOf(attributes: Readonly<Record<string, string | number | boolean>>): string {
   const labels = new Map<string, string>();
   for (const [name, value] of Object.entries(attributes)) {
@@ -79,7 +79,7 @@ export function labelsOf(attributes: Readonly<Record<string, string | number | b
   return [...labels].map(([name, value]) => `${name}="${escapeValue(value)}"`).join(',');
 }
 
-/** A name with `_` in the place of everything that it cannot hold. */
+/** Replaces every invalid character of a name with `_`; a leading digit is prefixed with `_`. */
 export function cleanName(name: string, others: RegExp): string {
   const clean = name.replace(others, '_');
   return /^\d/.test(clean) ? `_${clean}` : clean;

@@ -2,36 +2,36 @@ import { randomUUID } from 'node:crypto';
 import type { Data, Site } from '#contract';
 import { type InstrumentChange, MetricStore } from './metric-store.ts';
 
-/** How often a worker hands over what it has counted, in milliseconds: what exporters show is no older. */
+/** How often a worker reports what it has counted, in milliseconds: exported values are at most this old. */
 const RELAY_MS = 1000;
-/** Workers whose last message the owner remembers. */
+/** Most workers whose last message number the owner remembers. */
 const MAX_SENDERS = 256;
 
-/** How what a worker has counted comes to the process that shows it. */
+/** Transfer of a worker's counts to the process that exports them. */
 export interface Relay<T, Change> {
   open(): T;
-  /** What was counted since the last time; everything then starts anew. */
+  /** Returns what was counted since the last call, and resets the counts. */
   take(value: T): Change;
   /** Adds what another process has counted. */
   merge(value: T, change: Change, from: string): void;
   close?(value: T): void;
 }
 
-/** What a worker has counted. A message that comes twice counts once. */
+/** Counts of a worker. A message that is received twice is counted once. */
 interface Message<Change> {
   readonly from: string;
   readonly number: number;
   readonly change: Change;
 }
 
-/** A value that counts, and what goes with it from process to process. */
+/** A shared value with its state for transfer between processes. */
 interface Relayed<T, Change> {
   readonly value: T;
-  /** Of the owner: the last message of each worker. */
+  /** In the owner: number of the last message of each worker. */
   readonly last: Map<string, number>;
-  /** Of a worker: what the owner has not confirmed yet. */
+  /** In a worker: the message that the owner has not confirmed yet. */
   pending: Message<Change> | null;
-  /** Resolves when it is confirmed, or is to be sent again. */
+  /** Resolves when the message is confirmed, or must be sent again. */
   sending: Promise<void> | null;
   sent: number;
   readonly from: string;
@@ -40,9 +40,9 @@ interface Relayed<T, Change> {
 type RelaySite = Pick<Site<unknown>, 'keep' | 'share' | 'start' | 'defer' | 'role'>;
 
 /**
- * What counts for a gateway: kept over reloads, and in the process that owns it what all processes have counted, once. A
- * worker that dies loses what it counted in the last second.
- * @param key as of `Site.keep`.
+ * A value that counts for a gateway: kept across reloads; in the process that owns it, it contains what all processes
+ * have counted, once. A worker that crashes loses the counts of the last second.
+ * @param key as for `Site.keep`.
  */
 export function relayed<T, Change>(site: RelaySite, key: Data, relay: Relay<T, Change>): T {
   const make = (): Relayed<T, Change> => ({
@@ -62,7 +62,7 @@ export function relayed<T, Change>(site: RelaySite, key: Data, relay: Relay<T, C
   const ask = site.share(key, make, receive, end);
   const kept = site.keep(key, make, end);
   if (site.role === 'worker') {
-    // Two configurations may have the value for a while.
+    // Two configurations may share the value for a while.
     const handOver = (): Promise<void> => {
       kept.sending ??= send(kept, relay, ask).finally(() => {
         kept.sending = null;
@@ -82,7 +82,7 @@ export function relayed<T, Change>(site: RelaySite, key: Data, relay: Relay<T, C
   return kept.value;
 }
 
-/** Sends what was counted. What cannot be sent waits for the next time; it is one message at most. */
+/** Sends the counts. On failure they are kept for the next time; at most one message is kept. */
 async function send<T, Change>(
   kept: Relayed<T, Change>,
   relay: Relay<T, Change>,
@@ -96,7 +96,7 @@ async function send<T, Change>(
     await ask(kept.pending as unknown as Data);
     kept.pending = null;
   } catch {
-    // The owner is gone or serves another configuration: the next one asks again.
+    // The owner is gone or serves another configuration: the message is sent again next time.
   }
 }
 
@@ -113,7 +113,7 @@ interface StoreChange {
   readonly gauges: Readonly<Record<string, number>>;
 }
 
-/** The metrics of a gateway. @param open makes the store, with whatever observes for it. */
+/** The metrics of a gateway. @param open creates the store and its observers. */
 export function gatewayMetrics(
   site: RelaySite,
   key: Data,

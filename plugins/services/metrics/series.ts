@@ -1,22 +1,22 @@
 import type { MeterAttributes } from '#contract';
 
-/** What a series of a worker has counted since it was last asked. For a histogram the sum, then the counts. */
+/** Values that a series of a worker has counted since the last report. For a histogram the sum, then the counts. */
 export type SeriesChange = number | readonly number[];
 
 /** One combination of attributes of an instrument. */
 export interface Series {
   readonly attributes: MeterAttributes;
-  /** It was made for what has not happened. */
+  /** Whether it was created without any value. */
   readonly isEmpty: boolean;
-  /** Counts a value. What is no number counts for nothing. */
+  /** Counts a value. Values that are not finite are ignored. */
   add(value: number): void;
-  /** What was counted since the last time, which then starts anew; null for nothing. */
+  /** Returns what was counted since the last call, and resets it; null for nothing. */
   take(): SeriesChange | null;
   /** Adds what another process has counted. */
   merge(change: SeriesChange): void;
 }
 
-/** A sum; of a counter it only grows. */
+/** A sum; monotonic for a counter. */
 export class Sum implements Series {
   value = 0;
   readonly isEmpty = false;
@@ -41,15 +41,15 @@ export class Sum implements Series {
   }
 }
 
-/** Values sorted into ranges. */
+/** Values counted in buckets. */
 export class Distribution implements Series {
   sum = 0;
-  /** How many values lie in each range: up to each bound, and beyond the last. */
+  /** Number of values per bucket: up to each bound, and beyond the last. */
   readonly counts: Float64Array;
   readonly attributes: MeterAttributes;
   readonly #bounds: readonly number[];
 
-  /** @param bounds upper ends of the ranges, ascending. */
+  /** @param bounds upper bounds of the buckets, ascending. */
   constructor(attributes: MeterAttributes, bounds: readonly number[]) {
     this.attributes = attributes;
     this.#bounds = bounds;

@@ -1,28 +1,28 @@
 import type { DeniedAddresses } from '#contract';
 import type { TlsClient } from '../client-tls.ts';
 
-/** Where NATS servers are, and who the gateway is for them. */
+/** Addresses of NATS servers, and the credentials to connect with. */
 export interface NatsServers {
-  /** As in `broker.internal:4222`; members of one cluster. */
+  /** Such as `broker.internal:4222`; members of one cluster. */
   readonly servers: readonly string[];
   readonly user: string | undefined;
   readonly password: string | undefined;
   readonly token: string | undefined;
-  /** Nothing but TLS will do. Without it TLS is spoken where the server offers it. */
+  /** Requires TLS. Otherwise TLS is used if the server offers it. */
   readonly needsTls: boolean;
 }
 
-/** What a connection is made with. */
+/** Settings that a connection is opened with. */
 export interface NatsSettings extends NatsServers {
   readonly tls: TlsClient;
-  /** Where no connection may lead. */
+  /** Destinations that a connection must not reach. */
   readonly denied: DeniedAddresses;
 }
 
 /**
- * Reads addresses as in `nats://user:password@broker:4222,nats://other:4222`; a user without a password is a token, `tls://`
- * demands TLS, and a plain `broker:4222` will do.
- * @returns null for what is no address.
+ * Parses addresses such as `nats://user:password@broker:4222,nats://other:4222`; a user without a password is a token,
+ * `tls://` requires TLS, and a plain `broker:4222` is accepted.
+ * @returns null for an invalid address.
  */
 export function parseServers(text: string): NatsServers | null {
   const servers: string[] = [];
@@ -44,7 +44,7 @@ export function parseServers(text: string): NatsServers | null {
   return { servers, ...said, needsTls };
 }
 
-/** What is wrong with a subject; undefined where nothing is. @param hasWildcards `*` and `>` may stand for tokens. */
+/** Returns why a subject is invalid; undefined if it is valid. @param hasWildcards allows `*` and `>` as tokens. */
 export function subjectTrouble(subject: string, hasWildcards: boolean): string | undefined {
   if (subject === '') return 'the subject is empty';
   if (/[\s\p{Cc}]/u.test(subject)) return 'a subject has no white space';

@@ -10,22 +10,22 @@ import { demandedTls } from './tls.ts';
 
 /** Longest time to connect, in milliseconds. */
 const CONNECT_MS = 5000;
-/** Longest wait for the end of a connection, in milliseconds. */
+/** Longest wait for a connection to close, in milliseconds. */
 const GOODBYE_MS = 1000;
-/** How often a server is asked whether it is there, in milliseconds; twice without a response it is not. */
+/** Interval of PINGs to the server, in milliseconds; the connection is lost after two without a response. */
 const PING_MS = 10_000;
-/** Bytes that the server may have yet to confirm; with more, sending fails at once. */
+/** Most bytes that the server has not confirmed yet; beyond it, publishing fails immediately. */
 const MAX_UNCONFIRMED_BYTES = 64 * 1024 * 1024;
-/** Maximum number of subjects of one connection whose refusals are counted: the server names them. */
+/** Most subjects per connection whose rejections are counted: the server names them. */
 const MAX_REFUSED = 1000;
 
-/** A subject that is listened to, on every connection that is made. */
+/** A subscription to a subject, renewed on every new connection. */
 export interface NatsSubscription {
   readonly subject: string;
-  /** Members of one queue share the messages. */
+  /** Queue group whose members share the messages. */
   readonly queue: string | undefined;
   readonly receive: (message: Msg) => void;
-  /** The server does not let the gateway listen to it. */
+  /** Called when the server denies the subscription. */
   readonly refused: (error: Error) => void;
 }
 
@@ -33,13 +33,13 @@ export interface NatsSubscription {
 export interface NatsLink extends Link {
   readonly client: Client;
   publish(subject: string, message: Message): void;
-  /** Waits until the server has what was published so far; one question for all who ask at the same time. */
+  /** Waits until the server has received everything published so far; concurrent callers share one round trip. */
   confirm(): Promise<void>;
-  /** Subjects that the server has refused to publish to, with how often. */
+  /** Subjects to which the server denied publishing, with the number of denials. */
   readonly refusals: ReadonlyMap<string, number>;
 }
 
-/** A connection to NATS for everybody who publishes there or listens. */
+/** A NATS connection shared by all publishers and subscribers. */
 export class NatsConnection {
   readonly #kept: KeptLink<NatsLink>;
   readonly #subscriptions = new Set<NatsSubscription>();
@@ -64,17 +64,17 @@ export class NatsConnection {
     return this.#kept.close();
   }
 
-  /** Throws what `KeptLink.current` throws where there is no connection. */
+  /** Waits for the connection. Throws what `KeptLink.current` throws without a connection. */
   async ready(call: Call): Promise<void> {
     await this.#kept.current(call);
   }
 
-  /** True while there is a connection. */
+  /** Whether the connection is open. */
   get isConnected(): boolean {
     return this.#kept.opened !== null;
   }
 
-  /** Publishes, and waits until the server has the message. @throws BackendError NATS_REFUSED, BROKER_NOT_CONNECTED */
+  /** Publishes, and waits until the server has received the message. @throws BackendError NATS_REFUSED, BROKER_NOT_CONNECTED */
   async publish(subject: string, message: Message, call: Call): Promise<void> {
     const link = await this.#kept.current(call);
     if (this.#unconfirmedBytes + message.payload.length > MAX_UNCONFIRMED_BYTES) {
@@ -102,7 +102,7 @@ export class NatsConnection {
     }
   }
 
-  /** Listens from now on. @returns ends it. */
+  /** Starts a subscription. @returns ends it. */
   subscribe(subscription: NatsSubscription): () => void {
     this.#subscriptions.add(subscription);
     const { opened } = this.#kept;
@@ -115,7 +115,7 @@ export class NatsConnection {
   }
 }
 
-/** Listens on one connection. @returns ends it. */
+/** Subscribes on one connection. @returns ends the subscription. */
 export function listen(client: Client, { subject, queue, receive, refused }: NatsSubscription): () => void {
   const options: SubscriptionOptions = { callback: (error, message) => (error ? refused(error) : receive(message)) };
   if (queue !== undefined) options.queue = queue;
@@ -127,7 +127,8 @@ export function listen(client: Client, { subject, queue, receive, refused }: Nat
 
 /**
  * Connects once.
- * @param onLost called once where the connection ends by itself. @param signal gives the attempt up. @throws Error with the reason.
+ * @param onLost called once if the connection ends by itself. @param signal cancels the attempt. @throws Error with the
+ * reason.
  */
 export async function openNats(
   settings: NatsSettings,
@@ -141,7 +142,7 @@ export async function openNats(
     nats.connect({
       servers: [...servers],
       name: 'sluice',
-      // Whoever holds the link connects again.
+      // The owner of the link reconnects.
       reconnect: false,
       timeout: CONNECT_MS,
       pingInterval: PING_MS,
@@ -175,7 +176,7 @@ export async function openNats(
       unconfirmed.add(reject);
       client
         .flush()
-        // What the server said before is known one turn of the loop later.
+        // Earlier messages from the server are processed one turn of the event loop later.
         .then(() => setImmediate(resolve), reject)
         .finally(() => unconfirmed.delete(reject));
     });

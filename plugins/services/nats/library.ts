@@ -1,15 +1,15 @@
 type Library = typeof import('@nats-io/transport-node');
 
-/** What the library's reader has, whose types do not say so. */
+/** Members of the library's parser that its types lack. */
 interface Reading {
   readonly argBuf?: { readonly length: number };
   readonly dispatcher: { readonly transport: { close(error: Error): Promise<void> } };
 }
 
-/** The longest line of a server: that with all servers of its cluster. Messages are 64 MiB at most. */
+/** Longest line of a server: the one with all servers of its cluster. Messages are 64 MiB at most. */
 const LONGEST_LINE_BYTES = 1024 * 1024;
 
-/** Of a reason, which has all that was read in it. */
+/** Length to which a reason is cut, because it contains everything that was read. */
 const REASON_LENGTH = 80;
 
 let loading: Promise<Library> | undefined;
@@ -24,8 +24,8 @@ export function loadNats(): Promise<Library> {
 }
 
 /**
- * Has the library end a connection over which it reads what is no NATS. By itself it reads no more, collects whatever comes,
- * and notices once its pings fail.
+ * Makes the library end a connection on invalid data. By itself it stops reading, buffers everything that arrives, and
+ * detects the failure only when its pings fail.
  */
 function endAtNonsense({ Parser }: Library): void {
   const { parse } = Parser.prototype;

@@ -4,12 +4,12 @@ import { isObject, type Site } from '#contract';
 import { runtimeTls, type TlsClient } from '../client-tls.ts';
 import type { NatsSettings } from './address.ts';
 
-/** TLS to servers of which one has to show a certificate of its name. */
+/** TLS to servers, one of which must present a certificate with its name. */
 interface DemandedTls extends TlsClient {
   readonly servername?: '';
 }
 
-/** The name of the server is checked, also where that is an address, which TLS cannot ask for by name. */
+/** Verifies the server's name even if it is an IP address, which cannot be sent as the TLS server name. */
 export function demandedTls({ tls, servers }: Pick<NatsSettings, 'tls' | 'servers'>): DemandedTls {
   const hosts = servers.map((server) => server.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
   if (!hosts.some((host) => isIP(host) !== 0)) return tls;
@@ -25,8 +25,8 @@ export function demandedTls({ tls, servers }: Pick<NatsSettings, 'tls' | 'server
 }
 
 /**
- * Names the servers for `sluice check --connect`. TLS begins after their greeting: where it is demanded, and else where they
- * offer it. @param at as of `Site.connectsTo`.
+ * Registers the servers for `sluice check --connect`. TLS starts after the server's greeting: if required, or else if
+ * offered. @param at as for `Site.connectsTo`.
  */
 export function nameServers(
   site: Pick<Site<unknown>, 'connectsTo'>,
@@ -38,7 +38,7 @@ export function nameServers(
   for (const address of settings.servers) site.connectsTo({ address, tls, tlsAfter }, at);
 }
 
-/** @param greeting as in `INFO {"tls_required":true}`. @throws Error for another one, and without TLS that is demanded. */
+/** @param greeting such as `INFO {"tls_required":true}`. @throws Error for any other greeting, and if required TLS is not offered. */
 function offersTls(greeting: string, isDemanded: boolean): boolean {
   const [, text] = /^INFO\s+(\{.*\})\s*$/i.exec(greeting) ?? [];
   if (text === undefined) throw new Error('not a NATS server');

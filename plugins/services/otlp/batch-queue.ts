@@ -1,19 +1,19 @@
 import { ExportError } from './export-error.ts';
 import type { Outage } from './outage.ts';
 
-/** What waits to be sent at most; what comes beyond is lost and counted. A span takes about 2 KB, so 4 MB in all. */
+/** Most items that wait to be sent; further ones are dropped and counted. A span takes about 2 KB, so 4 MB in all. */
 const MAX_WAITING = 2048;
-/** What is sent at once: making the request of so many spans takes about a millisecond. */
+/** Items per batch: encoding a request with this many spans takes about a millisecond. */
 const BATCH = 256;
-/** How long something waits for others, in milliseconds. */
+/** How long an item waits for a batch to fill, in milliseconds. */
 const DELAY_MS = 1000;
-/** Pause before the same is sent again, in milliseconds; doubled each time up to the longest. */
+/** Pause before a batch is sent again, in milliseconds; doubled each time up to the longest. */
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
 
 /**
- * Collects what is to be sent and sends it in batches, one at a time. Whoever adds never waits. A batch that may be sent
- * again waits for that before all others; any other that fails is lost.
+ * Collects items and sends them in batches, one at a time. Adding never waits. A batch that may be retried is sent
+ * before all others; any other failed batch is dropped.
  */
 export class BatchQueue<T> {
   readonly #send: (batch: readonly T[]) => Promise<void>;
@@ -25,7 +25,7 @@ export class BatchQueue<T> {
   #pauseMs = 0;
   #isClosed = false;
 
-  /** @param send rejects with what went wrong. @param unit as in `spans`. */
+  /** @param send rejects with the reason of a failure. @param unit such as `spans`. */
   constructor(send: (batch: readonly T[]) => Promise<void>, outage: Outage, unit: string) {
     this.#send = send;
     this.#outage = outage;
@@ -43,7 +43,7 @@ export class BatchQueue<T> {
     else this.#wait(DELAY_MS);
   }
 
-  /** Sends what waits, for so many milliseconds at most; what is left then is lost. */
+  /** Sends waiting items for at most `mostMs` milliseconds; the rest is dropped. */
   async close(mostMs: number): Promise<void> {
     const end = performance.now() + mostMs;
     this.#isClosed = true;
@@ -101,7 +101,7 @@ export class BatchQueue<T> {
   }
 }
 
-/** Waits for some work, but no longer than so many milliseconds. */
+/** Waits for some work, but no longer than `ms` milliseconds. */
 export async function within(ms: number, work: Promise<unknown> | null): Promise<void> {
   if (!work) return;
   let timer: NodeJS.Timeout | undefined;

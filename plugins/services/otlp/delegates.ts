@@ -22,7 +22,7 @@ const REQUEST_MS = 4000;
 
 const shared = { timeoutMillis: REQUEST_MS, concurrencyLimit: 4, compression: 'none' as const };
 
-/** What one kind of telemetry is sent by. */
+/** Exporter parts for one kind of telemetry. */
 interface Signal<Request, Response> {
   readonly kind: string;
   readonly path: string;
@@ -50,11 +50,11 @@ const metrics = {
   helper: MetricsExporterMetricsHelper,
 } as const;
 
-/** Sends one kind of telemetry to a collector, by the official exporter. */
+/** Sends one kind of telemetry to a collector, with the official exporter. */
 export interface Delegate<Request> {
   /** @throws ExportError */
   send(request: Request): Promise<void>;
-  /** Ends its connection once what is being sent has been answered, within seconds. */
+  /** Closes its connection once pending requests have completed, within seconds. */
   close(): Promise<void>;
 }
 
@@ -110,7 +110,7 @@ function overGrpc<Request, Response>(target: OtlpTarget, signal: Signal<Request,
   return createOtlpGrpcExportDelegate(options, serializer, kind, helper, undefined, grpcName, grpcPath);
 }
 
-/** Codes of gRPC after which the same request may be sent again, by the protocol. */
+/** gRPC codes after which the protocol allows the same request to be sent again. */
 const transientCodes: ReadonlySet<unknown> = new Set([1, 4, 8, 10, 11, 14, 15]);
 
 function toExportError(error: Error & { readonly code?: unknown }): ExportError {

@@ -1,6 +1,6 @@
-/** The collector did not take what was sent. */
+/** Error for telemetry that the collector did not accept. */
 export class ExportError extends Error {
-  /** The same may be sent again. */
+  /** Whether the same request may be sent again. */
   readonly isTransient: boolean;
 
   constructor(message: string, isTransient: boolean) {

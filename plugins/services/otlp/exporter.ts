@@ -9,11 +9,11 @@ import type { Resource, Scope } from './resource.ts';
 import { sdkSpans } from './spans.ts';
 import type { OtlpTarget } from './target.ts';
 
-/** Longest time to send what waits when an exporter closes, and to end its connections, in milliseconds. */
+/** Longest time to send waiting items when an exporter closes, and to close its connections, in milliseconds. */
 const CLOSE_MS = 4500;
 const END_MS = 500;
 
-/** What an exporter of OTLP is made from. */
+/** Settings of an OTLP exporter. */
 export interface OtlpSettings {
   readonly name: string;
   readonly target: OtlpTarget;
@@ -24,8 +24,8 @@ export interface OtlpSettings {
 }
 
 /**
- * Sends spans and metrics to one collector. Nothing that is recorded ever waits for it; the packages it takes are loaded at
- * the first request.
+ * Sends spans and metrics to one collector. Recording never waits for it; the packages it needs are loaded at the first
+ * request.
  */
 export class OtlpExporter implements SpanExporter {
   readonly #settings: OtlpSettings;
@@ -56,7 +56,7 @@ export class OtlpExporter implements SpanExporter {
     this.#spans.add(span);
   }
 
-  /** Sends what a store holds. While the last push of the same store goes on there is no other. */
+  /** Sends the content of a store. Pushes of the same store never overlap. */
   push(store: MetricStore): Promise<void> {
     const going = this.#pushing.get(store);
     if (going) return going;
@@ -73,7 +73,7 @@ export class OtlpExporter implements SpanExporter {
       this.#logPush(() => 'metrics pushed');
       this.#outage.passed('spans');
     } catch (error) {
-      // Sums go on: the next push tells what this one did not.
+      // Sums are cumulative: the next push includes what this one did not deliver.
       this.#outage.failed(error instanceof Error ? error.message : String(error), 0, 'spans');
     }
   }
@@ -82,7 +82,7 @@ export class OtlpExporter implements SpanExporter {
     if (this.#settings.logsPushes) this.#log.debug(line);
   }
 
-  /** Sends what waits and ends its connections, within seconds whatever the collector does. */
+  /** Sends waiting items and closes its connections, within seconds regardless of the collector. */
   async close(): Promise<void> {
     const rest = Promise.all([this.#spans.close(CLOSE_MS), ...this.#pushing.values()]);
     await within(CLOSE_MS, rest);

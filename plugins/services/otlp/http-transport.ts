@@ -5,15 +5,15 @@ import { openOwned } from '#contract';
 import { ExportError } from './export-error.ts';
 import { authoritiesOf, type OtlpTarget } from './target.ts';
 
-/** Longest answer that is read, in bytes. */
+/** Longest response that is read, in bytes. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/** Statuses after which the same request may be sent again, by the protocol. */
+/** Statuses after which the protocol allows the same request to be sent again. */
 const transient: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /**
- * Sends requests of one kind over HTTP, one attempt each, for no longer than they may take as a whole. Must be shut down: it
- * keeps a connection.
+ * Sends requests of one kind over HTTP, one attempt each, within the request's total timeout. Must be shut down: it
+ * keeps a connection open.
  */
 export function httpTransport(target: OtlpTarget, path: string): IExporterTransport {
   const { host, port, secure, headers, userAgent } = target;

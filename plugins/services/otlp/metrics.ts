@@ -6,16 +6,16 @@ import { highResolution, type Resource, type Scope, sdkResource } from './resour
 
 type SdkMetrics = Parameters<typeof ProtobufMetricsSerializer.serializeRequest>[0];
 
-/** Series in one request: what is sent at once is made at once, and holds up everything else. */
+/** Most series in one request: a request is built in one go, which blocks everything else. */
 const MAX_SERIES = 250;
-/** Numbers of the official packages. */
+/** Enum values of the official packages. */
 const HISTOGRAM = 0;
 const GAUGE = 2;
 const SUM = 3;
 const CUMULATIVE = 1;
 const DOUBLE = 1;
 
-/** What a store holds as what the official serializer takes, in pieces of bounded size. Sums are cumulative. */
+/** Converts a store to the input of the official serializer, in pieces of bounded size. Sums are cumulative. */
 export function* sdkMetrics(store: MetricStore, resource: Resource, scope: Scope): Iterable<SdkMetrics> {
   const endTime = highResolution(Date.now());
   let metrics: object[] = [];

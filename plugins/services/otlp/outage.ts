@@ -1,9 +1,9 @@
 import type { Log } from '#contract';
 
-/** Between two lines about the same exporter, in milliseconds. */
+/** Shortest interval between two log lines about the same exporter, in milliseconds. */
 const PAUSE_MS = 60_000;
 
-/** Tells the log that an exporter does not get through, at most once a minute, and when it does again. */
+/** Logs that an exporter is failing, at most once a minute, and when it recovers. */
 export class Outage {
   readonly #log: Log;
   readonly #name: string;
@@ -12,19 +12,19 @@ export class Outage {
   #isOut = false;
   #lost = 0;
 
-  /** @param name of the exporter, as in `exporter "collector"`. @param now milliseconds that never go back. */
+  /** @param name name of the exporter, as in `exporter "collector"`. @param now monotonic clock, in milliseconds. */
   constructor(log: Log, name: string, now: () => number = () => performance.now()) {
     this.#log = log;
     this.#name = name;
     this.#now = now;
   }
 
-  /** What it could not send so far. */
+  /** Number of items lost so far. */
   get lost(): number {
     return this.#lost;
   }
 
-  /** @param lost what is gone with this failure; 0 where it is sent again. @param unit as in `spans`. */
+  /** Reports a failure. @param lost number of items dropped with it; 0 if they are sent again. @param unit such as `spans`. */
   failed(reason: string, lost: number, unit: string): void {
     this.#isOut = true;
     this.#lost += lost;
@@ -34,7 +34,7 @@ export class Outage {
     this.#log.error(`${this.#name}: ${reason}${losses}`);
   }
 
-  /** It got through. */
+  /** Reports a success. */
   passed(unit: string): void {
     if (!this.#isOut) return;
     this.#isOut = false;

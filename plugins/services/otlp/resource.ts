@@ -1,13 +1,13 @@
-/** What sends telemetry, as attributes. */
+/** Attributes of the service that sends telemetry. */
 export type Resource = Readonly<Record<string, string>>;
 
-/** Under which name what is sent was measured. */
+/** Instrumentation scope of the telemetry. */
 export interface Scope {
   readonly name: string;
   readonly version: string;
 }
 
-/** What the official packages take for a resource. */
+/** Converts attributes to a resource of the official packages. */
 export function sdkResource(attributes: Resource) {
   const resource = {
     attributes,
@@ -17,7 +17,7 @@ export function sdkResource(attributes: Resource) {
   return resource;
 }
 
-/** Milliseconds since 1970 as seconds and nanoseconds. */
+/** Converts milliseconds since 1970 to seconds and nanoseconds. */
 export function highResolution(ms: number): [seconds: number, nanoseconds: number] {
   const seconds = Math.floor(ms / 1000);
   return [seconds, Math.floor((ms - seconds * 1000) * 1e6)];

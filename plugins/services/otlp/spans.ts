@@ -4,20 +4,20 @@ import { highResolution, type Resource, type Scope, sdkResource } from './resour
 
 type SdkSpan = Parameters<typeof ProtobufTraceSerializer.serializeRequest>[0][number];
 
-/** Numbers of the official API: kinds, and codes of a status. */
+/** Enum values of the official API: span kinds and status codes. */
 const kinds: Readonly<Record<SpanKind, number>> = { internal: 0, server: 1, client: 2 };
 const codes = { ok: 1, error: 2 } as const;
 
 const none: readonly never[] = [];
 const noStatus = { code: 0 };
 
-/** Turns spans into what the official serializer takes. */
+/** Creates a function that converts spans to the input of the official serializer. */
 export function sdkSpans(attributes: Resource, scope: Scope): (spans: readonly Span[]) => SdkSpan[] {
   const resource = sdkResource(attributes);
   return (spans) => spans.map((span) => new SentSpan(span, resource, scope) as unknown as SdkSpan);
 }
 
-/** A span as the official serializer reads it. Made for every span that is sent: fields are read as they are. */
+/** A span as the official serializer reads it. Created for every span that is sent: the serializer reads its fields directly. */
 class SentSpan {
   readonly resource: object;
   readonly instrumentationScope: Scope;

@@ -1,23 +1,23 @@
 import { systemAuthorities } from '#contract';
 
-/** A collector that takes OTLP. */
+/** An OTLP collector. */
 export interface OtlpTarget {
-  /** Name or address. */
+  /** Host name or IP address. */
   readonly host: string;
   readonly port: number;
   readonly secure: boolean;
-  /** Over HTTP with protobuf bodies; else gRPC. */
+  /** Uses HTTP with protobuf bodies; otherwise gRPC. */
   readonly useHttp: boolean;
-  /** Sent with every request. */
+  /** Headers sent with every request. */
   readonly headers: Readonly<Record<string, string>>;
-  /** In PEM; those that its certificate may be signed by, besides those of the system. */
+  /** CA certificates to trust in addition to the system trust store, in PEM. */
   readonly authorities: readonly string[];
   /** Trusts only `authorities`. */
   readonly distrustsSystem: boolean;
   readonly userAgent: string;
 }
 
-/** All that the certificate of a collector may be signed by, in PEM. */
+/** All CA certificates trusted for a collector, in PEM. */
 export function authoritiesOf({ authorities, distrustsSystem }: OtlpTarget): string[] {
   return distrustsSystem ? [...authorities] : [...systemAuthorities(), ...authorities];
 }

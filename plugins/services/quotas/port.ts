@@ -1,27 +1,27 @@
 import { type Allowance, type Call, definePort, type Port, type Reply } from '#contract';
 
-/** What became of a use. */
+/** Result of counting a use. */
 export interface Verdict {
-  /** Null for a use that is allowed, else the seconds until there is room again, at least 1. */
+  /** Null for an allowed use, otherwise the seconds until there is room again, at least 1. */
   readonly retrySeconds: number | null;
   /** In the order of the limits of the rule. */
   readonly allowances: readonly Allowance[];
 }
 
-/** What callers of one plan may use. Everything throws RedisTrouble where it is not counted. */
+/** Quota of the callers of one plan. Every method throws RedisTrouble if the use cannot be counted. */
 export interface QuotaRule {
-  /** Counts 1 in every window, or in none where one has no room. */
+  /** Counts 1 in every window, or in none if one of them is full. */
   take(caller: string, call: Call): Promise<Verdict>;
-  /** Counts nothing: refuses whoever has used everything up. */
+  /** Checks without counting: rejects a caller whose quota is used up. */
   look(caller: string, call: Call): Promise<Verdict>;
-  /** Counts in every window, whatever room there is. */
+  /** Counts in every window, even if it is full. */
   add(caller: string, weight: number, call: Call): Promise<Verdict>;
 }
 
-/** A quota, which whoever names it spends together. */
+/** A quota, shared by all components that name it. */
 export interface Quota {
   readonly rules: ReadonlyMap<string, QuotaRule>;
-  /** What becomes of a request that is not counted: undefined to let it pass. */
+  /** Decides on a request that could not be counted: undefined lets it pass. */
   settle(error: unknown): Reply | undefined;
 }
 

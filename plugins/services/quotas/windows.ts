@@ -1,6 +1,6 @@
 import type { QuotaUnit } from '#contract';
 
-/** Units of the windows in which use is counted, by the calendar in UTC. */
+/** Units of the windows in which use is counted: calendar units in UTC. */
 export const units = [
   'second',
   'minute',
@@ -13,7 +13,7 @@ export const units = [
 
 export type Unit = QuotaUnit;
 
-/** Since when and until when use is counted together, in milliseconds since 1970. */
+/** Start and end of a window, in milliseconds since 1970. */
 export interface Window {
   readonly start: number;
   readonly end: number;
@@ -28,10 +28,10 @@ const lengthsMs: Readonly<Partial<Record<Unit, number>>> = {
   week: 7 * DAY_MS,
 };
 
-/** The first Monday of 1970. */
+/** Offset of the first Monday of 1970, in milliseconds. */
 const MONDAY_MS = 4 * DAY_MS;
 
-/** The window that a moment is in; a week begins on Monday. */
+/** The window that contains a moment; weeks start on Monday. */
 export function windowOf(unit: Unit, now: number): Window {
   const length = lengthsMs[unit];
   if (length !== undefined) {

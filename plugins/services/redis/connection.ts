@@ -6,19 +6,19 @@ import type { Script } from './script.ts';
 import type { RedisSettings } from './settings.ts';
 import { RedisTrouble } from './trouble.ts';
 
-/** Responses that one connection may owe; one more command fails at once. Each is some 500 bytes. */
+/** Most pending responses of one connection; one more command fails immediately. Each takes about 500 bytes. */
 const MAX_WAITING = 10_000;
 
-/** What a server says that another one is to be asked. */
+/** Error of a server that requires using another server. */
 const elsewhere = /^(?:READONLY|MASTERDOWN)\b/;
 
-/** A timer may fire so much early. */
+/** How early a timer may fire, in milliseconds. */
 const TIMER_MS = 1;
 
-/** A connection that was open for less, in milliseconds, is not made again at once. */
+/** A connection that was open for less, in milliseconds, is not reopened immediately. */
 const SETTLED_MS = 1000;
 
-/** A connection that is made again whenever it is lost, and that nobody ever waits for in vain. */
+/** A connection that is reopened whenever it is lost; commands never wait for a reconnection. */
 export class Connection implements RedisConnection {
   readonly name: string;
   readonly isOneServer: boolean;
@@ -26,14 +26,14 @@ export class Connection implements RedisConnection {
   readonly #closing = new AbortController();
   #log: Log;
   #link: Link | null = null;
-  /** The first attempt to connect, for which commands wait; null once it is over. */
+  /** The first attempt to connect, which commands wait for; null once it is over. */
   #opening: Promise<void> | null = null;
   #isConnecting = false;
   #waiting = 0;
   #openedAt = 0;
-  /** Since then responses are owed and none has come. */
+  /** Time since which responses are pending and none has arrived. */
   #quietSince = 0;
-  /** Since the server owes a response for longer than it may, it is asked nothing. */
+  /** Set while the server's response is overdue; no commands are sent meanwhile. */
   #silence: NodeJS.Timeout | null = null;
   /** Why there is no connection. */
   #trouble = 'not connected yet';
@@ -45,7 +45,7 @@ export class Connection implements RedisConnection {
     this.#log = log;
   }
 
-  /** Connects, and does so again after every loss; nothing waits for it but the commands until the first attempt is over. */
+  /** Connects, and reconnects after every loss; only commands wait for the first attempt. */
   open(log: Log): void {
     this.#log = log;
     if (this.#isConnecting || this.#link || this.#closing.signal.aborted) return;
@@ -87,7 +87,7 @@ export class Connection implements RedisConnection {
         reject(new RedisTrouble(this.name, reason, cause, isOutage));
       };
       const timer = setTimeout(() => {
-        // One that was in a hurry says nothing about the server; many, one after another, do.
+        // A single call with a short timeout says nothing about the server; many in a row do.
         const isSilent = performance.now() - this.#quietSince >= commandMs - TIMER_MS;
         if (isSilent) this.#fallSilent(link);
         giveUp(`no response within ${Math.round(mayWaitMs)}ms`, isSilent);
@@ -114,7 +114,7 @@ export class Connection implements RedisConnection {
     });
   }
 
-  /** A server that has forgotten the script, or never had it, is sent the whole of it. */
+  /** Sends the full source to a server that does not know the script. */
   #send(link: Link, command: string[], { source }: Script): Promise<unknown> {
     const key = command[3] ?? '';
     return link.send(key, command).catch((error: Error) => {
@@ -135,7 +135,7 @@ export class Connection implements RedisConnection {
     if (this.#silence) this.#unsilence(link);
   }
 
-  /** What is owed is the probe: with the next response all is well again. Until then, and not for long, nothing is asked. */
+  /** The pending response serves as the probe: when it arrives, commands are sent again. Until then, for at most `connectMs`, no commands are sent. */
   #fallSilent(link: Link): void {
     if (this.#silence || this.#link !== link) return;
     const { connectMs } = this.#settings;
@@ -166,7 +166,7 @@ export class Connection implements RedisConnection {
     link?.close();
   }
 
-  /** @param onFirst called when the first attempt is over. @param attempts that were made before it. */
+  /** @param onFirst called when the first attempt is over. @param attempts number of attempts made before. */
   async #connect(onFirst: () => void, attempts = 0): Promise<void> {
     if (this.#isConnecting) return;
     this.#isConnecting = true;
@@ -206,7 +206,7 @@ export class Connection implements RedisConnection {
     this.#openedAt = performance.now();
   }
 
-  /** Longer from attempt to attempt, and never at the same moment in all gateways. */
+  /** Waits with exponential backoff, and jitter so that gateways do not reconnect at the same moment. */
   #pause(attempt: number): Promise<void> {
     const { least, most } = this.#settings.backoffMs;
     const ms = Math.min(Math.max(least, 1) * 2 ** Math.min(attempt - 1, 20), Math.max(most, 1));
@@ -219,7 +219,7 @@ export class Connection implements RedisConnection {
   }
 }
 
-/** The server said so: it is there. */
+/** Whether the error is a response of the server, which is therefore reachable. */
 function isReply(error: Error): boolean {
   return /^[A-Z]{2,} ?/.test(error.message);
 }

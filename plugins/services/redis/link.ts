@@ -2,21 +2,21 @@ import { isIP } from 'node:net';
 import { createClient, createCluster } from '@redis/client';
 import type { RedisAddress, RedisSettings, RedisUser } from './settings.ts';
 
-/** An open connection; to a cluster, one to each of its servers. */
+/** An open connection; for a cluster, one to each of its servers. */
 export interface Link {
-  /** @param key by which a cluster knows which server is meant. @throws what the server says, or the loss of the connection. */
+  /** @param key key that selects the server of a cluster. @throws the server's error, or the loss of the connection. */
   send(key: string, command: readonly string[]): Promise<unknown>;
-  /** Fails whatever waits. */
+  /** Closes the link; pending commands fail. */
   close(): void;
 }
 
-/** Commands that one server may owe a response; one more fails at once. */
+/** Most pending commands per server; one more fails immediately. */
 const MAX_WAITING = 10_000;
 
 /**
  * Connects.
- * @param onLost called once when an open connection is lost; of a cluster never, which looks after its connections itself.
- * @throws the reason, after `connectMs` at the latest for each server that is asked.
+ * @param onLost called once when an open connection is lost; never for a cluster, which manages its connections itself.
+ * @throws the reason, after `connectMs` at the latest for each server that is tried.
  */
 export function openLink(settings: RedisSettings, onLost: (error: Error) => void): Promise<Link> {
   if (settings.kind === 'cluster') return openCluster(settings);
@@ -52,7 +52,7 @@ async function openServer(
   return { send: (_key, command) => client.sendCommand(command), close };
 }
 
-/** Who may not even ask whether a server is there has heard from it nevertheless. */
+/** A server that denies the permission to ping has nevertheless responded. */
 function refusalOnly(error: Error): void {
   if (!error.message.startsWith('NOPERM')) throw error;
 }
@@ -68,7 +68,7 @@ async function openCluster(settings: RedisSettings): Promise<Link> {
     // A server that does not come back has been replaced by another one.
     topologyRefreshOnReconnectionAttemptStrategy: 500,
   });
-  // Without a listener an error would end the process. Whoever sends a command is told of it anyway.
+  // Without a listener an error would end the process. Commands report the error anyway.
   cluster.on('error', () => {});
   const close = () => {
     if (cluster.isOpen) cluster.destroy();
@@ -77,7 +77,7 @@ async function openCluster(settings: RedisSettings): Promise<Link> {
   return { send: (key, command) => cluster.sendCommand(key, false, [...command]), close };
 }
 
-/** Connects to the server that the first sentinel which responds holds to be the master. */
+/** Connects to the master named by the first sentinel that responds. */
 async function openMaster(settings: RedisSettings, onLost: (error: Error) => void): Promise<Link> {
   let trouble: unknown;
   for (const sentinel of settings.addresses) {
@@ -113,7 +113,7 @@ function clientOptions({ tls, connectMs, clientName }: RedisSettings, { username
     RESP: 2,
     socket: {
       connectTimeout: connectMs,
-      // Who holds the link connects again.
+      // The owner of the link reconnects.
       reconnectStrategy: false,
       ...(tls && { tls: true as const, ...tls }),
     },
@@ -127,7 +127,7 @@ function clientOptions({ tls, connectMs, clientName }: RedisSettings, { username
   } as const;
 }
 
-/** What a promise brings in time. @param giveUp what makes it fail. @throws Error after that time. */
+/** Resolves with the promise if it settles in time. @param giveUp makes it fail. @throws Error after that time. */
 async function within<T>(ms: number, promise: Promise<T>, giveUp: () => void): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {

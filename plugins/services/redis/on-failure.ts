@@ -1,7 +1,7 @@
 import { CancelledError, type Log, type Reply, refuse, type Schema } from '#contract';
 import { RedisTrouble } from './trouble.ts';
 
-/** What is done with a request that Redis has not counted. */
+/** Schema field for the handling of requests that Redis has not counted. */
 export const failureField = {
   type: 'boolean',
   description:
@@ -9,10 +9,10 @@ export const failureField = {
   default: false,
 } as const satisfies Schema;
 
-/** Between two lines, in milliseconds. */
+/** Shortest interval between two log lines, in milliseconds. */
 const QUIET_MS = 1000;
 
-/** What becomes of requests that Redis has not counted. */
+/** Handling of requests that Redis has not counted. */
 export class OnFailure {
   readonly #allows: boolean;
   readonly #log: Log;
@@ -24,14 +24,14 @@ export class OnFailure {
     this.#log = log;
   }
 
-  /** The reply to such a request: undefined to let it pass, else a refusal with 500. Either is logged, unless its client disconnected. */
+  /** The reply to such a request: undefined lets it pass, otherwise it is rejected with 500. Both are logged, unless the client disconnected. */
   readonly settle = (error: unknown): Reply | undefined => {
     if (!(error instanceof RedisTrouble)) throw error;
     if (!(error.cause instanceof CancelledError)) this.#say(error);
     return this.#allows ? undefined : refuse(500, { error });
   };
 
-  /** At most once a second. */
+  /** Logs at most once a second. */
   #say({ message }: RedisTrouble): void {
     const now = performance.now();
     if (now - this.#saidAt < QUIET_MS) {

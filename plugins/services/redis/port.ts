@@ -1,18 +1,18 @@
 import { type Call, definePort, findNear, type Port, type Site } from '#contract';
 import type { Script } from './script.ts';
 
-/** Where things are counted for all gateways together. */
+/** A connection to the Redis server that counts for all gateways together. */
 export interface RedisConnection {
-  /** As it is configured. */
+  /** Configured name. */
   readonly name: string;
-  /** Keys of one script may be of any slots: what is reached is one server, and no cluster. */
+  /** Whether the keys of one script may be in any slots: true for a single server, false for a cluster. */
   readonly isOneServer: boolean;
   /**
-   * Runs a script in one round trip; what is asked in one turn of the event loop is sent together. Waits for as long as
-   * `command_timeout` says, and half of what the call has left at most. Where there is no connection, or the server does not
-   * respond, it fails at once.
+   * Runs a script in one round trip; commands from the same turn of the event loop are pipelined. Waits up to
+   * `command_timeout`, but at most half of the call's remaining time. Fails immediately without a connection, or if the
+   * server does not respond.
    * @param keys all of one slot, unless `isOneServer`.
-   * @returns what the script does. @throws RedisTrouble; the script may have run nevertheless.
+   * @returns the result of the script. @throws RedisTrouble; the script may have run nevertheless.
    */
   run(script: Script, keys: readonly string[], args: readonly string[], call: Call): Promise<unknown>;
 }
@@ -23,7 +23,7 @@ export type RedisConnections = ReadonlyMap<string, RedisConnection>;
 export const redisConnections: Port<RedisConnections> = definePort('redis connections');
 
 /**
- * The connection of a name, for a plugin that names `redisConnections` in `takes`.
+ * Looks up a connection by name, for a plugin that lists `redisConnections` in `takes`.
  * @param pointer of the name below the site's configuration.
  * @throws ConfigError REDIS_CONNECTION.
  */

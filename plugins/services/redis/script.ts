@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 
-/** A script that runs on the server, in one piece. */
+/** A script that runs atomically on the server. */
 export interface Script {
-  /** In the Lua of the server. */
+  /** Source in the server's Lua. */
   readonly source: string;
-  /** By which a server that has it knows it. */
+  /** SHA-1 by which a server identifies a cached script. */
   readonly sha1: string;
 }
 
-/** Every server learns it when it is first asked, and again after it has forgotten it. */
+/** Defines a script. Each server receives its source at first use, and again if it has dropped it. */
 export function defineScript(source: string): Script {
   return { source, sha1: hash('sha1', source) };
 }

@@ -1,18 +1,18 @@
 import type { TlsClient } from '../client-tls.ts';
 
-/** Where a server listens. */
+/** Address of a server. */
 export interface RedisAddress {
   readonly host: string;
   readonly port: number;
 }
 
-/** Who the gateway is for a server. */
+/** Credentials for a server. */
 export interface RedisUser {
   readonly username: string | undefined;
   readonly password: string | undefined;
 }
 
-/** What a connection is made with. */
+/** Settings that a connection is opened with. */
 export interface RedisSettings extends RedisUser {
   readonly name: string;
   readonly kind: 'server' | 'cluster' | 'sentinel';
@@ -20,14 +20,14 @@ export interface RedisSettings extends RedisUser {
   readonly addresses: readonly RedisAddress[];
   readonly database: number;
   readonly clientName: string | undefined;
-  /** Redirections followed for one command of a cluster. */
+  /** Most redirections followed for one command of a cluster. */
   readonly maxRedirects: number;
-  /** Of sentinels: the name of what they watch, and who the gateway is for them. */
+  /** For sentinels: the name of the monitored master, and the credentials for the sentinels. */
   readonly master: { readonly name: string; readonly user: RedisUser } | null;
   readonly connectMs: number;
-  /** Longest wait for a response. */
+  /** Longest wait for a response, in milliseconds. */
   readonly commandMs: number;
-  /** Wait before the first and before later attempts to connect again. */
+  /** Wait before the first and before later attempts to reconnect, in milliseconds. */
   readonly backoffMs: { readonly least: number; readonly most: number };
   /** Null for a plain connection. */
   readonly tls: TlsClient | null;

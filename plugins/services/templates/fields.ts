@@ -1,9 +1,9 @@
 import { canonicalHeaderName, type DataObject, type HeaderBag, type PipeRequest, type Query, setKey } from '#contract';
 
-/** What a template may read, by name, and what makes it. */
+/** Fields available to a template, by name, with the functions that compute them. */
 export type Fields<Context> = { readonly [name: string]: (context: Context) => unknown };
 
-/** What a template reads of a request. */
+/** Request fields available to templates. */
 export const requestFields: Fields<{ readonly request: PipeRequest }> = {
   req_headers: ({ request }) => listsOf(request.headers),
   req_params: ({ request }) => ({ ...request.params }),
@@ -12,12 +12,10 @@ export const requestFields: Fields<{ readonly request: PipeRequest }> = {
   req_method: ({ request }) => request.client.method,
 };
 
-/** A dot or a dollar that no name follows: everything there is, as in `{{ toJson . }}` and `{{ index $ "req_path" }}`. */
+/** A dot or a dollar that is not followed by a name: all data, as in `{{ toJson . }}` and `{{ index $ "req_path" }}`. */
 const wholeData = /(?<![\w)])\.(?![A-Za-z_])|\$(?![\w.])/;
 
-/**
- * Those of the fields that a template can reach: to make the others would cost more than to fill the template in.
- */
+/** Selects the fields that a template can reach: computing the others would cost more than rendering the template. */
 export function reachable<Context>(
   text: string,
   fields: Fields<Context>,

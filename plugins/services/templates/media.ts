@@ -10,7 +10,7 @@ import {
 } from '#contract';
 import { readXml } from '../documents/xml-reader.ts';
 
-/** How documents of a media type are read, from their text or its bytes; throws an Error with the parser's text. */
+/** Reads documents of a media type from their text or bytes; throws an Error with the parser's message. */
 type Read = (document: string | Uint8Array) => Data;
 
 const kinds: readonly (readonly [type: RegExp, read: Read])[] = [
@@ -34,15 +34,15 @@ const forms: Read = (document) => {
   return fields;
 };
 
-/** What reads documents of a `Content-Type`; null for a type that holds no document. */
+/** The reader for documents of a `Content-Type`; null if the type is not a document. */
 export function documentReader(contentType: string): Read | null {
   const type = contentType.split(';', 1)[0]!.trim().toLowerCase();
   return kinds.find(([pattern]) => pattern.test(type))?.[1] ?? null;
 }
 
 /**
- * A body as data, as its `Content-Type` says: JSON, which it is taken for without one, XML, or the fields of a form. Null
- * for what cannot be read, such as a form of more than 1,000 fields, which a log is told.
+ * Converts a body to data according to its `Content-Type`: JSON, which is also the default, XML, or the fields of a
+ * form. Null for a body that cannot be read, such as a form of more than 1,000 fields; the reason is logged.
  */
 export function readBodyAs(contentType: string | undefined, bytes: Uint8Array, log?: Log): Data {
   return readAs(contentType, bytes, ({ message }, type) => {
@@ -50,7 +50,7 @@ export function readBodyAs(contentType: string | undefined, bytes: Uint8Array, l
   });
 }
 
-/** The body of a client, in the same way. @throws CallError FORM_TOO_LARGE, 413. */
+/** Converts a client's body in the same way. @throws CallError FORM_TOO_LARGE, 413. */
 export function readClientBody(contentType: string | undefined, bytes: Uint8Array, log?: Log): Data {
   return readAs(contentType, bytes, (error, type) => {
     if (error instanceof CallError) throw error;

@@ -1,11 +1,11 @@
 import { CallError, CancelledError, type RequestBody, toCallError } from '#contract';
 
-/** Longest body that is looked into where no limit is set for bodies, in bytes. */
+/** Longest body that is read if there is no body limit, in bytes. */
 const LIMIT_BYTES = 64 * 1024 * 1024;
 
 /**
- * Reads a body into memory, from where it goes on as it came.
- * @returns null for none; an error where it is too large or its client has left.
+ * Buffers a body in memory; it is then forwarded unchanged.
+ * @returns null without a body; an error if it is too large or the client disconnected.
  */
 export function readBody(body: RequestBody | null): Uint8Array | null | CallError | Promise<Uint8Array | CallError> {
   if (body === null) return null;

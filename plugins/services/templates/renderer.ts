@@ -2,21 +2,21 @@ import { copyData, type Data, type DataObject, isObject, type Site, type Templat
 import { bytesOfBase64 } from '../base64.ts';
 import { type Fields, reachable } from './fields.ts';
 
-/** How a template is configured: by its file or, in base64, in place. */
+/** Template settings: a file, or inline base64. */
 export interface TemplateConfig {
   readonly path?: string | undefined;
   readonly template?: string | undefined;
   readonly debug: boolean;
-  /** Values of the operator's own. Default: none. */
+  /** Values defined by the operator. Default: none. */
   readonly variables?: unknown;
 }
 
-/** Fills a template in from what the fields are made of. @throws CallError for what cannot be carried out, or takes too much. */
+/** Renders a template with a context. @throws CallError if rendering fails or exceeds its limits. */
 export interface Renderer<Context> {
   render(context: Context): string;
-  /** The template as it is written. */
+  /** The template source. */
   readonly text: string;
-  /** The template can reach a field whose name begins so. */
+  /** Whether the template can reach a field whose name starts with the prefix. */
   reads(prefix: string): boolean;
 }
 
@@ -32,10 +32,10 @@ export function compileRenderer<Context>(site: Site<TemplateConfig>, fields: Fie
   return rendererOf(site, { ...site.config, text, template }, fields);
 }
 
-/** A template in a file, as a component names it in its own way. */
+/** A template file, named by a component's own setting. */
 export interface TemplateFile {
   readonly path: string;
-  /** Of what names the file, relative to the configuration. */
+  /** Pointer of the setting that names the file, relative to the configuration. */
   readonly pointer: string;
   readonly debug: boolean;
   readonly variables: unknown;
@@ -79,7 +79,7 @@ function rendererOf<Context>(
   };
 }
 
-/** The configured values, which no template can change for the next one. */
+/** The configured values, frozen so that one rendering cannot change them for the next. */
 function frozenVariables(variables: unknown = {}): Data {
   return freeze(copyData(variables as DataObject));
 }
@@ -91,7 +91,7 @@ function freeze(value: Data): Data {
   return value;
 }
 
-/** Whole numbers of a template print as such. */
+/** Converts integers of a template to numbers that can be printed. */
 function printable(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? Number(value) : value;
 }

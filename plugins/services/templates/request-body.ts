@@ -6,10 +6,9 @@ import { compileRenderer, type Renderer, type TemplateConfig } from './renderer.
 
 const nothing = new Uint8Array();
 
-/** What the body of a request is made from. */
+/** Source data for a request body. */
 export interface ReceivedBody {
   readonly request: PipeRequest;
-  /** The body. */
   readonly bytes: Uint8Array;
 }
 
@@ -19,17 +18,17 @@ const fields: Fields<ReceivedBody> = {
   req_body_str: ({ bytes }) => textOf(bytes),
 };
 
-/** What a template makes, and its type. */
+/** Settings of a body template and its content type. */
 export interface BodyConfig extends TemplateConfig {
   readonly content_type: string;
 }
 
-/** Puts what a template makes in the place of a request's body. Faults: those of `compileRenderer`. */
+/** Replaces a request's body with the output of a template. Faults: those of `compileRenderer`. */
 export function generatingRequests(site: Site<BodyConfig>): Wrap<PipeRequest> {
   return replacingBody(compileRenderer(site, fields), site.config.content_type);
 }
 
-/** Puts what a renderer makes in the place of a request's body. */
+/** Replaces a request's body with the output of a renderer. */
 export function replacingBody({ render }: Renderer<ReceivedBody>, contentType: string): Wrap<PipeRequest> {
   const generate = (request: PipeRequest, bytes: Uint8Array): CallError | null => {
     let text: string;

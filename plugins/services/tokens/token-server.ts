@@ -1,25 +1,25 @@
 import { HeaderBag, makeRequest, PipeRequest, Query, RequestBody } from '#contract';
 
-/** Longest time for a token to be issued, in milliseconds, whatever is asked for it. */
+/** Longest time for a token to be issued, in milliseconds, including all requests. */
 export const ISSUE_MS = 10_000;
 
-/** A token as it was issued. */
+/** An issued token. */
 export interface IssuedToken {
   /** The value of `Authorization`. */
   readonly authorization: string;
-  /** How long it is good, in milliseconds; null for ever. */
+  /** Lifetime in milliseconds; null if it does not expire. */
   readonly lifeMs: number | null;
 }
 
-/** Where tokens are issued. */
+/** A server that issues tokens. */
 export interface TokenServer {
-  /** How long before its end a token is not used any more, in milliseconds. */
+  /** How long before its expiry a token is no longer used, in milliseconds. */
   readonly reserveMs: number;
-  /** Asks for a token. @throws Error with the cause, which holds nothing secret. */
+  /** Requests a token. @throws Error with the cause, which contains no secrets. */
   issue(signal: AbortSignal): Promise<IssuedToken>;
 }
 
-/** Requests without a form are GET. */
+/** Creates a token request; without a form it is a GET request. */
 export function tokenRequest(url: URL, headers: HeaderBag | readonly string[], form: string | null): PipeRequest {
   const bag = headers instanceof HeaderBag ? headers.copy() : new HeaderBag([...headers]);
   const body = form === null ? null : RequestBody.of(form);
@@ -30,7 +30,7 @@ export function tokenRequest(url: URL, headers: HeaderBag | readonly string[], f
   return request;
 }
 
-/** True where what is sent to the one may be sent to the other. */
+/** Whether data sent to one URL may be sent to the other. */
 export function isSameHost(to: URL, from: URL): boolean {
   const isDowngrade = from.protocol === 'https:' && to.protocol !== 'https:';
   return /^https?:$/.test(to.protocol) && to.hostname === from.hostname && !isDowngrade;

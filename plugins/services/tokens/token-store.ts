@@ -2,20 +2,20 @@ import type { Mirror, Site } from '#contract';
 import { News } from '../news.ts';
 import { ISSUE_MS, type TokenServer } from './token-server.ts';
 
-/** A token and until when it is used, in milliseconds of the clock. */
+/** A token and the end of its use, in milliseconds of the clock. */
 export interface Token {
   readonly authorization: string;
   readonly issuedAt: number;
   readonly usableUntil: number;
 }
 
-/** What processes tell one another: a token, how old it is and how long it can be used, or that there is none. */
+/** Message between processes: a token, its age and remaining lifetime, or a failure. */
 type Change = { authorization: string; ageMs: number; leftMs: number | null } | { failed: string };
 
-/** What one process knows of a token that all share. */
+/** State of a shared token in one process. */
 class Held {
   token: Token | null = null;
-  /** Why the last token could not be had. */
+  /** Why the last token request failed. */
   failure = '';
   obtaining: Promise<Token> | null = null;
   readonly news = new News();
@@ -31,23 +31,23 @@ class Held {
   }
 }
 
-/** Says which process may ask for a token: one at a time. */
+/** Decides which process may request a token: one at a time. */
 class IssueGate {
   busyUntil = Number.NEGATIVE_INFINITY;
 
-  /** @returns 1 for leave to ask, 0 where another one does. */
+  /** @returns 1 for permission to request, 0 if another process is requesting. */
   ask(asked: 'begin' | 'end', now: number): number {
     if (asked === 'begin' && now < this.busyUntil) return 0;
-    // Whoever has leave may die with it.
+    // The process that has permission may die before it reports.
     this.busyUntil = asked === 'begin' ? now + ISSUE_MS : Number.NEGATIVE_INFINITY;
     return 1;
   }
 }
 
-/** The configuration that was asking for a token is gone. */
+/** The configuration that was requesting a token is gone. */
 class Abandoned extends Error {}
 
-/** The token of one client: one for all backends with the same settings and all workers, kept over reloads. */
+/** The token of one client: shared by all backends with the same settings and all workers, kept across reloads. */
 export class TokenStore {
   readonly #held: Held;
   readonly #mirror: Mirror<Held, Change>;
@@ -74,7 +74,7 @@ export class TokenStore {
     site.defer(() => this.#end.abort());
   }
 
-  /** @returns the token; a promise where it has to be asked for, which fails with the cause. */
+  /** @returns the token; a promise if it must be requested, which rejects with the cause. */
   get(): Token | Promise<Token> {
     const held = this.#held;
     if (held.token && this.#now() < held.token.usableUntil) return held.token;
@@ -84,14 +84,14 @@ export class TokenStore {
     return this.#wait(held.obtaining);
   }
 
-  /** Uses a token no more that a backend has refused. @returns false for one so young that another would be refused, too. */
+  /** Drops a token that a backend has rejected. @returns false for a token so young that a new one would be rejected too. */
   dropRefused(token: Token, leastAgeMs: number): boolean {
     if (this.#now() - token.issuedAt <= leastAgeMs) return false;
     if (this.#held.token === token) this.#held.token = null;
     return true;
   }
 
-  /** Where the configuration that asked is gone, this one asks. */
+  /** Requests the token again if the configuration that was requesting it is gone. */
   async #wait(obtaining: Promise<Token>): Promise<Token> {
     try {
       return await obtaining;
@@ -107,14 +107,15 @@ export class TokenStore {
     const { news } = held;
     const heard = news.count;
     while (!(await this.#mayAsk())) {
-      // The news may have come together with the answer.
+      // The news may have arrived together with the response.
       if (news.count === heard) await news.next(ISSUE_MS, signal);
       if (signal.aborted) throw new Abandoned('the configuration is gone');
       if (news.count === heard) continue;
       if (held.failure !== '') throw new Error(held.failure);
       if (held.token) return held.token;
     }
-    // Leave that was asked for before another process ended comes after its token, which is then known here.
+    // Permission requested before another process finished arrives after that process's token, which is already known
+    // here.
     if (news.count !== heard && held.token && this.#now() < held.token.usableUntil) {
       this.#ended();
       return held.token;
@@ -125,7 +126,7 @@ export class TokenStore {
       const usableUntil = now + (lifeMs === null ? Number.POSITIVE_INFINITY : lifeMs - this.#server.reserveMs);
       const token = { authorization, issuedAt: now, usableUntil };
       this.#mirror.change(changeOf(token, now));
-      // In a worker the news comes back later.
+      // In a worker the news arrives later.
       held.token = token;
       return token;
     } catch (error) {
@@ -145,7 +146,7 @@ export class TokenStore {
     try {
       return (await this.#ask('begin')) === 1;
     } catch {
-      // The process that decides is gone: nobody else asks for this one.
+      // The deciding process is gone: no other process requests a token for this one.
       return true;
     }
   }

@@ -1,7 +1,7 @@
 import { isSpanId, isTraceId } from './ids.ts';
 import type { Propagator, RemoteContext } from './trace.ts';
 
-/** The single header of Zipkin's B3. */
+/** Zipkin's single B3 header. */
 export const b3: Propagator = {
   headers: ['b3'],
   extract(headers) {
@@ -32,7 +32,7 @@ export const b3Multi: Propagator = {
 const decisions: ReadonlyMap<string, boolean> = new Map([
   ['1', true],
   ['true', true],
-  // Debug: recorded whatever the rate.
+  // Debug: recorded regardless of the sampling rate.
   ['d', true],
   ['0', false],
   ['false', false],
@@ -43,7 +43,7 @@ function contextOf(
   span: string | undefined,
   sampled: string | undefined,
 ): RemoteContext | null {
-  // Short ids are the second half of long ones.
+  // 64-bit ids are the second half of 128-bit ids.
   const traceId = trace?.toLowerCase().padStart(32, '0');
   const spanId = span?.toLowerCase();
   if (traceId === undefined || spanId === undefined || !isTraceId(traceId) || !isSpanId(spanId)) return null;

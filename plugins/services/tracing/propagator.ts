@@ -3,24 +3,24 @@ import { b3, b3Multi } from './b3.ts';
 import type { Carried, Propagator, Trace } from './trace.ts';
 import { baggageOf, traceContext } from './w3c.ts';
 
-/** What goes from service to service with a request. */
+/** Trace context propagation between services. */
 export interface Propagation {
-  /** The headers that are set on requests to backends, in lower case. */
+  /** Headers that are set on requests to backends, in lower case. */
   readonly headers: readonly string[];
-  /** The part of the trace that came with a request, and its baggage. */
+  /** Extracts the remote trace context and the baggage of a request. */
   extract(headers: HeaderBag): Carried;
   inject(headers: HeaderBag, trace: Trace, spanId: string): void;
 }
 
 const propagators: Readonly<Record<string, Propagator>> = { tracecontext: traceContext, b3, b3multi: b3Multi };
 
-/** Names that `OTEL_PROPAGATORS` may list. */
+/** Names allowed in `OTEL_PROPAGATORS`. */
 export const PROPAGATOR_NAMES: readonly string[] = [...Object.keys(propagators), 'baggage', 'none'];
 
 /**
- * The propagation that a list of names stands for: `tracecontext,baggage` where there is none. The first that knows of a
- * trace is believed; all tell of it.
- * @throws RangeError for a name that is unknown.
+ * The propagation for a list of names; default: `tracecontext,baggage`. The first propagator that finds a trace takes
+ * precedence; all of them inject it.
+ * @throws RangeError for an unknown name.
  */
 export function propagationOf(names = 'tracecontext,baggage'): Propagation {
   const listed = names

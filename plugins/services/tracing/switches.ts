@@ -1,11 +1,11 @@
 import { definePort, type EndpointConfig, type Port } from '#contract';
 
-/** What is reported of an endpoint that is no one of the configuration's. */
+/** Enabled telemetry of an endpoint that is not part of the configuration. */
 export interface TelemetrySwitches {
   readonly metrics: boolean;
   readonly traces: boolean;
 }
 
-/** Who publishes endpoints of its own says of each what is reported; undefined for one of others. */
+/** Components that publish their own endpoints select the telemetry of each; undefined for endpoints of others. */
 export const telemetrySwitches: Port<(endpoint: EndpointConfig) => TelemetrySwitches | undefined> =
   definePort('telemetry switches');

@@ -1,25 +1,25 @@
 import type { HeaderBag } from '#contract';
 import { newSpanId, newTraceId } from './ids.ts';
 
-/** The part of a trace that another service has begun. */
+/** Trace context received from another service. */
 export interface RemoteContext {
   readonly traceId: string;
   readonly spanId: string;
-  /** The other service records it; undefined when it leaves that to us. */
+  /** Sampling decision of the other service; undefined if it left the decision open. */
   readonly sampled: boolean | undefined;
-  /** As it came; empty for none. */
+  /** As received; empty if absent. */
   readonly state: string;
 }
 
-/** What came with a request. */
+/** Propagated data received with a request. */
 export interface Carried {
-  /** Null where the request begins a trace. */
+  /** Null if the request starts a trace. */
   readonly remote: RemoteContext | null;
-  /** To be passed on; empty for none. */
+  /** Baggage to forward; empty if absent. */
   readonly baggage: string;
 }
 
-/** What a request carries of which nobody looks at the headers. */
+/** Propagated data of a request whose headers are not read. */
 export const nothingCarried: Carried = Object.freeze({ remote: null, baggage: '' });
 
 /** Decides whether a trace is recorded. */
@@ -29,8 +29,8 @@ const all: Sampler = () => true;
 const none: Sampler = () => false;
 
 /**
- * Records the given share of all traces. Between 0 and 1 what another service has decided counts; else the id of the trace
- * decides, so that all services that look at it decide alike.
+ * Records the given share of all traces. Between 0 and 1 a decision of another service takes precedence; otherwise the
+ * trace id decides, so that all services that use it decide alike.
  * @param rate from 0, none, to 1, all.
  */
 export function ratioSampler(rate: number): Sampler {
@@ -40,22 +40,22 @@ export function ratioSampler(rate: number): Sampler {
   return (traceId, remote) => remote?.sampled ?? Number.parseInt(traceId.slice(19), 16) < limit;
 }
 
-/** The trace that a request belongs to. */
+/** The trace of a request. */
 export class Trace {
   readonly sampled: boolean;
-  /** The part that another service has begun; null for none. */
+  /** Trace context of another service; null if there is none. */
   readonly remote: RemoteContext | null;
-  /** As of `Carried`. */
+  /** As in `Carried`. */
   readonly baggage: string;
-  /** Who gets its spans; nobody where it is not recorded. */
+  /** Exporters of its spans; empty if it is not recorded. */
   readonly exporters: readonly SpanExporter[];
-  /** Between `performance.now()` and the time of day, in milliseconds. */
+  /** Offset from `performance.now()` to the time of day, in milliseconds. */
   readonly epoch: number;
   readonly #hasServerSpan: boolean;
   #traceId: string | null;
   #spanId: string | null = null;
 
-  /** @param hasServerSpan the request as a whole has a span, `spanId`, if the trace is recorded. */
+  /** @param hasServerSpan whether the request as a whole has a span, `spanId`, if the trace is recorded. */
   constructor(
     sampler: Sampler,
     exporters: readonly SpanExporter[],
@@ -76,13 +76,13 @@ export class Trace {
     return this.#traceId;
   }
 
-  /** Of the span of the whole request, whether it is recorded or not. */
+  /** Id of the span of the whole request, whether recorded or not. */
   get spanId(): string {
     this.#spanId ??= newSpanId();
     return this.#spanId;
   }
 
-  /** What a span has that is within no other one of ours. */
+  /** Parent of spans that are not within another span of the gateway. */
   get parentId(): string | undefined {
     return this.#hasServerSpan ? this.spanId : this.remote?.spanId;
   }
@@ -101,7 +101,7 @@ export interface SpanEvent {
   readonly at: number;
 }
 
-/** A piece of work in a trace that is recorded. Times are milliseconds of `performance.now()`. */
+/** An operation in a recorded trace. Times are milliseconds of `performance.now()`. */
 export class Span {
   readonly trace: Trace;
   readonly spanId: string;
@@ -113,7 +113,7 @@ export class Span {
   endedAt = 0;
   readonly attributes: Record<string, SpanAttribute>;
   events: SpanEvent[] | null = null;
-  /** Undefined where nothing is said of it. */
+  /** Undefined if unset. */
   status: 'ok' | 'error' | undefined = undefined;
   statusText = '';
 
@@ -135,24 +135,24 @@ export class Span {
     this.spanId = spanId;
   }
 
-  /** Hands the span to those who export the trace. */
+  /** Ends the span and passes it to the trace's exporters. */
   end(endedAt: number): void {
     this.endedAt = endedAt;
     for (const exporter of this.trace.exporters) exporter.add(this);
   }
 }
 
-/** Takes spans that have ended. Never blocks and never throws. */
+/** Receives ended spans. Never blocks and never throws. */
 export interface SpanExporter {
   add(span: Span): void;
 }
 
-/** One way to tell another service of a trace. */
+/** A format of trace context in headers. */
 export interface Propagator {
   /** The headers it writes, in lower case. */
   readonly headers: readonly string[];
-  /** Null where the headers tell of no trace, or of none that can be. */
+  /** Null if the headers contain no trace, or an invalid one. */
   extract(headers: HeaderBag): RemoteContext | null;
-  /** @param spanId of the caller. */
+  /** @param spanId span id of the caller. */
   inject(headers: HeaderBag, trace: Trace, spanId: string): void;
 }

@@ -2,11 +2,11 @@ import type { HeaderBag } from '#contract';
 import { isSpanId, isTraceId } from './ids.ts';
 import type { Propagator } from './trace.ts';
 
-/** Longest state and baggage that are passed on, in characters. */
+/** Longest state and baggage that are forwarded, in characters. */
 const MAX_STATE = 512;
 const MAX_BAGGAGE = 8192;
 
-/** `traceparent` and `tracestate` of the W3C. */
+/** W3C `traceparent` and `tracestate`. */
 export const traceContext: Propagator = {
   headers: ['traceparent', 'tracestate'],
   extract(headers) {
@@ -16,7 +16,7 @@ export const traceContext: Propagator = {
     if (!match) return null;
     const [version, traceId, spanId, flags] = match.slice(1, 5) as [string, string, string, string];
     const rest = match[5];
-    // Later versions may say more behind the flags; this one may not, and there is no version ff.
+    // Later versions may have more fields after the flags; version 00 must not, and version ff is invalid.
     if (version === 'ff' || (version === '00' && rest !== undefined)) return null;
     if (!isTraceId(traceId) || !isSpanId(spanId)) return null;
     const state = headers.getAll('tracestate').join(',');
@@ -34,7 +34,7 @@ export const traceContext: Propagator = {
   },
 };
 
-/** The baggage of a request, to be passed on as it came; empty for none, and for more than may be passed on. */
+/** The baggage of a request, to be forwarded unchanged; empty if absent or too long. */
 export function baggageOf(headers: HeaderBag): string {
   if (!headers.has('baggage')) return '';
   const baggage = headers.getAll('baggage').join(',');
