@@ -81,7 +81,7 @@ async function openOn<T>(
     trouble ??= error;
     discard(channel);
   });
-  // When the connection is lost too, its loss is reported first, with the reason.
+  // When the connection is lost, its channel closes first; the delay lets the connection report the reason.
   channel.on('close', () => setImmediate(lost, new Error('channel closed')));
   void link.closed.then(lost);
   limitMessages(channel);

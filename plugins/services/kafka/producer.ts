@@ -213,7 +213,7 @@ async function openProducer(
   const choose = partitionerOf(producer.partitioner, kafka.murmur2);
   const close = () => client.close(true);
   try {
-    // One attempt per broker, each of which may not respond.
+    // One attempt for each broker, any of which may be silent.
     const longestMs = settings.connectMs * settings.brokers.length + settings.responseMs;
     await sockets.connect(longestMs, AbortSignal.any([signal, broken.signal]), () =>
       client.metadata({ topics: [], retries: 0 }),
