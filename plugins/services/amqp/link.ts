@@ -16,7 +16,6 @@ export interface AmqpSettings {
   readonly denied: DeniedAddresses;
 }
 
-/** An open connection. */
 export interface AmqpLink {
   readonly model: ChannelModel;
   /** Why the broker accepts no messages at the moment, such as full memory; null while it accepts them. */

@@ -15,7 +15,7 @@ export interface Delivery {
   nack(requeue: boolean): void;
 }
 
-/** What to consume, and how. */
+/** Options of a consumer. */
 export interface SubscriptionOptions {
   readonly queue: string;
   readonly isExclusive: boolean;

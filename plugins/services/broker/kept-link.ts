@@ -8,7 +8,7 @@ export interface Link {
   close(): void | Promise<void>;
 }
 
-/** How often and when a link is reopened. */
+/** Reconnection policy: number of attempts and pauses between them. */
 export interface Reconnection {
   /** Attempts in a row before giving up until the link is requested again; 0 or less for no limit. */
   readonly maxRetries: number;
@@ -16,7 +16,7 @@ export interface Reconnection {
   readonly strategy: BackoffStrategy;
 }
 
-/** How a link is opened. */
+/** Options for opening a link. */
 export interface LinkOptions<L extends Link> {
   /** Name in logs and errors; never contains a password. */
   readonly name: string;

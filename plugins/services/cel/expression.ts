@@ -13,7 +13,6 @@ import { type CelType, typeName } from './types.ts';
 /** Result of an evaluation: true, false, or the reason of a failure. */
 export type Verdict = boolean | string;
 
-/** A compiled condition. */
 export interface Expression {
   readonly source: string;
   /** The variables it reads. */

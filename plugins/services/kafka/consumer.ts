@@ -31,7 +31,7 @@ export interface KafkaDelivery extends Delivery {
   readonly offset: bigint;
 }
 
-/** What a consumer reads. */
+/** Topics and group that a consumer reads with. */
 export interface Reading {
   readonly topics: readonly string[];
   readonly group: GroupSettings;

@@ -29,7 +29,6 @@ export interface NatsSubscription {
   readonly refused: (error: Error) => void;
 }
 
-/** An open connection. */
 export interface NatsLink extends Link {
   readonly client: Client;
   publish(subject: string, message: Message): void;
