@@ -3,45 +3,45 @@ import type { HeaderBag } from '#contract';
 import { type Entry, fits, variantOf } from './entry.ts';
 import type { Asker } from './identity.ts';
 
-/** For whom an answer was asked: who, and with which headers. */
+/** Sender and headers of the request for a response. */
 export interface Asking {
   readonly asker: Asker;
   readonly headers: HeaderBag;
 }
 
-/** What a store may hold. */
+/** Limits of a store. */
 export interface Limits {
   readonly maxItems: number;
   readonly maxBytes: number;
-  /** Added to the size of each answer for what holding it takes. */
+  /** Memory overhead added to the size of each response. */
   readonly overheadBytes: number;
 }
 
-/** Answers of one address that are kept: whoever can choose a header must not drive out everything else. */
+/** Maximum number of responses stored per address, so that a client that can choose a header cannot evict everything else. */
 const MAX_VARIANTS = 16;
 
-/** Addresses at which something was changed that are remembered. */
+/** Maximum number of changed addresses remembered. */
 const MAX_CHANGES = 1000;
 
-/** Now, in milliseconds that only grow and are the same for all processes of a machine. */
+/** Current time, in milliseconds: monotonic, and the same for all processes of a machine. */
 export function moment(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1000 + nanoseconds / 1e6;
 }
 
-/** Kept answers, those used longest ago first to go. It has no limits of its own. */
+/** Stored responses, evicted in LRU order. The store has no limits of its own. */
 export class Store {
   readonly #byKey = new Map<string, Entry[]>();
-  /** In order of use, with their sizes. */
+  /** Entries in order of use, with their sizes. */
   readonly #sizes = new Map<Entry, number>();
   #bytes = 0;
-  /** The one used last. */
+  /** Most recently used entry. */
   #newest: Entry | null = null;
-  /** When the answers of an address were dropped because something was changed there: see `moment`. */
+  /** Times at which an address was invalidated because of a change: see `moment`. */
   readonly #changes = new Map<string, number>();
-  /** When the latest of those changes was that are not remembered any more. */
+  /** Time of the latest change that is no longer remembered. */
   #changedBefore = 0;
-  /** Bytes of bodies on their way into the store. */
+  /** Total size of bodies being read into the store, in bytes. */
   pendingBytes = 0;
 
   get bytes(): number {
@@ -52,7 +52,7 @@ export class Store {
     return this.#sizes.size;
   }
 
-  /** The newest answer for such a request. */
+  /** Newest response that matches a request. */
   find(key: string, { asker, headers }: Asking): Entry | undefined {
     const variants = this.#byKey.get(key);
     if (variants === undefined) return undefined;
@@ -61,20 +61,20 @@ export class Store {
     return entry;
   }
 
-  /** Names the variant of an address that a request asks for: requests with the same name can share one fetch. */
+  /** Name of the variant that a request selects: requests with the same name can share one fetch. */
   variantName(key: string, { asker, headers }: Asking): string {
     return shortened(`${key}\n`, variantOf(this.#byKey.get(key) ?? [], asker, headers));
   }
 
-  /** True where answers of an address are kept, whether or not one fits a request. */
+  /** True when responses of an address are stored, whether or not one matches a request. */
   has(key: string): boolean {
     return this.#byKey.has(key);
   }
 
   /**
-   * Keeps an answer in the place of those it answers for.
-   * @param asking the request it was made for.
-   * @returns false for one that is too large.
+   * Stores a response and replaces those of the same variant.
+   * @param asking the original request.
+   * @returns false when the response is too large.
    */
   put(entry: Entry, limits: Limits, asking: Asking | null = null): boolean {
     const size = sizeOf(entry) + limits.overheadBytes;
@@ -108,12 +108,12 @@ export class Store {
     if (variants.length === 0) this.#byKey.delete(entry.key);
   }
 
-  /** Drops every answer of an address. */
+  /** Removes all responses of an address. */
   dropAll(key: string): void {
     for (const entry of this.#byKey.get(key)?.slice() ?? []) this.drop(entry);
   }
 
-  /** Something was changed at an address: its answers, and those under way that were asked for before, are worthless. */
+  /** Invalidates an address after a change: its responses, and those in progress that were requested earlier. */
   changed(key: string): void {
     this.dropAll(key);
     this.#changes.delete(key);
@@ -126,7 +126,7 @@ export class Store {
     }
   }
 
-  /** True when nothing was changed at an address since an answer was asked for. @param askedAt see `moment`. */
+  /** True when an address has not changed since a response was requested. @param askedAt see `moment`. */
   isUnchanged(key: string, askedAt: number): boolean {
     return askedAt > this.#changedBefore && askedAt > (this.#changes.get(key) ?? 0);
   }
@@ -140,7 +140,7 @@ export class Store {
     this.#changedBefore = moment();
   }
 
-  /** The same variant, as it was made before. */
+  /** Removes the earlier response of the same variant. */
   #dropEqual(entry: Entry): void {
     const varies = JSON.stringify(entry.varies);
     const equal = this.#byKey
@@ -168,10 +168,10 @@ export class Store {
   }
 }
 
-/** Bytes of names that come with every answer: `max_size` limits answers as they are on the wire. */
+/** Bytes of names that are not counted for each response: `max_size` limits responses by their size on the wire. */
 const FREE_NAME_BYTES = 512;
 
-/** Bytes of an answer as it is on the wire, and of long names that it is found by. */
+/** Size of a response on the wire, and of the long names it is found by, in bytes. */
 export function sizeOf({ key, identity, person, varies, headers, body }: Entry): number {
   let size = 'HTTP/1.1 200 OK\r\n\r\n'.length + (body?.length ?? 0);
   for (const text of headers) size += text.length + 2;
@@ -180,10 +180,10 @@ export function sizeOf({ key, identity, person, varies, headers, body }: Entry):
   return size + Math.max(names - FREE_NAME_BYTES, 0);
 }
 
-/** Characters of a name that is held as it is. */
+/** Maximum length of a name that is stored unchanged, in characters. */
 const MAX_NAME = 256;
 
-/** A name of bounded length: clients choose what goes into it, and maps hold many. */
+/** Limits the length of a name: clients control its content, and maps hold many names. */
 export function shortened(start: string, rest: string): string {
   if (rest.length <= MAX_NAME) return start + rest;
   return `${start}#${createHash('sha256').update(rest).digest('base64url')}`;

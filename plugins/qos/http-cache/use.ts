@@ -3,7 +3,7 @@ import { httpDate } from '../../services/http-date.ts';
 import { type Directives, patienceOf, secondsOf } from './directives.ts';
 import { ageOf, type Entry } from './entry.ts';
 
-/** Whether a kept answer is good enough for a request, `stale` being one that may be given while the backend is asked. */
+/** Usability of a stored response for a request; a `stale` one may be served while the backend is called. */
 export type Verdict = 'fresh' | 'stale' | 'unusable';
 
 /** @param now milliseconds since 1970. */
@@ -20,13 +20,13 @@ export function judge(entry: Entry, asked: Directives, now: number): Verdict {
   return overdue < policy.staleWhileRevalidate && !asked.has('min-fresh') ? 'stale' : 'unusable';
 }
 
-/** True for an answer that may be given in the place of a failure. */
+/** True for a response that may be served in place of an error. */
 export function helpsOnError(entry: Entry, asked: Directives, now: number): boolean {
   if (entry.policy.mustRevalidate || entry.policy.noCache) return false;
   return ageOf(entry, now) < Math.max(entry.policy.staleIfError, patienceOf(asked, 'stale-if-error'));
 }
 
-/** True when the client has what it would be given. */
+/** True when the client already has the response. */
 export function isHeldByClient(entry: Entry, headers: HeaderBag, held: HeaderBag): boolean {
   if (entry.status !== 200) return false;
   const tags = headers.getAll('if-none-match');

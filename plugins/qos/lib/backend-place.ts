@@ -1,8 +1,8 @@
 import type { BackendSite, DataObject } from '#contract';
 
 /**
- * Whose state it is: that of one backend object of the configuration. The pointer tells a backend from those nested in it;
- * the endpoint's number is left out, since another endpoint put before it changes nothing here.
+ * Key of the state of one backend object in the configuration. The pointer distinguishes a backend from those nested in
+ * it; the endpoint's index is omitted, so that inserting another endpoint before it changes nothing.
  */
 export function placeOf({ endpoint, backend, index, pointer }: BackendSite<unknown>): DataObject {
   return {

@@ -2,12 +2,11 @@ import type { Limit } from '../../services/buckets/token-bucket.ts';
 import { defineScript } from '../../services/redis/script.ts';
 
 /**
- * Takes a token from each of some buckets in turn, until one has none. A bucket is the text `tokens time`, by the clock of the
- * server, in milliseconds: as in memory, a whole token comes with every interval, parts of one are kept, and a full bucket
- * keeps none. A clock that went back, as that of another server may, counts from then on.
- *
- * Arguments, for each bucket: capacity, interval, and how long it is kept, in milliseconds.
- * Returns the number of the bucket without a token, 0 for none, and the milliseconds until it has one.
+ * Takes a token from each of several buckets in turn, until one is empty. A bucket is stored as `tokens time`, by the
+ * server's clock, in milliseconds: as in memory, one token is added per interval, fractions are kept, and a full bucket
+ * keeps none. If the clock goes back, as after a switch to another server, the bucket continues from the new time.
+ * Arguments, for each bucket: capacity, interval, and time to live, in milliseconds. Returns the number of the empty
+ * bucket, 0 for none, and the milliseconds until it has a token.
  */
 export const takeTokens = defineScript(`
 local time = redis.call('TIME')
@@ -32,10 +31,10 @@ end
 return {0, 0}
 `);
 
-/** Longest time that a bucket is kept, in milliseconds: some 3,000 years. */
+/** Maximum time to live of a bucket, in milliseconds: about 3,000 years. */
 const LONGEST_MS = 1e14;
 
-/** The arguments for a bucket. @param everyMs period of its rate, which it is kept longer than it takes to be full. */
+/** Script arguments for a bucket. @param everyMs period of its rate, by which its time to live exceeds the time to fill it. */
 export function bucketArguments({ capacity, refillMs }: Limit, everyMs: number): string[] {
   const lifeMs = Math.min(Math.ceil(capacity * refillMs + everyMs), LONGEST_MS);
   return [String(capacity), String(refillMs), String(lifeMs)];

@@ -12,7 +12,7 @@ import {
 import { type Limit, limitOf } from '../../services/buckets/token-bucket.ts';
 import { type Identify, IPV6_PREFIX, identifyBy, type Strategy, strategies } from '../../services/client-identity.ts';
 
-/** What every limit on requests says: for everybody together, for each client, or both. */
+/** Schema fields common to all request limits: for all clients together, for each client, or both. */
 export const limitFields = {
   max_rate: {
     type: 'number',
@@ -64,20 +64,20 @@ export const limitFields = {
   },
 } as const satisfies Record<string, Schema>;
 
-/** The same as it is configured. */
+/** Configuration of a limit. */
 export interface LimitConfig {
   readonly max_rate?: number;
   readonly capacity: number;
   readonly client_max_rate?: number;
   readonly client_capacity: number;
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly every: number;
   readonly strategy?: string;
   readonly key: string;
   readonly client_ipv6_prefix: number;
 }
 
-/** What a limit comes to; null for what is not limited. */
+/** Rules derived from a limit's configuration; null for a limit that is not set. */
 export interface LimitRules {
   readonly all: Limit | null;
   readonly each: (Limit & { readonly strategy: Strategy; readonly identify: Identify }) | null;
@@ -117,7 +117,7 @@ export function readLimit(site: Site<unknown>, config: LimitConfig, pointer: str
   return { all, each: { ...limit, strategy, identify: identifyBy(strategy, key, config.client_ipv6_prefix) } };
 }
 
-/** The refusal of a request, which says when there is another token. @param waitMs until then; 0 for none. */
+/** Rejection of a request, with the time until the next token. @param waitMs time until then; 0 when the request is not rejected. */
 export function refuseFor(waitMs: number, limit: Limit, error: CallError): Reply | undefined {
   if (waitMs === 0) return undefined;
   const seconds = String(Math.max(1, Math.ceil(waitMs / 1000)));
@@ -134,7 +134,7 @@ export function refuseFor(waitMs: number, limit: Limit, error: CallError): Reply
   return refuse(error.view.status!, { headers, error });
 }
 
-/** What is set and limits nothing, since the rate it belongs to is not set. */
+/** Warns of settings without effect because the rate they belong to is not set. */
 function warnOfUnused(site: Site<unknown>, config: LimitConfig, pointer: string): void {
   const { max_rate: rate, client_max_rate: clientRate, capacity, client_capacity: clientCapacity, strategy } = config;
   if (!rate && !clientRate) {
@@ -155,7 +155,7 @@ function warnOfUnused(site: Site<unknown>, config: LimitConfig, pointer: string)
   }
 }
 
-/** @returns null when clients are not told apart. */
+/** @returns null when there is no limit per client. */
 function strategyOf(site: Site<unknown>, config: LimitConfig, pointer: string): Strategy | null {
   const written = config.strategy ?? '';
   const strategy = strategies.find((name) => name === written.toLowerCase());

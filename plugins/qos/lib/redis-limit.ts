@@ -6,7 +6,7 @@ import { bucketArguments, takeTokens } from './bucket-script.ts';
 import { allLimited, clientLimited, limitFields, readLimit, refuseFor } from './limit-rules.ts';
 import type { Admit, RequestLimit } from './request-limit.ts';
 
-/** A limit whose counters are in Redis. */
+/** Schema of a limit whose counters are in Redis. */
 export const redisLimitSchema = {
   type: 'object',
   title: 'Request limit in Redis',
@@ -32,12 +32,12 @@ export const redisLimitSchema = {
 
 export type RedisLimitConfig = Infer<typeof redisLimitSchema>;
 
-/** A longer identity, in bytes, is kept as its digest. */
+/** Maximum length of a client's identity, in bytes; longer ones are stored as a digest. */
 const MAX_IDENTITY_BYTES = 64;
 
 /**
- * Builds a limit. Counters are those of all gateways that name the same server and the same scope.
- * @param scope whose counters they are: the service, or method and path of an endpoint.
+ * Builds a limit. Counters are shared by all gateways that use the same server and scope.
+ * @param scope owner of the counters: the service, or method and path of an endpoint.
  * @param pointer of `config` below the site's own configuration.
  * @returns null when both rates are 0.
  * @throws ConfigError REDIS_CONNECTION and those of `readLimit`.
@@ -72,7 +72,7 @@ export function redisLimit(
 
   const { identify } = each;
   const eachArguments = bucketArguments(each, config.every);
-  // A cluster has the two on different servers.
+  // In a cluster, the two buckets are on different servers.
   const isOneCommand = all && connection.isOneServer;
   const args = isOneCommand ? [...eachArguments, ...allArguments] : eachArguments;
   const admit: Admit = (request, call) => {
@@ -88,7 +88,7 @@ export function redisLimit(
   return { admit, admitAll };
 }
 
-/** What stands in braces would decide on which server of a cluster all keys are; a space ends the scope. */
+/** Text in braces would determine the cluster server of all keys; a space ends the scope. */
 function keyPart(text: string): string {
   return text.replace(/[%{} ]/g, encodeURIComponent);
 }

@@ -14,7 +14,7 @@ import { ClientBuckets } from '../../services/buckets/client-buckets.ts';
 import { batchOf, fullBucket, giveBack, type Limit, take, takeMore } from '../../services/buckets/token-bucket.ts';
 import { allLimited, clientLimited, limitFields, readLimit, refuseFor } from './limit-rules.ts';
 
-/** A limit whose counters are in memory. */
+/** Schema of a limit whose counters are in memory. */
 export const requestLimitSchema = {
   type: 'object',
   title: 'Request limit',
@@ -48,28 +48,27 @@ export const requestLimitSchema = {
 
 export type RequestLimitConfig = Infer<typeof requestLimitSchema>;
 
-/** A reply is a refusal: 429 for one client, 503 for all of them. A promise where workers share the count. */
+/** Result of a limit; a reply is a rejection: 429 for the limit per client, 503 for the limit of all clients. A promise when workers share the counter. */
 export type Admitted = Reply | undefined | Promise<Reply | undefined>;
 
 /** Counts a request. */
 export type Admit = (request: ClientRequest, call: Call) => Admitted;
 
-/** The two limits of a configuration; `admit` asks that of the client first. */
+/** The two limits of a configuration; `admit` checks the client's limit first. */
 export interface RequestLimit {
   readonly admit: Admit;
-  /** The limit of all clients alone; null where there is none. */
+  /** Only the limit of all clients; null when it is not set. */
   readonly admitAll: Admit | null;
 }
 
-/** A client not seen for this long, in milliseconds, is forgotten; with longer periods after the period. */
+/** Inactivity after which a client is forgotten, in milliseconds; for longer periods, the period itself. */
 const IDLE_MS = 600_000;
 
 /**
- * Builds a limit. Counters are kept over a reload by `place`, whatever the rates become; client counters also by what
- * tells the clients apart.
+ * Builds a limit. Counters survive reloads, keyed by `place`, even when the rates change; client counters are also
+ * keyed by the client strategy.
  * @param pointer of `config` below the site's own configuration.
- * @returns null when both rates are 0.
- * Warnings: RATELIMIT_UNUSED, RATELIMIT_OFF.
+ * @returns null when both rates are 0. Warnings: RATELIMIT_UNUSED, RATELIMIT_OFF.
  * @throws ConfigError RATELIMIT_RATE, RATELIMIT_EVERY, RATELIMIT_STRATEGY or RATELIMIT_KEY.
  */
 export function requestLimit(
@@ -122,7 +121,7 @@ export function requestLimit(
   return { admit, admitAll };
 }
 
-/** Forgets idle clients from time to time. */
+/** Periodically removes idle clients. */
 function sweep(site: Site<unknown>, key: DataObject, idleMs: number, periodMs: number): void {
   const clients = site.keep(key, () => new ClientBuckets());
   const clock = site.use('clock');
@@ -131,7 +130,7 @@ function sweep(site: Site<unknown>, key: DataObject, idleMs: number, periodMs: n
   site.defer(() => clearInterval(sweeper));
 }
 
-/** @param waitMs 0 when there was a token; a promise in a process that has to ask for it. */
+/** @param waitMs 0 when a token was available; a promise in a process that must request it from another one. */
 function settle(waitMs: number | Promise<number>, limit: Limit, error: CallError): Admitted {
   return waitMs instanceof Promise ? waitMs.then((ms) => refuseFor(ms, limit, error)) : refuseFor(waitMs, limit, error);
 }

@@ -42,13 +42,13 @@ const schema = {
   },
 } as const satisfies Schema;
 
-/** One error for all refused calls: making one costs more than refusing. It has no status for the client. */
+/** Shared error for all rejected calls: creating one costs more than rejecting. It sets no status code for the client. */
 const limited = new BackendError('RATELIMIT_BACKEND', 'rate limit exceded');
 
 /**
- * Limits how often one backend is called, by all workers together. A call over the limit fails at once, as the backend
- * itself could: nothing waits. The bucket belongs to the backend object of the configuration, and survives a reload, also
- * one that changes the limit, which then applies at once.
+ * Limits the rate of calls to one backend, across all workers. A call over the limit fails immediately, like a failure
+ * of the backend itself, instead of waiting. The bucket belongs to the backend object of the configuration and survives
+ * reloads, including those that change the limit, which then applies immediately.
  */
 export const plugin = definePlugin({
   name: 'qos/ratelimit/proxy',
@@ -71,8 +71,8 @@ export const plugin = definePlugin({
 });
 
 /**
- * Takes a token for a call: 0 when there was one. Warnings: RATELIMIT_OFF.
- * @returns null when nothing is limited.
+ * Takes a token for a call: 0 when one was available. Warnings: RATELIMIT_OFF.
+ * @returns null when there is no limit.
  * @throws ConfigError RATELIMIT_EVERY.
  */
 function admission(site: BackendSite<Infer<typeof schema>>): (() => number | Promise<number>) | null {

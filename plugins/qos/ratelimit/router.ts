@@ -3,8 +3,9 @@ import { refuseUnknownParam } from '../../services/param-of-path.ts';
 import { requestLimit, requestLimitSchema } from '../lib/request-limit.ts';
 
 /**
- * Limits how many requests one endpoint accepts. Counters live in memory, once for all workers, and belong to the endpoint's method and
- * path: they survive a reload, also one that changes the limit, which then applies at once.
+ * Limits the rate of requests to one endpoint. Counters are in memory, shared by all workers, and belong to the
+ * endpoint's method and path: they survive reloads, including those that change the limit, which then applies
+ * immediately.
  */
 export const plugin = definePlugin({
   name: 'qos/ratelimit/router',

@@ -4,10 +4,10 @@ import { serviceLimits } from '../../services/service-limits.ts';
 import { requestLimit, requestLimitSchema } from '../lib/request-limit.ts';
 
 /**
- * Limits how many requests all endpoints together accept, before anything of an endpoint looks at them. Counters live in
- * memory, once for all workers; they survive a reload, also one that changes the limit, which then applies at once. A path
- * variable tells clients apart at the endpoints that have it; elsewhere the limit of a client does not apply. Files of
- * server/static-filesystem count, too.
+ * Limits the rate of requests to all endpoints together, before any component of an endpoint. Counters are in memory,
+ * shared by all workers; they survive reloads, including those that change the limit, which then applies immediately. A
+ * path variable identifies clients at the endpoints that have it; elsewhere the limit per client does not apply. Files
+ * of server/static-filesystem count too.
  */
 export const plugin = definePlugin({
   name: 'qos/ratelimit/service',
@@ -20,7 +20,7 @@ export const plugin = definePlugin({
       const limit = requestLimit(site, site.config, { of: 'service' });
       if (!limit) return {};
       const { admit, admitAll } = limit;
-      // A path variable is none of what no endpoint is for.
+      // Requests without an endpoint have no path variables.
       const ofOthers = lacksParam('', site.config) ? admitAll : admit;
       return {
         offers: ofOthers ? [offer(serviceLimits, ofOthers)] : [],

@@ -62,9 +62,9 @@ const schema = {
 type TieredConfig = Infer<typeof schema>;
 
 /**
- * Limits requests by the plan of who sends them. Every plan counts for itself; counters are kept as those of
- * `qos/ratelimit/router` are. At the root it stands before anything of an endpoint, at an endpoint behind authentication,
- * and after `qos/ratelimit/router`, so that a plan may be a claim.
+ * Limits the rate of requests by the caller's plan. Each plan has its own counters, which are kept like those of
+ * `qos/ratelimit/router`. At the root it runs before any component of an endpoint, at an endpoint after authentication
+ * and `qos/ratelimit/router`, so that the plan can be a claim.
  */
 export const plugin = definePlugin({
   name: 'qos/ratelimit/tiered',
@@ -95,8 +95,8 @@ export const plugin = definePlugin({
 const kinds = ['ratelimit', 'ratelimit_redis'] as const;
 
 /**
- * A limit for each tier, null for one that has none. Every attachment, and every plan there, has counters of its own.
- * @param place of those in memory. @param scope of those in Redis.
+ * One limit per tier, null for a tier without one. Each attachment, and each plan in it, has its own counters.
+ * @param place of the counters in memory. @param scope of those in Redis.
  * @throws ConfigError TIER_LIMIT and those of the limits.
  */
 function limitsOf(site: Site<TieredConfig>, place: DataObject, scope: string): readonly (RequestLimit | null)[] {

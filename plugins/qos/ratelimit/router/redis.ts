@@ -4,8 +4,9 @@ import { redisConnections } from '../../../services/redis/port.ts';
 import { redisLimit, redisLimitSchema } from '../../lib/redis-limit.ts';
 
 /**
- * Limits how many requests one endpoint accepts, at all gateways together: counters are in Redis, by the endpoint's method and
- * path. Each limit is exact; what Redis does not count is refused with 500, or passes where `on_failure_allow` says so.
+ * Limits the rate of requests to one endpoint across all gateways: counters are in Redis, by the endpoint's method and
+ * path. Each limit is exact; requests that cannot be counted in Redis are rejected with 500, or allowed if
+ * `on_failure_allow` is set.
  */
 export const plugin = definePlugin({
   name: 'qos/ratelimit/router/redis',

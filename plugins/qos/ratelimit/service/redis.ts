@@ -5,8 +5,8 @@ import { serviceLimits } from '../../../services/service-limits.ts';
 import { redisLimit, redisLimitSchema } from '../../lib/redis-limit.ts';
 
 /**
- * Limits how many requests all endpoints of all gateways together accept: as `qos/ratelimit/service`, with counters in Redis.
- * What Redis does not count is refused with 500, or passes where `on_failure_allow` says so.
+ * Limits the rate of requests to all endpoints across all gateways: like `qos/ratelimit/service`, with counters in
+ * Redis. Requests that cannot be counted in Redis are rejected with 500, or allowed if `on_failure_allow` is set.
  */
 export const plugin = definePlugin({
   name: 'qos/ratelimit/service/redis',
@@ -20,7 +20,7 @@ export const plugin = definePlugin({
       const limit = redisLimit(site, site.config, 'service');
       if (!limit) return {};
       const { admit, admitAll } = limit;
-      // A path variable is none of what no endpoint is for.
+      // Requests without an endpoint have no path variables.
       const ofOthers = lacksParam('', site.config) ? admitAll : admit;
       return {
         offers: ofOthers ? [offer(serviceLimits, ofOthers)] : [],
