@@ -7,11 +7,10 @@ import type { RedisAddress, RedisSettings } from '../services/redis/settings.ts'
 import { type ClusterConfig, type PoolConfig, type RedisConfig, type SentinelConfig, schema } from './schema.ts';
 
 /**
- * Declares Redis connections for components that share counters between gateways. One connection in each process; it is made
- * when the configuration serves, kept over reloads that leave its settings as they are, and made again whenever it is lost.
- * Nothing waits for it: without it, whoever asks is refused at once.
- *
- * Faults of the configuration: `REDIS_NAME`, `REDIS_ADDRESS`, `REDIS_DURATION` and those of `client_tls`; a warning
+ * Declares Redis connections for components that share counters between gateways. Each process has one connection,
+ * opened when the configuration serves, kept across reloads that do not change its settings, and reopened whenever it
+ * is lost. Requests do not wait for it: without a connection, commands fail immediately.
+ * Configuration errors: `REDIS_NAME`, `REDIS_ADDRESS`, `REDIS_DURATION` and those of `client_tls`; a warning
  * `REDIS_UNUSED`. Error of a call: `REDIS_FAILED`.
  */
 export const plugin = definePlugin({
@@ -58,7 +57,7 @@ export const plugin = definePlugin({
   ],
 });
 
-/** The connection of settings, which stand at a pointer; opened where requests are served, once this configuration does. */
+/** Connection for the settings at a pointer; opened in processes that serve requests, once this configuration serves. */
 function keepConnection(site: Site<RedisConfig>, settings: RedisSettings, at: string, fingerprint: string): Connection {
   const { tls: _context, ...said } = settings;
   for (const [index, { host, port }] of settings.addresses.entries()) {

@@ -27,7 +27,7 @@ const name = {
   examples: ['counters'],
 } as const;
 
-/** What every kind of connection has. */
+/** Fields common to all kinds of connections. */
 const fields = {
   user_name: { type: 'string', description: 'Redis user name (ACL).', examples: ['gateway'] },
   password: { type: 'string', secret: true, description: 'Password of the user or server.' },
