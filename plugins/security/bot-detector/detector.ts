@@ -2,17 +2,16 @@ import { LRUCache } from 'lru-cache';
 import { type DataObject, type Pattern, PatternLimit, type Site } from '#contract';
 import { type BotDetectorConfig, type BotRules, rulesOf } from './schema.ts';
 
-/** Tells a bot by its user agent; empty for none. */
+/** Detects a bot by its user agent; empty when the header is missing. */
 export type IsBot = (agent: string) => boolean;
 
-/** A longer user agent is not remembered. */
+/** Maximum length of a user agent whose result is cached. */
 const MAX_REMEMBERED_LENGTH = 1024;
 
 /**
- * Who is allowed is let in, whatever else is said of it; then who is denied or matches a pattern is a bot. What patterns
- * said is kept over reloads that leave the rules as they are.
- * @param place of the detector, for what it keeps.
- * Warnings: BOT_OFF, BOT_UNUSED.
+ * Allowed agents pass, whatever the other rules say; after that, denied agents and those that match a pattern are bots.
+ * Results of patterns are kept across reloads that do not change the rules.
+ * @param place of the detector, for its cache. Warnings: BOT_OFF, BOT_UNUSED.
  * @throws ConfigError PATTERN_INVALID.
  */
 export function createDetector(site: Site<BotDetectorConfig>, place: DataObject): IsBot {
@@ -30,7 +29,7 @@ export function createDetector(site: Site<BotDetectorConfig>, place: DataObject)
   };
 }
 
-/** An agent that is too long for a pattern to be asked is none of a browser. */
+/** A user agent that is too long for pattern matching is not from a browser. */
 function matcher(patterns: readonly Pattern[]): IsBot {
   return (agent) => {
     try {
@@ -56,7 +55,7 @@ function remembering(site: Site<unknown>, patterns: readonly Pattern[], max: num
   };
 }
 
-/** What is set and turns nobody away. */
+/** Warns of rules that never reject a request. */
 function warnOfUnused(site: Site<unknown>, rules: BotRules): void {
   const { allow, deny, patterns, cache_size: size, empty_user_agent_is_bot: isEmptyBot } = rules;
   if (deny.length + patterns.length === 0 && !isEmptyBot) {

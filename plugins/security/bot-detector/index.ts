@@ -15,7 +15,7 @@ import { type BotDetectorConfig, schema } from './schema.ts';
 
 const rejected = new CallError('BOT_REJECTED', 'bot rejected', { view: { status: 403, body: '' } });
 
-/** The detectors of the service and of an endpoint are apart: a request must pass both. */
+/** The detectors of the service and of an endpoint are independent: a request must pass both. */
 export const plugin = definePlugin({
   name: 'security/bot-detector',
   description: 'Rejects requests by `User-Agent`.',

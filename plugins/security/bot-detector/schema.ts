@@ -1,6 +1,6 @@
 import type { Infer, Schema } from '#contract';
 
-// No field has a default: one of them must be written.
+// No field has a default: at least one of them must be set.
 const agents = (description: string, example: string) =>
   ({ type: 'array', items: { type: 'string' }, description, examples: [[example]] }) as const;
 
@@ -44,7 +44,7 @@ export const schema = {
 
 export type BotDetectorConfig = Infer<typeof schema>;
 
-/** The rules of a configuration, whether they are written or not. */
+/** Rules of a configuration, including those that are not set. */
 export type BotRules = Required<BotDetectorConfig>;
 
 export function rulesOf(config: BotDetectorConfig): BotRules {

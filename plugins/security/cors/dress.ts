@@ -3,10 +3,7 @@ import type { HeaderList } from './policy.ts';
 
 const PREFIX = 'access-control-';
 
-/**
- * Puts the gateway's word on CORS on a reply, in place of what a backend said of it. What the answer depends on is added
- * to what it depends on already.
- */
+/** Replaces the CORS headers of a reply with the gateway's own. `Vary` is extended, not replaced. */
 export function dress(reply: Reply, headers: HeaderList, vary: string): Reply {
   const { list } = reply.headers;
   let hasOwn = false;
@@ -32,7 +29,7 @@ export function dress(reply: Reply, headers: HeaderList, vary: string): Reply {
   return reply;
 }
 
-/** Backends say few different things, and every answer of them says one. */
+/** Cache of combined `Vary` values: backends use few different ones, and all their responses have one. */
 const unions = new Map<string, string>();
 const MAX_UNIONS = 256;
 

@@ -3,8 +3,8 @@ import { canBeOrigin } from './origins.ts';
 import type { CorsConfig } from './schema.ts';
 
 /**
- * Looks for what cannot be meant.
- * Warnings: CORS_CREDENTIALS, CORS_ORIGIN_NEVER, CORS_MAX_AGE, CORS_UNUSED.
+ * Checks for settings that cannot be intended. Warnings: CORS_CREDENTIALS, CORS_ORIGIN_NEVER, CORS_MAX_AGE,
+ * CORS_UNUSED.
  * @throws ConfigError CORS_ORIGIN or CORS_HEADER.
  */
 export function checkConfig(site: Site<CorsConfig>): void {

@@ -18,10 +18,10 @@ import { originTest } from './origins.ts';
 import { ACTUAL_VARY, compilePolicy, type HeaderList, type Note, type Policy } from './policy.ts';
 import { type CorsConfig, schema, serviceSchema } from './schema.ts';
 
-/** The policies of the endpoints that have one of their own, for as long as somebody has these. */
+/** Policies of the endpoints that have their own, for as long as a configuration holds them. */
 export class EndpointPolicies {
   readonly #policies = new WeakMap<EndpointConfig, Policy>();
-  /** Where no endpoint has had one, nobody looks for the endpoint of a request. */
+  /** False until an endpoint has a policy; the endpoint of a request is not looked up before that. */
   isUsed = false;
 
   set(endpoint: EndpointConfig, policy: Policy): void {
@@ -35,15 +35,14 @@ export class EndpointPolicies {
 }
 
 /**
- * Preflights are answered before any endpoint is looked for, so what stands at the root answers those of endpoints too,
- * also where the root has no policy.
+ * Preflights are handled before the endpoint lookup, so the root handles those of endpoints too, even when the root has
+ * no policy.
  */
 export const endpointPolicies = definePort<EndpointPolicies>('CORS policies of endpoints', { from: 'security/cors' });
 
 /**
- * Stands around everything that is answered. The policy of an endpoint takes the place of the service's for its path and
- * method, as the client asks for them. WebSockets, which browsers open from any page, are refused here to pages of origins that
- * are not allowed.
+ * Wraps all responses. An endpoint's policy replaces the service's for its path and method, as requested by the client.
+ * WebSockets, which browsers open from any page, are rejected here for origins that are not allowed.
  */
 export const plugin = definePlugin({
   name: 'security/cors',
@@ -61,7 +60,8 @@ export const plugin = definePlugin({
     }),
     atEndpoint(schema, (site) => {
       site.take(endpointPolicies)?.set(site.endpoint, policyOf(site));
-      // For clients alone, though the work is done at the root: where there are none it is refused.
+      // Restricts the component to endpoints that serve clients, even though the root does the work; elsewhere it is
+      // rejected.
       return { endpoint: (next) => next, offers: [offer(allowedOrigins, originsOf(site))] };
     }),
   ],

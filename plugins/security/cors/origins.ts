@@ -1,8 +1,8 @@
-/** True for an origin that is allowed, as a browser sent it. */
+/** True for an allowed origin, as sent by a browser. */
 export type OriginTest = (origin: string) => boolean;
 
 /**
- * Compiles a list of origins, each with at most one `*` in it. Compared without case.
+ * Compiles a list of origins, each with at most one `*`. Case-insensitive.
  * @returns null when every origin is allowed.
  */
 export function originTest(entries: readonly string[]): OriginTest | null {
@@ -25,10 +25,10 @@ export function originTest(entries: readonly string[]): OriginTest | null {
   };
 }
 
-/** Scheme, host and port, and nothing behind them: what browsers send. */
+/** Scheme, host and port, without a path, as sent by browsers. */
 const originShape = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]+$/i;
 
-/** True for an entry that an origin could be equal to. */
+/** True for an entry that can match an origin. */
 export function canBeOrigin(entry: string): boolean {
   return entry === 'null' || originShape.test(entry);
 }

@@ -5,23 +5,23 @@ import type { CorsConfig } from './schema.ts';
 /** Flat list `[name, value, …]`. */
 export type HeaderList = readonly string[];
 
-/** What one configuration of CORS says of a request: the headers it gets, or why it gets none. */
+/** Compiled CORS configuration: decides which headers a request gets, or why it gets none. */
 export interface Policy {
   readonly preflight: (request: ClientRequest) => HeaderList | string;
   readonly actual: (request: ClientRequest) => HeaderList | string;
-  /** A page of an origin that is not allowed asks for a WebSocket, which no browser would keep from it. */
+  /** True for a WebSocket handshake from an origin that is not allowed, which browsers would not block. */
   readonly refusesSocket: (request: ClientRequest) => boolean;
-  /** What answers to preflights depend on. */
+  /** `Vary` of responses to preflights. */
   readonly preflightVary: string;
   /** Response status of preflights. */
   readonly status: number;
-  /** Preflights go on to the router. */
+  /** True when preflights continue to the router. */
   readonly passesOn: boolean;
-  /** Told of every decision. */
+  /** Called for every decision. */
   readonly note: Note | null;
 }
 
-/** @param decision why no headers were sent; null where they were. */
+/** @param decision reason why no headers were sent; null when they were. */
 export type Note = (request: ClientRequest, decision: string | null) => void;
 
 const noOrigin = 'no origin';
@@ -29,7 +29,7 @@ const wrongOrigin = 'the origin is not allowed';
 const wrongMethod = 'the method is not allowed';
 const wrongHeader = 'a header is not allowed';
 
-/** What answers to other requests depend on. */
+/** `Vary` of responses to other requests. */
 export const ACTUAL_VARY = 'Origin';
 
 export function compilePolicy(config: CorsConfig, note: Note | null): Policy {
@@ -92,19 +92,19 @@ export function compilePolicy(config: CorsConfig, note: Note | null): Policy {
   };
 }
 
-/** `Origin` itself may always be sent. */
+/** The header `Origin` itself is always allowed. */
 function headersTest(allowed: readonly string[]): (names: readonly string[]) => boolean {
   if (allowed.length === 0 || allowed.includes('*')) return () => true;
   const known = new Set(['origin', ...allowed.map((name) => name.toLowerCase())]);
   return (names) => names.every((name) => known.has(name));
 }
 
-/** The names of a list of headers, in lower case. */
+/** Header names in a list, in lower case. */
 function namesIn(list: string): string[] {
   return list.split(',').flatMap((name) => name.trim().toLowerCase() || []);
 }
 
-/** Whole seconds; null when nothing is to be said. @param maxAge milliseconds, or the text of a negative duration. */
+/** Whole seconds; null when the header is omitted. @param maxAge milliseconds, or the text of a negative duration. */
 function maxAgeOf(maxAge: number | string): string | null {
   if (typeof maxAge === 'string') return '0';
   return maxAge < 1000 ? null : String(Math.floor(maxAge / 1000));

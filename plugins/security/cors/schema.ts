@@ -1,6 +1,6 @@
 import { HEADER_NAME_PATTERN, type Infer, type Schema } from '#contract';
 
-/** A duration below zero, which a browser is told as 0: nothing is to be remembered. */
+/** Negative duration, sent to browsers as 0: preflight results must not be cached. */
 const NEGATIVE_DURATION = '^-[0-9]+(\\.[0-9]*)?(ns|us|\u00b5s|ms|s|m|h)$';
 
 const flag = (description: string) => ({ type: 'boolean', description, default: false }) as const;
@@ -71,7 +71,7 @@ export const schema = {
   },
 } as const satisfies Schema;
 
-/** At the service somebody has to say which origins. */
+/** Schema for the service, where the origins are required. */
 export const serviceSchema = {
   ...schema,
   published: { allOf: [{ properties: { allow_origins: {} }, required: ['allow_origins'] }] },

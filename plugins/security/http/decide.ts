@@ -3,14 +3,14 @@ import { type HeaderList, headerMaker } from './headers.ts';
 import { hostTest } from './hosts.ts';
 import { HEADER_VALUE_PATTERN, type SecurityConfig } from './schema.ts';
 
-/** An answer in place of the real one. */
+/** A response that replaces the real one. */
 export interface Refusal {
   readonly status: number;
   readonly headers: HeaderList;
   readonly body: string | null;
 }
 
-/** Either the request is refused, or its response carries these headers. */
+/** The decision for a request: it is rejected, or its response gets these headers. */
 export interface Decision {
   readonly refusal: Refusal | null;
   readonly headers: HeaderList;
@@ -31,8 +31,8 @@ const badHost: Decision = {
 };
 
 /**
- * Host check, then redirect, then headers.
- * @returns null when the configuration asks for nothing.
+ * Checks the host, then redirects, then sets headers.
+ * @returns null when the configuration enables nothing.
  * @throws ConfigError PATTERN_INVALID, SECURITY_HEADER_NAME or SECURITY_HEADER_VALUE.
  */
 export function compileDecision(site: Site<SecurityConfig>): Decide | null {
@@ -99,7 +99,7 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (mark) => `&#${mark.charCodeAt(0)};`);
 }
 
-/** Anybody can send refused hosts: their number must not become the number of log lines. */
+/** Any client can send rejected hosts, so they must not determine the number of log lines. */
 function warnOnceASecond(site: Site<SecurityConfig>): (host: string) => void {
   const clock = site.use('clock');
   const { log } = site;
@@ -114,7 +114,7 @@ function warnOnceASecond(site: Site<SecurityConfig>): (host: string) => void {
 
 const headerValue = new RegExp(HEADER_VALUE_PATTERN);
 
-/** What could not be sent as a header, or never be found as one, must not wait for a request to fail. */
+/** Headers that could not be sent, or never be found, are reported at load time instead of with the first request. */
 function checkHeaders(site: Site<SecurityConfig>): void {
   const { config } = site;
   const names = [

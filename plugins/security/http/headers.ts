@@ -4,10 +4,10 @@ import type { SecurityConfig } from './schema.ts';
 /** Flat list `[name, value, …]`. */
 export type HeaderList = readonly string[];
 
-/** The headers for one request. `secure` tells whether it came over HTTPS. */
+/** Creates the headers for one request. `secure` is true when it came over HTTPS. */
 export type HeaderMaker = (secure: boolean) => HeaderList;
 
-/** The security headers a configuration asks for; null when it asks for none. */
+/** Security headers of a configuration; null when it enables none. */
 export function headerMaker(config: SecurityConfig): HeaderMaker | null {
   const common = commonHeaders(config);
   const sts = stsHeader(config);
@@ -44,7 +44,7 @@ function stsHeader(config: SecurityConfig): string[] {
 
 const NONCE_BYTES = 16;
 
-/** Asking for randomness costs the same for one nonce as for many. */
+/** Random bytes are generated for many nonces at a time, which costs the same as for one. */
 const pool = Buffer.alloc(NONCE_BYTES * 256);
 let used = pool.length;
 

@@ -2,9 +2,9 @@ import type { Site } from '#contract';
 import type { SecurityConfig } from './schema.ts';
 
 /**
- * A test for the host of a request; null when every host is allowed.
- * Warning: SECURITY_HOST_FORM for an entry that no request can have.
- * @throws ConfigError PATTERN_INVALID for an expression that cannot be used.
+ * Compiles a test for the host of a request; null when every host is allowed. Warning: SECURITY_HOST_FORM for an entry
+ * that no request can match.
+ * @throws ConfigError PATTERN_INVALID for an unusable expression.
  */
 export function hostTest(site: Site<SecurityConfig>): ((host: string) => boolean) | null {
   const { allowed_hosts: hosts, allowed_hosts_are_regex: areRegex, is_development: development } = site.config;
@@ -16,7 +16,7 @@ export function hostTest(site: Site<SecurityConfig>): ((host: string) => boolean
   return (host) => allowed.has(host) || allowed.has(host.toLowerCase());
 }
 
-/** No name with its port is longer; a pattern is never asked about more. */
+/** Maximum length of a host with its port; longer ones are not tested against patterns. */
 const LONGEST_HOST = 512;
 
 function warnOfForms(site: Site<SecurityConfig>, hosts: readonly string[]): void {

@@ -17,8 +17,8 @@ const name = 'security/http';
 const alias = 'github_com/devopsfaith/krakend-httpsecure';
 
 /**
- * At the root it covers everything the gateway answers. An endpoint's own object takes the place of the root's for the
- * requests of that endpoint, also where it says less.
+ * At the root it applies to all responses of the gateway. An endpoint's own object replaces the root's for its
+ * requests, even if it sets less.
  */
 export const plugin = definePlugin({
   name,
@@ -66,7 +66,7 @@ function hasOwn({ extra_config: components }: EndpointConfig): boolean {
   return Object.hasOwn(components, name) || Object.hasOwn(components, alias);
 }
 
-/** Leaves the requests of endpoints that have an object of their own to that. */
+/** Skips requests of endpoints that have an object of their own, which handles them. */
 function exceptOwn(wrap: Wrap<ClientRequest>): Wrap<ClientRequest> {
   return (next) => {
     const wrapped = wrap(next);

@@ -1,6 +1,6 @@
 import { HEADER_NAME_PATTERN, type Infer, type Schema } from '#contract';
 
-/** Pattern of what a header may hold. */
+/** Pattern of a valid header value. */
 export const HEADER_VALUE_PATTERN = '^[\\t\\x20-\\x7e\\x80-\\xff]*$';
 
 const flag = (description: string) => ({ type: 'boolean', description, default: false }) as const;

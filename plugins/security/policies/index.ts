@@ -23,10 +23,10 @@ import { type Block, backendSchema, endpointSchema, type PoliciesConfig } from '
 
 const errorFields = ['status', 'body', 'content_type'];
 
-/** Who asks about tokens. */
+/** The component that requests the evaluation of token policies. */
 const validator = 'auth/validator';
 
-/** What one evaluation may take. */
+/** Limits of one evaluation. */
 const budget = { steps: 100_000, cpuMs: 10 };
 
 const now = { now: 'string' } as const;
@@ -35,10 +35,9 @@ const request: Readonly<Record<string, CelType>> = { ...now, ...requestTypes, re
 const response: Readonly<Record<string, CelType>> = { ...now, ...requestTypes, ...responseTypes };
 
 /**
- * Ends calls for which a policy does not hold: requests before they go on, responses before they go back, tokens while they
- * are validated. What fails in a policy counts as a policy that does not hold.
- *
- * Faults of the configuration: those of `compileExpression`, `POLICY_NONE`, `POLICY_NO_TOKEN`, `POLICY_NO_REQUEST`,
+ * Ends calls that violate a policy: requests before they continue, responses before they are returned, tokens during
+ * validation. An error in a policy counts as a violation.
+ * Configuration errors: those of `compileExpression`, `POLICY_NONE`, `POLICY_NO_TOKEN`, `POLICY_NO_REQUEST`,
  * `POLICY_NO_GEOIP`, `POLICY_FIELD`; warnings `CEL_KEY`, `POLICY_UNUSED`. Error of a call: `POLICY_FAILED`.
  */
 export const plugin = definePlugin({
@@ -76,7 +75,7 @@ function isRaw(site: EndpointSite<unknown>, encoding: string): boolean {
   return site.encoding(encoding)?.raw === true;
 }
 
-/** @param more what may be read besides. */
+/** @param more additional variables that may be read. */
 function readBlocks(
   site: Site<PoliciesConfig>,
   more: Readonly<Record<string, CelType>>,
@@ -127,7 +126,7 @@ function readBlock(
   return new Policies(expressions, settings, block?.error);
 }
 
-/** `error` may hold anything, which has no effect; but not what is nearly one of its fields. */
+/** Unknown members of `error` have no effect and are allowed, unless they resemble one of its fields. */
 function checkFields(site: Site<unknown>, name: string, error: object = {}): void {
   for (const field of Object.keys(error)) {
     if (errorFields.includes(field) || /^[@$_#]/.test(field)) continue;
@@ -144,7 +143,7 @@ function checkFields(site: Site<unknown>, name: string, error: object = {}): voi
   }
 }
 
-/** The claims of a token are the same whoever asks with it. */
+/** Token policies must not depend on the request: the claims of a token are the same in every request. */
 function refuseRequestMacros(site: Site<unknown>, calls: ReadonlySet<string>, pointer: string): void {
   const name = [...calls].find((call) => requestMacros.has(call));
   if (name === undefined) return;

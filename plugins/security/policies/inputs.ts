@@ -2,12 +2,12 @@ import { type CelInput, isCelList, isCelMap, isCelUint } from '@bufbuild/cel';
 import type { Expression } from '../../services/cel/expression.ts';
 import type { Variables } from '../../services/cel/variables.ts';
 
-/** What is shown of the inputs of one policy, in characters; members of a list or an object; levels within one another. */
+/** Limits on the logged inputs of a policy: characters, members per list or object, and nesting levels. */
 const MAX_LENGTH = 4096;
 const MAX_MEMBERS = 50;
 const MAX_DEPTH = 8;
 
-/** Never shown, whatever a policy reads. */
+/** Never logged, even when a policy reads them. */
 const masked = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
 
 /** The variables that an expression reads, as JSON for the log. */

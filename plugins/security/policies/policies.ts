@@ -8,12 +8,12 @@ import type { LocateAddress } from '../../services/geo.ts';
 import { shownInputs } from './inputs.ts';
 import type { Block } from './schema.ts';
 
-/** How the policies of a place are looked at. */
+/** Settings for evaluating the policies of a place. */
 export interface PolicySettings {
-  /** With the prefix of the place. */
+  /** Log with the prefix of the place. */
   readonly log: Log;
   readonly locate: LocateAddress | undefined;
-  /** All of a block count as one. */
+  /** True when all policies of a block count as one. */
   readonly joined: boolean;
   readonly debug: boolean;
 }
@@ -34,7 +34,7 @@ export class Policies implements Conditions {
     return this.#expressions.length > 0;
   }
 
-  /** A function that looks at the request reads it, too. */
+  /** A function that uses the request also counts as reading it. */
   reads(prefix: string): boolean {
     return this.#expressions.some(
       ({ reads, calls }) =>
@@ -43,7 +43,7 @@ export class Policies implements Conditions {
     );
   }
 
-  /** @returns why the call ends here; null when every policy holds. Code: POLICY_FAILED. */
+  /** @returns the error that ends the call; null when every policy holds. Code: POLICY_FAILED. */
   check(from: Readable, call: Call): CallError | null {
     const variables = new Variables(from);
     const { log, joined, debug, locate } = this.#settings;
