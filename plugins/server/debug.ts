@@ -2,7 +2,7 @@ import { definePlugin, maskQuery, maskTarget, Query } from '#contract';
 import { headerLists, targetOf, textOf } from './lib/described-request.ts';
 import { jsonReply } from './lib/json-reply.ts';
 
-/** A backend that logs what it is sent. */
+/** Backend that logs the requests it receives. */
 export const plugin = definePlugin({
   name: 'server/debug',
   description: 'Serves /__debug/ and logs the requests it receives.',

@@ -2,7 +2,7 @@ import { definePlugin } from '#contract';
 import { headerLists, targetOf, textOf } from './lib/described-request.ts';
 import { jsonReply } from './lib/json-reply.ts';
 
-/** A backend that answers what it is sent. */
+/** Backend that responds with the request it receives. */
 export const plugin = definePlugin({
   name: 'server/echo',
   description: 'Serves /__echo/, which returns the request.',

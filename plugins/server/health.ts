@@ -1,7 +1,7 @@
 import { definePlugin } from '#contract';
 import { jsonReply } from './lib/json-reply.ts';
 
-/** Says that the gateway serves, and what its components tell of themselves. */
+/** Reports that the gateway serves, with the status of its components. */
 export const plugin = definePlugin({
   name: 'server/health',
   description: 'Serves the health endpoint.',

@@ -1,7 +1,7 @@
 import { definePlugin } from '#contract';
 import { jsonReply } from './lib/json-reply.ts';
 
-/** Readiness on the port of the clients, where probes of balancers and of Kubernetes reach it. */
+/** Readiness endpoint on the client port, where probes of load balancers and Kubernetes can reach it. */
 export const plugin = definePlugin({
   name: 'server/ready',
   description: 'Serves the readiness endpoint.',

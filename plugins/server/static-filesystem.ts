@@ -47,10 +47,9 @@ const schema = {
 type Config = Infer<typeof schema>;
 
 /**
- * Serves files from a directory, before endpoints are matched. A path below the prefix ends here, whether there is a file
- * or not. Components of endpoints do not apply; those of the service do, its limits included.
- *
- * Fault of the configuration: `STATIC_PATH`; warning `STATIC_HIDES`, at an endpoint that no request reaches.
+ * Serves files from a directory, before endpoints are matched. Paths below the prefix are always handled here, whether
+ * the file exists or not. Components of endpoints do not apply; those of the service do, including its limits.
+ * Configuration error: `STATIC_PATH`; warning `STATIC_HIDES`, for an unreachable endpoint.
  */
 export const plugin = definePlugin({
   name,
@@ -105,14 +104,14 @@ export const plugin = definePlugin({
   ],
 });
 
-/** The refusal of a limit, else what is replied. */
+/** The rejection of a limit, otherwise the reply. */
 async function counted(refusal: ReturnType<CountRequest>, reply: () => Reply | Promise<Reply>): Promise<Reply> {
   const refused = await refusal;
   if (refused) refused.complete = null;
   return refused ?? reply();
 }
 
-/** What follows the prefix in a path as on the wire; undefined for one that is not served here. */
+/** The part of a path after the prefix, as on the wire; undefined for a path that is not served here. */
 function serving({ config, setting }: Site<Config>): (path: string) => string | undefined {
   const {
     health_path: health,
@@ -138,7 +137,7 @@ const texts: Readonly<Record<403 | 404 | 405 | 413, string>> = {
   413: '413 content too large',
 };
 
-/** Answers with the bodies that the router has for what is not there. */
+/** Responds with the router's bodies for missing resources. */
 function refusals({ setting }: Site<Config>): (refusal: { status: keyof typeof texts; error?: Error }) => Reply {
   const custom = setting('router').error_body as { readonly [status: string]: object | undefined } | undefined;
   return ({ status }) => {

@@ -28,10 +28,9 @@ const schema = {
 } as const satisfies Schema;
 
 /**
- * Endpoints for one host only, declared as `/__virtual/<host or alias>/path`. A request to that host is answered by them, else
- * by the endpoints for all hosts; clients never see the path that is declared.
- *
- * Faults of the configuration: `VIRTUAL_ALIAS`, `VIRTUAL_HOST`.
+ * Endpoints for a single host, declared as `/__virtual/<host or alias>/path`. A request to that host is handled by
+ * them, otherwise by the endpoints for all hosts; clients never see the declared path.
+ * Configuration errors: `VIRTUAL_ALIAS`, `VIRTUAL_HOST`.
  */
 export const plugin = definePlugin({
   name: 'server/virtualhost',
@@ -45,7 +44,7 @@ export const plugin = definePlugin({
   ],
 });
 
-/** What stands behind `/__virtual/`, by host. @throws ConfigError VIRTUAL_ALIAS, VIRTUAL_HOST */
+/** Path segments after `/__virtual/`, by host. @throws ConfigError VIRTUAL_ALIAS, VIRTUAL_HOST */
 function readHosts({ config, fault }: Site<Infer<typeof schema>>): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   const add = (name: string, host: string, pointer: string): void => {
@@ -69,7 +68,7 @@ function readHosts({ config, fault }: Site<Infer<typeof schema>>): ReadonlyMap<s
   return names;
 }
 
-/** Letter case, a dot at the end and the usual ports make no difference. */
+/** Normalizes a host: letter case, a trailing dot and default ports are insignificant. */
 function plainHost(host: string): string {
   const [, name = host, port = ''] = /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/.exec(host.trim()) ?? [];
   const plain = name.toLowerCase().replace(/\.$/, '');

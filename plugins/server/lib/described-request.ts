@@ -2,7 +2,7 @@ import { type ClientRequest, canonicalHeaderName } from '#contract';
 
 const credentials = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-api-key']);
 
-/** Every header with its values. @param masked what lets a client in is not shown. */
+/** All headers with their values. @param masked hides credentials. */
 export function headerLists(request: ClientRequest, masked: boolean): Record<string, string[]> {
   const lists = new Map<string, string[]>();
   for (const [name, value] of request.headers) {
@@ -20,7 +20,7 @@ export function targetOf(request: ClientRequest): string {
   return request.search === '' ? request.path : `${request.path}?${request.search}`;
 }
 
-/** The body as text; empty for none. */
+/** The body as text; empty when there is no body. */
 export async function textOf(request: ClientRequest): Promise<string> {
   return request.body ? Buffer.from(await request.body.bytes()).toString() : '';
 }

@@ -1,6 +1,6 @@
 import { HeaderBag, Reply } from '#contract';
 
-/** An answer of the gateway's own, which tells nothing of completeness. */
+/** JSON response of the gateway itself, without a completeness header. */
 export function jsonReply(body: unknown, status = 200): Reply {
   const headers = new HeaderBag(['Content-Type', 'application/json; charset=utf-8']);
   const reply = Reply.raw(status, headers, Buffer.from(JSON.stringify(body)));
