@@ -1,19 +1,19 @@
 import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
 
-/** Longest time for a closing handshake, in milliseconds; then the connection is cut. */
+/** Maximum time for a closing handshake, in milliseconds; then the connection is terminated. */
 export const CLOSE_MS = 5000;
 
-/** Bounds on what a peer may send in pieces before a message is whole, and on pongs that it does not read. */
+/** Limits on the fragments that a peer may send before a message is complete, and on pongs that it does not read. */
 export const pieces = { maxBufferedChunks: 65_536, maxFragments: 16_384, maxPendingAutoPongs: 60 } as const;
 
-/** What the library does once its server has written 101, which the gateway has done here. */
+/** Internal steps of the library after its server has written 101, which the gateway does here. */
 interface Settable {
   _protocol: string;
   setSocket(connection: Duplex, head: Buffer, options: object): void;
 }
 
-/** The server's end of a WebSocket, on a connection whose client has been told 101. Nobody listens for its errors yet. */
+/** Server end of a WebSocket, on a connection whose client has received the 101. Its errors have no listener yet. */
 export function acceptWebSocket(connection: Duplex, head: Buffer, maxBytes: number, subprotocol: string): WebSocket {
   const options = { autoPong: true, closeTimeout: CLOSE_MS, ...pieces };
   const Constructor = WebSocket as unknown as new (address: null, protocols: undefined, given: object) => WebSocket;

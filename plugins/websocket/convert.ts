@@ -1,8 +1,8 @@
 import { type Conversion, type DataObject, isObject, joinPointer } from '#contract';
 
 /**
- * The endpoint of a WebSocket has the method GET, hands on what it gets as it is, and lets those headers through that the
- * component names. Code: a warning WEBSOCKET_METHOD.
+ * Converts WebSocket endpoints: method GET, bytes passed through unchanged, and the headers listed by the component
+ * forwarded. Code: a warning WEBSOCKET_METHOD.
  */
 export function convertEndpoints(document: DataObject, report: Conversion): void {
   const { endpoints } = document;
@@ -19,7 +19,7 @@ export function convertEndpoints(document: DataObject, report: Conversion): void
     const { input_headers: headers = [] } = config;
     endpoint['method'] = 'GET';
     endpoint['output_encoding'] = 'no-op';
-    // What is not a list of names is an error of the component, where it is written.
+    // Anything but a list of names is reported by the component itself, at its place.
     if (Array.isArray(headers) && headers.every((name) => typeof name === 'string'))
       endpoint['input_headers'] = headers;
   }

@@ -6,40 +6,41 @@ import { BackendError, type DeniedAddresses, type HeaderBag, isHopByHop, timerMs
 import type { TlsClient } from '../services/client-tls.ts';
 import { CLOSE_MS, pieces } from './accept.ts';
 
-/** How connections to a backend are made. Times in milliseconds. */
+/** Settings for connecting to a backend. Times in milliseconds. */
 export interface DialSettings {
-  /** Longest time for name look-up and TCP connect; 0 for no limit. */
+  /** Timeout of DNS lookup and TCP connect; 0 for no limit. */
   readonly connectMs: number;
-  /** Silence after which TCP probes the other end; negative for never. */
+  /** Idle time after which TCP keep-alive probes are sent; negative for never. */
   readonly keepAliveMs: number;
-  /** Longest time until the backend has answered the handshake. */
+  /** Timeout of the handshake with the backend. */
   readonly handshakeMs: number;
-  /** Longest message taken from it. */
+  /** Maximum length of a received message. */
   readonly maxBytes: number;
   readonly denied: DeniedAddresses;
-  /** Asked for at the first encrypted connection. */
+  /** Called for the first encrypted connection. */
   readonly tls: () => TlsClient;
 }
 
-/** What is asked of a backend. */
+/** Address and handshake request of a backend connection. */
 export interface DialTarget {
-  /** As in `ws://host:port`, with user and password where they are written. */
+  /** Origin, as in `ws://host:port`, with user and password if given. */
   readonly origin: string;
   /** Encoded path and query. */
   readonly target: string;
-  /** `Host` in the place of that of the address. */
+  /** `Host` that replaces the address's host; null for none. */
   readonly host: string | null;
   readonly headers: HeaderBag | null;
   readonly subprotocols: readonly string[];
 }
 
-/** What the handshake says by itself, or what belongs to the client's connection. */
+/** Headers that the handshake sets itself, or that belong to the client's connection. */
 const own = /^(?:host|origin-agent-cluster|content-.*|expect|sec-websocket-.*)$/;
 
 /**
  * Connects to a backend.
- * @returns a connection that is paused, so that nothing is lost before somebody listens. Its errors are listened for.
- * @throws BackendError WEBSOCKET_DIAL, for the client 502.
+ * @returns a paused connection, so that no message is lost before a listener is added. Its errors already have a
+ * listener.
+ * @throws BackendError WEBSOCKET_DIAL, which the client receives as 502.
  */
 export function dial(target: DialTarget, settings: DialSettings, signal: AbortSignal): Promise<WebSocket> {
   return new Promise((resolve, reject) => {
@@ -86,7 +87,7 @@ export function dial(target: DialTarget, settings: DialSettings, signal: AbortSi
   });
 }
 
-/** Path, host and headers as they are, whatever a URL would make of them. */
+/** Path, host and headers are sent as given, without normalization by a URL parser. */
 function finish(request: ClientRequest, { target, host, headers }: DialTarget): void {
   try {
     request.path = target;
@@ -120,7 +121,7 @@ function openSocket({ host, port, defaultPort }: ConnectOptions, settings: DialS
     connectMs > 0
       ? setTimeout(() => socket.destroy(new Error(`no connection within ${connectMs} ms`)), timerMs(connectMs))
       : undefined;
-  // Before anything is sent.
+  // Runs before anything is sent.
   socket.prependOnceListener('connect', () => {
     clearTimeout(timer);
     if (!denied.has(socket.remoteAddress ?? '', socket.remotePort ?? 0)) return;

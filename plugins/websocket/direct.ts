@@ -16,29 +16,30 @@ import {
 } from './peer.ts';
 import { Attempts, type RetrySettings } from './reconnect.ts';
 
-/** What all connections of an endpoint are made with. */
+/** Settings of all connections of an endpoint. */
 export interface DirectSettings {
   readonly maxBytes: number;
-  /** Messages of the client that wait while there is no backend. */
+  /** Maximum number of client messages queued while the backend is disconnected. */
   readonly maxWaiting: number;
   readonly client: PeerLimits;
   readonly backend: PeerLimits;
   readonly retries: RetrySettings;
-  /** A client is told of messages that the backend could not be given. */
+  /** True when clients are notified of messages that could not be delivered to the backend. */
   readonly reportsErrors: boolean;
   readonly measures: Measures;
   readonly log: Log;
 }
 
-/** A message that waits. */
+/** A queued message. */
 interface Waiting {
   readonly data: Buffer;
   readonly isBinary: boolean;
 }
 
 /**
- * A client and its own connection to the backend: messages pass unchanged, whoever is faster waits for the other one, and
- * what one closes with the other one is closed with. A backend that is lost is connected to again, with the client held.
+ * A client with its own connection to the backend: messages pass unchanged, the faster side waits for the slower one,
+ * and a close on one side is repeated on the other. A lost backend connection is reopened while the client stays
+ * connected.
  */
 export class DirectConnection implements Upgrade {
   readonly #settings: DirectSettings;
@@ -47,10 +48,10 @@ export class DirectConnection implements Upgrade {
   readonly #over = new AbortController();
   readonly #attempts: Attempts;
   #client: Peer | null = null;
-  /** Null while there is none. */
+  /** Null while disconnected. */
   #backend: Peer | null;
   #waiting: Waiting[] = [];
-  /** What the backend closed with before there was a client. */
+  /** The backend's close, if it came before the client was connected. */
   #closedEarly: (() => void) | null = null;
 
   /** @param backend an open connection, paused. @param redial makes another one. */
@@ -77,7 +78,7 @@ export class DirectConnection implements Upgrade {
     this.#over.abort();
   }
 
-  /** The call is over: where nobody has taken the connection the backend's ends. */
+  /** The call is over: the backend connection is closed unless the client has taken it. */
   release(): void {
     if (!this.#client) this.end();
   }
@@ -101,7 +102,7 @@ export class DirectConnection implements Upgrade {
       if (this.#backend) {
         if (!this.#backend.send(data, isBinary)) this.#client!.pause();
       } else if (this.#waiting.length < this.#settings.maxWaiting) {
-        // A copy: what came may be a small piece of a large chunk.
+        // A copy, because the received data may be a small part of a large chunk.
         this.#waiting.push({ data: Buffer.copyBytesFrom(data), isBinary });
       } else {
         this.#settings.measures.dropped();
@@ -140,7 +141,7 @@ export class DirectConnection implements Upgrade {
     const { log, measures } = this.#settings;
     const { signal } = this.#over;
     log.warning(`backend lost: ${error?.message ?? 'the connection ended'}`);
-    // Its client may have had to wait for it.
+    // The client may have been paused until then.
     this.#client!.resume();
     const socket = await this.#attempts.run(
       'backend',

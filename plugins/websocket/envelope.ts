@@ -1,24 +1,24 @@
 import { isObject } from '#contract';
 import { bytesOfBase64 } from '../services/base64.ts';
 
-/** What a client is known by at the backend, `uuid` first. */
+/** Session values that identify a client to the backend, `uuid` first. */
 export type Session = ReadonlyMap<string, string>;
 
-/** A message of the backend, and whom it is for: clients at this address, with all of these values in their sessions. */
+/** A message of the backend and its recipients: clients at this address whose sessions contain all these values. */
 export interface Delivery {
   readonly payload: Buffer;
-  /** Null for any. */
+  /** Null for any address. */
   readonly url: string | null;
   readonly session: readonly (readonly [key: string, value: string])[];
 }
 
-/** The envelopes of one client. */
+/** Creates the envelopes of one client. */
 export class Envelopes {
   readonly #start: string;
 
-  /** @param url path and nothing else, as the client asked for it. */
+  /** @param url only the path, as the client requested it. */
   constructor(url: string, session: Session) {
-    // `fromEntries` defines keys and sets none: `__proto__` is one like any other.
+    // `fromEntries` defines keys instead of assigning them, so `__proto__` is an ordinary key.
     this.#start = `{"url":${JSON.stringify(url)},"session":${JSON.stringify(Object.fromEntries(session))}`;
   }
 
@@ -34,8 +34,8 @@ export class Envelopes {
 const OPENING_BRACE = 0x7b;
 
 /**
- * Reads what the backend sent. What is no envelope is for everybody, as it is.
- * @returns null for an envelope for some that cannot be delivered: others must not see it.
+ * Parses a message of the backend. A message that is not an envelope is delivered unchanged to all clients.
+ * @returns null for an envelope with recipients that cannot be delivered: other clients must not receive it.
  */
 export function readEnvelope(data: Buffer): Delivery | null {
   const everybody = { payload: data, url: null, session: [] };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type ClientRequest, HeaderBag, Reply } from '#contract';
 
-/** What every server appends to the key of a client (RFC 6455, 1.3). */
+/** Suffix that every server appends to the client's key (RFC 6455, 1.3). */
 const KEY_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
 /** Sixteen bytes in base64. */
@@ -10,9 +10,9 @@ const keyPattern = /^[+/0-9A-Za-z]{21}[AQgw]==$/;
 const tokenPattern = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * What a request is answered that is no handshake of a WebSocket: 426 for one that does not ask for it, 400 for one that does
- * so wrongly.
- * @returns undefined for a good one.
+ * Rejects a request that is not a valid WebSocket handshake: 426 when it does not request an upgrade, 400 when the
+ * handshake is malformed.
+ * @returns undefined for a valid handshake.
  */
 export function refuseHandshake({ upgrade, headers }: ClientRequest): Reply | undefined {
   if (upgrade !== 'websocket') {
@@ -37,7 +37,7 @@ function badRequest(message: string, headers: string[] = []): Reply {
   return Reply.raw(400, new HeaderBag(list), Buffer.from(`${message}\n`));
 }
 
-/** Those that the client offers, as it prefers them. */
+/** Subprotocols that the client offers, in order of preference. */
 export function subprotocolsOf(headers: HeaderBag): string[] {
   const values = headers.getAll('sec-websocket-protocol');
   return values.length === 0
@@ -48,7 +48,7 @@ export function subprotocolsOf(headers: HeaderBag): string[] {
         .map((name) => name.trim());
 }
 
-/** The headers beside 101. @param subprotocol none for the empty text. */
+/** Headers of the 101 response. @param subprotocol empty for none. */
 export function acceptance(headers: HeaderBag, subprotocol: string): HeaderBag {
   const key = headers.get('sec-websocket-key')!;
   const accept = createHash('sha1')

@@ -8,20 +8,20 @@ import { BAD_GATEWAY, NOT_CONNECTED, type PeerLimits } from './peer.ts';
 import type { RetrySettings } from './reconnect.ts';
 import { type Dial, Uplink } from './uplink.ts';
 
-/** Events of clients that left while the backend was away: of more, the oldest are forgotten. */
+/** Maximum number of disconnect events kept while the backend is away; beyond it the oldest are discarded. */
 const MAX_DEPARTURES = 1000;
 
-/** What belongs to the connection, for as long as it is there. */
+/** Settings that are fixed for the lifetime of the connection. */
 export interface HubSettings extends MemberLimits {
   readonly backend: PeerLimits;
   readonly retries: RetrySettings;
   readonly tellsConnected: boolean;
   readonly tellsDisconnected: boolean;
-  /** A client is told of messages that the backend could not be given. */
+  /** True when clients are notified of messages that could not be delivered to the backend. */
   readonly reportsErrors: boolean;
 }
 
-/** What the configuration that serves brings. */
+/** Dependencies provided by the serving configuration. */
 export interface HubSurroundings {
   readonly dial: Dial;
   readonly measures: Measures;
@@ -29,14 +29,14 @@ export interface HubSurroundings {
 }
 
 /**
- * All clients of an endpoint, and the one connection to the backend that they share. What a client sends goes there in an
- * envelope; what comes goes to those whom its envelope names, or to all.
+ * All clients of an endpoint, and the single backend connection that they share. Client messages are sent to the
+ * backend in envelopes; backend messages go to the recipients in their envelope, or to all clients.
  */
 export class Hub {
   readonly #settings: HubSettings;
   #around: HubSurroundings;
   readonly #members = new Map<string, Member>();
-  /** Those with something for the backend, who has waited longest first. */
+  /** Members with queued messages for the backend, longest wait first. */
   readonly #waiting = new Set<Member>();
   readonly #departures: string[] = [];
   readonly #uplink: Uplink;
@@ -58,7 +58,7 @@ export class Hub {
       },
       lost: (error: Error | null) => {
         if (error) this.#around.measures.failed('backend', error);
-        // Nobody waits for a backend that is away: what does not fit into the buffers is dropped.
+        // Clients do not wait while the backend is away: messages that do not fit into the buffers are dropped.
         for (const member of this.#members.values()) member.resume();
       },
       gaveUp: () => {
@@ -68,12 +68,12 @@ export class Hub {
     this.#uplink = new Uplink(settings.backend, settings.retries, events, around.dial, around.log);
   }
 
-  /** Clients that are connected. */
+  /** Number of connected clients. */
   get size(): number {
     return this.#members.size;
   }
 
-  /** Another configuration serves with the same connection. */
+  /** Switches to another configuration that uses the same connection. */
   use(around: HubSurroundings): void {
     this.#around = around;
     this.#uplink.use(around.dial, around.log);
@@ -85,9 +85,9 @@ export class Hub {
   }
 
   /**
-   * A place for a client.
-   * @param params of the path, by their names with the first letter in upper case.
-   * @returns null while the backend is given up.
+   * Creates a member for a client.
+   * @param params path parameters, by their names with the first letter in upper case.
+   * @returns null after the backend has been given up.
    */
   async admit(
     url: string,
@@ -124,7 +124,7 @@ export class Hub {
       if (isReady && !this.#isCongested && !this.#waiting.has(member)) {
         this.#send(member.envelopes.message(data));
       } else if (member.waiting.length < maxWaiting || isReady) {
-        // A copy: what came may be a small piece of a large chunk.
+        // A copy, because the received data may be a small part of a large chunk.
         member.waiting.push(Buffer.copyBytesFrom(data));
         this.#waiting.add(member);
         if (isReady && member.waiting.length >= maxWaiting) member.pause();
@@ -143,7 +143,8 @@ export class Hub {
       this.#members.delete(member.session.get('uuid')!);
       this.#waiting.delete(member);
       const { isReady } = this.#uplink;
-      // What it was read of goes before; while the backend is away nothing of a client that is gone is kept.
+      // Messages read from it are sent first; while the backend is away, messages of a disconnected client are
+      // discarded.
       while (isReady && this.#sendNext(member));
       if (!this.#settings.tellsDisconnected || member.isUnannounced) return;
       const farewell = member.envelopes.event('disconnected');
@@ -156,7 +157,7 @@ export class Hub {
     if (!this.#uplink.send(text)) this.#isCongested = true;
   }
 
-  /** @returns false when the client has nothing for the backend. */
+  /** @returns false when the client has no messages for the backend. */
   #sendNext(member: Member): boolean {
     if (member.isUnannounced) {
       member.isUnannounced = false;
@@ -168,7 +169,7 @@ export class Hub {
     return data !== undefined;
   }
 
-  /** Clients have a turn each, so that none keeps another one from the backend. */
+  /** Sends queued messages, one client after another, so that none blocks the others. */
   #flush(): void {
     const canSend = () => this.#uplink.isReady && !this.#isCongested;
     while (canSend() && this.#departures.length > 0) this.#send(this.#departures.shift()!);

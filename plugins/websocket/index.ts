@@ -6,11 +6,11 @@ import { schema } from './schema.ts';
 import { checkConfig, checkHosts, nameHosts, warnOfUnused } from './settings.ts';
 
 /**
- * WebSockets (RFC 6455) of clients, to a backend that speaks them too: over a connection of its own for each client, or over
- * one that all clients of the endpoint share. Stands inside what turns requests away.
- *
- * Faults of the configuration: `WEBSOCKET_BACKENDS`, `WEBSOCKET_HOST`, `WEBSOCKET_DURATION`, `WEBSOCKET_PONG_WAIT` and those of
- * `client_tls`; warnings `WEBSOCKET_METHOD`, `WEBSOCKET_UNUSED`. Errors of a call: `WEBSOCKET_DIAL`, `WEBSOCKET_DOWN`.
+ * Connects WebSocket clients (RFC 6455) to a WebSocket backend: over one connection per client, or over a single
+ * connection that all clients of the endpoint share. Placed inside the components that reject requests.
+ * Configuration errors: `WEBSOCKET_BACKENDS`, `WEBSOCKET_HOST`, `WEBSOCKET_DURATION`, `WEBSOCKET_PONG_WAIT` and those
+ * of `client_tls`; warnings `WEBSOCKET_METHOD`, `WEBSOCKET_UNUSED`. Errors of a call: `WEBSOCKET_DIAL`,
+ * `WEBSOCKET_DOWN`.
  */
 export const plugin = definePlugin({
   name: 'websocket',

@@ -2,19 +2,19 @@ import { type EndpointSite, meterOf } from '#contract';
 import { isTooBig, OutOfTime } from './peer.ts';
 import type { WebsocketConfig } from './schema.ts';
 
-/** Counts what goes on at one endpoint. Nothing of it waits or throws. */
+/** Metrics of one endpoint. No method waits or throws. */
 export interface Measures {
   opened(): void;
   closed(): void;
-  /** A client sent a message. */
+  /** Counts a message from a client. */
   received(): void;
-  /** A client was sent one. */
+  /** Counts a message to a client. */
   sent(): void;
-  /** The connection to the backend was made again. */
+  /** Counts a reconnection to the backend. */
   reconnected(): void;
-  /** A message is not delivered: nobody it is for, no room, too long, or an envelope that is none. */
+  /** Counts an undelivered message: no recipient, no buffer space, too long, or an invalid envelope. */
   dropped(): void;
-  /** A connection ended with an error. */
+  /** Counts a connection that ended with an error. */
   failed(side: 'client' | 'backend', error: Error): void;
 }
 
@@ -28,7 +28,7 @@ const unmeasured: Measures = {
   failed() {},
 };
 
-/** What is measured where somebody exports it. */
+/** Metrics of an endpoint, recorded if an exporter is configured. */
 export function measuresOf(site: EndpointSite<WebsocketConfig>): Measures {
   const meter = site.config.disable_otel_metrics ? null : meterOf(site);
   if (!meter) return unmeasured;
@@ -55,7 +55,7 @@ export function measuresOf(site: EndpointSite<WebsocketConfig>): Measures {
   };
 }
 
-/** One of a few words, whatever the error says. */
+/** Classifies an error as one of a few reasons, regardless of its message. */
 function reasonOf(error: Error): 'size' | 'protocol' | 'time' | 'connection' {
   if (isTooBig(error)) return 'size';
   if (error instanceof OutOfTime) return 'time';

@@ -4,29 +4,29 @@ import { acceptWebSocket } from './accept.ts';
 import type { Envelopes, Session } from './envelope.ts';
 import { GOING_AWAY, Peer, type PeerEvents, type PeerLimits, TOO_BIG, TRY_AGAIN_LATER } from './peer.ts';
 
-/** What a client is held to. */
+/** Limits of a client. */
 export interface MemberLimits {
   readonly maxBytes: number;
-  /** Messages that may wait, in either direction. */
+  /** Maximum number of queued messages, in either direction. */
   readonly maxWaiting: number;
   readonly client: PeerLimits;
 }
 
-/** What a member does. */
+/** Event handlers of a member. */
 export interface MemberEvents {
   joined(member: Member): void;
   message(member: Member, data: Buffer): void;
   left(member: Member, error: Error | null): void;
 }
 
-/** A client among those that share a connection to the backend. */
+/** A client that shares the backend connection with others. */
 export class Member implements Upgrade {
   readonly url: string;
   readonly session: Session;
   readonly envelopes: Envelopes;
-  /** Messages that wait for the backend. */
+  /** Messages queued for the backend. */
   readonly waiting: Buffer[] = [];
-  /** The backend has yet to be told that it is there. */
+  /** True until the backend has been notified of the client. */
   isUnannounced = false;
   readonly #limits: MemberLimits;
   readonly #events: MemberEvents;
@@ -67,7 +67,7 @@ export class Member implements Upgrade {
     this.#peer?.close(code);
   }
 
-  /** One that cannot take it, or is slower than the others, is closed. @returns whether it was sent. */
+  /** Sends a message; a client that cannot receive it, or falls too far behind, is closed. @returns whether it was sent. */
   deliver(payload: Buffer, isBinary: boolean): boolean {
     const peer = this.#peer!;
     if (!peer.isOpen) return false;
@@ -80,13 +80,13 @@ export class Member implements Upgrade {
     return false;
   }
 
-  /** Tells it what went wrong, unless it takes nothing. */
+  /** Sends an error message, unless the client cannot receive any. */
   report(text: string): void {
     const peer = this.#peer!;
     if (peer.waiting < this.#limits.maxWaiting) peer.send(text, false);
   }
 
-  /** Reads no more of it. */
+  /** Stops reading from the client. */
   pause(): void {
     if (this.#isPaused) return;
     this.#isPaused = true;

@@ -22,7 +22,7 @@ import { addressed, atHost, dialSettings, limitsOf, targetOf } from './settings.
 
 type Attaching = EndpointSite<WebsocketConfig>;
 
-/** A connection of its own for each client. It is there before the client is told 101. */
+/** Opens one backend connection per client, before the client receives the 101. */
 export function directProtocol(site: Attaching): Protocol {
   const { config, endpoint } = site;
   const backend = endpoint.backend[0]!;
@@ -49,7 +49,7 @@ export function directProtocol(site: Attaching): Protocol {
       const target = targetOf(request, offered);
       try {
         const socket = await dial(target, dialing, call.signal);
-        // The client was told what is spoken.
+        // Reconnects with the subprotocol that the client was told.
         const again = { ...target, subprotocols: socket.protocol === '' ? [] : [socket.protocol] };
         const redial = (signal: AbortSignal) => dial(atHost(again, backend, next()), dialing, signal);
         const connection = new DirectConnection(socket, redial, settings);
@@ -62,14 +62,14 @@ export function directProtocol(site: Attaching): Protocol {
   };
 }
 
-/** One connection for all clients, made when the configuration serves; with placeholders in its path, for the first client. */
+/** Opens one connection for all clients when the configuration starts serving or, if its path contains placeholders, for the first client. */
 export function sharedProtocol(site: Attaching): Protocol {
   const { config, endpoint } = site;
   const backend = endpoint.backend[0]!;
   const { url_pattern: pattern, host, sd, sd_scheme: scheme } = backend;
   const dialing = { ...dialSettings(site), maxBytes: envelopeBytes(config.max_message_size) };
   const headers = new HeaderBag(['User-Agent', productNames(site.setting('router'), site.use('version')).agent]);
-  // It is nobody's: what clients bring travels in the envelopes.
+  // Not specific to a client: client parameters are sent in the envelopes.
   const path = pattern.replace(/\{[^{}"]+\}/g, '').replace(/[^\x21-\x7e]+/g, encodeURIComponent);
   const { addresses, next } = hostsOf();
   const around: HubSurroundings = {
@@ -77,7 +77,7 @@ export function sharedProtocol(site: Attaching): Protocol {
       const address = next();
       if (address === undefined) throw new BackendError('BACKEND_NO_HOSTS', 'no hosts available');
       let socket: WebSocket | null = null;
-      // Shared by all clients: it must not belong to the request of the first.
+      // Shared by all clients, so it must not belong to the first client's request.
       const owner = connectionOwner('backend connection', address, () => socket?.terminate());
       const target = addressed({ host: null, headers, subprotocols: [] }, address, path);
       socket = await runOwned(owner, dial, target, dialing, signal);
@@ -99,7 +99,7 @@ export function sharedProtocol(site: Attaching): Protocol {
   };
   const identity = JSON.stringify([endpoint.endpoint, config, host, sd, scheme ?? null, pattern]);
   const hub = site.keep(
-    // Addresses may hold a password.
+    // Hashed, because addresses may contain a password.
     ['hub', createHash('sha256').update(identity).digest('base64')],
     () => new Hub(settings, around),
     (kept) => kept.close(),
@@ -127,7 +127,7 @@ export function sharedProtocol(site: Attaching): Protocol {
   };
 }
 
-/** Share of the time of a request after which it is answered without whom it waits for. */
+/** Share of a request's timeout after which it is answered even if the backend is not connected. */
 const ANSWER_SHARE = 0.9;
 
 async function inTime<T>(promise: Promise<T>, ms: number): Promise<T | null> {
@@ -143,15 +143,15 @@ async function inTime<T>(promise: Promise<T>, ms: number): Promise<T | null> {
   }
 }
 
-/** What an envelope may have in bytes besides its body: address and session. */
+/** Maximum size of an envelope without its body, in bytes: address and session. */
 const ENVELOPE_BYTES = 65_536;
 
-/** Longest message of a backend whose body, in base64, is as long as a client may be sent. */
+/** Maximum length of a backend message, whose base64 body may decode to the longest message that a client may receive. */
 function envelopeBytes(maxBytes: number): number {
   return Math.ceil((maxBytes * 4) / 3) + ENVELOPE_BYTES;
 }
 
-/** The addresses of the backend, once the pipe is compiled. */
+/** Provides the addresses of the backend once the pipe is compiled. */
 function hostsOf(): { addresses: (given: () => string | undefined) => void; next: () => string | undefined } {
   let pick: () => string | undefined = () => undefined;
   return {

@@ -1,26 +1,26 @@
 import { type RawData, WebSocket } from 'ws';
 import { timerMs } from '#contract';
 
-/** How long a peer may keep silent and take for what it is sent, in milliseconds. */
+/** Timeouts of a peer, for silence and for writes, in milliseconds. */
 export interface PeerLimits {
-  /** Longest time for one write. */
+  /** Timeout of a single write. */
   readonly writeMs: number;
-  /** A peer from which nothing came for that long is gone; 0 for no limit. */
+  /** Silence after which a peer is considered lost; 0 for no limit. */
   readonly silenceMs: number;
-  /** Time between pings; 0 for none. */
+  /** Interval between pings; 0 for none. */
   readonly pingMs: number;
 }
 
-/** What a peer does. */
+/** Event handlers of a peer. */
 export interface PeerEvents {
   message(data: Buffer, isBinary: boolean): void;
-  /** After a `send` that said no: it has taken what it was sent. */
+  /** Called after `send` returned false, once the pending data has been written. */
   drained(): void;
-  /** Once. @param error that ended it; null where nothing went wrong. */
+  /** Called once. @param error the error that ended the connection; null for a regular close. */
   closed(code: number, reason: Buffer, error: Error | null): void;
 }
 
-/** Bytes of one peer that wait to be written from which on `send` says no, and to which they must fall. */
+/** Bytes pending for a peer above which `send` returns false, and to which they must drop before `drained` is called. */
 const HIGH_WATER_BYTES = 65_536;
 const LOW_WATER_BYTES = 16_384;
 
@@ -29,46 +29,46 @@ export const GOING_AWAY = 1001;
 export const TOO_BIG = 1009;
 export const TRY_AGAIN_LATER = 1013;
 export const BAD_GATEWAY = 1014;
-/** What a client is sent whose message the backend could not be given. */
+/** Sent to a client whose message could not be delivered to the backend. */
 export const NOT_CONNECTED = '{"error":"empty connection"}';
 
 const NO_STATUS = 1005;
 const ABNORMAL = 1006;
 
-/** The peer sent a message over the limit: the library has closed with 1009. */
+/** True when the peer exceeded the message limit: the library has closed with 1009. */
 export function isTooBig(error: Error | null): boolean {
   return (error as NodeJS.ErrnoException | null)?.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
 }
 
-/** A peer was silent, or did not take what it was sent, for too long. */
+/** Error for a peer that was silent, or did not read its data, for too long. */
 export class OutOfTime extends Error {}
 
-/** A connection ended without a close frame. */
+/** True when a connection ended without a close frame. */
 export function isLoss(code: number): boolean {
   return code === ABNORMAL;
 }
 
 /**
- * The other end of a WebSocket, held to its limits: one that is silent for too long or does not take what it is sent is cut.
- * Every error of the connection ends in `closed`.
+ * The remote end of a WebSocket, with enforced limits: a peer that is silent for too long, or does not read its data,
+ * is terminated. Every error of the connection leads to `closed`.
  */
 export class Peer {
   readonly #socket: WebSocket;
   readonly #limits: PeerLimits;
   readonly #events: PeerEvents;
-  /** Writes that have not ended. */
+  /** Writes in progress. */
   #writes = 0;
   #isFull = false;
   #isClosing = false;
   #isOver = false;
-  /** Nothing came for too long, unless it has come by the end of this turn. */
+  /** True after too long a silence, until pending input of this turn has been read. */
   #isSuspect = false;
   #error: Error | null = null;
   #writing: NodeJS.Timeout | null = null;
   readonly #silence: NodeJS.Timeout | null;
   readonly #pings: NodeJS.Timeout | null;
 
-  /** @param socket that is open, of which nobody has read anything. */
+  /** @param socket an open socket from which nothing has been read yet. */
   constructor(socket: WebSocket, limits: PeerLimits, events: PeerEvents) {
     this.#socket = socket;
     this.#limits = limits;
@@ -83,7 +83,7 @@ export class Peer {
     socket.on('close', this.#onClose);
   }
 
-  /** Messages that it was sent and has not taken. */
+  /** Number of messages sent to the peer that are still being written. */
   get waiting(): number {
     return this.#writes;
   }
@@ -92,7 +92,7 @@ export class Peer {
     return this.#socket.readyState === WebSocket.OPEN;
   }
 
-  /** @returns false when enough waits to be written: `drained` tells when to go on. */
+  /** @returns false when too much data is pending: `drained` signals when to continue. */
   send(data: Buffer | string, isBinary: boolean): boolean {
     if (this.#writes++ === 0) this.#expectWrite();
     this.#socket.send(data, { binary: isBinary }, this.#onWritten);
@@ -100,7 +100,7 @@ export class Peer {
     return !this.#isFull;
   }
 
-  /** Reads no more until `resume`; silence is then no sign. */
+  /** Stops reading until `resume`; the silence timeout is suspended. */
   pause(): void {
     this.#socket.pause();
   }
@@ -110,17 +110,17 @@ export class Peer {
     this.#onLife();
   }
 
-  /** Closes in order; what cannot be said in a close frame is left out. The connection is cut where that takes too long. */
+  /** Closes gracefully, without values that a close frame cannot carry. The connection is terminated when that takes too long. */
   close(code?: number, reason?: Buffer | string): void {
     this.#isClosing = true;
     this.#stopTimers();
-    // A paused connection would not see the close frame of the other end.
+    // A paused connection would not receive the peer's close frame.
     this.#socket.resume();
     if (code === undefined || code === NO_STATUS) this.#socket.close();
     else this.#socket.close(code === ABNORMAL ? GOING_AWAY : code, reason);
   }
 
-  /** Cuts the connection. */
+  /** Terminates the connection. */
   cut(error: Error): void {
     this.#error ??= error;
     this.#socket.terminate();
@@ -146,7 +146,7 @@ export class Peer {
 
   readonly #onSilence = (): void => {
     this.#isSuspect = true;
-    // What came while the process was busy is read before that.
+    // Data that arrived while the process was busy is read first.
     setImmediate(this.#judgeSilence);
   };
 
@@ -162,7 +162,7 @@ export class Peer {
 
   readonly #onMessage = (data: RawData, isBinary: boolean): void => {
     this.#onLife();
-    // What a lost connection still held counts; what comes once it is being closed from here does not.
+    // Data still buffered by a lost connection counts; data that arrives after a close from this side does not.
     if (!this.#isClosing) this.#events.message(data as Buffer, isBinary);
   };
 
@@ -171,7 +171,7 @@ export class Peer {
     if (!this.#isClosing) this.#silence?.refresh();
   };
 
-  /** The library closes, and cuts the connection where the other end does not. Nothing that comes counts any more. */
+  /** The library closes the connection, and terminates it if the peer does not. Data that arrives later is ignored. */
   readonly #onError = (error: Error): void => {
     this.#error ??= error;
     this.#finish(ABNORMAL, noReason);

@@ -1,19 +1,19 @@
 import type { Log } from '#contract';
 import { type BackoffStrategy, backOff } from '../services/backoff.ts';
 
-/** A connection that was open for less, in milliseconds, is not made again at once. */
+/** Minimum lifetime of a connection, in milliseconds; one that was lost earlier is not reopened immediately. */
 const SETTLED_MS = 1000;
 
-/** How a lost connection is made again. */
+/** Settings for reconnecting. */
 export interface RetrySettings {
   readonly strategy: BackoffStrategy;
-  /** Attempts in a row; 0 or less for no limit. */
+  /** Maximum consecutive attempts; 0 or less for no limit. */
   readonly maxRetries: number;
 }
 
 /**
- * Attempts to connect, one after another until one succeeds. Those of a connection that is lost as soon as it is there go on
- * counting.
+ * Consecutive attempts to connect, until one succeeds. A connection that is lost right after it was opened counts as
+ * another failed attempt.
  */
 export class Attempts {
   readonly #settings: RetrySettings;
@@ -24,18 +24,18 @@ export class Attempts {
     this.#settings = settings;
   }
 
-  /** There is a connection. */
+  /** Records that a connection was opened. */
   succeeded(): void {
     this.#openedAt = performance.now();
   }
 
-  /** Whatever was lost before is forgotten. */
+  /** Resets the count of attempts. */
   reset(): void {
     this.#made = 0;
   }
 
   /**
-   * @param name that messages give the connection. @param attempt throws where it fails.
+   * @param name name of the connection in messages. @param attempt throws on failure.
    * @returns null once it is given up, or the signal is aborted.
    */
   async run<T>(name: string, attempt: () => Promise<T>, log: () => Log, signal: AbortSignal): Promise<T | null> {

@@ -5,7 +5,7 @@ import type { PeerLimits } from './peer.ts';
 import type { WebsocketConfig } from './schema.ts';
 
 const DEFAULT_KEEP_ALIVE_MS = 15_000;
-/** Share of the endpoint's time that a handshake with its backend gets: there is some left to say that it has failed. */
+/** Share of the endpoint's timeout for the handshake with its backend; the rest is reserved for reporting a failure. */
 const HANDSHAKE_SHARE = 0.9;
 const SHORTEST_TIMEOUT_MS = 60_000;
 
@@ -29,7 +29,7 @@ export function checkConfig(site: EndpointSite<WebsocketConfig>): void {
   }
 }
 
-/** What has no effect in the mode that is chosen. Code: a warning, WEBSOCKET_UNUSED. */
+/** Warns of settings without effect in the configured mode. Code: a warning, WEBSOCKET_UNUSED. */
 export function warnOfUnused(site: EndpointSite<WebsocketConfig>): void {
   const { config } = site;
   const warn = (field: string, reason: string) =>
@@ -43,7 +43,7 @@ export function warnOfUnused(site: EndpointSite<WebsocketConfig>): void {
   }
 }
 
-/** Code: WEBSOCKET_HOST. */
+/** Checks the hosts of the backend. Code: WEBSOCKET_HOST. */
 export function checkHosts(site: BackendSite<unknown>, isShared: boolean): void {
   const { host, sd, disable_host_sanitize: isRaw } = site.backend;
   const variable = isShared ? host.findIndex((text) => text.includes('{')) : -1;
@@ -54,14 +54,14 @@ export function checkHosts(site: BackendSite<unknown>, isShared: boolean): void 
       'the host of a connection that clients share is the same for all',
     );
   }
-  // Those that are taken as they are written are looked at by their scheme anyway.
+  // Hosts that are not sanitized are checked by their scheme elsewhere.
   if (sd !== 'static' || isRaw || host.length === 0) return;
   throw site.fault('WEBSOCKET_HOST', '/host', 'the hosts of a WebSocket begin with ws:// or wss://', {
     hint: '"disable_host_sanitize": true, to use them as written',
   });
 }
 
-/** Clients and the shared backend are sent pings; a backend of one client, which says what it likes when it likes, has `timeout`. */
+/** Clients and the shared backend receive pings; a backend of a single client, which may stay silent at will, is limited by `timeout`. */
 export function limitsOf(
   config: WebsocketConfig,
 ): Readonly<Record<'client' | 'directBackend' | 'sharedBackend', PeerLimits>> {
@@ -71,7 +71,7 @@ export function limitsOf(
   return { client: pinged, sharedBackend: pinged, directBackend: { writeMs, silenceMs, pingMs: 0 } };
 }
 
-/** For those who want to know whether they can be connected to. @throws ConfigError of `prepareSharedTls`. */
+/** Registers the hosts for the connection test. @throws ConfigError of `prepareSharedTls`. */
 export function nameHosts(site: BackendSite<unknown>): void {
   const tls = tlsOf(site);
   if (site.backend.sd !== 'static') return;
@@ -100,26 +100,26 @@ export function dialSettings(site: EndpointSite<WebsocketConfig>): DialSettings 
   };
 }
 
-/** What is asked of the backend for a client. */
+/** Address and handshake request of the backend for a client. */
 export function targetOf(request: PipeRequest, subprotocols: readonly string[]): DialTarget {
   const { origin, target, host, headers } = request;
   return { origin, target, host, headers, subprotocols };
 }
 
-/** The same at another address of the backend; either may end in a path. */
+/** The same target at another address of the backend; either may end in a path. */
 export function atHost(
   target: DialTarget,
   { host: hosts }: Pick<BackendConfig, 'host'>,
   next: string | undefined,
 ): DialTarget {
-  // Made of values of the request, it stays what it was.
+  // A target built from request values is not changed.
   if (next === undefined || next.includes('{')) return target;
   const bases = hosts.filter((host) => host.startsWith(`${target.origin}/`)).map((host) => splitHost(host).base);
   const base = bases.find((path) => target.target.startsWith(`${path}/`)) ?? '';
   return addressed(target, next, target.target.slice(base.length));
 }
 
-/** @param path behind that of the host. */
+/** @param path appended to the host's path. */
 export function addressed(target: Omit<DialTarget, 'origin' | 'target'>, host: string, path: string): DialTarget {
   const { origin, base } = splitHost(host);
   return { ...target, origin, target: base + path };

@@ -3,30 +3,30 @@ import { BackendError, type Log, timerMs } from '#contract';
 import { GOING_AWAY, Peer, type PeerLimits } from './peer.ts';
 import { Attempts, type RetrySettings } from './reconnect.ts';
 
-/** What the backend is sent first, byte for byte, and what it answers. */
+/** First message to the backend, byte for byte, and its expected reply. */
 const GREETING = '{"msg":"KrakenD WS proxy starting"}';
 const GREETED = 'OK';
 
-/** Shortest time between attempts to reach a backend that was given up, in milliseconds. */
+/** Minimum interval between attempts to reach a backend that was given up, in milliseconds. */
 const REVIVAL_MS = 1000;
 
-/** What an uplink does. */
+/** Event handlers of an uplink. */
 export interface UplinkEvents {
-  /** The backend takes messages. @param isAgain it has done so before. */
+  /** The backend accepts messages. @param isAgain true after a reconnection. */
   ready(isAgain: boolean): void;
   message(data: Buffer): void;
-  /** After a `send` that said no. */
+  /** Called after `send` returned false, once more data can be sent. */
   drained(): void;
-  /** The backend is away, and is connected to again. */
+  /** The backend connection was lost and is being reopened. */
   lost(error: Error | null): void;
-  /** It is not tried any more. */
+  /** Reconnecting has been given up. */
   gaveUp(): void;
 }
 
-/** Makes a connection, paused. */
+/** Opens a connection, paused. */
 export type Dial = (signal: AbortSignal) => Promise<WebSocket>;
 
-/** The one connection of an endpoint to its backend, made again whenever it is lost. */
+/** The single backend connection of an endpoint, reopened whenever it is lost. */
 export class Uplink {
   readonly #limits: PeerLimits;
   readonly #attempts: Attempts;
@@ -39,7 +39,7 @@ export class Uplink {
   #isGivenUp = false;
   #wasReady = false;
   #triedAt = 0;
-  /** An attempt after it was given up. */
+  /** Attempt to reconnect after it was given up. */
   #revival: Promise<boolean> | null = null;
 
   constructor(limits: PeerLimits, retries: RetrySettings, events: UplinkEvents, dial: Dial, log: Log) {
@@ -58,25 +58,25 @@ export class Uplink {
     return this.#isGivenUp;
   }
 
-  /** How it connects from now on. */
+  /** Sets how to connect from now on. */
   use(dial: Dial, log: Log): void {
     this.#dial = dial;
     this.#log = log;
   }
 
-  /** Connects, if it has not begun to. */
+  /** Connects, unless already started. */
   open(): void {
     if (this.#isBegun) return;
     this.#isBegun = true;
     void this.#connect();
   }
 
-  /** @returns false when enough waits to be written, or there is no backend. */
+  /** @returns false when too much data is pending, or the backend is disconnected. */
   send(text: string): boolean {
     return this.#peer?.send(text, false) ?? false;
   }
 
-  /** Tries once more whether a backend that was given up is there, unless that was tried a moment ago. */
+  /** Retries a backend that was given up, unless that was tried a moment ago. */
   revive(): Promise<boolean> {
     if (this.#revival) return this.#revival;
     if (!this.#isGivenUp) return Promise.resolve(true);
@@ -127,7 +127,7 @@ export class Uplink {
   }
 
   #adopt(peer: Peer): boolean {
-    // It was lost, or closed, in the moment in which it was greeted.
+    // The connection was lost, or closed, during the greeting.
     if (this.#over.signal.aborted) {
       peer.close(GOING_AWAY);
       return false;
@@ -147,7 +147,7 @@ export class Uplink {
     return true;
   }
 
-  /** Connects and greets. @throws BackendError WEBSOCKET_DIAL. */
+  /** Connects and sends the greeting. @throws BackendError WEBSOCKET_DIAL. */
   async #attempt(): Promise<Peer> {
     this.#triedAt = performance.now();
     const { signal } = this.#over;
