@@ -1,4 +1,4 @@
-/** A small configuration with explanations, by the extension of each format. All three mean the same. */
+/** A small annotated configuration, by file extension of each format. All three are equivalent. */
 export const starters: Readonly<Record<'json' | 'yaml' | 'toml', string>> = {
   json: `{
   "version": 3,

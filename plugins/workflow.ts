@@ -15,7 +15,7 @@ import {
 } from '#contract';
 import { workflowComponents, workflowDefaults, workflowEncoding } from './services/workflow-pipe.ts';
 
-/** Workflows within one another. */
+/** Maximum nesting depth of workflows. */
 const MAX_DEPTH = 16;
 
 const schema = {
@@ -61,10 +61,9 @@ const schema = {
 type WorkflowSite = BackendSite<Infer<typeof schema>>;
 
 /**
- * Answers a call of a backend with a pipe of its own: backends, their merge, and the components around them. What comes of it
- * is shaped as the outer backend says, whose other components stand around the whole.
- *
- * Fault of the configuration: `WORKFLOW_DEPTH`; warnings `WORKFLOW_PARAMETER`, `TIMEOUT_UNUSED`.
+ * Serves a backend call with a pipe of its own: backends, their merge, and the components around them. The result is
+ * processed by the outer backend's settings, and its other components wrap the whole workflow.
+ * Configuration error: `WORKFLOW_DEPTH`; warnings `WORKFLOW_PARAMETER`, `TIMEOUT_UNUSED`.
  */
 export const plugin = definePlugin({
   name: 'workflow',
@@ -78,7 +77,7 @@ export const plugin = definePlugin({
       const isRaw = (name: string) => site.encoding(name)?.raw === true;
       const run = settled(handingOn(pipe(''), config.endpoint), config.ignore_errors);
       if (isRaw(config.output_encoding)) return { protocol: { call: run, hostless: true } };
-      // The client gets bytes: those of the data.
+      // The client receives bytes: the encoded data.
       const call = isRaw(endpoint.output_encoding) ? encoded(run, site.encoding(config.output_encoding)!) : run;
       return { protocol: { call, hostless: true, replies: 'data' } };
     }),
@@ -114,7 +113,7 @@ function isOfEarlier(name: string): boolean {
   return ofEarlier.test(name);
 }
 
-/** Hands on what earlier backends around the workflow have answered, where its endpoint names it; its own count from 0 again. */
+/** Passes on responses of earlier backends outside the workflow, if the workflow's endpoint names them; its own backends are numbered from 0 again. */
 function handingOn(run: Step<PipeRequest>, endpoint: string): Step<PipeRequest> {
   const wanted = placeholdersOf(endpoint)
     .map((name) => ofEarlier.exec(name))
@@ -131,7 +130,7 @@ function handingOn(run: Step<PipeRequest>, endpoint: string): Step<PipeRequest> 
   };
 }
 
-/** A pipe that ignores errors has none, even where nothing succeeded. */
+/** A pipe that ignores errors never fails, even when no backend succeeded. */
 function settled(run: Step<PipeRequest>, ignoresErrors: boolean): Step<PipeRequest> {
   if (!ignoresErrors) return run;
   return async (request, call) => {
