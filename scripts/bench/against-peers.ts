@@ -8,7 +8,7 @@ import type { Program } from './programs.ts';
 import type { Scenario } from './scenario.ts';
 import { floor, gateway, type Subject } from './subject.ts';
 
-/** Installs what is missing, runs the scenarios and prints them as they are done. */
+/** Installs missing programs, runs the scenarios and prints each result as it completes. */
 export async function runAgainstPeers(
   scenarios: readonly Scenario[],
   peers: readonly Peer[],
@@ -44,7 +44,7 @@ async function install(peers: readonly Peer[], folder: string) {
   return { programs, missing };
 }
 
-/** Who takes part in a scenario, and who cannot. */
+/** Participants of a scenario, and those that cannot run it. */
 export function fieldOf({ name }: Scenario, programs: ReadonlyMap<Peer, Program>) {
   const able: Subject[] = [];
   const unable: Absent[] = [];

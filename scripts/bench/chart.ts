@@ -1,11 +1,11 @@
-/** One bar: CPU time of a request in microseconds, of the program and of the system on its behalf. */
+/** One bar: CPU time per request in microseconds, of the program and of the kernel on its behalf. */
 export interface Bar {
   readonly name: string;
   readonly user: number;
   readonly system: number;
-  /** Stands behind the figure. */
+  /** Text after the value. */
   readonly note?: string;
-  /** The one that the chart is about. */
+  /** True for the program that the chart is about. */
   readonly own?: boolean;
 }
 
@@ -20,7 +20,7 @@ const STYLE = `text{font:13px system-ui,sans-serif;fill:#1f2328}.title{font-size
 @media(prefers-color-scheme:dark){text{fill:#e6edf3}.quiet{fill:#9198a1}.user{fill:#6e7681}.system{fill:#40474f}
 .own .user{fill:#4493f8}.own .system{fill:#234d86}}`;
 
-/** Horizontal bars as an SVG document, the shortest first; its colours follow the reader's light or dark scheme. */
+/** Horizontal bars as an SVG document, shortest first; the colors follow the reader's light or dark scheme. */
 export function chart(title: string, bars: readonly Bar[]): string {
   const sorted = bars.toSorted((a, b) => a.user + a.system - (b.user + b.system));
   const last = sorted.at(-1);

@@ -1,16 +1,16 @@
 import { type ChildProcess, type Serializable, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 
-/** A process of the benchmark. Its output goes to a file: nobody's CPU is spent on reading it. */
+/** A process of the benchmark. Its output goes to a file, so that no CPU time is spent on reading it. */
 export interface Child {
   readonly pid: number;
-  /** Settles with a description when the process has ended. */
+  /** Resolves with a description when the process has ended. */
   readonly ended: Promise<string>;
-  /** What it wrote to both outputs. */
+  /** Combined stdout and stderr. */
   output(): string;
-  /** Asks over IPC; the next message is the answer. @throws Error after `timeoutMs`, or when the process ends before. */
+  /** Sends a message over IPC and returns the next one received. @throws Error after `timeoutMs`, or when the process ends first. */
   message<T>(timeoutMs: number, question?: Serializable): Promise<T>;
-  /** Ends it: politely first, by force after two seconds. */
+  /** Stops the process: gracefully at first, by force after two seconds. */
   stop(): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ const running = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
-/** For the main file of a command: a signal ends it like any other exit, so that nothing is left behind. */
+/** For the main file of a command: makes a signal end it like any other exit, so that no child process is left running. */
 export function exitOnSignals(): void {
   process.once('SIGINT', () => process.exit(130));
   process.once('SIGTERM', () => process.exit(143));
@@ -28,8 +28,8 @@ export function exitOnSignals(): void {
 
 /**
  * Starts a process that does not outlive this one.
- * @param logFile where its outputs go.
- * @param options.ipc gives it a message channel.
+ * @param logFile file for its output.
+ * @param options.ipc opens a message channel.
  */
 export function start(
   command: readonly string[],
@@ -72,7 +72,7 @@ export function start(
   };
 }
 
-/** The same promise with an end. @throws Error with the text when it takes longer than `timeoutMs`. */
+/** Adds a timeout to a promise. @throws Error with the text when it takes longer than `timeoutMs`. */
 export function within<T>(promise: Promise<T>, timeoutMs: number, text: string): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error(`${text} within ${timeoutMs} ms`)), timeoutMs);

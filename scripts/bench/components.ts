@@ -9,10 +9,10 @@ import { tokens } from './tokens.ts';
 
 const noOp = { output_encoding: 'no-op', backend: [{ url_pattern: '/small', encoding: 'no-op' }] };
 
-/** Decodes and encodes 1 KiB. */
+/** Endpoint that decodes and encodes 1 KiB. */
 const decoded = { backend: [{ url_pattern: '/small', deny: ['nothing'] }] };
 
-/** What a component costs: the same endpoint, which passes 1 KiB as bytes, without it and with it. */
+/** Measures the cost of a component: the same endpoint, which passes 1 KiB as bytes, without it and with it. */
 function scenario(name: string, attach: (folder: string) => Attached, endpoint: Scenario['endpoint'] = noOp): Scenario {
   const isUntouched = endpoint === noOp;
   return {
@@ -48,7 +48,7 @@ export const componentScenarios: readonly Scenario[] = [
     },
     headers: [browser],
   })),
-  // The file itself, and what it costs requests of endpoints to be no file.
+  // Cost of serving a file, and of the file lookup for requests to endpoints.
   scenario(
     'static-file.json',
     (folder) => {
@@ -66,9 +66,9 @@ export const componentScenarios: readonly Scenario[] = [
   scenario('rate-limit-service', () => ({
     service: { 'qos/ratelimit/service': { max_rate: 1e6, client_max_rate: 1e6, strategy: 'ip' } },
   })),
-  // Over HTTP/2 to the backend, and over HTTP/1.1 without it.
+  // HTTP/2 to the backend, compared with HTTP/1.1.
   scenario('http2', () => ({ backend: { 'backend/http/client': { http2: true } } })),
-  // Three plans, of which the last one is meant.
+  // Three plans, of which the last one matches.
   scenario('rate-limit-tiered', () => ({
     endpoint: {
       'qos/ratelimit/tiered': {
@@ -84,7 +84,7 @@ export const componentScenarios: readonly Scenario[] = [
   scenario('circuit-breaker', () => ({
     backend: { 'qos/circuit-breaker': { interval: 60, timeout: 10, max_errors: 5 } },
   })),
-  // The base calls its backend for every request; what is kept must cost at most 60 % of that.
+  // The base calls its backend for every request; a cached response must cost at most 60% of that.
   scenario('http-cache', () => ({ backend: { 'qos/http-cache': {} } }), {
     ...{ output_encoding: 'no-op', backend: [{ url_pattern: '/kept', encoding: 'no-op' }] },
   }),
@@ -111,7 +111,7 @@ export const componentScenarios: readonly Scenario[] = [
     endpoint: { 'auth/api-keys': { roles: ['user'] } },
     headers: [{ 'x-api-key': 'key-of-client-500-7f3a9c' }],
   })),
-  // A password is compared once and then remembered.
+  // A password is verified once and then cached.
   scenario('basic', () => ({
     service: { 'auth/basic': { users: { ada: hashSync('correct horse battery', 10) } } },
     endpoint: { 'auth/basic': {} },
@@ -131,7 +131,7 @@ export const componentScenarios: readonly Scenario[] = [
     }),
     decoded,
   ),
-  // A token is verified once and then found again; of the others more come than are remembered.
+  // Cached tokens are verified once; the other scenario uses more tokens than the cache holds.
   scenario('token-cached', (folder) => tokens(folder, 'RS256', 1)),
   scenario('token-hs256', (folder) => tokens(folder, 'HS256', 12_000)),
   scenario('token-rs256', (folder) => tokens(folder, 'RS256', 12_000)),
@@ -224,7 +224,7 @@ r:headers('X-Agent', agent .. '/' .. r:query())`,
       },
     },
   })),
-  // The base decodes too: what the expression costs, and the filter in it.
+  // The base decodes too, so this measures the expression and its filter.
   scenario(
     'jmespath',
     () => ({ endpoint: { 'modifier/jmespath': { expr: 'merge(@, {orders: orders[?total > `0`]})' } } }),
@@ -251,7 +251,7 @@ r:headers('X-Agent', agent .. '/' .. r:query())`,
   scenario('response-headers', () => ({
     service: { 'modifier/response-headers': { add: { 'X-Served-By': ['gateway'] }, delete: ['X-Powered-By'] } },
   })),
-  // Handlers that do nothing: what it costs to hand requests and replies to modules.
+  // Handlers that do nothing: measures the cost of passing requests and replies to modules.
   scenario('plugin-middleware', (folder) => ({
     endpoint: { 'plugin/middleware': { name: ['empty'] } },
     modules: emptyModule(folder),

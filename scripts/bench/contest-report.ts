@@ -2,7 +2,7 @@ import { type Absent, DIRECT, type Standing } from './contest.ts';
 import type { Spread } from './spread.ts';
 import { table } from './table.ts';
 
-/** One scenario's programs. */
+/** Results of one scenario's programs. */
 export interface ContestOutcome {
   readonly name: string;
   readonly standings: readonly Standing[];
@@ -11,7 +11,7 @@ export interface ContestOutcome {
 
 const HEAD = ['program', 'user µs', 'system µs', 'µs', 'ratio', 'r/s', 'p50/p99 ms', 'at half p50/p99 ms', 'MiB'];
 
-/** The figures for people: medians, and of CPU time and ratio the least and the greatest round in brackets. */
+/** Formats the results as text: medians, and for CPU time and ratio the minimum and maximum in parentheses. */
 export function describeContest({ name, standings, absent }: ContestOutcome): string {
   const lines = standings.map((standing) => {
     const { full, ratio, half } = standing;

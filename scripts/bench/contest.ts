@@ -9,21 +9,21 @@ import { type Spread, spread } from './spread.ts';
 import type { Subject } from './subject.ts';
 import { paths } from './work.ts';
 
-/** What one of several programs showed in one scenario. */
+/** Result of one program in one scenario. */
 export interface Standing {
   readonly name: string;
   readonly full: Side;
-  /** CPU time over that of the first program, round by round; undefined for the backend itself, whose CPU it is not. */
+  /** CPU time relative to the first program, round by round; undefined for the backend itself, whose CPU is not measured. */
   readonly ratio: Spread | undefined;
-  /** Latency at half of what it carried; undefined when every such round was void. */
+  /** Latency at half of its maximum throughput; undefined when every such round was void. */
   readonly half:
     | { readonly requestsPerSecond: number; readonly p50Millis: Spread; readonly p99Millis: Spread }
     | undefined;
-  /** Why rounds do not count. */
+  /** Reasons why rounds are void. */
   readonly voided: readonly string[];
 }
 
-/** A program without figures, and why. */
+/** A program without results, and the reason. */
 export interface Absent {
   readonly name: string;
   readonly reason: string;
@@ -33,7 +33,7 @@ export interface ContestPlan extends Plan {
   readonly backend: Child;
 }
 
-/** A program under way. */
+/** A running program. */
 interface Runner {
   readonly lane: Lane;
   readonly full: (Round | undefined)[];
@@ -41,16 +41,16 @@ interface Runner {
   readonly voided: string[];
 }
 
-/** The rate of the built-in generator may lie this far below what was asked for, before the round is void. */
+/** Minimum share of the requested rate that the built-in generator must reach; below it the round is void. */
 const LEAST_RATE = 0.9;
 
-/** The name of the control: the backend without anything before it. */
+/** Name of the control: the backend without a program in front of it. */
 export const DIRECT = 'direct';
 
 /**
- * Runs programs side by side on one scenario, in turns, a round each, and the backend without any of them as a control.
- * Then the same at half of what each carried. A round with a wrong answer or an error is void.
- * @param subjects the first is the one that the others are compared with.
+ * Runs programs side by side on one scenario, alternating round by round, with the bare backend as a control. Then
+ * repeats that at half of each program's throughput. A round with a wrong response or an error is void.
+ * @param subjects the first one is the reference for the others.
  */
 export async function contest(
   scenario: Scenario,
@@ -92,7 +92,7 @@ export async function contest(
   return { standings, absent };
 }
 
-/** The backend itself, asked for what the scenario fetches first. */
+/** The backend itself, for the first resource that the scenario fetches. */
 function direct(scenario: Scenario, { upstream, backend, generator, connections }: ContestPlan): Lane {
   const path = paths[scenario.name]![0]!;
   const order = orderOf(upstream, { ...scenario, path }, { connections });
@@ -109,7 +109,7 @@ function direct(scenario: Scenario, { upstream, backend, generator, connections 
   };
 }
 
-/** Who is first changes from round to round. */
+/** The order rotates from round to round. */
 async function inTurns(runners: readonly Runner[], rounds: number, run: (runner: Runner) => Promise<void>) {
   for (let round = 0; round < rounds; round += 1) {
     for (const runner of round % 2 === 0 ? runners : runners.toReversed()) await run(runner);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { start } from './children.ts';
 import type { Attached } from './scenario.ts';
 
-/** Components that count in Redis, by the names of their scenarios; none where there is no Redis on the PATH. */
+/** Components that count in Redis, by scenario name; empty when Redis is not on PATH. */
 export const redisComponents: readonly (readonly [name: string, attach: (folder: string) => Attached])[] =
   spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0
     ? [
@@ -14,10 +14,10 @@ export const redisComponents: readonly (readonly [name: string, attach: (folder:
 
 let port: number | undefined;
 
-/** The component that connects to a Redis, which is started at first use and ends with the benchmark. */
+/** Component that connects to a Redis server, which is started on first use and ends with the benchmark. */
 function redis(folder: string): object {
   if (port === undefined) {
-    // Nobody else has it: processes that run at a time differ in their numbers.
+    // Unique, because the numbers of concurrent processes differ.
     port = 20_000 + (process.pid % 10_000);
     const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
     start(['redis-server', ...options], join(folder, 'redis.log'));
@@ -27,7 +27,7 @@ function redis(folder: string): object {
   return { redis: { connection_pools: [{ name: 'counters', address: `127.0.0.1:${port}`, ...timeouts }] } };
 }
 
-/** A gateway whose first request finds no server would refuse it. @throws Error after some seconds. */
+/** Waits for the server, since a gateway whose first request finds none would reject the request. @throws Error after some seconds. */
 function waitFor(at: number): void {
   for (let attempt = 0; attempt < 100; attempt += 1) {
     if (

@@ -3,9 +3,9 @@ import { type Dispatcher, Pool } from 'undici';
 import { changes, type Data, own, paths } from './work.ts';
 
 /**
- * What the work of one scenario costs when it is written by hand for that scenario alone: node:http in front, undici
- * dispatch behind, nothing in between. No routing, deadlines, logs, or headers of its own.
- * Arguments: scenario, port, origin of the upstream.
+ * Hand-written equivalent of each scenario, as a lower bound of its cost: node:http in front, undici dispatch behind,
+ * nothing in between. No routing, deadlines, logs, or headers of its own. Arguments: scenario, port, origin of the
+ * upstream.
  */
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
@@ -13,7 +13,7 @@ type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 const [scenario = '', port, origin = ''] = process.argv.slice(2);
 const pool = new Pool(origin);
 
-/** Passes status, headers and bytes on. A body that came in one piece leaves in one piece, with its head. */
+/** Passes status, headers and bytes through. A body received in one chunk is sent in one chunk, together with the response head. */
 class Pass implements Dispatcher.DispatchHandler {
   protected readonly response: ServerResponse;
   #held: Uint8Array | null = null;
@@ -49,7 +49,7 @@ class Pass implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Collects and decodes one JSON body; null when it failed. */
+/** Collects and decodes one JSON body; null on failure. */
 class Decode implements Dispatcher.DispatchHandler {
   #done: (data: Data | null) => void;
   #chunks: Buffer[] = [];
@@ -95,7 +95,7 @@ function fail(response: ServerResponse): void {
   response.end();
 }
 
-/** Fetches one object, changes it and sends it. */
+/** Fetches one object, modifies it and sends it. */
 function transform(path: string, change: (data: Data) => Data): Answer {
   return (response) => get(path, new Decode((data) => (data === null ? fail(response) : send(response, change(data)))));
 }
@@ -117,7 +117,7 @@ function merge(paths: readonly string[]): Answer {
   };
 }
 
-/** Passes bytes both ways, as fast as the slower side takes them. */
+/** Passes bytes in both directions, at the speed of the slower side. */
 class Relay extends Pass {
   override onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Record<string, string>) {
     super.onResponseStart(controller, status, headers);

@@ -4,21 +4,21 @@ import type { LoadOrder, LoadReport } from './load.ts';
 import { findProgram } from './programs.ts';
 import { readWrkReport } from './wrk.ts';
 
-/** Puts load on one address and tells what came back. */
+/** Generates load on one address and reports the responses. */
 export interface Generator {
   readonly name: string;
   run(order: LoadOrder): Promise<LoadReport>;
-  /** Ends what it started. */
+  /** Stops the processes it started. */
   close(): Promise<void>;
 }
 
-/** What a run may take beyond its duration, in milliseconds. */
+/** Maximum time of a run beyond its duration, in milliseconds. */
 const OVERTIME_MS = 15_000;
 const LOAD_FILE = join(import.meta.dirname, 'load.ts');
 
 /**
- * wrk when it is on PATH, else the built-in generator.
- * @param seconds wrk knows whole seconds only: with others the built-in generator is taken.
+ * Uses wrk if it is on PATH, otherwise the built-in generator.
+ * @param seconds wrk supports only whole seconds; for other values the built-in generator is used.
  * @param folder for the outputs of the generator.
  */
 export function chooseGenerator(seconds: number, folder: string): Generator {
@@ -26,7 +26,7 @@ export function chooseGenerator(seconds: number, folder: string): Generator {
   return wrk === undefined ? builtIn(folder) : withWrk(wrk, folder, builtIn(folder));
 }
 
-/** The generator that can be asked for any time, for headers that change and for a rate. */
+/** The built-in generator, which supports any duration, changing headers and a fixed rate. */
 export function builtIn(folder: string): Generator {
   let child: Child | undefined;
   return {
@@ -42,7 +42,7 @@ export function builtIn(folder: string): Generator {
   };
 }
 
-/** @param other takes what wrk cannot do: headers or paths that change, bodies, a rate, a status. */
+/** @param other generator for what wrk does not support: changing headers or paths, bodies, a rate, a status. */
 function withWrk(file: string, folder: string, other: Generator): Generator {
   return {
     name: 'wrk',

@@ -21,7 +21,7 @@ const CATALOG = 'samples/grpc/orders.pb';
 const IN_FLIGHT = 50;
 const calls = Number(process.argv[2] ?? 40_000);
 
-/** What a subject is called with, and what it does for that. */
+/** Calls of a subject, and the work it does for them. */
 const subjects = {
   'serves  grpc-js, answers by itself': { asks: 'grpc', start: serveBare },
   'serves  grpc-js, asks HTTP': { asks: 'grpc', start: serveOverHttp },
@@ -64,7 +64,7 @@ const subjects = {
 
 type Subject = keyof typeof subjects;
 
-/** Addresses of what is asked. */
+/** Addresses of the backends. */
 interface Backends {
   readonly http: string;
   readonly grpc: string;
@@ -214,7 +214,7 @@ async function measureOne(subject: Subject, backends: Backends): Promise<void> {
   await once(child, 'exit');
 }
 
-/** @throws where a call is answered otherwise than well. */
+/** @throws when a call does not succeed. */
 type Ask = () => Promise<void>;
 
 function askGrpc(port: number): Ask {

@@ -6,7 +6,7 @@ import { silentEvents, silentLog } from '../../kernel/contract/internal.ts';
 import { fold } from '../../kernel/pipeline/fold.ts';
 import { measureIsolated } from './isolated-hooks.ts';
 
-/** What hooks of plugins from files cost, beside those of the release: processor time of one call, in microseconds. */
+/** Measures the cost of hooks of plugins from files, compared with built-in ones: CPU time per call, in microseconds. */
 const containment = new Containment({ log: silentLog, events: silentEvents });
 const source = { file: '/plugin.ts', hash: 'one', files: ['/plugin.ts'] };
 const plugin = { name: 'bench', description: '', source };
@@ -23,14 +23,14 @@ const hooks: Readonly<Record<string, ClientWrap>> = {
 const ROUNDS = 7;
 const CALLS = 200_000;
 
-/** The least of several rounds: waiting for a processor that others use is not counted. */
+/** Minimum of several rounds, which excludes time spent waiting for a busy processor. */
 async function measure(step: Step<ReturnType<typeof makeRequest>>): Promise<number> {
   const request = makeRequest({});
   const rounds: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const start = process.threadCpuUsage();
     for (let at = 0; at < CALLS; at++) {
-      // A call of its own, as every request has: what hooks leave on it goes with it.
+      // A separate call, as for every request, so that state that hooks leave on it is discarded with it.
       const reply = step(request, new Call());
       if (reply instanceof Promise) await reply;
     }

@@ -54,7 +54,7 @@ const constant = definePlugin({
   ],
 });
 
-/** A connection to nobody: what is written to it is gone. */
+/** A connection without a peer: written data is discarded. */
 class Nowhere extends Duplex {
   readonly remoteAddress = '127.0.0.1';
   override _read(): void {}
@@ -63,11 +63,11 @@ class Nowhere extends Duplex {
   }
 }
 
-/** Those without a request. */
+/** Connections without a request. */
 const idle: Nowhere[] = [];
 const version = { httpVersion: '1.1', httpVersionMajor: 1, httpVersionMinor: 1 };
 
-/** Has a request answered as the server does once its head is read. */
+/** Has a request handled the way the server does once its head is read. */
 function ask(
   { generations }: RunningGateway,
   { method, path: url, body, headers = [] }: Asked,
@@ -78,7 +78,7 @@ function ask(
   const message = new IncomingMessage(nowhere);
   Object.assign(message, { complete: true, method, url, rawHeaders: [...rawHeaders, ...headers], ...version });
   if (body !== undefined) {
-    // The parser would have made them of the raw ones.
+    // The parser would have derived these from the raw headers.
     message.headers['content-length'] = String(body.length);
     message.push(body);
   }
@@ -96,12 +96,12 @@ function ask(
   });
 }
 
-/** What is asked for. */
+/** A request. */
 interface Asked {
   readonly method: string;
   readonly path: string;
   readonly body?: string;
-  /** Beside those of every request, as a flat list. */
+  /** Additional headers, as a flat list. */
   readonly headers?: readonly string[];
 }
 
@@ -109,13 +109,13 @@ interface Asked {
 interface Lane {
   readonly gateway: RunningGateway;
   readonly asked: Asked;
-  /** So many it has answered. */
+  /** Number of requests handled. */
   requests: number;
 }
 
 type Backend = { readonly extra_config?: { readonly workflow?: { readonly backend: readonly Backend[] } } };
 
-/** A backend with a constant in its place; of a workflow its own backends have it. */
+/** Replaces a backend with a constant response; in a workflow, its own backends are replaced. */
 function answered(backend: Backend): Backend {
   const { extra_config: extra } = backend;
   const workflow = extra?.workflow;
@@ -141,7 +141,7 @@ async function open(scenario: Scenario, components: Attached): Promise<Lane> {
   return { gateway: (await started) as RunningGateway, asked, requests: 0 };
 }
 
-/** @returns the microseconds of one request, the collector's threads included. That of the thread alone comes in ticks of 4 ms. */
+/** @returns microseconds per request, including the garbage collector's threads. CPU time of a single thread has a resolution of only 4 ms. */
 async function turn(
   lane: Lane,
   { path, together = 1 }: Scenario,
@@ -192,7 +192,7 @@ async function measure(scenario: Scenario, pairs: number, requests: number): Pro
   }
 }
 
-/** The least of several, in microseconds. */
+/** Minimum of several measurements, in microseconds. */
 function verification(): number {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const signature = sign('sha256', body, privateKey);
@@ -224,5 +224,5 @@ for (const scenario of chosen) {
   rows.push([scenario.name, figure(base), figure(more)]);
 }
 console.log(table([['component', 'base µs', 'more µs'], ...rows]));
-// What was started for the components would hold this process.
+// Resources opened for the components would keep this process alive.
 process.exit();

@@ -108,13 +108,13 @@ async function withPeers({ scenarios, charts }: Options, peers: readonly Peer[],
   return outcomes;
 }
 
-/** A peer may lack figures; the gateway and what it is compared with may not. */
+/** A peer may lack results; the gateway and its reference may not. */
 function isFailed(outcome: Outcome | ContestOutcome): boolean {
   if (!('standings' in outcome)) return 'failed' in outcome;
   return [floor, gateway].some(({ name }) => !outcome.standings.some((standing) => standing.name === name));
 }
 
-/** What is compared in a scenario. */
+/** The two programs compared in a scenario. */
 function programsOf(scenario: Scenario): readonly [Subject, Subject] {
   if (scenario.accessLog) return [gateway, loggingGateway];
   if (scenario.routes) return [gatewayOfFew, gateway];

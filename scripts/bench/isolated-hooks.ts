@@ -5,7 +5,7 @@ import { atBackend, definePlugin, Reply } from '#contract';
 import { silentSinks } from '../../kernel/contract/internal.ts';
 import { createGateway } from '../../kernel/sluice.ts';
 
-/** What a handler in a thread of its own costs, beside one in the thread of the gateway. */
+/** Measures the cost of a handler in a separate thread, compared with one in the gateway's thread. */
 
 const CALLS = 500;
 const ROUNDS = 25;
@@ -16,7 +16,7 @@ const elements = (isolate: boolean) => {
     middleware: () => (ctx, request, next) => next(), requestModifier: () => () => {} };`;
 };
 
-/** Answers in the place of a backend, at once. */
+/** Responds immediately in place of a backend. */
 const answer = definePlugin({
   name: 'bench/answer',
   description: 'Answers.',
@@ -31,13 +31,13 @@ const backend = [{ url_pattern: '/', extra_config: { 'bench/answer': {} } }];
 const endpoint = (path: string, extra: object) => ({ endpoint: path, extra_config: extra, backend });
 
 interface Cost {
-  /** Processor time of all threads, in microseconds. */
+  /** CPU time of all threads, in microseconds. */
   readonly cpu: number;
   /** In microseconds. */
   readonly time: number;
 }
 
-/** What a call of each path costs: the least of several rounds, in which all of them take turns. */
+/** Cost of a call to each path: the minimum of several rounds, in which the paths alternate. */
 async function measure(paths: readonly string[], run: (path: string) => Promise<unknown>): Promise<Map<string, Cost>> {
   const costs = new Map<string, Cost>();
   for (let round = 0; round < ROUNDS; round++) {
@@ -54,7 +54,7 @@ async function measure(paths: readonly string[], run: (path: string) => Promise<
   return costs;
 }
 
-/** Writes a line for each kind: what it costs more than no handler. */
+/** Writes a line for each kind with its additional cost over no handler. */
 export async function measureIsolated(write: (line: string) => void): Promise<void> {
   const folder = `${mkdtempSync(join(tmpdir(), 'bench-'))}/`;
   writeFileSync(join(folder, 'far.js'), elements(true));

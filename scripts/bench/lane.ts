@@ -3,20 +3,20 @@ import type { Usage } from './probe.ts';
 import type { Scenario } from './scenario.ts';
 import { verifyLoad, verifySample } from './verify.ts';
 
-/** One of the two that a scenario compares, under load. */
+/** One of the two programs that a scenario compares, under load. */
 export interface Lane {
   readonly name: string;
   readonly origin: string;
   readonly scenario: Scenario;
-  /** Sent with the samples. */
+  /** Headers sent with the sample requests. */
   readonly headers: Readonly<Record<string, string>> | undefined;
-  /** Puts load on it, as much as the connections carry or so many requests a second. */
+  /** Generates load, as much as the connections carry or at a fixed number of requests a second. */
   load(seconds: number, rate?: number): Promise<Slice>;
-  /** Checks what can only be seen afterwards. @throws Error when the log lacks lines. */
+  /** Performs the checks that are only possible afterwards. @throws Error when the log lacks lines. */
   finish(requests: number): Promise<void>;
 }
 
-/** What came of a time under load. */
+/** Result of a period under load. */
 export interface Slice {
   readonly report: LoadReport;
   readonly userMicros: number;
@@ -24,10 +24,10 @@ export interface Slice {
   readonly residentBytes: number;
 }
 
-/** The figures of a round, of all its slices. */
+/** Result of a round, over all its slices. */
 export interface Round {
   readonly requests: number;
-  /** CPU time of a request, of the program and of the system on its behalf. */
+  /** CPU time per request, of the program and of the kernel on its behalf. */
   readonly cpuMicros: number;
   readonly userMicros: number;
   readonly systemMicros: number;
@@ -38,7 +38,7 @@ export interface Round {
   readonly residentMiB: number;
 }
 
-/** Measures what a process used while it was under load. */
+/** Measures the resources that a process uses under load. */
 export async function sliceOf(usage: () => Promise<Usage>, load: () => Promise<LoadReport>): Promise<Slice> {
   const before = await usage();
   const report = await load();
@@ -51,7 +51,7 @@ export async function sliceOf(usage: () => Promise<Usage>, load: () => Promise<L
   };
 }
 
-/** Checks the answers and adds the slices up; of latencies the mean of the slices. @throws Error naming the lane. */
+/** Checks the responses and sums up the slices; latencies are averaged. @throws Error naming the lane. */
 export async function roundOf(lane: Lane, slices: readonly Slice[]): Promise<Round> {
   try {
     const bodyBytes = await verifySample(lane.origin, lane.scenario, lane.headers);

@@ -10,7 +10,7 @@ import { FEW, routed } from './routes.ts';
 import { type Attached, configWith, endpointOf, type Scenario } from './scenario.ts';
 import { launch, type Setup, type Subject } from './subject.ts';
 
-/** What stands under load, and its end. */
+/** The lanes under load, and how to close them. */
 export interface Lanes {
   readonly lanes: readonly Lane[];
   close(): Promise<void>;
@@ -18,7 +18,7 @@ export interface Lanes {
 
 const GATEWAYS_FILE = join(import.meta.dirname, 'gateways.ts');
 
-/** Each subject a process of its own. @throws Error when one does not start. */
+/** Opens each subject in a separate process. @throws Error when one does not start. */
 export async function openApart(scenario: Scenario, subjects: readonly Subject[], plan: Plan): Promise<Lanes> {
   const lanes: Lane[] = [];
   const stops: (() => Promise<void>)[] = [];
@@ -36,7 +36,7 @@ export async function openApart(scenario: Scenario, subjects: readonly Subject[]
   }
 }
 
-/** A subject in a process of its own. @param index no other in the same folder has it. @throws Error when it does not start. */
+/** Opens a subject in a separate process. @param index unique within the folder. @throws Error when it does not start. */
 export async function openOne(scenario: Scenario, subject: Subject, index: number, plan: Plan) {
   const { generator, folder } = plan;
   const logFile = join(folder, `${index}-${scenario.name}.log`);
@@ -61,7 +61,7 @@ export async function openOne(scenario: Scenario, subject: Subject, index: numbe
   return { lane, stop: child.stop };
 }
 
-/** The gateway without and with the components, in one process. @throws Error when it does not start. */
+/** Opens the gateway without and with the components, in one process. @throws Error when it does not start. */
 export async function openTogether(scenario: Scenario, subjects: readonly Subject[], plan: Plan): Promise<Lanes> {
   const { connections, folder } = plan;
   const attached = scenario.attach!(folder);
@@ -92,7 +92,7 @@ export async function openTogether(scenario: Scenario, subjects: readonly Subjec
   return { lanes, close };
 }
 
-/** What the generator is asked for, but for the time. */
+/** Order for the generator, without the duration. */
 export function orderOf(
   origin: string,
   { path, status, echoes, connections = Number.POSITIVE_INFINITY }: Scenario,
@@ -103,14 +103,14 @@ export function orderOf(
   return { ...order, paths, status, bodyLength: echoes };
 }
 
-/** A program's configuration, with the path that shows that it answers. */
+/** A program's configuration, with the path of a readiness check. */
 interface Prepared extends Setup {
   readonly path: string;
-  /** Asked for in turn, where it is not that one. */
+  /** Paths to request in turn, if not that one. */
   readonly paths: readonly string[] | undefined;
 }
 
-/** Writes the gateway's configuration, and the subject's own. */
+/** Writes the gateway's configuration and the subject's own. */
 async function setUp(
   subject: Subject,
   scenario: Scenario,

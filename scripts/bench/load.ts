@@ -4,26 +4,26 @@ import { Pool } from 'undici';
 import { bodyOf } from './payloads.ts';
 
 /**
- * The load generator for machines without wrk, a process of its own: as many requests as the connections carry, one at a
- * time on each, or so many a second. For each message, a `LoadOrder`, its parent gets a `LoadReport`.
+ * Load generator for machines without wrk, as a separate process: sends as many requests as the connections carry, one
+ * at a time on each, or at a fixed rate. For each message, a `LoadOrder`, it sends a `LoadReport` to its parent.
  */
 export interface LoadOrder {
   readonly url: string;
   readonly connections: number;
   readonly seconds: number;
-  /** Requests a second, however slow the answers are. Default: one after another on each connection. */
+  /** Requests a second, regardless of response times. Default: one after another on each connection. */
   readonly rate?: number | undefined;
-  /** File with a list of headers to send, one set after another. Default: none are sent. */
+  /** File with a list of header sets to send in turn. Default: none. */
   readonly headersFile?: string | undefined;
-  /** Asked for in turn, in place of the path of `url`. */
+  /** Paths to request in turn, in place of the path of `url`. */
   readonly paths?: readonly string[] | undefined;
-  /** Status of a right answer. Default: any of 2xx. */
+  /** Expected status code. Default: any 2xx. */
   readonly status?: number | undefined;
-  /** Length of the body that is posted. Default: none is, requests are GET. */
+  /** Length of the posted body. Default: no body; requests are GET. */
   readonly bodyLength?: number | undefined;
 }
 
-/** What the generator saw. `wrong` counts answers other than 2xx and requests that failed; the first is described. */
+/** Results of the generator. `wrong` counts failed requests and responses with an unexpected status; the first one is described. */
 export interface LoadReport {
   readonly requests: number;
   readonly bodyBytes: number;
@@ -34,7 +34,7 @@ export interface LoadReport {
   readonly p99Millis: number;
 }
 
-/** Longest wait for one answer, in milliseconds. */
+/** Maximum time to wait for one response, in milliseconds. */
 const PATIENCE_MS = 5000;
 
 const pools = new Map<string, Pool>();
@@ -42,7 +42,7 @@ const headerSets = new Map<string | undefined, { readonly sets: readonly Headers
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Sends requests until the time is over; the connections stay for the next order. */
+/** Sends requests until the time is over; the connections are kept for the next order. */
 async function load(order: LoadOrder): Promise<LoadReport> {
   const { connections, seconds, rate, bodyLength } = order;
   const headers = headersOf(order.headersFile);
@@ -93,14 +93,14 @@ async function load(order: LoadOrder): Promise<LoadReport> {
     );
   }
 
-  /** One request after another. */
+  /** Sends one request after another. */
   function keepAsking(until: number, done: () => void): void {
     const started = performance.now();
     if (started >= until) done();
     else ask(started, () => keepAsking(until, done));
   }
 
-  /** Each millisecond those that are due; one that finds all connections busy waits, and its wait counts. */
+  /** Sends the requests due in each millisecond; a request that finds all connections busy waits, and its wait is included in the latency. */
   async function askSteadily(perSecond: number, from: number, until: number): Promise<void> {
     const open = new Set<Promise<void>>();
     let sent = 0;
@@ -147,7 +147,7 @@ function poolOf(origin: string, connections: number): Pool {
   return pool;
 }
 
-/** What is sent one after another, over several orders too: an order goes on where the one before it ended. */
+/** Header sets to send in turn, continued across orders. */
 function headersOf(file: string | undefined) {
   let headers = headerSets.get(file);
   if (!headers) {

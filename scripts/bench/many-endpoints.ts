@@ -1,4 +1,4 @@
-/** Endpoints as an operator with very many of them has them, and a path that the last one answers. */
+/** Configuration with very many endpoints, and a path that the last one serves. */
 export interface ManyEndpoints {
   readonly endpoints: readonly object[];
   readonly path: string;
@@ -17,7 +17,7 @@ export function manyEndpoints(count: number): ManyEndpoints {
   return { endpoints, path: pathOf(count - 1) };
 }
 
-/** A path that the endpoint answers. */
+/** A path that the endpoint serves. */
 export function pathOf(index: number): string {
   return template(index).replace(/\{\w+\}/g, '42');
 }

@@ -12,11 +12,11 @@ export interface Plan {
   readonly rounds: number;
   readonly seconds: number;
   readonly connections: number;
-  /** For configurations and outputs. */
+  /** Folder for configurations and outputs. */
   readonly folder: string;
 }
 
-/** What one program showed in one scenario, over all rounds. */
+/** Result of one program in one scenario, over all rounds. */
 export interface Side {
   readonly cpuMicros: Spread;
   readonly userMicros: Spread;
@@ -24,31 +24,31 @@ export interface Side {
   readonly requestsPerSecond: Spread;
   readonly p50Millis: Spread;
   readonly p99Millis: Spread;
-  /** CPU time over elapsed time: about 1 when the main thread was never idle. */
+  /** CPU time relative to elapsed time: about 1 when the main thread was never idle. */
   readonly busy: Spread;
   /** Memory at the end of each round. */
   readonly residentMiB: Spread;
 }
 
-/** CPU of the second program over CPU of the first, round by round. */
+/** CPU time of the second program relative to the first, round by round. */
 export interface Comparison {
   readonly base: Side;
   readonly subject: Side;
   readonly ratio: Spread;
-  /** The difference of the two, in microseconds, round by round. */
+  /** Difference of the two, in microseconds, round by round. */
   readonly more: Spread;
 }
 
-/** Longest time under load before the figures count, in seconds: by then the compiler is done with the hot path. */
+/** Maximum time under load before measuring, in seconds: by then the hot path is compiled. */
 export const WARM_UP_SECONDS = 4;
 
-/** How long one has its turn before the other when both stand in one process, in seconds. */
+/** Length of a turn when both run in one process, in seconds. */
 const SLICE_SECONDS = 0.1;
 
 /**
- * Runs two programs side by side on one scenario, in turns: a round each, or, for a component, slices of a round, with
- * both gateways in one process.
- * @throws Error naming the program whose answer was wrong.
+ * Runs two programs side by side on one scenario, alternating round by round or, for a component, by slices of a round,
+ * with both gateways in one process.
+ * @throws Error naming the program whose response was wrong.
  */
 export async function compare(scenario: Scenario, first: Subject, second: Subject, plan: Plan): Promise<Comparison> {
   const open = scenario.attach ? openTogether : openApart;
@@ -73,7 +73,7 @@ export async function compare(scenario: Scenario, first: Subject, second: Subjec
   }
 }
 
-/** Each lane is under load for `seconds`, in slices; who is first changes from turn to turn. */
+/** Puts each lane under load for `seconds`, in slices; the first one alternates from turn to turn. */
 async function inTurns(lanes: readonly Lane[], seconds: number, slice: number) {
   const slices = new Map(lanes.map((lane) => [lane, [] as Awaited<ReturnType<Lane['load']>>[]]));
   const turns = Math.round(seconds / slice);

@@ -1,5 +1,5 @@
-// Messages a second and µs of CPU for each, through the components and with the bare client library:
-// `node scripts/bench/messages.ts [nats] [kafka] [amqp] [sqs]`. The brokers are those of the tests.
+// Measures messages a second and µs of CPU per message, through the components and with the bare client library: `node
+// scripts/bench/messages.ts [nats] [kafka] [amqp] [sqs]`. Uses the brokers of the tests.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -26,12 +26,12 @@ import { startKafka } from '../../test/support/kafka.ts';
 import { startNats } from '../../test/support/nats.ts';
 import { startRabbit } from '../../test/support/rabbitmq.ts';
 
-/** Requests at the same time. */
+/** Concurrent requests. */
 const LANES = 50;
 const COUNT = 20_000;
 const body = JSON.stringify({ id: 7, text: 'x'.repeat(80) });
 
-/** Does something so often, by several at once, and says what each message costs. */
+/** Runs an action repeatedly, with several in parallel, and prints the cost per message. */
 async function measure(
   name: string,
   once: () => Promise<unknown>,
@@ -69,7 +69,7 @@ async function benchNats(): Promise<void> {
   const publisher = await openHarness(publisherPlugin, 'backend', { topic_url: 'bench' }, around);
   await measure('NATS, backend/pubsub/publisher', () => publisher.send({ method: 'POST', body }));
   const subscriber = await openHarness(subscriberPlugin, 'backend', { subscription_url: 'bench' }, around);
-  // One message for each request, so that none is dropped.
+  // One message per request, so that none is dropped.
   await measure('NATS, bare publish and backend/pubsub/subscriber', async () => {
     const reply = subscriber.send('GET /');
     await publish();
@@ -98,7 +98,7 @@ async function benchKafka(): Promise<void> {
   await consumer.close(true);
   const reader = { topics: ['bench'], cluster, group: { id: 'bench' } };
   const subscriber = await openHarness(kafkaSubscriber, 'backend', { reader }, { plugins: [json] });
-  // A new group begins at the newest record: what is read is written beside it.
+  // A new group starts at the newest record, so the records to read are written concurrently.
   await subscriber.send('GET /');
   await measure('Kafka, both components: write and read', async () => {
     const reply = subscriber.send('GET /');
@@ -129,7 +129,7 @@ async function benchAmqp(): Promise<void> {
 
   let consumed = 0;
   let awaited = { until: -1, resolve: () => {} };
-  /** Publishes so many at a time, and is done when they are consumed. */
+  /** Publishes a number of messages in parallel, and resolves when they are consumed. */
   const consumedAll = async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     awaited = { until: consumed + LANES, resolve };
@@ -162,7 +162,7 @@ async function benchAmqp(): Promise<void> {
       },
     },
   );
-  // It connects after a second; what is published before is not routed.
+  // It connects after a second; messages published before that are not routed.
   while (consumed === atFirst) {
     await publish('agent');
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -184,7 +184,7 @@ async function benchAmqp(): Promise<void> {
 async function benchSqs(): Promise<void> {
   const port = await freePort();
   const endpoint = `http://127.0.0.1:${port}`;
-  // In a process of its own, whose CPU is not counted.
+  // In a separate process, whose CPU time is not counted.
   const env = { ...process.env, FAUXQS_PORT: String(port), FAUXQS_LOGGER: 'false' };
   const server = spawn(process.execPath, ['node_modules/fauxqs/dist/server.js'], { env, stdio: 'ignore' });
   await until(() =>
@@ -205,7 +205,7 @@ async function benchSqs(): Promise<void> {
   await measure('SQS, bare: send', send, COUNT / 10);
   const { host, pathname } = new URL(QueueUrl);
   const place = `${host}${pathname}?region=us-east-1&endpoint=${endpoint}`;
-  // What HTTP carries has no harness: these go through a whole gateway.
+  // Components over HTTP have no harness: these run through a whole gateway.
   const endpointOf = (path: string, method: string, extra_config: object) => ({
     endpoint: path,
     method,

@@ -3,20 +3,20 @@ import { join } from 'node:path';
 import type { Child } from './children.ts';
 import type { Usage } from './probe.ts';
 
-/** Ticks a second in /proc/<pid>/stat: a constant of the Linux interface on every architecture Node runs on. */
+/** Clock ticks per second in /proc/<pid>/stat: a constant of the Linux interface on every architecture that Node.js supports. */
 const TICKS_PER_SECOND = 100;
 const PATIENCE_MS = 5000;
 const hasProc = existsSync('/proc/self/stat');
 
-/** What must be added to the start of a Node program for `usageOf` to work. */
+/** Options to add to the start of a Node.js program for `usageOf` to work. */
 export const probeOptions = {
   nodeFlags: hasProc ? [] : ['--import', join(import.meta.dirname, 'probe.ts')],
   ipc: !hasProc,
 } as const;
 
 /**
- * CPU time since the start of the process, of all its threads and of the processes it started, also of those that have
- * ended, and the resident memory of all of them now: pages that several share count for each.
+ * CPU time since the start of the process, including all its threads and the processes it started, even those that have
+ * ended, and the current resident memory of all of them: shared pages count for each.
  */
 export async function usageOf(child: Child): Promise<Usage> {
   if (!hasProc) return askUsage(child);
@@ -25,7 +25,7 @@ export async function usageOf(child: Child): Promise<Usage> {
   return { userMicros: sum('userMicros'), systemMicros: sum('systemMicros'), residentBytes: sum('residentBytes') };
 }
 
-/** A process and those it started that are still running. */
+/** A process and its running descendants. */
 function familyOf(pid: number): readonly number[] {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
     readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
@@ -46,7 +46,7 @@ function readUsage(pid: number): Usage {
   };
 }
 
-/** The same to the microsecond, of a program that has loaded probe.ts: for short times. */
+/** The same with a resolution of a microsecond, for programs that have loaded probe.ts: for short periods. */
 export function askUsage(child: Child): Promise<Usage> {
   return child.message<Usage>(PATIENCE_MS, 'usage');
 }

@@ -20,7 +20,7 @@ const { values } = parseArgs({
 const messages = positive('messages', values.messages, true);
 const rounds = positive('rounds', values.rounds, true);
 
-/** A message of each vendor that streams server-sent events. */
+/** A sample message of each vendor that streams server-sent events. */
 const vendors = {
   openai: [
     'v1',
@@ -90,7 +90,7 @@ async function open(vendor: Vendor, format: string) {
 
 type Lane = Awaited<ReturnType<typeof open>>;
 
-/** @returns the microseconds of a message. */
+/** @returns microseconds per message. */
 async function turn(lane: Lane): Promise<number> {
   const start = process.cpuUsage();
   const { statusCode } = await lane.inject({ method: 'POST', url: '/ask', payload: { contents: 'hi' } });

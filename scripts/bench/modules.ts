@@ -13,7 +13,7 @@ export const plugin = {
 };
 `;
 
-/** A folder with a module whose handlers do nothing. */
+/** Creates a folder with a module whose handlers do nothing. */
 export function emptyModule(folder: string): string {
   const modules = join(folder, 'modules/');
   mkdirSync(modules, { recursive: true });

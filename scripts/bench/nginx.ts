@@ -2,7 +2,7 @@ import { resources, small } from './payloads.ts';
 
 export const NGINX_ADVICE = 'apt-get install nginx-light';
 
-/** What starts nginx in the foreground with the configuration in a folder. */
+/** Arguments that start nginx in the foreground with the configuration in a folder. */
 export function nginxArguments(folder: string): readonly string[] {
   return ['-p', folder, '-c', 'nginx.conf', '-e', 'stderr'];
 }
@@ -24,7 +24,7 @@ ${http}
 `;
 }
 
-/** nginx as the backend: the same bytes and headers as upstream.ts, as files that stay open. */
+/** nginx as the backend: serves the same bytes and headers as upstream.ts, from files that stay open. */
 export function nginxBackend(port: number): Readonly<Record<string, string>> {
   const server = `default_type application/json;
 etag off;

@@ -6,24 +6,24 @@ import { scenarios } from './scenarios.ts';
 import { type Backend, backends } from './stage.ts';
 import { paths } from './work.ts';
 
-/** What the command line asks for. */
+/** Command-line options. */
 export interface Options {
   readonly rounds: number;
   readonly seconds: number;
   readonly connections: number;
   readonly scenarios: readonly Scenario[];
-  /** Compare every base with itself. */
+  /** Compares every base with itself. */
   readonly noise: boolean;
-  /** File for the figures as JSON. */
+  /** File for the results as JSON. */
   readonly json: string | undefined;
-  /** Other gateways to run beside this one; undefined to compare it with its base alone. */
+  /** Other gateways to run in comparison; undefined to compare this one only with its base. */
   readonly peers: readonly Peer[] | undefined;
   /** Folder for a chart of each scenario with peers. */
   readonly charts: string | undefined;
   readonly backend: Backend;
 }
 
-/** @throws Error when an option is unknown or its value makes no sense. */
+/** @throws Error for an unknown option or an invalid value. */
 export function readOptions(args: readonly string[]): Options {
   const text = { type: 'string' } as const;
   const { values } = parseArgs({
@@ -56,21 +56,21 @@ export function readOptions(args: readonly string[]): Options {
   };
 }
 
-/** @param text names with commas between, or `all`. @throws Error where they cannot be measured. */
+/** @param text comma-separated names, or `all`. @throws Error for names that cannot be measured. */
 function peersOf(text: string): readonly Peer[] {
   if (process.platform !== 'linux')
     throw new Error('--peers reads the CPU time of programs from /proc: it needs Linux');
   return text === 'all' ? peers : text.split(',').map((name) => pick('peers', name, peers));
 }
 
-/** A number above zero. @throws Error otherwise. */
+/** Parses a number above zero. @throws Error otherwise. */
 export function positive(option: string, text: string, whole: boolean): number {
   const value = Number(text);
   if (value > 0 && Number.isFinite(value) && (!whole || Number.isInteger(value))) return value;
   throw new Error(`--${option} must be a ${whole ? 'whole ' : ''}number above 0, not "${text}"`);
 }
 
-/** One of some, by name. @throws Error when there is none of that name. */
+/** Finds an item by name. @throws Error for an unknown name. */
 export function pick<T extends { readonly name: string }>(option: string, name: string, choice: readonly T[]): T {
   const match = choice.find((one) => one.name === name);
   if (match) return match;

@@ -3,7 +3,7 @@ const words =
     ' ',
   );
 
-/** The same numbers on every run, each from 0 up to but not including `below`. */
+/** Reproducible random numbers, each from 0 up to but not including `below`. */
 function dice(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -16,7 +16,7 @@ function sentence(roll: (below: number) => number, length: number): string {
   return Array.from({ length }, () => words[roll(words.length)]!).join(' ');
 }
 
-/** Lengthens the string field `note` until the JSON text has exactly so many bytes. */
+/** Lengthens the string field `note` until the JSON text has exactly the given number of bytes. */
 function fill<T extends { note: string }>(object: T, bytes: number): T {
   const missing = bytes - Buffer.byteLength(JSON.stringify(object));
   if (missing < 0) throw new RangeError(`payload is ${-missing} bytes too long`);
@@ -42,10 +42,10 @@ function user(roll: (below: number) => number, id: number) {
   };
 }
 
-/** What the small endpoints work on: an object of exactly 1 KiB of JSON, nested three deep. */
+/** Data of the small endpoints: an object of exactly 1 KiB of JSON, nested three deep. */
 export const small = fill({ ...user(dice(1), 4711), orders: orders(dice(5), 6) }, 1024);
 
-/** The objects of the merge, 1 KiB each. All have the keys `id` and `note`: the last one's must win. */
+/** The objects of the merge, 1 KiB each. All have the keys `id` and `note`: those of the last one must win. */
 export const members = {
   a: fill({ id: 1, profile: user(dice(2), 1), visits: numbers(dice(6), 45), note: 'a' }, 1024),
   b: fill({ id: 2, orders: orders(dice(3), 11), note: 'b' }, 1024),
@@ -65,7 +65,7 @@ function orders(roll: (below: number) => number, length: number) {
   }));
 }
 
-/** What the large endpoint works on: exactly 64 KiB of JSON, records of mixed types, some text beyond ASCII. */
+/** Data of the large endpoint: exactly 64 KiB of JSON, records of mixed types, with some non-ASCII text. */
 export const large = fill(records(dice(4)), 64 * 1024);
 
 function records(roll: (below: number) => number) {
@@ -79,7 +79,7 @@ function records(roll: (below: number) => number) {
   return { page: 1, total: items.length, items, note: '' };
 }
 
-/** What the backend responds with, by path. */
+/** Responses of the backend, by path. */
 export const resources: Readonly<Record<string, unknown>> = {
   '/small': small,
   '/large': large,
@@ -88,7 +88,7 @@ export const resources: Readonly<Record<string, unknown>> = {
   '/part/c': members.c,
 };
 
-/** What is posted: the bytes count up, so that one that is missing is seen. */
+/** Body to post: the bytes count up, so that a missing one is detected. */
 export function bodyOf(length: number): Buffer {
   let body = bodies.get(length);
   if (!body) {

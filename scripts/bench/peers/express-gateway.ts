@@ -41,7 +41,7 @@ export function gatewayConfiguration(scenario: string, port: number, upstream: s
   };
 }
 
-/** What its generator writes, with the database in the process. */
+/** Configuration as written by its generator, with an in-process database. */
 const systemConfiguration = {
   db: { redis: { emulate: true, namespace: 'EG' } },
   crypto: { cipherKey: 'bench', algorithm: 'aes256', saltRounds: 10 },

@@ -5,7 +5,7 @@ import type { Peer } from './peer.ts';
 
 const SOURCE = join(import.meta.dirname, '../go-floor');
 
-/** What floor.ts is in Node: a program by hand, with the standard library alone. */
+/** The Go equivalent of floor.ts: hand-written, with the standard library alone. */
 export const goFloor: Peer = {
   name: 'go-floor',
   scenarios: Object.keys(paths),

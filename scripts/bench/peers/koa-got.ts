@@ -1,7 +1,7 @@
 import { ownVersion } from '../programs.ts';
 import { COLLECTED, nodeServer, type Peer } from './peer.ts';
 
-/** Both are packages that the project has anyway: nothing is installed. */
+/** Both packages are dependencies of the project: nothing is installed. */
 export const koaGot: Peer = {
   name: 'koa-got',
   scenarios: COLLECTED,
