@@ -5,8 +5,8 @@ import { componentTypes } from './build/component-types.ts';
 import { imports } from './build/imports.ts';
 
 /**
- * Builds `dist/`, what the published package runs: the code in few files, types, also those of all components, its own
- * names for `#contract` and `#kernel`, and the reference of every namespace.
+ * Builds `dist/`, the content of the published package: the code in few files, types, including those of all
+ * components, its own names for `#contract` and `#kernel`, and the reference of every namespace.
  */
 rmSync('dist', { recursive: true, force: true });
 execFileSync('tsc', ['--project', 'tsconfig.build.json', '--emitDeclarationOnly'], { stdio: 'inherit' });

@@ -1,6 +1,6 @@
 /**
- * Loaded before a measured program (`node --import`) where /proc cannot be read: answers the message `usage` with what
- * the process has used. It keeps no process alive.
+ * Preloaded into a measured program (`node --import`) where /proc cannot be read: responds to the message `usage` with
+ * the resource usage of the process. Does not keep the process alive.
  */
 export interface Usage {
   readonly userMicros: number;

@@ -4,20 +4,20 @@ import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** A program that is not part of the project. */
+/** A third-party program. */
 export interface Program {
   readonly version: string;
-  /** The executable, or the folder whose `node_modules` has the packages. */
+  /** Path of the executable, or of the folder whose `node_modules` contains the packages. */
   readonly path: string;
 }
 
-/** What one installation may take, in milliseconds. */
+/** Timeout of one installation, in milliseconds. */
 const PATIENCE_MS = 600_000;
 
-/** Where Debian has servers; a user's PATH does not name it. */
+/** Folders in which Debian installs servers, which are not on a user's PATH. */
 const SERVERS = ['/usr/sbin', '/usr/local/sbin'];
 
-/** Where an executable is; undefined when it is not on PATH. */
+/** Path of an executable; undefined when it is not on PATH. */
 export function findProgram(name: string, path = process.env['PATH'] ?? ''): string | undefined {
   for (const folder of [...path.split(delimiter), ...SERVERS]) {
     const file = join(folder, name);
@@ -29,14 +29,14 @@ export function findProgram(name: string, path = process.env['PATH'] ?? ''): str
   return undefined;
 }
 
-/** The same for a program that must be there. @param advice how to get it. @throws Error with the advice. */
+/** Path of a required executable. @param advice how to install it. @throws Error with the advice. */
 export function requireProgram(name: string, advice: string): string {
   const file = findProgram(name);
   if (file === undefined) throw new Error(`${name} is not on the PATH: ${advice}`);
   return file;
 }
 
-/** What a program writes to both outputs. @throws Error with its last line when it fails. */
+/** Combined output of a program. @throws Error with its last line when it fails. */
 export async function outputOf(file: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
   const options = { env: { ...process.env, ...env }, timeout: PATIENCE_MS, maxBuffer: 2 ** 26 };
   const running = promisify(execFile)(file, args, options);
@@ -54,13 +54,13 @@ export async function outputOf(file: string, args: readonly string[], env: NodeJ
   }
 }
 
-/** Where installed programs stay from run to run: `$XDG_CACHE_HOME/sluice-bench`, else under `~/.cache`. */
+/** Cache folder for installed programs: `$XDG_CACHE_HOME/sluice-bench`, else under `~/.cache`. */
 export function cacheFolder(): string {
   return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'sluice-bench');
 }
 
 /**
- * Packages of npm, installed at first use; no script of theirs is run. The first one gives the version.
+ * Packages from npm, installed at first use without running their scripts. The first one determines the version.
  * @param packages exact versions by name.
  * @throws Error when npm cannot install them.
  */
@@ -74,7 +74,7 @@ export async function npmPackages(packages: Readonly<Record<string, string>>): P
   return { version, path };
 }
 
-/** A program of a Go module, built at first use. @throws Error when there is no Go or the build fails. */
+/** A program of a Go module, built at first use. @throws Error when Go is not installed or the build fails. */
 export async function goProgram(name: string, module: string, version: string): Promise<Program> {
   const go = requireProgram('go', `install Go, or put ${name} on the PATH`);
   const path = await installed(`${name}-${version}`, name, async (folder) => {
@@ -83,7 +83,7 @@ export async function goProgram(name: string, module: string, version: string): 
   return { version, path: join(path, name) };
 }
 
-/** A folder of the cache, filled at first use; what is filled half is not taken for whole. */
+/** A folder of the cache, filled at first use; an incomplete folder is not used. */
 async function installed(name: string, proof: string, fill: (folder: string) => Promise<void>): Promise<string> {
   const folder = join(cacheFolder(), name.replaceAll('/', '_'));
   if (isThere(join(folder, proof))) return folder;
@@ -111,7 +111,7 @@ function isThere(file: string): boolean {
   }
 }
 
-/** The version of a package that the project itself depends on. */
+/** Version of a package that the project itself depends on. */
 export function ownVersion(name: string): string {
   const file = join(dirname(dirname(import.meta.dirname)), 'node_modules', name, 'package.json');
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;

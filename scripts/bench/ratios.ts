@@ -2,21 +2,21 @@ import type { ContestOutcome } from './contest-report.ts';
 import type { Outcome } from './report.ts';
 import { gateway } from './subject.ts';
 
-/** What is committed. */
+/** Committed expectations. */
 export interface Expected {
-  /** How far a ratio may lie above what is expected, as a share of it. */
+  /** Tolerance for ratios above the expected value, as a share of it. */
   readonly tolerance: number;
-  /** CPU time of the gateway over that of the floor, by scenario. */
+  /** CPU time of the gateway relative to the floor, by scenario. */
   readonly ratios: Readonly<Record<string, number>>;
 }
 
-/** One scenario's line. */
+/** Result line of one scenario. */
 export interface Verdict {
   readonly isRight: boolean;
   readonly text: string;
 }
 
-/** The gateway's ratios in the JSON of a run, by scenario; those without figures are not there. @throws Error when it is none. */
+/** Ratios of the gateway in the JSON of a run, by scenario; scenarios without results are omitted. @throws Error for invalid JSON. */
 export function ratiosOf(run: unknown): ReadonlyMap<string, number> {
   const { scenarios } = run as { scenarios?: readonly (Outcome | ContestOutcome)[] };
   if (!Array.isArray(scenarios)) throw new Error('the file is not the JSON of a run of the benchmark');
@@ -34,7 +34,7 @@ function ratioOf(outcome: Outcome | ContestOutcome): number | undefined {
   return outcome.standings.find(({ name }) => name === gateway.name)?.ratio?.median;
 }
 
-/** A scenario without figures is wrong; one that costs much less is right, and its line says that the file is out of date. */
+/** A scenario without results fails; one that costs much less passes, and its line says that the file is out of date. */
 export function compareRatios(ratios: ReadonlyMap<string, number>, { tolerance, ratios: all }: Expected): Verdict[] {
   return Object.entries(all).map(([name, expected]) => {
     const ratio = ratios.get(name);

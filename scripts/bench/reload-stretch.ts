@@ -31,7 +31,7 @@ const { values } = parseArgs({
 });
 const reloads = positive('reloads', values.reloads, true);
 
-/** The longest time between two turns of the event loop since it was made, and the most CPU of its thread, in milliseconds. */
+/** Tracks the longest time between two turns of the event loop since its creation, and the most CPU time of its thread, in milliseconds. */
 class Turns {
   longest = 0;
   most = 0;
@@ -72,13 +72,13 @@ function heapMb(): number {
   return process.memoryUsage().heapUsed / 2 ** 20;
 }
 
-/** CPU milliseconds of this thread. */
+/** CPU time of this thread, in milliseconds. */
 function threadMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }
 
-/** CPU milliseconds of the process. */
+/** CPU time of the process, in milliseconds. */
 function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;

@@ -87,7 +87,7 @@ async function measure(size: number, { folder, upstream }: Stage, generator: Gen
     await generator.run({ ...load, seconds: 3 });
     for (let round = 0; round < rounds; round++) {
       steady.push(await generator.run(load));
-      // Written before, so that the load is disturbed by the gateway alone.
+      // Prepared in advance, so that only the gateway disturbs the load.
       const next = Array.from({ length: Math.floor((seconds * 1000) / everyMs) }, () => written(++revision));
       const timer = setInterval(() => {
         const file = next.shift();
@@ -104,14 +104,14 @@ async function measure(size: number, { folder, upstream }: Stage, generator: Gen
   }
 }
 
-/** With another timeout for one of them, unless the service is what changes. The last one is the one that is called. */
+/** Changes the timeout of one endpoint, unless the service is to change. The last endpoint is the one that is called. */
 function changed(endpoints: readonly object[], revision: number): readonly object[] {
   if (values.change === 'service' || revision === 0) return endpoints;
   const at = (revision * 7919) % (endpoints.length - 1);
   return endpoints.with(at, { ...endpoints[at], timeout: `${5_000 + revision}ms` });
 }
 
-/** Configurations that came after the first, by the log. */
+/** Number of configurations applied after the first one, according to the log. */
 function served(child: Child): number {
   return child.output().match(/now serving revision \d+/g)?.length ?? 0;
 }

@@ -2,10 +2,10 @@ import type { Comparison, Side } from './measure.ts';
 import type { Spread } from './spread.ts';
 import { table } from './table.ts';
 
-/** One scenario's figures, or why there are none. */
+/** Results of one scenario, or the reason why there are none. */
 export type Outcome = { readonly name: string } & (Comparison | { readonly failed: string });
 
-/** The figures for people: medians, in brackets the least and the greatest round. */
+/** Formats the results as text: medians, with the minimum and maximum round in parentheses. */
 export function describe(outcomes: readonly Outcome[]): string {
   const head = [
     'scenario',

@@ -1,6 +1,6 @@
-// What becomes of messages while the gateway is reloaded and the broker restarted under traffic:
-// `node scripts/bench/restarts.ts [nats] [kafka] [amqp] [agent-nats] [agent-kafka] [agent-amqp] [--reloads 100] [--restarts 10]`.
-// The brokers are those of the tests; for an agent, arrived is what its backend got.
+// Tests message delivery while the gateway is reloaded and the broker restarted under traffic: `node
+// scripts/bench/restarts.ts [nats] [kafka] [amqp] [agent-nats] [agent-kafka] [agent-amqp] [--reloads 100] [--restarts
+// 10]`. Uses the brokers of the tests; for an agent, messages that its backend received count as arrived.
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { silentSinks } from '../../kernel/testing/index.ts';
@@ -17,9 +17,9 @@ const { values, positionals } = parseArgs({
 type Fields = Readonly<Record<string, unknown>>;
 
 interface Broker {
-  /** By which a backend publishes. */
+  /** Configuration of a backend that publishes. */
   readonly write: Fields;
-  /** By which a backend takes a message; or the driver of an agent, with its topic. */
+  /** Configuration of a backend that receives a message; or the driver of an agent, with its topic. */
   readonly read: Fields;
   readonly agent: { readonly topic: string; readonly driver: Fields };
   readonly around: Fields;
@@ -133,7 +133,7 @@ async function run(name: string, broker: Broker, reloads: number, restarts: numb
     }
   };
   const readers = byAgent ? [] : [read(), read(), read(), read()];
-  // A message that is written before anybody listens is nobody's.
+  // Messages published before a consumer is connected are lost.
   while (!isReady) {
     await gateway.inject({ method: 'POST', url: '/write', payload: '{"id":-1}' });
     await delay(20);

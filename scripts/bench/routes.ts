@@ -1,18 +1,18 @@
 import { pathOf, template } from './many-endpoints.ts';
 
-/** So many endpoints that all answer alike, and which of them are asked for. */
+/** A number of endpoints that all respond alike, and which of them are requested. */
 export interface Routes {
   readonly count: number;
   readonly asked: 'first' | 'last' | 'random' | 'none';
 }
 
-/** Endpoints of the gateway that one with many is compared with. */
+/** Number of endpoints of the gateway used as the reference for many endpoints. */
 export const FEW = 10;
 
-/** Paths that are asked for at random. */
+/** Number of paths requested at random. */
 const SAMPLE = 1000;
 
-/** The endpoints, and the paths that are asked for in turn. */
+/** The endpoints, and the paths to request in turn. */
 export function routed({ count, asked }: Routes): { readonly endpoints: object[]; readonly paths: string[] } {
   const endpoints = Array.from({ length: count }, (_, index) => ({
     endpoint: template(index),

@@ -1,26 +1,26 @@
 import type { Routes } from './routes.ts';
 
-/** One thing to measure. */
+/** One scenario to measure. */
 export interface Scenario {
   readonly name: string;
   readonly path: string;
-  /** The gateway's endpoint, without its path. */
+  /** Endpoint of the gateway, without its path. */
   readonly endpoint: { readonly backend: readonly object[]; readonly output_encoding?: string };
-  /** What the body must be equal to, as JSON. */
+  /** Expected body, as JSON. */
   readonly expected: unknown;
-  /** Status of the right answer; of another than 200 the body is not looked at. Default 200. */
+  /** Expected status code; for values other than 200 the body is not checked. Default: 200. */
   readonly status?: number;
-  /** Settings of the root. */
+  /** Settings at the root. */
   readonly settings?: object;
-  /** Endpoints of which some are asked for, instead of `endpoint`: compares the gateway with few of them to the one with all. */
+  /** Endpoints of which some are requested, instead of `endpoint`: compares the gateway with few of them to the one with all. */
   readonly routes?: Routes;
-  /** Bytes of the body that is sent by POST, and comes back. Default: none is sent, by GET. */
+  /** Length of the body that is posted and echoed, in bytes. Default: no body, by GET. */
   readonly echoes?: number;
-  /** Connections at most. Default: as many as are asked for. */
+  /** Maximum number of connections. Default: as many as requested. */
   readonly connections?: number;
-  /** Compares one process to so many workers. */
+  /** Compares one process to this number of workers. */
   readonly workers?: number;
-  /** The answer must be the upstream's own: its bytes and its ETag. */
+  /** The response must be the upstream's own: same bytes and ETag. */
   readonly untouched?: true;
   /**
    * Compares the gateway without access log to the gateway that writes one, instead of the floor of the same name in
@@ -33,39 +33,39 @@ export interface Scenario {
    */
   readonly attach?: (folder: string) => Attached;
   /**
-   * Requests that come in one turn of the event loop where there are no sockets, as what is asked of another server is sent
-   * together. Default 1.
+   * Requests per turn of the event loop in measurements without sockets, since requests to another server are sent
+   * together. Default: 1.
    */
   readonly together?: number;
-  /** Requests each program answers at least while it is measured: rounds are added until then. */
+  /** Minimum number of requests for each program: rounds are added until it is reached. */
   readonly requests?: number;
 }
 
-/** Components where they stand, and what is sent for them. */
+/** Components at their places, and what to send for them. */
 export interface Attached {
   readonly service?: object;
   readonly endpoint?: object;
   readonly backend?: object;
-  /** Folder with modules that they name. */
+  /** Folder with the modules that they name. */
   readonly modules?: string;
-  /** Endpoints beside that of the scenario. */
+  /** Endpoints in addition to the scenario's own. */
   readonly endpoints?: readonly object[];
-  /** What is asked for in the place of the scenario's path, where there are no sockets. */
+  /** Request to make in place of the scenario's path, in measurements without sockets. */
   readonly request?: {
     readonly method: string;
     readonly path: string;
     readonly body: string;
-    /** A flat list. */
+    /** Flat list. */
     readonly headers: readonly string[];
   };
-  /** Headers of the requests, one set after another. Default: none. */
+  /** Header sets of the requests, sent in turn. Default: none. */
   readonly headers?: readonly Readonly<Record<string, string>>[];
 }
 
 /**
- * A gateway configuration that serves these endpoints and nothing else.
+ * A gateway configuration that serves only these endpoints.
  * @param service components of the service.
- * @param settings of the root, beside those that are needed.
+ * @param settings additional settings at the root.
  */
 export function configWith(
   endpoints: readonly object[],
@@ -87,7 +87,7 @@ export function configWith(
   };
 }
 
-/** The endpoint of a scenario, with its components. */
+/** Endpoint of a scenario, with its components. */
 export function endpointOf({ name, endpoint }: Scenario, { endpoint: own, backend: theirs }: Attached): object {
   return {
     endpoint: `/bench/${name}`,

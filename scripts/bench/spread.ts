@@ -1,11 +1,11 @@
-/** The middle of some figures, and how far they lie apart. */
+/** Median and range of a sample. */
 export interface Spread {
   readonly median: number;
   readonly min: number;
   readonly max: number;
 }
 
-/** @param figures at least one. */
+/** @param figures at least one value. */
 export function spread(figures: readonly number[]): Spread {
   const sorted = figures.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
@@ -13,14 +13,14 @@ export function spread(figures: readonly number[]): Spread {
   return { median, min: sorted[0]!, max: sorted.at(-1)! };
 }
 
-/** The middle of many figures and the bounds of their middle half: what a few disturbed ones among them don't move. */
+/** Median and quartiles of a large sample, robust against outliers. */
 export interface Quartiles {
   readonly lower: number;
   readonly median: number;
   readonly upper: number;
 }
 
-/** @param figures at least one. */
+/** @param figures at least one value. */
 export function quartiles(figures: readonly number[]): Quartiles {
   const sorted = figures.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))]!;

@@ -8,13 +8,13 @@ import { NGINX_ADVICE, nginxArguments, nginxBackend } from './nginx.ts';
 import { requireProgram } from './programs.ts';
 import { listens } from './subject.ts';
 
-/** What every measurement needs around it. */
+/** Environment of every measurement. */
 export interface Stage {
-  /** Empty at first, removed at the end. */
+  /** Temporary folder, removed at the end. */
   readonly folder: string;
   /** Origin of the running upstream. */
   readonly upstream: string;
-  /** Its process. */
+  /** Process of the upstream. */
   readonly backend: Child;
   close(): Promise<void>;
 }
@@ -22,11 +22,11 @@ export interface Stage {
 const UPSTREAM_FILE = join(import.meta.dirname, 'upstream.ts');
 const PATIENCE_MS = 10_000;
 
-/** What the backend runs on. */
+/** Servers available as the backend. */
 export const backends = [{ name: 'node' }, { name: 'nginx' }] as const;
 export type Backend = (typeof backends)[number]['name'];
 
-/** @param kind nginx spends less than Node on what it serves. @throws Error when the backend does not start. */
+/** @param kind nginx uses less CPU time than Node.js. @throws Error when the backend does not start. */
 export async function openStage(kind: Backend = 'node'): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
   const clean = () => rmSync(folder, { recursive: true, force: true });

@@ -5,7 +5,7 @@ import { type Child, start } from './children.ts';
 import { probeOptions } from './meter.ts';
 import { bodyOf } from './payloads.ts';
 
-/** What a measured program is given. */
+/** Parameters of a measured program. */
 export interface Setup {
   /** Port to listen on, on 127.0.0.1. */
   readonly port: number;
@@ -21,20 +21,20 @@ export interface Setup {
 /** A program that can be measured. */
 export interface Subject {
   readonly name: string;
-  /** Script and arguments, run by the Node that runs the benchmark or by `executable`. */
+  /** Script and arguments, run by the benchmark's own Node.js or by `executable`. */
   readonly script: (setup: Setup) => readonly string[];
-  /** A program other than Node. */
+  /** Executable other than Node.js. */
   readonly executable?: string;
-  /** Its configuration, where it has one of its own: texts by file name, below `folder`. */
+  /** Configuration files of its own, if any: texts by file name, below `folder`. */
   readonly files?: (setup: Setup) => Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
-  /** Gets a message channel, by which it notices the end of the benchmark. */
+  /** Opens a message channel, by which it detects the end of the benchmark. */
   readonly ipc?: boolean;
-  /** Writes a line for every request to its output. */
+  /** Writes a line per request to its output. */
   readonly logsAccess?: true;
   /** Serves the endpoint without the components of the scenario. */
   readonly bare?: true;
-  /** Has few of the endpoints of the scenario. */
+  /** Contains only a few of the scenario's endpoints. */
   readonly few?: true;
 }
 
@@ -47,47 +47,44 @@ export const floor: Subject = {
   ipc: true,
 };
 
-/**
- * The gateway as operators run it, except that it writes no access log and opens no admin port: another gateway may have
- * it.
- */
+/** The gateway in its usual configuration, but without access log and admin port: another gateway may use that port. */
 export const gateway: Subject = {
   name: 'gateway',
   script: ({ configFile }) => [GATEWAY_FILE, 'run', '-c', configFile, '--state-dir', dirname(configFile)],
   env: { GATEWAY_ADMIN_LISTEN: 'off' },
 };
 
-/** The gateway with the access log that it writes by default. */
+/** The gateway with its default access log. */
 export const loggingGateway: Subject = { ...gateway, name: 'gateway with access log', logsAccess: true };
 
-/** The gateway without the components that a scenario is about. */
+/** The gateway without the components that a scenario measures. */
 export const bareGateway: Subject = { ...gateway, name: 'gateway without the component', bare: true };
 
 /** The gateway with few endpoints. */
 export const gatewayOfFew: Subject = { ...gateway, name: 'gateway with 10 endpoints', few: true };
 
-/** The gateway as so many processes. */
+/** The gateway with a number of worker processes. */
 export function gatewayOfWorkers(count: number): Subject {
   const script = (setup: Setup) => [...gateway.script(setup), '--workers', String(count)];
   return { ...gateway, name: `gateway with ${count} workers`, script };
 }
 
-/** Longest wait for the first answer, in milliseconds. */
+/** Maximum time to wait for the first response, in milliseconds. */
 const START_MS = 60_000;
 const PAUSE_MS = 2;
 
-/** A running subject; `startMillis` is the time from spawning it to its first answer with status 200. */
+/** A running subject; `startMillis` is the time from spawning it to its first response with status 200. */
 export interface Running {
   readonly child: Child;
   readonly startMillis: number;
 }
 
 /**
- * Starts a program and waits until it answers.
- * @param path asked for once it listens.
- * @param right status of the answer.
- * @param length of the body that is posted; undefined for a GET.
- * @throws Error with the program's last words when it ends, answers otherwise or stays silent.
+ * Starts a program and waits until it responds.
+ * @param path requested once it listens.
+ * @param right expected status code.
+ * @param length of the body to post; undefined for a GET.
+ * @throws Error with the program's last output when it exits, responds otherwise or does not respond.
  */
 export async function launch(
   subject: Subject,
@@ -125,7 +122,7 @@ export async function launch(
   }
 }
 
-/** Whether something listens on a port of the loopback interface. */
+/** True when a process listens on a port of the loopback interface. */
 export function listens(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');

@@ -1,4 +1,4 @@
-/** Text in columns: the first one left, all others right. */
+/** Formats text in columns: the first one left-aligned, the others right-aligned. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {

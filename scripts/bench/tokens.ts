@@ -5,10 +5,7 @@ import type { Attached } from './scenario.ts';
 
 type Algorithm = 'HS256' | 'RS256' | 'ES256';
 
-/**
- * A validator of tokens with one key, and as many tokens as are to be told apart. Each has six claims and is good for an
- * hour.
- */
+/** A token validator with one key, and a number of different tokens. Each has six claims and is valid for an hour. */
 export function tokens(folder: string, alg: Algorithm, count: number): Attached {
   const { verifying, signing } = keysOf(alg);
   const keys = join(folder, `keys-${alg}.json`);

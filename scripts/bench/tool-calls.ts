@@ -4,7 +4,7 @@ import type { Scenario } from './scenario.ts';
 const text = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'small', arguments: {} } });
 const backend = [{ url_pattern: '/small', deny: ['nothing'] }];
 
-/** What a call of a tool costs beside a request of the endpoint that it is a call of, which decodes and encodes 1 KiB. */
+/** Measures the cost of a tool call over a request to the endpoint that it calls, which decodes and encodes 1 KiB. */
 export const toolScenario: Scenario = {
   name: 'tool-call',
   path: '/bench/tool-call',

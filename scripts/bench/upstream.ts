@@ -5,8 +5,8 @@ import { pipeline } from 'node:stream';
 import { resources, small } from './payloads.ts';
 
 /**
- * The backend of every scenario, a process of its own: fixed bytes by path, as cheaply as node:http can. An unknown path
- * answers like `/small`; a body that is posted comes back. Tells its parent `{ port }` and ends with it.
+ * Backend of every scenario, as a separate process: serves fixed bytes by path, as cheaply as node:http allows. An
+ * unknown path is served like `/small`; a posted body is echoed. Sends `{ port }` to its parent and exits with it.
  */
 
 type Answer = { readonly headers: readonly string[]; readonly body: Buffer };
@@ -49,7 +49,7 @@ http2.on('stream', (stream, { ':path': path }) => {
   stream.end(body);
 });
 
-/** Both are spoken at one port: HTTP/2 begins with `PRI`. */
+/** Both protocols are served on one port: HTTP/2 starts with `PRI`. */
 const front = createFront((socket) => {
   const look = () => {
     const first = socket.read() as Buffer | null;

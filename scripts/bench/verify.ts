@@ -9,9 +9,9 @@ const SAMPLES = 3;
 const PATIENCE_MS = 5000;
 
 /**
- * Asks a few times and compares each answer as a whole.
+ * Sends a few requests and compares each response in full.
  * @returns length of the body in bytes.
- * @throws Error that says what is different.
+ * @throws Error that describes the difference.
  */
 export async function verifySample(
   origin: string,
@@ -52,14 +52,14 @@ function wrongBody(text: string): string {
 }
 
 /**
- * Looks over the answers given under load: none was wrong, and all bytes arrived.
- * @param bodyBytes length of one right answer.
- * @throws Error that says what is wrong.
+ * Checks the responses under load: none was wrong, and all bytes arrived.
+ * @param bodyBytes length of one correct response.
+ * @throws Error that describes the failure.
  */
 export function verifyLoad(report: LoadReport, bodyBytes: number): void {
   if (report.requests === 0) throw new Error(`no request was answered: ${report.firstWrong}`);
   if (report.wrong > 0) throw new Error(`${report.wrong} wrong answers under load: ${report.firstWrong}`);
-  // wrk rounds what it read to three digits.
+  // wrk rounds the number of bytes read to three digits.
   const mean = report.bodyBytes / report.requests;
   if (mean < bodyBytes * 0.99) throw new Error(`answers under load have ${Math.round(mean)} bytes, not ${bodyBytes}`);
 }

@@ -1,6 +1,7 @@
-// What becomes of the messages of WebSockets while the gateway is reloaded and their backend restarted under traffic:
-// `node scripts/bench/websocket-restarts.ts [--clients 20] [--reloads 100] [--restarts 10]`. What was on its way to a backend
-// that is cut off, or from it, is lost: the protocol acknowledges nothing. The gateway itself must lose and double none.
+// Tests WebSocket message delivery while the gateway is reloaded and the backend restarted under traffic: `node
+// scripts/bench/websocket-restarts.ts [--clients 20] [--reloads 100] [--restarts 10]`. Messages in transit to or from a
+// backend that is cut off are lost, because the protocol has no acknowledgments. The gateway itself must not lose or
+// duplicate any.
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type RawData, WebSocket } from 'ws';
@@ -17,7 +18,7 @@ const { values } = parseArgs({
 });
 const [clients, reloads, restarts] = [Number(values.clients), Number(values.reloads), Number(values.restarts)];
 
-/** Messages by their text, and how often they came. */
+/** Counts of received messages by text. */
 class Seen {
   readonly counts = new Map<string, number>();
 
@@ -30,7 +31,7 @@ class Seen {
   }
 }
 
-/** A backend that sends back what it gets, alone or in the envelopes of all clients. */
+/** A backend that echoes messages, as they are or in the envelopes of all clients. */
 async function startEcho(isDirect: boolean, port: number, seen: Seen): Promise<TestSocketServer> {
   return startSocketServer({
     port,

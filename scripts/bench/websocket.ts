@@ -21,7 +21,7 @@ const subjects = ['ws', 'direct', 'shared', 'workers'] as const;
 const WORKERS = 2;
 type Subject = (typeof subjects)[number];
 
-/** What a subject has used up to now. */
+/** Resource usage of a subject so far. */
 interface Usage {
   readonly cpuUs: number;
   readonly rssBytes: number;
@@ -31,7 +31,7 @@ if (process.argv[2] === 'worker') await runWorker(catalogue, JSON.parse(process.
 else if (process.send) await serve(process.argv[2] as Subject, process.argv[3]!);
 else await measure();
 
-/** The process under test. */
+/** Runs the process under test. */
 async function serve(subject: Subject, backend: string): Promise<void> {
   const port = subject === 'ws' ? await plainProxy(backend) : await gateway(subject, backend);
   process.on('message', () => {
@@ -46,11 +46,11 @@ function childrenOf(pid: number): number[] {
   return children === '' ? [] : children.split(' ').map(Number);
 }
 
-/** The clock of Linux, in microseconds. */
+/** Clock tick of Linux, in microseconds. */
 const TICK_US = 10_000;
 
 function usageOf(pid: number): Usage {
-  // What follows the name of the program, which is in brackets.
+  // Fields after the program's name, which is in parentheses.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
     .split(' ');
@@ -133,7 +133,7 @@ async function measureOne(subject: Subject, backend: string): Promise<void> {
     return socket;
   };
   const clients: WebSocket[] = [];
-  // Warm up: what is allocated once is none of a connection's.
+  // Warm-up: one-time allocations must not be attributed to connections.
   for (let at = 0; at < 50; at++) clients.push(await open());
   const idle = await usage();
   for (let at = 0; at < connections; at += 50) {
@@ -158,7 +158,7 @@ async function measureOne(subject: Subject, backend: string): Promise<void> {
   await once(child, 'exit');
 }
 
-/** Sends messages and waits for each to come back, one at a time on each of the connections. */
+/** Sends messages and waits for each echo, one at a time on each connection. */
 async function exchange(clients: readonly WebSocket[], payload: string, count: number): Promise<void> {
   let left = count;
   await Promise.all(

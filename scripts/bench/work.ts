@@ -1,4 +1,4 @@
-/** What the scenarios ask of a program written by hand: which paths of the backend it fetches, and what becomes of the data. */
+/** Definition of the scenarios for hand-written programs: the backend paths to fetch, and the transformation of the data. */
 export type Data = Record<string, unknown>;
 
 export const paths: Readonly<Record<string, readonly string[]>> = {
@@ -11,13 +11,13 @@ export const paths: Readonly<Record<string, readonly string[]>> = {
   'echo-100m': ['/echo'],
 };
 
-/** Those that are answered without a backend. */
+/** Scenarios served without a backend. */
 export const own: Readonly<Record<string, { readonly status: number; readonly data: Data }>> = {
   static: { status: 200, data: { message: 'pong' } },
   'not-found': { status: 404, data: {} },
 };
 
-/** By scenario, for those that decode one object; `no-op` passes its bytes, `merge` joins all in order. */
+/** Transformations by scenario, for scenarios that decode one object; `no-op` passes its bytes, `merge` merges all in order. */
 export const changes: Readonly<Record<string, (data: Data) => Data>> = { json: same, filter, 'json-64k': same };
 
 function same(data: Data): Data {

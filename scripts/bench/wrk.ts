@@ -1,8 +1,8 @@
 import type { LoadReport } from './load.ts';
 
 /**
- * Reads what `wrk --latency` prints. wrk tells bytes with the heads of the answers, so `bodyBytes` is somewhat too high.
- * @throws Error when the text is not such a report.
+ * Parses the output of `wrk --latency`. wrk's byte counts include response heads, so `bodyBytes` is somewhat too high.
+ * @throws Error for invalid output.
  */
 export function readWrkReport(text: string): LoadReport {
   const total = /(\d+) requests in ([\d.]+)(ms|s|m|h), ([\d.]+)([KMGT]?)B read/.exec(text);

@@ -1,19 +1,19 @@
 import { isBuiltin } from 'node:module';
 import type { Plugin } from 'rolldown';
 
-/** What a start has no use for, where no configuration asks for it: loaded when one of its exports is read. */
+/** Modules that are not needed at startup unless a configuration requires them: loaded when one of their exports is read. */
 const onDemand = new Set(
   ['dns', 'dns/promises', 'http2', 'https', 'inspector', 'tls', 'worker_threads', 'zlib'].map((name) => `node:${name}`),
 );
 
-/** Marks of the modules that stand in for one of Node.js: for `import` and for `require()`. */
+/** Prefixes of the stand-ins for Node.js modules: for `import` and for `require()`. */
 const IMPORTED = '\0imported:';
 const REQUIRED = '\0required:';
 
 /**
- * Takes of the modules of Node.js what is used, without the module namespace that an `import` makes of them: to fill it, Node.js
- * reads every export, and behind some of `node:http` and `node:crypto` stand parts that are loaded when they are read, as the
- * whole of `fetch`, which takes longer to load than all else of `node:http`.
+ * Imports only the used exports of Node.js modules, without the module namespace that an `import` creates: to fill it,
+ * Node.js reads every export, and some exports of `node:http` and `node:crypto` load further code when read, such as
+ * all of `fetch`, which takes longer to load than the rest of `node:http`.
  */
 export const builtins: Plugin = {
   name: 'builtins',
@@ -21,7 +21,7 @@ export const builtins: Plugin = {
     if (!isBuiltin(id)) return null;
     const path = id.startsWith('node:') ? id : `node:${id}`;
     if (kind === 'require-call') return REQUIRED + path;
-    // Without side effects, so that what nobody imports is left out.
+    // Without side effects, so that unused modules are removed.
     if (kind === 'import-statement') return { id: IMPORTED + path, moduleSideEffects: false };
     return { id: path, external: true };
   },
@@ -52,7 +52,7 @@ function exportsOf(path: string): string {
   ].join('\n');
 }
 
-/** Has the exports of the module, and loads it with the first that is read. */
+/** Provides the exports of the module, and loads it when the first one is read. */
 function standIn(path: string): string {
   const getters = namesIn(path).map((name) => `get ${name}() { return load().${name}; }`);
   return [

@@ -6,10 +6,10 @@ import { makeChecks, withChecks } from './checks.ts';
 import { licencesOf } from './licences.ts';
 import { packages } from './packages.ts';
 
-/** Folder of the files that hold the code, below the one that is built. */
+/** Folder of the code files, relative to the build folder. */
 const CODE = 'lib';
 
-/** What is started or imported by its path: the command, what authors import, what holds their code. */
+/** Modules that are started or imported by path: the command, the modules that plugin authors import, and the module that contains their code. */
 const entries = [
   'kernel/bin',
   'kernel/sluice',
@@ -21,14 +21,14 @@ const entries = [
   'plugins/plugin/isolated/guest',
 ];
 
-/** Programs of threads that share nothing with others: each is whole in its file, or the thread would load the gateway. */
+/** Entry points of threads, which share nothing with other code: each is self-contained in its file, or the thread would load the gateway. */
 const threads = [
   'kernel/config/syntax/parse-thread',
   'kernel/containment/watchdog-thread',
   'plugins/auth/basic/comparison-thread',
 ];
 
-/** What is in one file, with all that it imports and no earlier one has: a file for each would take longer to load. */
+/** Modules bundled into one file each, with all their imports that are not in an earlier one: separate files would take longer to load. */
 const groups = [
   { name: 'contract', test: /\/kernel\/contract\/(index|internal)\.ts$/ },
   { name: 'config', test: /\/kernel\/config\/index\.ts$/ },
@@ -44,11 +44,10 @@ const groups = [
 ];
 
 /**
- * Joins all modules into few files, which are loaded several times as fast as one for each. A component that no configuration
- * names stays in files of its own, and what several need stands in one place: whoever imports a part gets the one that
- * everybody has. Of packages only those are joined that every start loads (`packages.ts`).
- *
- * At the path of each entry stands a file that leads to it. What a configuration is checked with is generated (`checks.ts`).
+ * Bundles all modules into few files, which load several times as fast as separate ones. Components stay in files of
+ * their own, so that unused ones are not loaded, and shared modules exist once, so that all importers get the same
+ * instance. Only packages that every start loads are bundled (`packages.ts`).
+ * A file at the path of each entry re-exports it. Configuration checks are generated (`checks.ts`).
  */
 export async function bundle(folder: string): Promise<void> {
   const plugin = withChecks(await makeChecks(), folder);
@@ -67,7 +66,7 @@ export async function bundle(folder: string): Promise<void> {
   }
 }
 
-/** @returns the paths of the modules that are in it. */
+/** @returns the paths of the modules that it contains. */
 async function write(
   paths: readonly string[],
   plugin: Plugin,
@@ -78,7 +77,7 @@ async function write(
     input: Object.fromEntries(paths.map((path) => [nameOf(path), `${path}.ts`])),
     platform: 'node',
     plugins: [builtins, packages, ownPlaces, plugin],
-    // A package that is joined calls it to make functions that say they are deprecated.
+    // A bundled package calls it to create functions that log a deprecation.
     checks: { eval: false },
     logLevel: 'warn',
   });
@@ -101,7 +100,7 @@ function nameOf(path: string): string {
   return path.replaceAll('/', '-');
 }
 
-/** Lets every module know itself by the path that it has in the source, below the folder that is built. */
+/** Gives every module its source path as its own location, relative to the build folder. */
 const ownPlaces: Plugin = {
   name: 'own-places',
   load(path) {
@@ -114,7 +113,7 @@ const ownPlaces: Plugin = {
   },
 };
 
-/** V8 keeps a text of ASCII in half the memory that one with a single other character takes. */
+/** V8 stores pure ASCII text in half the memory of text with even one other character. */
 function ascii(code: string): string {
   return code.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

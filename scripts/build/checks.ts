@@ -16,10 +16,10 @@ import { endpointSchema, routerSchema, serviceSchema } from '../../kernel/contra
 import { Registry } from '../../kernel/registry/registry.ts';
 import { catalogue } from '../../plugins/index.ts';
 
-/** Where the code of checks stands below the folder that is built, beside the module that loads it. */
+/** Folder of the generated checks, relative to the build folder, next to the module that loads them. */
 const FOLDER = 'kernel/config/schema/checks';
 
-/** The code of the schemas of this release, each by the digest of its schema. */
+/** Generated code of this release's schemas, by the digest of each schema. */
 export async function makeChecks(): Promise<ReadonlyMap<string, string>> {
   const checks = new Map<string, string>();
   for (const schema of await fixedSchemas()) {
@@ -29,7 +29,7 @@ export async function makeChecks(): Promise<ReadonlyMap<string, string>> {
   return checks;
 }
 
-/** Writes them, and has the bundle know which there are. */
+/** Writes the checks, and registers them in the bundle. */
 export function withChecks(checks: ReadonlyMap<string, string>, folder: string): Plugin {
   const target = join(folder, FOLDER);
   mkdirSync(target, { recursive: true });
@@ -43,7 +43,7 @@ export function withChecks(checks: ReadonlyMap<string, string>, folder: string):
   };
 }
 
-/** All that a configuration of this release is held to: the kernel's schemas, those of components, and the forms in them. */
+/** All schemas that validate a configuration of this release: those of the kernel, of components, and nested ones. */
 export async function fixedSchemas(): Promise<ReadonlySet<Schema>> {
   const registry = new Registry(catalogue, toolServices());
   const results = new Set<Schema>([serviceSchema, endpointSchema, routerSchema]);
@@ -64,7 +64,7 @@ export async function fixedSchemas(): Promise<ReadonlySet<Schema>> {
   return results;
 }
 
-/** What ajv generates for a schema, as a function of the schema and of what its keywords and patterns are. */
+/** Code that ajv generates for a schema, as a function of the schema and its keywords and patterns. */
 function codeOf(schema: JsonSchema): string {
   const places = new Map<unknown, string>([[schema, 'schema']]);
   const keywords = keywordsOf(() => ({ problems: [] })).map((definition) => ({
@@ -87,7 +87,7 @@ function codeOf(schema: JsonSchema): string {
   return `module.exports = (schema, keyword, regExp, self) => {\nconst module = {};\n${code}\nreturn module.exports;\n};\n`;
 }
 
-/** One step of the path by which ajv names a place in a schema. */
+/** One step of the path by which ajv identifies a place in a schema. */
 function readStep(text: string): string {
   return decodeURIComponent(text).replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -16,7 +16,7 @@ interface Component {
   readonly schema: Schema;
 }
 
-/** The declarations that stand in for `kernel/contract/components.ts`: the settings of every component of this release. */
+/** Declarations that replace `kernel/contract/components.ts`: the settings of every component of this release. */
 export async function componentTypes(): Promise<string> {
   const components = await allComponents();
   const writer = new TypeWriter();
@@ -45,7 +45,7 @@ export async function componentTypes(): Promise<string> {
   ].join('\n');
 }
 
-/** Those of the release, by namespace, aliases included. */
+/** Components of this release, by namespace, including aliases. */
 async function allComponents(): Promise<readonly Component[]> {
   const registry = new Registry(catalogue, toolServices());
   await registry.load(registry.namespaces);
@@ -58,11 +58,11 @@ async function allComponents(): Promise<readonly Component[]> {
   return [{ namespace: 'router', at: 'service', description, schema: routerSchema }, ...all];
 }
 
-/** Writes schemas as types. Objects with the same fields are declared once, however often they are used. */
+/** Converts schemas to types. Objects with the same fields are declared only once. */
 class TypeWriter {
-  /** Names of the objects that are declared. */
+  /** Names of the declared objects. */
   readonly #names = new Map<Schema, string>();
-  /** Names by what is declared under them. */
+  /** Names by their declarations. */
   readonly #declared = new Map<string, string>();
   readonly #taken = new Set<string>();
 
@@ -70,12 +70,12 @@ class TypeWriter {
     return Array.from(this.#declared, ([members, name]) => `interface ${name} extends Comments {\n${members}\n}`);
   }
 
-  /** A schema as a type; objects are declared under a name. @param name the wanted one. */
+  /** Type of a schema; objects are declared under a name. @param name the preferred name. */
   named(schema: Schema, name: string): string {
     if (!isClosed(schema)) return this.#write(schema, name);
     const known = this.#names.get(schema);
     if (known !== undefined) return known;
-    // Known before its fields are, since it may hold itself.
+    // Registered before its fields, since the schema may be recursive.
     this.#names.set(schema, this.#free(name));
     const members = this.#members(schema, name).join('\n');
     const declared = this.#declared.get(members) ?? this.#names.get(schema)!;
@@ -109,7 +109,7 @@ class TypeWriter {
     }
   }
 
-  /** An object whose keys are data, at least in part. */
+  /** An object with arbitrary keys, at least in part. */
   #map(schema: ObjectSchema, name: string): string {
     if (!schema.properties)
       return `{ readonly [key: string]: ${schema.values ? this.named(schema.values, name) : 'unknown'} }`;
@@ -132,7 +132,7 @@ class TypeWriter {
   }
 }
 
-/** An object that takes its own fields and comments only. */
+/** True for an object that accepts only its own fields and comments. */
 function isClosed(schema: Schema): schema is ObjectSchema {
   const isObject = 'type' in schema && schema.type === 'object';
   return isObject && schema !== backendSchema && schema.properties !== undefined && schema.values === undefined;

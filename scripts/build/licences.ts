@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The licences of the packages that stand in the bundle. @param files paths of its modules. @throws Error for a package without one. */
+/** Licenses of the bundled packages. @param files paths of the bundled modules. @throws Error for a package without a license. */
 export function licencesOf(files: Iterable<string>): string {
   const folders = new Set(Array.from(files, (file) => /^\/.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? ''));
   folders.delete('');
@@ -29,7 +29,7 @@ function licenceOf(folder: string): string {
   return text.trim();
 }
 
-/** Some packages have it only in their README, as its last section. */
+/** License of a package that has it only in its README, as the last section. */
 function licenceInReadme(folder: string): string | undefined {
   const file = readdirSync(folder).find((name) => /^readme/i.test(name));
   return file && /^#+ *licen[cs]e\s*$([\s\S]*)/im.exec(readFileSync(join(folder, file), 'utf8'))?.[1];

@@ -2,25 +2,25 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import type { Plugin } from 'rolldown';
 
-/** Packages that every start loads, and where they begin if not where they say. All others stay what is installed. */
+/** Packages that every start loads, with their entry point if it differs from their own. All others remain installed dependencies. */
 const joined: Readonly<Record<string, string | null>> = {
   awilix: null,
   chokidar: null,
   'find-my-way': null,
-  // What it gives to `require()` hides from bundlers what it consists of.
+  // Its entry point for `require()` hides its modules from bundlers.
   'jsonc-parser': 'lib/esm/main.js',
   koa: null,
   'lru-cache': null,
   winston: null,
 };
 
-/** Of these, in the packages joined: loaded when they are called. They hold tables that a start has no use for. */
+/** Packages nested in the bundled ones that are loaded when called. They contain tables that are not needed at startup. */
 const onDemand = ['mime-types'];
 
 const ON_DEMAND = '\0on-demand:';
 const require = createRequire(import.meta.url);
 
-/** Joins the packages that every start loads, with what they need, and leaves all others to be found at run time. */
+/** Bundles the packages that every start loads, with their dependencies; all others are resolved at run time. */
 export const packages: Plugin = {
   name: 'packages',
   async resolveId(id, importer, { kind }) {
@@ -40,7 +40,7 @@ export const packages: Plugin = {
   },
 };
 
-/** A module with the exports of another, which is loaded when a function is called or something else is read. */
+/** A module with the exports of another one, which is loaded when a function is called or another export is read. */
 function standIn(file: string): string {
   const members = Object.entries(require(file)).map(([name, value]) =>
     typeof value === 'function'

@@ -1,18 +1,18 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Bytes of the answer under `/big/`. */
+/** Size of the response under `/big/`, in bytes. */
 export const BIG_BYTES = 256 * 1024;
 
-/** What every other address answers. */
+/** Response of every other address. */
 export interface Told {
-  /** The revision in the address: the one the gateway's configuration had. */
+  /** Revision in the address: that of the gateway's configuration. */
   readonly revision: number;
-  /** Bytes of the request's body. */
+  /** Size of the request's body, in bytes. */
   readonly received: number;
 }
 
-/** A backend whose every answer tells the revision its address was written in. */
+/** Backend whose responses contain the revision in which their address was written. */
 export async function startBackend(): Promise<{ readonly url: string; close(): Promise<void> }> {
   const server = createServer((request, response) => {
     const [, kind, revision] = request.url!.split('/');
@@ -66,7 +66,7 @@ function big(request: IncomingMessage, response: ServerResponse, revision: numbe
 
 const EVENT_MS = 20;
 
-/** Counts for as long as the client listens. */
+/** Sends increasing numbers for as long as the client is connected. */
 function events(request: IncomingMessage, response: ServerResponse): void {
   request.resume();
   response.writeHead(200, { 'Content-Type': 'text/event-stream' });

@@ -2,14 +2,14 @@ import { rename, writeFile } from 'node:fs/promises';
 import { broken, configuration, type Places } from './configuration.ts';
 import type { GatewayProcess } from './gateway.ts';
 
-/** What the changes go to. */
+/** Target of the changes. */
 export interface Target {
   readonly gateway: GatewayProcess;
   readonly file: string;
   readonly places: Places;
 }
 
-/** Resolves once the gateway serves a configuration of this name. */
+/** Resolves once the gateway serves the configuration of this revision. */
 async function serves({ gateway }: Target, revision: number): Promise<void> {
   for (;;) {
     const { body } = await gateway.admin('GET', '/v1/config?pointer=/name');
@@ -17,7 +17,7 @@ async function serves({ gateway }: Target, revision: number): Promise<void> {
   }
 }
 
-/** Resolves once the gateway has tried and refused something since an attempt. */
+/** Resolves once the gateway has tried and rejected a configuration after an attempt. */
 async function refused({ gateway }: Target, attempt: number): Promise<void> {
   for (;;) {
     const { body } = await gateway.admin('GET', '/v1/attempts?limit=1');
@@ -39,18 +39,18 @@ async function saveByRename({ file }: Target, text: string): Promise<void> {
 type Way = (target: Target, text: string) => Promise<void>;
 
 const ways: readonly Way[] = [
-  // The watcher sees a file renamed over the old one.
+  // Renames a new file over the old one, which the watcher detects.
   saveByRename,
-  // A signal; the watcher may come first.
+  // Sends a signal; the watcher may detect the change first.
   async (target, text) => {
     await saveByRename(target, text);
     target.gateway.child.kill('SIGHUP');
   },
-  // The watcher sees the file written in place.
+  // Writes the file in place, which the watcher detects.
   ({ file }, text) => writeFile(file, text),
 ];
 
-/** Applies a good configuration: over the API mostly, else as a file, in turn. */
+/** Applies a valid configuration: mostly through the API, otherwise as a file, in turn. */
 export async function apply(target: Target, revision: number): Promise<void> {
   const text = JSON.stringify(configuration(revision, target.places));
   const way = revision % 8 === 0 ? ways[(revision / 8) % ways.length] : undefined;
@@ -63,7 +63,7 @@ export async function apply(target: Target, revision: number): Promise<void> {
   if (status !== 200) throw new Error(`revision ${revision} was refused: ${JSON.stringify(body)}`);
 }
 
-/** Offers a broken configuration, which must be refused. */
+/** Submits a broken configuration, which must be rejected. */
 export async function offerBroken(target: Target, revision: number): Promise<void> {
   const text = broken[revision % broken.length]!(revision, target.places);
   if (revision % 5 === 0) {

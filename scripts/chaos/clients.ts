@@ -2,24 +2,24 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { BIG_BYTES, type Told } from './backend.ts';
 import { Connection } from './connection.ts';
 
-/** What all clients count together. */
+/** Counters shared by all clients. */
 export interface Tally {
   requests: number;
-  /** Of failed requests and mixed answers, what happened. */
+  /** Descriptions of failed requests and mixed responses. */
   readonly failures: string[];
   /** Latencies in milliseconds. */
   readonly latencies: number[];
-  /** Events that streams have brought. */
+  /** Events received from streams. */
   events: number;
 }
 
-/** One client: sends and checks until told to stop. */
+/** One client: sends requests and checks responses until stopped. */
 export type Client = (port: number, tally: Tally, stopped: () => boolean) => Promise<void>;
 
-/** Requests after which a connection is given up for a new one. */
+/** Requests after which a connection is replaced with a new one. */
 const REQUESTS_A_CONNECTION = 500;
 
-/** One answer must be of one revision: what the endpoint adds and what its backends tell. */
+/** All parts of a response must be of one revision: those added by the endpoint and those of its backends. */
 function check(tally: Tally, kind: string, status: number, body: Buffer, received = 0): void {
   tally.requests++;
   if (status !== 200) {
@@ -36,7 +36,7 @@ function check(tally: Tally, kind: string, status: number, body: Buffer, receive
   if (!isWhole) tally.failures.push(`${kind}: ${body}`);
 }
 
-/** Runs turns on a connection, and again on a new one, until it is time to stop. */
+/** Runs an action on a connection, and again on a new one, until stopped. */
 async function repeat(
   kind: string,
   port: number,
@@ -71,7 +71,7 @@ const keepAlive: Client = (port, tally, stopped) => {
 
 const PIPELINED = 8;
 
-/** The server may close after any answer of a pipeline; what was sent behind it is sent again elsewhere. */
+/** The server may close after any response of a pipeline; the requests after it are sent again on another connection. */
 const pipelined: Client = (port, tally, stopped) =>
   repeat('pipelined', port, tally, stopped, async (connection) => {
     connection.send(get('/one').repeat(PIPELINED));
@@ -83,7 +83,7 @@ const pipelined: Client = (port, tally, stopped) =>
     return true;
   });
 
-/** Sends its request in pieces, over several reloads. */
+/** Sends its request in pieces, across several reloads. */
 const slow: Client = (port, tally, stopped) =>
   repeat('slow', port, tally, stopped, async (connection) => {
     const text = get('/pair');
@@ -96,7 +96,7 @@ const slow: Client = (port, tally, stopped) =>
     return !closes;
   });
 
-/** Takes a long answer that passes through, with pauses. */
+/** Reads a long streamed response, with pauses. */
 const streaming: Client = (port, tally, stopped) =>
   repeat('streaming', port, tally, stopped, async (connection) => {
     connection.send(get('/big'));
@@ -129,7 +129,7 @@ const uploading: Client = (port, tally, stopped) =>
     return !closes;
   });
 
-/** Listens to one stream of an endpoint that no revision changes: it must never end, and never miss an event. */
+/** Listens to one stream of an endpoint that no revision changes: it must never end or miss an event. */
 const listening: Client = async (port, tally, stopped) => {
   const connection = new Connection(port);
   connection.send(get('/events'));
@@ -156,7 +156,7 @@ const listening: Client = async (port, tally, stopped) => {
   connection.close();
 };
 
-/** Every kind of client, with how many of it there are. */
+/** All kinds of clients, with the number of each. */
 export const clients: readonly (readonly [client: Client, count: number])[] = [
   [keepAlive, 6],
   [pipelined, 3],

@@ -1,10 +1,10 @@
-/** Where the gateway under test listens and fetches from. */
+/** Addresses that the gateway under test listens on and fetches from. */
 export interface Places {
   readonly port: number;
   readonly backend: string;
 }
 
-/** A configuration in which everything but the stream of events is written anew with each revision. */
+/** A configuration in which everything but the event stream changes with each revision. */
 export function configuration(revision: number, { port, backend }: Places): object {
   const at = (kind: string, more: object = {}) => ({ url_pattern: `/${kind}/${revision}`, ...more });
   const stamp = { proxy: { static: { data: { config: revision }, strategy: 'always' } } };
@@ -34,7 +34,7 @@ export function configuration(revision: number, { port, backend }: Places): obje
   };
 }
 
-/** Configurations that must be refused, each in another step. */
+/** Configurations that must be rejected, each in a different step. */
 export const broken: readonly ((revision: number, places: Places) => string)[] = [
   (revision, places) => JSON.stringify(configuration(revision, places)).slice(0, -40),
   (revision, places) => JSON.stringify({ ...configuration(revision, places), prot: 1 }),

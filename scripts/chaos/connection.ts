@@ -1,16 +1,16 @@
 import { connect, type Socket } from 'node:net';
 
-/** One answer, read whole. */
+/** One complete response. */
 export interface Answered {
   readonly status: number;
   readonly body: Buffer;
-  /** The server closes the connection after it. */
+  /** True when the server closes the connection after it. */
   readonly closes: boolean;
 }
 
 /**
- * A connection that sends what it is told, byte by byte if need be, and reads answers one after another. A parser of its
- * own, so that nothing between the test and the wire repairs, retries or hides anything.
+ * A connection that sends the given bytes, one by one if needed, and reads one response after another. It has its own
+ * parser, so that no layer between the test and the wire repairs, retries or hides anything.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -37,7 +37,7 @@ export class Connection {
     this.#socket.write(text);
   }
 
-  /** Stops, or goes on, reading from the network. */
+  /** Pauses or resumes reading from the network. */
   pause(paused: boolean): void {
     if (paused) this.#socket.pause();
     else this.#socket.resume();
@@ -47,7 +47,7 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  /** Waits for the next answer. @throws when the connection ends before it is whole. */
+  /** Waits for the next response. @throws when the connection ends before it is complete. */
   async answer(): Promise<Answered> {
     const head = (await this.#upTo('\r\n\r\n')).toString('latin1');
     const status = Number(head.split(' ', 2)[1]);
@@ -57,7 +57,7 @@ export class Connection {
     return { status, body, closes };
   }
 
-  /** Waits for the head of an answer whose body does not end. @returns its status. */
+  /** Waits for the head of a response whose body does not end. @returns its status code. */
   async head(): Promise<number> {
     return Number((await this.#upTo('\r\n\r\n')).toString('latin1').split(' ', 2)[1]);
   }

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { changes, type Data } from '../../work.ts';
 
-/** Decodes a backend's body, changes it as a scenario asks and sends it; undefined where bytes pass. */
+/** Decodes a backend's body, transforms it as the scenario requires and sends it; undefined for scenarios that pass bytes. */
 export function transformer(
   scenario: string,
 ): ((body: Readable, response: ServerResponse) => Promise<void>) | undefined {
