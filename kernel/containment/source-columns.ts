@@ -22,7 +22,7 @@ const sources = new Map<string, Translated>();
 /** Errors whose stack names places of the source already. */
 const placed = new WeakSet<Error>();
 
-/** The JavaScript of a plugin's source. @throws for a mistake of syntax, with `loc`. */
+/** Compiles a plugin's source to JavaScript. @throws for a syntax error, with `loc`. */
 export function translate(file: string, source: string, withMap = false): { code: string; sourceMap?: object } {
   const { transform } = createRequire(import.meta.url)('sucrase') as typeof import('sucrase');
   return transform(source, {

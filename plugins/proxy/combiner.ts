@@ -4,15 +4,14 @@ import { type AtEndpoint, type DataObject, getKey, isObject, setKey } from '#con
 export type Combine = NonNullable<AtEndpoint['combine']>;
 
 /**
- * The merge functions a configuration can name. Parts are taken in the order the backends are declared in and are never
- * changed. Undefined stands for the gateway's own merge.
+ * Merge functions by the name used in configurations. Parts are merged in the order in which their backends are declared
+ * and are never modified. Undefined selects the gateway's own merge.
  *
  * - `default`: top-level keys; the later value of an equal key replaces the earlier one.
- * - `ordered`: the same, for configurations that want to say that they rely on the order of declaration.
- * - `append`: as `default`, but where an equal top-level key holds an array on both sides, the later members follow the
- *   earlier ones.
- * - `deep`: where an equal key holds an object on both sides, the objects are merged in turn, at any depth; anything
- *   else, arrays included, is replaced by the later value.
+ * - `ordered`: the same, for configurations that depend on the declaration order.
+ * - `append`: like `default`, but arrays under equal top-level keys are concatenated.
+ * - `deep`: objects under equal keys are merged at any depth; all other values, including arrays, are replaced by the
+ *   later value.
  */
 export const combiners: { readonly [name in 'default' | 'ordered' | 'append' | 'deep']: Combine | undefined } = {
   default: undefined,

@@ -5,7 +5,7 @@ export type ChangeText = (text: string) => string;
 
 /** Rules for paths. */
 export interface PathRules {
-  /** Supports arrays: a number is the index of an item, `*` stands for all items, and for all values of an object. */
+  /** Supports arrays: a number is the index of an item, `*` matches all items, and all values of an object. */
   readonly entersArrays: boolean;
 }
 

@@ -49,7 +49,7 @@ export function directProtocol(site: Attaching): Protocol {
       const target = targetOf(request, offered);
       try {
         const socket = await dial(target, dialing, call.signal);
-        // Reconnects with the subprotocol that the client was told.
+        // Reconnects with the subprotocol that was sent to the client.
         const again = { ...target, subprotocols: socket.protocol === '' ? [] : [socket.protocol] };
         const redial = (signal: AbortSignal) => dial(atHost(again, backend, next()), dialing, signal);
         const connection = new DirectConnection(socket, redial, settings);

@@ -14,9 +14,9 @@ interface Metered {
 export interface Metering {
   readonly hook: { readonly message: MessageHook };
   /**
-   * Begins the count of one call.
-   * @returns the call to go on with, and what says whether a reply is a stream that is counted by its messages: one in which
-   *   there is nothing to count counts as 1 in the end.
+   * Starts counting one call.
+   * @returns the call to continue with, and a function that reports whether a reply is a stream counted by its messages. A
+   *   stream without countable messages counts as 1.
    */
   begin(use: Use, call: Call): { readonly call: Call; readonly opened: (reply: Reply) => boolean };
 }

@@ -11,7 +11,7 @@ interface Open {
 
 /**
  * Converts an XML document to data: the root element is the only key. Attributes become keys with a leading `-`,
- * repeated children become lists, text beside attributes or children becomes the key `#text`, and an element with only
+ * repeated children become lists, text next to attributes or children becomes the key `#text`, and an element with only
  * text becomes that text. Prefixes of names and surrounding white space of text are removed; every value is text.
  * Pieces of text between children are joined.
  * As a collection, the same object is placed under the key `collection`.

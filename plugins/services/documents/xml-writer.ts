@@ -7,17 +7,17 @@ import { attributeText, elementText, xmlName } from './xml-text.ts';
 const contentType = 'application/xml';
 
 /**
- * Data as XML, without declaration or indentation.
+ * Writes data as XML, without declaration or indentation.
  *
- * - A single top-level key is the root element, unless it holds a list with members, or is text or an attribute; then,
+ * - A single top-level key is the root element, unless it contains a list with members, or is text or an attribute; then,
  *   and for any other number of keys, the root is `doc`. No data is an empty body.
- * - Keys that start with `-` and hold a scalar are attributes, a scalar under `#text` is the text, all else are child
- *   elements. Attributes and children are sorted by key. A list repeats its tag; lists in lists count as one.
- * - A key that is no XML name is made one: characters that cannot stand in a name become `_`, and `_` is put before a
- *   first character that can only stand later (`9 lives` is `_9_lives`). Attributes that would share a name get a number
- *   (`a_b`, `a_b_2`). Characters that XML cannot hold become U+FFFD.
+ * - Keys that start with `-` and contain a scalar are attributes, a scalar under `#text` is the text, all others are child
+ *   elements. Attributes and children are sorted by key. A list repeats its tag; nested lists are flattened.
+ * - Keys that are not valid XML names are converted: invalid characters become `_`, and `_` precedes a first character
+ *   that is only valid later in a name (`9 lives` is `_9_lives`). Attributes with equal names get a number (`a_b`,
+ *   `a_b_2`). Characters that XML does not allow become U+FFFD.
  *
- * @throws Error when the data is nested too deeply, or the text would be longer than 128 Mi characters.
+ * @throws Error if the data is nested too deeply, or the text would be longer than 128 Mi characters.
  */
 export function writeXml(data: DataObject | null): Encoded {
   if (data === null) return { contentType, body: '' };
