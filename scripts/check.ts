@@ -3,15 +3,15 @@ import { availableParallelism } from 'node:os';
 import { createInterface } from 'node:readline';
 
 /**
- * What `npm test` and continuous integration run: types, lint, the table of the specification and every test, all of
- * them even when an early one fails. Test files run side by side, in as many processes as there are processors.
- * Ends with the line `N passed, N failed`, to which `, N skipped` is added when tests were skipped.
+ * Runs everything that `npm test` and continuous integration check: types, lint, the table of the specification and
+ * every test, all of them even when an early one fails. Test files run in parallel, in as many processes as there are
+ * processors. Ends with the line `N passed, N failed`, to which `, N skipped` is added when tests were skipped.
  */
 const testFiles = 'test/**/*.test.ts';
 
 /**
- * A run that takes longer is ended and has failed: something that a test left open keeps it from ending. Six times what a
- * machine with two processors takes that does nothing else.
+ * Time limit of a run, in minutes; a longer one is terminated and fails, because a test left something open. Six times
+ * the duration on an otherwise idle machine with two processors.
  */
 const LIMIT_MINUTES = 60;
 
@@ -39,7 +39,7 @@ function run(name: string, command: string, args: readonly string[], shown: bool
     child.once('exit', (_code, signal) => {
       if (signal !== 'SIGKILL') return;
       collect(`${name} did not end within ${LIMIT_MINUTES} minutes`);
-      // What it has started may live on, and would keep these open.
+      // Processes that it started may still run and would keep these open.
       child.stdout.destroy();
       child.stderr.destroy();
     });

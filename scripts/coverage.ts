@@ -1,5 +1,5 @@
-// Writes the tables of the specification and of the components with their tests, or says what is missing:
-// `npm run coverage`. With `--check` it writes nothing, and a table that is not up to date is a mistake too.
+// Writes the tables of the specification and the components with their tests, or reports what is missing: `npm run
+// coverage`. With `--check` it writes nothing, and an outdated table is an error too.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { problemsOf, readChapters } from './coverage/rules.ts';
 import { deviationsOf, tableOf } from './coverage/table.ts';

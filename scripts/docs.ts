@@ -1,4 +1,4 @@
-// Writes the reference of the configuration, one page a namespace: `npm run docs`, into dist/docs or `--out DIR`.
+// Writes the configuration reference, one page per namespace: `npm run docs`, into dist/docs or `--out DIR`.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';

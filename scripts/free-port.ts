@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** Ports that no system gives to a connection or a server that asks for any. */
+/** Port range outside the ephemeral ports of all supported systems. */
 const [LOWEST, ABOVE] = [12_000, 32_000];
 
-/** A port of the loopback interface that was free a moment ago, and that only who asks for it by its number takes. */
+/** A port of the loopback interface that was free a moment ago, and is only used when requested by number. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(LOWEST, ABOVE);

@@ -1,24 +1,24 @@
-// Installs what package-lock.json lists, unless it is installed already: everything, or with --omit=dev what serving needs.
-// Plain JavaScript for any Node.js: the pinned one is among what is installed.
+// Installs the packages in package-lock.json, unless they are already installed: all of them, or with --omit=dev only
+// those needed to serve. Plain JavaScript for any Node.js, because the pinned version is one of the packages.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const installed = `${root}node_modules`;
-/** The new installation is made here, so that an interrupted one leaves the old one untouched. */
+/** The new installation is created here, so that an interrupted one leaves the old one intact. */
 const staging = `${root}.install`;
 const previous = `${staging}/previous`;
 const { engines } = readJson(`${root}package.json`);
-// A Node.js that is too old needs the pinned one, which is a development dependency.
+// A Node.js that is too old requires the pinned one, which is a development dependency.
 const isSupported = isAtLeast(process.versions.node, engines.node.replace('>=', ''));
 const isWhole = !process.argv.includes('--omit=dev') || !isSupported;
 
-// An earlier run ended between the two moves.
+// An earlier run was interrupted between the two moves.
 if (existsSync(previous) && !existsSync(installed)) renameSync(previous, installed);
 if (!isInstalled()) install();
 
-/** True if npm finished an installation here with every required package in the version of the lock file. */
+/** True if npm completed an installation here with every required package in the version of the lock file. */
 function isInstalled() {
   const record = `${installed}/.package-lock.json`;
   if (!existsSync(record) || (!isSupported && !existsSync(`${installed}/node/bin`))) return false;

@@ -1,4 +1,4 @@
-// How much memory a long stream to a slow client takes: `node scripts/memory.ts [MiB] [output ...]`.
+// Measures the memory usage of a long stream to a slow client: `node scripts/memory.ts [MiB] [output ...]`.
 import { inMiB, pass } from './memory/passage.ts';
 
 const [size = '1024', ...named] = process.argv.slice(2);

@@ -1,5 +1,5 @@
-// Messages through a broker that is killed again and again, and a gateway that is reloaded meanwhile:
-// `node scripts/message-chaos.ts [--reloads 100] [--restarts 10]`. Needs rabbitmq-server.
+// Sends messages through a broker that is killed repeatedly, while the gateway is reloaded: `node
+// scripts/message-chaos.ts [--reloads 100] [--restarts 10]`. Needs rabbitmq-server.
 import { parseArgs } from 'node:util';
 import { runMessages } from './chaos/messages.ts';
 

@@ -1,4 +1,4 @@
-// Puts small faults into a room, or one file of it, and tells which of them no test notices:
+// Mutation testing: introduces small faults into a folder, or one file of it, and reports those that no test detects:
 // `npm run mutate -- kernel/pipeline [--minutes 20] [--tests GLOB]... [--static]`.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ function finish(words: string): void {
   console.log(`\n${summaryOf(tried, readEquivalents())}\n${words}`);
 }
 
-// A run that is ended early tells what it has found until then.
+// An interrupted run reports its results so far.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => finish('not all of them tried'));
 
 const late = setTimeout(() => process.kill(process.pid, 'SIGTERM'), Number(values.minutes) * 60_000);
@@ -44,7 +44,7 @@ const stryker = new Stryker({
   reporters: ['collect'],
   ignorers: ['spoken'],
   coverageAnalysis: 'perTest',
-  // What is decided while a file is loaded needs a process each.
+  // Faults in code that runs while a file is loaded need a process each.
   ignoreStatic: !values.static,
   timeoutMS: 20_000,
   tempDirName: folder,

@@ -1,4 +1,4 @@
-// What edits of a plugin leave in memory, under load: `node scripts/plugin-memory.ts [EDITS]`.
+// Measures the memory retained after edits of a plugin, under load: `node scripts/plugin-memory.ts [EDITS]`.
 import { openEditedPlugin } from './memory/edited-plugin.ts';
 import { type LiveHeap, liveHeap } from './memory/live-heap.ts';
 
@@ -6,7 +6,7 @@ const [edits = 500] = process.argv.slice(2).map(Number);
 
 const FIRST = 100;
 const STEP = 50;
-/** A plugin of this size takes about 100 kB: were each of them kept, the heap would double. */
+/** A plugin of this size takes about 100 kB: if all versions were retained, the heap would double. */
 const TOLERANCE = 0.05;
 
 const gateway = await openEditedPlugin();

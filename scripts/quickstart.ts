@@ -1,6 +1,6 @@
 import { serveQuickstart } from './quickstart/serve.ts';
 
-/** `npm start`: the sample gateway and the upstream it calls, in one process, with what to try. */
+/** Runs the sample gateway and its upstream in one process, and prints requests to try: `npm start`. */
 const file = 'samples/quickstart/gateway.json';
 
 let stop: () => Promise<void>;

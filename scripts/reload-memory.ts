@@ -1,4 +1,4 @@
-// What changes of configuration leave in memory: `node scripts/reload-memory.ts [CHANGES] [ENDPOINTS]`.
+// Measures the memory retained after configuration changes: `node scripts/reload-memory.ts [CHANGES] [ENDPOINTS]`.
 import { openChangingGateway } from './memory/changing-gateway.ts';
 import { type LiveHeap, liveHeap } from './memory/live-heap.ts';
 

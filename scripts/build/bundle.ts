@@ -77,7 +77,7 @@ async function write(
     input: Object.fromEntries(paths.map((path) => [nameOf(path), `${path}.ts`])),
     platform: 'node',
     plugins: [builtins, packages, ownPlaces, plugin],
-    // A bundled package calls it to create functions that log a deprecation.
+    // A bundled package uses `eval` to create functions that log a deprecation.
     checks: { eval: false },
     logLevel: 'warn',
   });

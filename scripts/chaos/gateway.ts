@@ -5,22 +5,22 @@ import { fileURLToPath } from 'node:url';
 const program = fileURLToPath(new URL('../../kernel/bin.ts', import.meta.url));
 const TOKEN = 'chaos';
 
-/** What the processes of a gateway hold. */
+/** Resource usage of a gateway's processes. */
 export interface Usage {
-  /** Of every process, the primary first: resident memory in MiB and open descriptors. */
+  /** Resident memory in MiB and open descriptors of every process, the primary first. */
   readonly processes: readonly { readonly residentMib: number; readonly descriptors: number }[];
-  /** Used heap in MiB of every process that serves, garbage included. */
+  /** Used heap in MiB of every serving process, including garbage. */
   readonly heapMib: readonly number[];
 }
 
-/** A gateway in processes of its own, as an operator runs it. */
+/** A gateway in separate processes, as in production. */
 export interface GatewayProcess {
   readonly child: ChildProcess;
-  /** Everything it has printed. */
+  /** Its complete output so far. */
   readonly output: () => string;
   /** Calls its admin API. */
   admin(method: string, path: string, body?: string): Promise<{ status: number; body: Record<string, unknown> }>;
-  /** What its processes hold. */
+  /** Resource usage of its processes. */
   usage(): Promise<Usage>;
   stop(): Promise<number | null>;
 }

@@ -2,22 +2,22 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { startBackend, startGateway } from '../../test/support/gateway.ts';
 import { startRabbit } from '../../test/support/rabbitmq.ts';
 
-/** What became of the messages of one run. */
+/** Message counts of one run. */
 export interface MessageCounts {
   /** Requests to the producer. */
   sent: number;
-  /** Those that the client was told are published. */
+  /** Messages whose publication was confirmed to the client. */
   confirmed: number;
-  /** Requests that failed while the broker was away; the slowest took so many milliseconds. */
+  /** Requests that failed while the broker was down; the slowest took this many milliseconds. */
   refused: number;
   slowestRefusalMs: number;
-  /** Different messages that the backend of the agent got. */
+  /** Distinct messages that the agent's backend received. */
   consumed: number;
-  /** Confirmed and never consumed. */
+  /** Confirmed, but never consumed. */
   lost: number;
-  /** Consumed more than once, as when the broker goes before it is told that a message is done. */
+  /** Consumed more than once, for example when the broker stops before a message is acknowledged. */
   doubled: number;
-  /** Consumed though the client was told of a failure: the broker had gone before it could confirm. */
+  /** Consumed although the client received an error: the broker stopped before it could confirm. */
   unconfirmed: number;
   reloads: number;
   restarts: number;
@@ -26,16 +26,16 @@ export interface MessageCounts {
 export interface MessageRun {
   readonly reloads: number;
   readonly restarts: number;
-  /** Told after each restart of the broker. */
+  /** Called after each restart of the broker. */
   readonly onProgress?: (counts: MessageCounts) => void;
 }
 
-/** Clients that publish, one request after another each. */
+/** Number of publishing clients, each sending one request after another. */
 const CLIENTS = 8;
 
 /**
- * Publishes to RabbitMQ by a producer and consumes by an agent, both of one gateway, while the gateway is reloaded and the
- * broker is killed and started again.
+ * Publishes to RabbitMQ with a producer and consumes with an agent of the same gateway, while the gateway is reloaded
+ * and the broker is killed and restarted.
  */
 export async function runMessages({ reloads, restarts, onProgress }: MessageRun): Promise<MessageCounts> {
   const counts: MessageCounts = {
@@ -96,7 +96,7 @@ export async function runMessages({ reloads, restarts, onProgress }: MessageRun)
     }
     isOver = true;
     await Promise.all(clients);
-    // Whatever is on its way arrives, or is lost.
+    // Waits until messages in transit have arrived; others are lost.
     const end = performance.now() + 30_000;
     while (sumUp(counts, confirmed, consumed).lost > 0 && performance.now() < end) await pause(50);
     return sumUp(counts, confirmed, consumed);
@@ -121,7 +121,7 @@ function sumUp(
   return { ...counts };
 }
 
-/** Waits until the broker can be published to. */
+/** Waits until the broker accepts messages. */
 async function answers(gateway: Awaited<ReturnType<typeof startGateway>>): Promise<void> {
   for (;;) {
     const { statusCode } = await gateway.inject({ method: 'POST', url: '/publish', payload: 'probe' });

@@ -9,12 +9,12 @@ import { configuration } from './configuration.ts';
 import { startGatewayProcess, type Usage } from './gateway.ts';
 
 export interface ChaosOptions {
-  /** Good configurations to apply; a broken one follows every third. */
+  /** Number of valid configurations to apply; a broken one follows every third. */
   readonly reloads: number;
-  /** Requests to send at least. */
+  /** Minimum number of requests to send. */
   readonly requests: number;
   readonly workers: number;
-  /** Told now and then how far it is. */
+  /** Called periodically with the progress. */
   readonly onProgress?: (progress: Progress) => void;
 }
 
@@ -25,7 +25,7 @@ export interface Progress {
   readonly usage: Usage;
 }
 
-/** Applies configurations, valid and broken, one after another under the load of every kind of client. */
+/** Applies configurations, valid and broken, one after another under the load of all kinds of clients. */
 export async function runChaos({ reloads, requests, workers, onProgress }: ChaosOptions): Promise<Progress> {
   const directory = await mkdtemp(join(tmpdir(), 'chaos-'));
   const backend = await startBackend();

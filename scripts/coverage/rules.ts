@@ -3,27 +3,27 @@ import { basename } from 'node:path';
 import { bounds, limitOf } from '../docs/bounds/index.ts';
 import type { Title } from './titles.ts';
 
-/** A rule of the specification and what proves it. */
+/** A rule of the specification and the tests that prove it. */
 export interface Rule {
   readonly id: string;
   readonly rule: string;
-  /** What the gateway does otherwise than the rule says; absent where it keeps it. */
+  /** How the gateway deviates from the rule; absent if it complies. */
   readonly deviation?: string;
-  /** Full titles of tests: that the rule is kept, and where there is a deviation, what is done instead. */
+  /** Full titles of the tests that prove the rule or, for a deviation, the actual behavior. */
   readonly tests: readonly string[];
 }
 
-/** The rules of one document, in its order, and where their table goes. */
+/** Rules of one document, in its order, and the file of their table. */
 export interface Chapter {
   readonly title: string;
-  /** The file with the rules, from the top of the repository. */
+  /** File with the rules, relative to the repository root. */
   readonly source: string;
-  /** The file with their table. */
+  /** File with their table. */
   readonly table: string;
   readonly rules: readonly Rule[];
 }
 
-/** The specification, and each component in a file of its own. */
+/** Reads the specification, and the separate file of each component. */
 export function readChapters(): Chapter[] {
   const components = readdirSync('test/specification').filter((name) => name.endsWith('.json'));
   return [
@@ -52,7 +52,7 @@ function chapter(title: string, source: string, table: string): Chapter {
   return { title, source, table, rules: JSON.parse(readFileSync(source, 'utf8')) };
 }
 
-/** What is wrong with the rules, one line each: a rule twice, a rule that nothing proves, a title that proves nothing. */
+/** Errors in the rules, one line each: duplicate rules, rules without tests, titles that do not prove anything. */
 export function problemsOf({ source, rules }: Chapter, titles: readonly Title[]): string[] {
   const known = new Map(titles.map((title) => [title.fullTitle, title]));
   const seen = new Set<string>();

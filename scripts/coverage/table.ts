@@ -2,7 +2,7 @@ import { basename, dirname, relative } from 'node:path';
 import type { Chapter, Rule } from './rules.ts';
 import type { Title } from './titles.ts';
 
-/** The table of a chapter as Markdown: every rule, what is done otherwise, and the tests with their files. */
+/** Table of a chapter as Markdown: every rule, its deviation, and the tests with their files. */
 export function tableOf({ title, source, table, rules }: Chapter, titles: readonly Title[]): string {
   const from = basename(source);
   const files = new Map(titles.map(({ fullTitle, file }) => [fullTitle, file]));
@@ -30,7 +30,7 @@ export function tableOf({ title, source, table, rules }: Chapter, titles: readon
   ].join('\n');
 }
 
-/** Everything that the gateway does otherwise than its specification, chapter by chapter, as Markdown. */
+/** All deviations of the gateway from its specification, by chapter, as Markdown. */
 export function deviationsOf(chapters: readonly Chapter[]): string {
   const sections = chapters.flatMap(({ title, table, rules }) => {
     const rows = rules.flatMap(({ id, rule, deviation }) =>
@@ -59,7 +59,7 @@ export function deviationsOf(chapters: readonly Chapter[]): string {
   ].join('\n');
 }
 
-/** The tests of a rule by file, each file once. */
+/** Tests of a rule by file, each file once. */
 function testsOf({ tests }: Rule, files: ReadonlyMap<string, string>, folder: string): string {
   const byFile = Map.groupBy(tests, (test) => files.get(test) ?? '');
   return [...byFile]
@@ -72,12 +72,12 @@ function testsOf({ tests }: Rule, files: ReadonlyMap<string, string>, folder: st
     .join('<br>');
 }
 
-/** A text of its own that Markdown is to show as it is. */
+/** Escapes text so that Markdown shows it unchanged. */
 function literal(text: string): string {
   return text.replace(/[\\`*_<>[\]~&#]/g, '\\$&');
 }
 
-/** A text that ends no cell. */
+/** Escapes text so that it does not end a table cell. */
 function cell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 }

@@ -6,11 +6,11 @@ import { promisify } from 'node:util';
 
 /** A test of the suite. */
 export interface Title {
-  /** Names of its suites and its own, joined by spaces. */
+  /** Names of its suites and its own name, joined by spaces. */
   readonly fullTitle: string;
-  /** From the top of the repository. */
+  /** File path, relative to the repository root. */
   readonly file: string;
-  /** It is written down as not to be run, and so proves nothing. */
+  /** True for a test marked as skipped, which does not prove anything. */
   readonly skipped: boolean;
 }
 
@@ -22,8 +22,8 @@ interface Listed {
 const mocha = 'node_modules/mocha/bin/mocha.js';
 
 /**
- * Every test of the suite, in order: the files are loaded and nothing of them is run. To be called from the top of the
- * repository.
+ * Lists all tests of the suite, in order: the files are loaded without running them. Must be called from the repository
+ * root.
  * @throws Error when a test file cannot be loaded.
  */
 export async function listTitles(): Promise<Title[]> {
@@ -31,7 +31,7 @@ export async function listTitles(): Promise<Title[]> {
   try {
     const output = join(folder, 'titles.json');
     const report = ['--reporter', 'json', '--reporter-option', `output=${output}`];
-    // Suites whose servers are not installed here count: they are skipped, which is no matter of the tables.
+    // Suites whose servers are not installed count too: skipping them does not affect the tables.
     const env = { ...process.env, SLUICE_TEST_LISTING: '1' };
     await promisify(execFile)(process.execPath, [mocha, '--dry-run', ...report, 'test/**/*.test.ts'], { env });
     const { tests, pending } = JSON.parse(await readFile(output, 'utf8')) as { tests: Listed[]; pending: Listed[] };

@@ -7,7 +7,7 @@ import { endpoint, service, withComponent, withDiscovery } from './examples.ts';
 import { code, link, table } from './markdown.ts';
 import type { Topic } from './topic.ts';
 
-/** The pages of the manifest: one for every namespace. */
+/** Pages of the manifest: one per namespace. */
 export function componentTopics({ definitions }: CompleteSchema, registry: Registry): Topic[] {
   return registry.namespaces.map((namespace) => {
     const plugin = registry.plugin(namespace)!;
@@ -38,7 +38,7 @@ export function componentTopics({ definitions }: CompleteSchema, registry: Regis
   });
 }
 
-/** What must stand beside a plugin, as its own example has it. */
+/** Components that a plugin requires, configured as in their own examples. */
 function requiredBy({ requires = [], expects = [] }: Plugin, definitions: CompleteSchema['definitions']) {
   return Object.fromEntries(
     [...requires, ...expects].map((other) => [other, exampleOf(definitions[definitionKey('service', other)]!, other)]),
@@ -51,7 +51,7 @@ function exampleOf(schema: JsonSchema, of: string): unknown {
   return example;
 }
 
-/** The encoding wherever it may be named. */
+/** Examples of the encoding in every place that accepts one. */
 function withEncoding(name: string, registry: Registry) {
   const { decode, encode, raw } = registry.encoding(name)!;
   const writes = raw || encode ? { output_encoding: name } : {};
@@ -82,7 +82,7 @@ function placeNotes(namespace: Namespace, { places = [], encodings = [], discove
   ];
 }
 
-/** Every phase it has a part in, with what stands around it there. */
+/** Every phase in which the plugin takes part, with its neighbors in the order. */
 function orderNotes({ name }: Plugin, { catalogue: { order }, namespaces }: Registry): string[] {
   const rows = Object.entries(order)
     .map(([phase, names]) => [phase, names.filter((other) => namespaces.includes(other))] as const)

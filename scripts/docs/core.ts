@@ -8,7 +8,7 @@ import type { Topic } from './topic.ts';
 
 type Schemas = Readonly<Record<string, JsonSchema>>;
 
-/** The pages of what stands in the file itself. */
+/** Pages of the settings outside components. */
 export function coreTopics(complete: CompleteSchema, registry: Registry): Topic[] {
   const root = complete['properties'] as Schemas;
   const endpoints = (root['endpoints']!['items'] as JsonSchema)!;
@@ -104,7 +104,7 @@ function firstExample(schema: JsonSchema): Record<string, unknown> {
   return example;
 }
 
-/** Links to every component that may stand at a level. */
+/** Links to all components allowed at a level. */
 function componentsAt(level: Level, registry: Registry, own: readonly string[] = []): string {
   const names = registry.namespaces.filter((namespace) => registry.place(namespace, level));
   return [...own, ...names].map((name) => link(name, `${name}.md`, 'root.md')).join(', ');

@@ -1,6 +1,6 @@
 import { adapt } from '../../plugins/plugin/adapt.ts';
 
-/** The module that the examples of components name which run code of the operator's. */
+/** Module used in the examples of components that run user code. */
 export const exampleModule = adapt(
   {
     plugin: {

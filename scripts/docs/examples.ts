@@ -12,7 +12,7 @@ const keysCached: Fields = {
   extra_config: { 'auth/validator': { alg: 'RS256', jwk_url: 'https://id.example.com/keys.json', cache: true } },
 };
 
-/** What a component needs of the endpoint around it, to make sense there. */
+/** Endpoint settings that a component requires for a meaningful example. */
 const surroundings: Readonly<Record<string, Fields>> = {
   'ai/chat-completions': { method: 'POST', extra_config: { 'ai/chat-completions': {} } },
   'ai/mcp': { method: 'POST', extra_config: { 'ai/mcp': { server_name: 'weather' } } },
@@ -43,7 +43,7 @@ const quotas: Fields = {
   },
 };
 
-/** What a component needs at the root. */
+/** Root settings that a component requires. */
 const roots: Readonly<Record<string, Fields>> = {
   'ai/chat-completions': {
     'ai/chat-completions': {
@@ -76,7 +76,7 @@ const roots: Readonly<Record<string, Fields>> = {
   'qos/ratelimit/service/redis': counters,
 };
 
-/** What a component needs of the backend that it stands in, or of that of its endpoint, to make sense there. */
+/** Settings of its own or its endpoint's backend that a component requires for a meaningful example. */
 export const backends: Readonly<Record<string, Surrounding>> = {
   'ai/llm': { host: ['https://models.example.com'], method: 'POST' },
   'backend/amqp/consumer': { host: ['amqp://rabbitmq:5672/'], disable_host_sanitize: true },
@@ -95,20 +95,20 @@ interface Surrounding {
   readonly method?: string;
 }
 
-/** Hosts by the discovery that finds them; any other looks a name up. */
+/** Hosts by service discovery; any other discovery looks up a name. */
 const hosts: Readonly<Record<string, readonly string[]>> = { static: ['http://users.internal:8080'] };
 
-/** A document of these endpoints and fields of the root. */
+/** Creates a document from endpoints and root fields. */
 export function service(root: Fields, ...endpoints: readonly Fields[]): Fields {
   return { version: 3, ...root, endpoints: endpoints.length > 0 ? endpoints : [endpoint({})] };
 }
 
-/** An endpoint with these fields of its own and of its backend. */
+/** Creates an endpoint from fields of its own and of its backend. */
 export function endpoint(fields: Fields, ofBackend: Fields = {}): Fields {
   return { endpoint: '/users', ...fields, backend: [{ ...backend, ...ofBackend }] };
 }
 
-/** A document in which a component stands at a level. @param beside components at the root that it needs. */
+/** Creates a document with a component at a level. @param beside components that it requires at the root. */
 export function withComponent(level: Level, namespace: string, config: unknown, beside: Fields = {}): Fields {
   const own = { extra_config: { [namespace]: config, ...beside } };
   const around = surroundings[namespace] ?? {};
@@ -129,14 +129,14 @@ export function withComponent(level: Level, namespace: string, config: unknown, 
   );
 }
 
-/** A document in which the hosts of a backend are found so. */
+/** Creates a document whose backend uses a service discovery. */
 export function withDiscovery(name: string): Fields {
   return service({}, endpoint({}, { host: hosts[name] ?? ['_http._tcp.users.internal'], sd: name }));
 }
 
 /**
- * Makes sure that a document is a good configuration.
- * @throws Error with every mistake and every warning.
+ * Verifies that a document is a valid configuration.
+ * @throws Error with all errors and warnings.
  */
 export async function mustBeGood(document: Fields, of: string, registry: Registry): Promise<void> {
   const { errors, warnings } = await examine(document, {}, registry.with([exampleModule], true), false);

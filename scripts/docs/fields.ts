@@ -5,11 +5,11 @@ import { code, plain, table, value } from './markdown.ts';
 
 type Schemas = Readonly<Record<string, JsonSchema>>;
 
-/** What is said of a field besides its own description: where its own fields stand, when not in the same table. */
+/** Notes on fields, in addition to their descriptions: where nested fields are documented, if not in the same table. */
 export type Elsewhere = Readonly<Record<string, string>>;
 
 /**
- * The fields of an object, at every depth, as a table: `a.b` is field `b` of object `a`, `a[].b` of the objects of list
+ * Table of the fields of an object, at every depth: `a.b` is field `b` of object `a`, `a[].b` of the objects of list
  * `a`, `a.*` the values of map `a`.
  */
 export function fieldTable(schema: JsonSchema, elsewhere: Elsewhere): string {
@@ -41,13 +41,13 @@ function rowsOf(schema: JsonSchema, prefix: string, elsewhere: Elsewhere): strin
 interface Parts {
   readonly properties?: Schemas;
   readonly items?: JsonSchema;
-  /** The values of a map; false for a closed object. */
+  /** Schema of a map's values; false for a closed object. */
   readonly additionalProperties?: JsonSchema | false;
   readonly required?: readonly string[];
   readonly allOf?: readonly { anyOf?: readonly [{ required: readonly string[] }] }[];
 }
 
-/** Of a field that may be spelled in several ways the present one is named; of a group of which one is to be written none. */
+/** Required fields. Of a field with several spellings only the current one is included; of a group of alternatives none. */
 function requiredOf(schema: JsonSchema): Set<string> {
   const { required = [], allOf = [] } = schema as Parts;
   return new Set([...required, ...allOf.flatMap(({ anyOf }) => anyOf?.[0].required ?? [])]);

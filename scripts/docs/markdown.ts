@@ -4,24 +4,24 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-/** Text that is code, in one line; empty for none. */
+/** Inline code; empty for an empty text. */
 export function code(text: string): string {
   if (text === '') return '';
   const fence = text.includes('`') ? '``' : '`';
   return `${fence}${text.replaceAll('\n', '\\n')}${fence}`;
 }
 
-/** A value as it is written in a configuration; empty for none. */
+/** A value as written in a configuration; empty for none. */
 export function value(given: unknown): string {
   return given === undefined ? '' : code(JSON.stringify(given));
 }
 
-/** A link to another page, both as paths below the folder of all pages. */
+/** A link to another page, both as paths relative to the folder of all pages. */
 export function link(name: string, to: string, from: string): string {
   return `[${name}](${'../'.repeat(from.split('/').length - 1)}${to})`;
 }
 
-/** Text in which nothing is markup. */
+/** Escapes text so that it contains no markup. */
 export function plain(text: string): string {
   return text.replace(/[\\`*<[]/g, '\\$&');
 }

@@ -9,9 +9,9 @@ import { jsonBlock, link, plain, table } from './markdown.ts';
 import { pageOf, type Topic } from './topic.ts';
 
 /**
- * The reference of everything a configuration may say: path below the folder of all pages, and Markdown. Equal for
- * equal plugins.
- * @throws Error when an example is no good configuration, or two pages have one path.
+ * Creates the complete configuration reference: Markdown by path relative to the folder of all pages. Deterministic for
+ * the same plugins.
+ * @throws Error when an example is not a valid configuration, or two pages have the same path.
  */
 export async function makePages(registry: Registry): Promise<Map<string, string>> {
   const complete = await completeSchema(registry);

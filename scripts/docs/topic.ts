@@ -2,19 +2,19 @@ import type { JsonSchema } from '../../kernel/config/index.ts';
 import { type Elsewhere, fieldTable } from './fields.ts';
 import { jsonBlock, plain } from './markdown.ts';
 
-/** A part of a page, under a heading of its own where there are several of its kind. */
+/** A part of a page, with a heading of its own if there are several of its kind. */
 type Headed<T> = T & { readonly heading: string };
 
-/** What one page is about. */
+/** Content of one page. */
 export interface Topic {
-  /** Its title and, with `.md`, its path below the folder of all pages. */
+  /** Title and, with `.md`, path relative to the folder of all pages. */
   readonly name: string;
   /** Plain text. */
   readonly description: string;
-  /** Markdown before the fields: where it may stand, when it runs. */
+  /** Markdown before the fields: allowed places, order of execution. */
   readonly notes: readonly string[];
   readonly objects: readonly Headed<{ readonly schema: JsonSchema; readonly elsewhere?: Elsewhere }>[];
-  /** Whole configurations that `check` accepts. */
+  /** Complete configurations that `check` accepts. */
   readonly examples: readonly Headed<{ readonly document: Readonly<Record<string, unknown>> }>[];
   /** Markdown after the examples. */
   readonly guide?: readonly string[];

@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 
-/** A request as it is sent. */
+/** A request to send. */
 export interface HttpCall {
   readonly method: string;
   readonly target: string;
@@ -8,12 +8,12 @@ export interface HttpCall {
   readonly body?: string | null;
 }
 
-/** Longest wait for an answer, in milliseconds. */
+/** Maximum time to wait for a response, in milliseconds. */
 const PATIENCE_MS = 10_000;
-/** Kept open, so that an answer before the end of a body is not lost. */
+/** Connections are kept alive, so that a response sent before the end of the request body is not lost. */
 const agent = new Agent({ keepAlive: true });
 
-/** @returns status, headers and body; of a stream of events what comes first. */
+/** @returns status, headers and body; for an event stream, the first data. */
 export function ask(address: string, { method, target, headers: given, body }: HttpCall) {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; head: string; body: string }>();
   const { hostname, port } = new URL(`http://${address}`);

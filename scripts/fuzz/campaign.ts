@@ -6,7 +6,7 @@ import type { OpenTarget, Target } from './target.ts';
 /** Result of a campaign. */
 export interface CampaignReport {
   readonly executions: number;
-  /** The smallest input found for which the law does not hold; null for none. */
+  /** Smallest input found that violates the law; null when none was found. */
   readonly find: { readonly input: unknown; readonly message: string } | null;
   /** Growth of the heap from the first tenth of the campaign to its end, in bytes. */
   readonly grownBytes: number;
@@ -18,14 +18,14 @@ export interface CampaignOptions {
   readonly seed: number;
 }
 
-/** Inputs between two looks at the clock and the heap. */
+/** Number of inputs between checks of the time and the heap. */
 const BATCH = 200;
-/** Longest time in which a find is made smaller, in milliseconds. */
+/** Maximum time for shrinking a find, in milliseconds. */
 const SHRINKING_MS = 60_000;
-/** A heap that grows by more than this is a find. */
+/** Heap growth beyond which a campaign fails, in bytes. */
 const GROWTH_BYTES = 128 * 1024 * 1024;
 
-/** Gives a target random inputs until the time is up or the first find, which is made as small as it can be. */
+/** Runs a target with random inputs until the time is up or an input fails, which is then shrunk. */
 export async function runCampaign(target: Target, { limitMs, seed }: CampaignOptions): Promise<CampaignReport> {
   const end = performance.now() + limitMs;
   const undo = keepStrays();
@@ -57,7 +57,7 @@ export async function runCampaign(target: Target, { limitMs, seed }: CampaignOpt
   }
 }
 
-/** @param end when no further input is begun; a find is still made small. */
+/** @param end time after which no further input is started; a find is still shrunk. */
 async function tryBatch(target: Target, open: OpenTarget, seed: number, end: number) {
   let executions = 0;
   let until = end;

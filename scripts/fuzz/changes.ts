@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { data } from './grammar.ts';
 
-/** A change of one value of a document. */
+/** A change of one value in a document. */
 export interface Change {
-  /** Which value, of all in document order. */
+  /** Index of the value, in document order. */
   readonly at: number;
   readonly act: 'replace' | 'remove' | 'double' | 'rename';
   readonly value: unknown;
@@ -15,7 +15,7 @@ export const changes: fc.Arbitrary<Change> = fc.record({
   value: data,
 });
 
-/** @param document with members. It is changed in place. */
+/** @param document with members; modified in place. */
 export function applyChange(document: object, { at, act, value }: Change): void {
   const places = [...placesIn(document)];
   if (places.length === 0) return;
@@ -29,7 +29,7 @@ export function applyChange(document: object, { at, act, value }: Change): void 
   } else holder[key] = value;
 }
 
-/** Every value of a document but itself, with its place. */
+/** All values of a document except itself, with their places. */
 export function* placesIn(value: unknown): Generator<{ parent: object; key: string }> {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, inner] of Object.entries(value)) {

@@ -3,9 +3,9 @@ import { ConfigErrors } from '../../kernel/contract/internal.ts';
 import { type HarnessOptions, openHarness, type TestRequest } from '../../kernel/testing/index.ts';
 
 /**
- * Attaches a component and sends it a request. A configuration that it refuses by ConfigErrors is fine, and so is any reply:
- * what must not happen is another error, or something that stays behind.
- * @throws Error where it does.
+ * Attaches a component and sends it a request. A configuration rejected with ConfigErrors is valid behavior, and so is
+ * any reply; any other error, or resources left open, are failures.
+ * @throws Error on such a failure.
  */
 export async function tryComponent(
   plugin: Plugin,

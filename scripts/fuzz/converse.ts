@@ -3,18 +3,18 @@ import { PATIENCE_MS } from './eventually.ts';
 import { END_STREAM, FRAMES, frame, frameReader, PREFACE } from './http2.ts';
 import { frameOf, requestOf, type Step } from './http2-steps.ts';
 
-/** One connection of a client over HTTP/2. */
+/** One HTTP/2 connection of a client. */
 export interface Conversation {
-  /** Bytes of each stream that the client takes at first. */
+  /** Initial window of each stream, in bytes. */
   readonly window: number;
   readonly steps: readonly Step[];
-  /** How it leaves; `answer` for at the end of the first answer. */
+  /** How it disconnects; `answer` for at the end of the first response. */
   readonly end: string;
 }
 
 /**
- * Does what a client does, takes what comes, and leaves.
- * @param pathOf the path to send for that of a request. @returns bodies of whole answers, by their streams.
+ * Plays the client's steps, receives the responses, and disconnects.
+ * @param pathOf maps the path of a request to the one to send. @returns bodies of complete responses, by stream.
  */
 export function converse(
   port: number,
@@ -64,7 +64,7 @@ function settingOf(id: number, value: number): Buffer {
   return bytes;
 }
 
-/** Bytes to write, and turns of the event loop to wait. */
+/** Sequence of bytes to write and turns of the event loop to wait. */
 function scriptOf(
   window: number,
   steps: readonly Step[],

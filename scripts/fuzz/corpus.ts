@@ -3,12 +3,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Inputs that were once finds, by target: `npm test` replays them. */
+/** Inputs that failed once, by target: `npm test` replays them. */
 const folder = fileURLToPath(new URL('../../test/fuzz-corpus/', import.meta.url));
 
-/** A kept input. */
+/** A saved input. */
 export interface KeptInput {
-  /** File name without its ending. */
+  /** File name without its extension. */
   readonly id: string;
   readonly input: unknown;
 }

@@ -1,6 +1,6 @@
 import type { Dialect } from './hostile.ts';
 
-/** Answers scripts with 1, everything else with OK. */
+/** Responds to scripts with 1, to everything else with OK. */
 export const redisDialect: Dialect = (socket, say) => {
   let text = '';
   socket.on('data', (chunk) => {
@@ -24,7 +24,7 @@ export const redisDialect: Dialect = (socket, say) => {
   });
 };
 
-/** Confirms what is published. */
+/** Confirms published messages. */
 export const natsDialect: Dialect = (socket, say) => {
   say('INFO {"server_id":"a","version":"2.9.0","proto":1,"headers":true,"max_payload":1048576}\r\n');
   let text = '';
@@ -38,7 +38,7 @@ export const natsDialect: Dialect = (socket, say) => {
   });
 };
 
-/** An answer to every request over HTTP/1.1. */
+/** Responds to every HTTP/1.1 request. */
 export const httpDialect = (body: string, headers = 'Content-Type: application/json'): Dialect => {
   const answer = `HTTP/1.1 200 OK\r\n${headers}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   return (socket, say) => {
@@ -66,7 +66,7 @@ const method = (channel: number, id: string, args = ''): Buffer => {
   return Buffer.concat([head, payload, Buffer.of(0xce)]);
 };
 
-/** What a broker of AMQP 0-9-1 answers to a method, by class and method. */
+/** Responses of an AMQP 0-9-1 broker, by class and method. */
 const amqpAnswers: Readonly<Record<string, readonly [id: string, args: string]>> = {
   // start-ok: tune, with 100 channels, frames of 131072 bytes, no heartbeat.
   '000a000b': ['000a001e', '0064000200000000'],
@@ -82,7 +82,7 @@ const amqpAnswers: Readonly<Record<string, readonly [id: string, args: string]>>
   '003c0014': ['003c0015', '0161'],
 };
 
-/** A broker of AMQP 0-9-1 that confirms every message. */
+/** An AMQP 0-9-1 broker that confirms every message. */
 export const amqpDialect: Dialect = (socket, say) => {
   let bytes: Buffer = Buffer.alloc(0);
   let isGreeted = false;
@@ -104,7 +104,7 @@ export const amqpDialect: Dialect = (socket, say) => {
       bytes = bytes.subarray(length);
       const answer = type === 1 ? amqpAnswers[id] : undefined;
       if (answer) say(method(channel, ...answer));
-      // The body of a message: it is acknowledged.
+      // The body of a message, which is acknowledged.
       if (type === 3) say(method(channel, '003c0050', `${(++published).toString(16).padStart(16, '0')}00`));
     }
   });

@@ -1,7 +1,7 @@
-/** Longest wait for what must happen by itself, in milliseconds. */
+/** Maximum time to wait for a condition, in milliseconds. */
 export const PATIENCE_MS = 5_000;
 
-/** Waits until a condition holds. @throws Error with `message` where it does not in time. */
+/** Waits until a condition holds. @throws Error with `message` on timeout. */
 export async function eventually(
   holds: () => boolean,
   message: () => string,

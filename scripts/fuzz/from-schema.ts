@@ -7,14 +7,14 @@ type Objects = Extract<Schema, { type: 'object' }>;
 type Recursive = Extract<Schema, { type: 'recursive' }>;
 type Numbers = Extract<Schema, { type: 'integer' | 'number' }>;
 
-/** Levels of a schema that holds itself; below them stands an empty object. */
+/** Maximum depth of a recursive schema; below it an empty object is generated. */
 const LEVELS = 3;
 
-/** What is made for one component. */
+/** State of the generation for one component. */
 interface Making {
-  /** Texts that it understands. */
+  /** Words that the component understands. */
   readonly words: readonly string[];
-  /** Made for schemas that hold themselves, by name and level. */
+  /** Generators of recursive schemas, by name and level. */
   readonly made: Map<string, fc.Arbitrary<unknown>>;
 }
 const durations = ['0s', '1ms', '20ms', '1s', '1m', '1.5h', '720h', '-1s', '9999999h', '1', ''];
@@ -34,7 +34,7 @@ export function configurationsOf(schema: Schema): fc.Arbitrary<unknown> {
   );
 }
 
-/** Every text and key in some values, each once: what a component understands. */
+/** Distinct texts and keys in the given values, which are the words a component understands. */
 export function wordsOf(values: readonly unknown[]): string[] {
   const words = new Set<string>();
   const visit = (value: unknown): void => {
@@ -49,7 +49,7 @@ export function wordsOf(values: readonly unknown[]): string[] {
   return [...words];
 }
 
-/** Values as they are written under a schema. Rules that stand in no schema are left to chance. */
+/** Values that conform to a schema. Rules that the schema does not express may be violated. */
 function valuesOf(schema: Schema, making: Making, level: number): fc.Arbitrary<unknown> {
   if ('anyOf' in schema) return fc.oneof(...schema.anyOf.map((choice) => valuesOf(choice, making, level)));
   switch (schema.type) {
@@ -130,7 +130,7 @@ function objectsOf(schema: Objects, making: Making, level: number): fc.Arbitrary
   return fc.tuple(map, chosen).map(([others, own]) => ({ ...others, ...own }));
 }
 
-/** Required fields and up to two others, so that a schema that holds itself does not grow with its levels. */
+/** Required fields and up to two others, so that a recursive schema does not grow with its levels. */
 function fewOf(fields: Record<string, fc.Arbitrary<unknown>>, requiredKeys: string[]): fc.Arbitrary<unknown> {
   const others = Object.keys(fields).filter((name) => !requiredKeys.includes(name));
   return fc.subarray(others, { maxLength: Math.min(2, others.length) }).chain((names) =>
@@ -140,7 +140,7 @@ function fewOf(fields: Record<string, fc.Arbitrary<unknown>>, requiredKeys: stri
   );
 }
 
-/** Leaves one field of each group. */
+/** Keeps one field of each group. */
 function chooseOne(value: Fields, groups: readonly (readonly string[])[], at: number): Fields {
   for (const group of groups) {
     const kept = group[at % group.length];
@@ -149,7 +149,7 @@ function chooseOne(value: Fields, groups: readonly (readonly string[])[], at: nu
   return value;
 }
 
-/** An example in which one or two fields have other values. @param chosen says which of them. */
+/** An example with one or two fields replaced. @param chosen selects the fields. */
 function mix(base: unknown, other: unknown, chosen: number): unknown {
   if (!isFields(base) || !isFields(other)) return chosen % 2 === 0 ? base : other;
   const fields = Object.entries(other);

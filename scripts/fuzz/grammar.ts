@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Texts that break what trusts them: empty, long, deep, of other alphabets, names of the prototype. */
+/** Unusual texts: empty, long, deeply nested, of other alphabets, names of the prototype. */
 export const oddTexts = fc.oneof(
   fc.string({ maxLength: 12 }),
   fc.string({ unit: 'binary', maxLength: 8 }),
@@ -22,14 +22,14 @@ export const oddTexts = fc.oneof(
   fc.nat({ max: 16 }).map((length) => 'a'.repeat(2 ** length)),
 );
 
-/** Numbers at the borders of their kinds. */
+/** Numbers at the limits of their types. */
 export const oddNumbers = fc.oneof(
   fc.integer(),
   fc.double({ noNaN: true, noDefaultInfinity: true }),
   fc.constantFrom(0, -0, 1e21, 2 ** 31, 2 ** 53 + 2, -1, 0.1, Number.MAX_VALUE, Number.MIN_VALUE),
 );
 
-/** Plain data as a backend could answer with it. */
+/** Plain data as in a backend's response. */
 export const data = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -56,7 +56,7 @@ export function programs(leaves: readonly string[], forms: readonly string[], ma
   })).program;
 }
 
-/** A program with a few bytes changed: most are refused, which must be done well, too. */
+/** A program with a few bytes changed: most are rejected, which must work correctly too. */
 export function damaged(whole: fc.Arbitrary<string>): fc.Arbitrary<string> {
   const cut = fc.tuple(whole, fc.nat(), fc.nat({ max: 3 }), oddTexts).map(([text, at, length, put]) => {
     const start = text.length === 0 ? 0 : at % text.length;

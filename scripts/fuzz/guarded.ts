@@ -2,12 +2,12 @@ import type { AdminScope } from '#contract';
 import { hashOfToken } from '../../admin/tokens/tokens.ts';
 import { adminScopes } from '../../kernel/contract/internal.ts';
 
-/** Stands for every secret of the configuration. */
+/** Value of every secret in the configuration. */
 export const SECRET = 'PLANTED-SECRET';
-/** Pointer of a value that only the name beside it makes a secret. */
+/** Pointer of a value that is secret only because of the name next to it. */
 export const HEADER = '/endpoints/1/backend/0/extra_config/modifier~1martian/header.Modifier/value';
 
-/** Scopes of tokens by their name, where `write` includes `check`; `none` sends no token, `wrong` one that is unknown. */
+/** Token scopes by caller, where `write` includes `check`; `none` sends no token, `wrong` an unknown one. */
 export const callers: Readonly<Record<string, readonly AdminScope[]>> = {
   ...Object.fromEntries(adminScopes.map((scope) => [scope, [scope]])),
   reader: ['read', 'check', 'ops'],

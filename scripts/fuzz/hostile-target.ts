@@ -3,9 +3,9 @@ import { eventually } from './eventually.ts';
 import { type Dialect, type Distortion, distortions, startHostile } from './hostile.ts';
 import { defineTarget, type Target } from './target.ts';
 
-/** A client of the gateway's towards one server. */
+/** A client of the gateway that connects to one server. */
 export interface Driver {
-  /** One request of the gateway's. @returns whether the server served it. @throws Error for a failure that is not documented. */
+  /** Makes one request. @returns whether the server served it. @throws Error for an undocumented failure. */
   ask(): Promise<boolean>;
   close(): Promise<void> | void;
 }
@@ -14,25 +14,25 @@ export interface HostileOptions {
   readonly name: string;
   readonly dialect: Dialect;
   drive(port: number): Driver | Promise<Driver>;
-  /** Longest time of one request, in milliseconds. */
+  /** Maximum duration of one request, in milliseconds. */
   readonly deadlineMs: number;
-  /** Longest time after which a server that works again is used, in milliseconds. */
+  /** Maximum time until a recovered server is used again, in milliseconds. */
   readonly recoveryMs: number;
 }
 
-/** What a timer or a busy machine may add to a time, in milliseconds. */
+/** Tolerance for timers and a busy machine, in milliseconds. */
 const SLACK_MS = 2_000;
-/** Bytes outside the heap that one hostile server may cost. */
+/** Maximum memory outside the heap that one hostile server may consume, in bytes. */
 const MEMORY_BYTES = 64 * 1024 * 1024;
 const REQUESTS = 2;
 
 interface Input {
   readonly distortions: readonly Distortion[];
-  /** The server behaves in the end, and is waited for. */
+  /** True when the server recovers in the end, and the target waits for it. */
   readonly recovers: boolean;
 }
 
-/** A target whose inputs are what is wrong with a server. */
+/** Creates a target whose inputs are the distortions of a server. */
 export function hostileTarget(options: HostileOptions): Target {
   const { name, dialect, drive, deadlineMs, recoveryMs } = options;
   return defineTarget<Input>({

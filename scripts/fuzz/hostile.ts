@@ -2,16 +2,16 @@ import type { Socket } from 'node:net';
 import fc from 'fast-check';
 import { type OpenServer, startTcp } from './stage.ts';
 
-/** What is wrong with one of the messages of a server. */
+/** Distortion of one of a server's messages. */
 export interface Distortion {
-  /** Which message, counted over all connections. */
+  /** Index of the message, counted over all connections. */
   readonly at: number;
   readonly act: 'edit' | 'cut' | 'double' | 'noise' | 'endless' | 'silence' | 'end' | 'reset' | 'drip';
-  /** Where an edit begins, modulo the length of the message. */
+  /** Start of an edit, modulo the length of the message. */
   readonly offset: number;
-  /** Bytes that an edit replaces. */
+  /** Number of bytes that an edit replaces. */
   readonly length: number;
-  /** What stands there then, in hexadecimal. */
+  /** Replacement, in hexadecimal. */
   readonly put: string;
 }
 
@@ -33,7 +33,7 @@ const pieces = fc.oneof(
   fc.uint8Array({ maxLength: 8 }).map((bytes) => Buffer.from(bytes).toString('hex')),
 );
 
-/** What a hostile server does, in the order in which it speaks. */
+/** Distortions of a hostile server, in the order of its messages. */
 export const distortions: fc.Arbitrary<Distortion[]> = fc.array(
   fc.record({
     at: fc.nat({ max: 8 }),
@@ -59,17 +59,17 @@ export const distortions: fc.Arbitrary<Distortion[]> = fc.array(
   { minLength: 1, maxLength: 4 },
 );
 
-/** Says a message as a well-behaved server would. */
+/** Sends a message as a well-behaved server would. */
 export type Say = (message: Buffer | string) => void;
 
-/** Serves one connection well. */
+/** Serves one connection correctly. */
 export type Dialect = (socket: Socket, say: Say) => void;
 
-/** A server that speaks a protocol well, but for what is distorted. */
+/** A server that implements a protocol correctly, except for the distortions. */
 export interface HostileServer extends OpenServer {
-  /** From now on, counted anew. */
+  /** Sets the distortions and restarts the message count. */
   distort(list: readonly Distortion[]): void;
-  /** It is restarted: connections end, and it behaves. */
+  /** Simulates a restart: closes all connections, then behaves correctly. */
   heal(): void;
 }
 
@@ -119,7 +119,7 @@ function say(socket: Socket, bytes: Buffer, { act, offset, length, put }: Distor
   acts[act]();
 }
 
-/** Writes the same again and again, as fast as it is taken. */
+/** Writes the same data repeatedly, as fast as it is accepted. */
 function pour(socket: Socket, bytes: Buffer): void {
   if (!socket.destroyed) socket.write(bytes, (error) => error || setImmediate(pour, socket, bytes));
 }

@@ -3,29 +3,29 @@ import { Duplex } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { RoundTrip } from '../../plugins/backend/http/client/http1/round-trip.ts';
 
-/** A response as it was read. */
+/** A response as parsed. */
 export interface ReadResponse {
   readonly status: number;
   readonly headers: readonly string[];
   readonly body: string;
   readonly trailers: readonly string[];
-  /** Empty for a response that is complete. */
+  /** Error message; empty for a complete response. */
   readonly error: string;
-  /** The connection can carry another request. */
+  /** True when the connection can be reused. */
   readonly isReusable: boolean;
 }
 
-/** How a response is read. */
+/** Conditions under which a response is read. */
 export interface Reading {
   /** Method of the request. Default: GET. */
   readonly method?: string;
-  /** The connection ends behind the bytes. Default: it stays open. */
+  /** True when the connection ends after the bytes. Default: it stays open. */
   readonly ends?: boolean;
-  /** The bytes arrive before the request has been sent. */
+  /** True when the bytes arrive before the request has been sent. */
   readonly isEarly?: boolean;
 }
 
-/** Reads the bytes of a response with the gateway's client, one piece at a time. */
+/** Reads the bytes of a response with the gateway's client, one chunk at a time. */
 export async function readResponse(pieces: readonly Buffer[], how: Reading = {}): Promise<ReadResponse> {
   const { method = 'GET', ends = false, isEarly = false } = how;
   const outcome = {
@@ -75,14 +75,14 @@ export async function readResponse(pieces: readonly Buffer[], how: Reading = {})
   return outcome;
 }
 
-/** Cuts a text into the pieces between offsets. */
+/** Splits a text at the offsets. */
 export function cut(text: string, offsets: readonly number[]): Buffer[] {
   const bytes = Buffer.from(text, 'latin1');
   const ends = [...new Set([...offsets, bytes.length])].filter((end) => end > 0).sort((one, other) => one - other);
   return ends.map((end, at) => bytes.subarray(ends[at - 1] ?? 0, end));
 }
 
-/** Reads the same response by Node's client; null where it is refused. */
+/** Reads the same response with the Node.js client; null when it is rejected. */
 export function readByNode(text: string): Promise<{ status: number; body: string } | 'extensions' | null> {
   return new Promise((resolve) => {
     const socket = new Duplex({

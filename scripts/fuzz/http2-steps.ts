@@ -1,23 +1,23 @@
 import fc from 'fast-check';
 import { END_HEADERS, END_STREAM, type Fields, FRAMES, frame, headerBlock, headFrames } from './http2.ts';
 
-/** Something that one side of a connection over HTTP/2 does. */
+/** One action of a peer on an HTTP/2 connection. */
 export type Step = RequestStep | FrameStep | { readonly turns: number };
 
-/** Begins the next stream. */
+/** Opens the next stream. */
 export interface RequestStep {
   readonly method: string;
   readonly path: string;
   readonly fields: Fields;
-  /** Number of short fields behind them. */
+  /** Number of additional short fields. */
   readonly more: number;
-  /** A body or trailers follow. */
+  /** True when a body or trailers follow. */
   readonly isOpen: boolean;
-  /** Bytes of each frame that holds a part of its head. */
+  /** Size of the frames that contain the header block, in bytes. */
   readonly pieceBytes: number;
 }
 
-/** Any frame, well-formed or not. */
+/** An arbitrary frame, well-formed or not. */
 export interface FrameStep {
   readonly type: number;
   readonly flags: number;
@@ -99,7 +99,7 @@ const frames: fc.Arbitrary<FrameStep> = fc.oneof(
 );
 const turns = fc.record({ turns: fc.nat({ max: 8 }) });
 
-/** What a client does: requests, any frames, and pauses. @param requests of the application. @param bodies parts of theirs. */
+/** Actions of a client: requests, arbitrary frames, and pauses. @param requests of the application. @param bodies parts of their bodies. */
 export function stepsOf(
   requests: fc.Arbitrary<RequestStep>,
   bodies: fc.Arbitrary<FrameStep> = frames,
@@ -113,13 +113,13 @@ export function stepsOf(
   return fc.array(any, { minLength: 1, maxLength: 12 });
 }
 
-/** The bytes of a frame. */
+/** Serializes a frame. */
 export function frameOf({ type, flags, of, payload, times: count }: FrameStep): Buffer {
   const one = frame(type, flags, of === 0 ? 0 : 2 * of - 1, Buffer.from(payload, 'hex'));
   return count === 1 ? one : Buffer.concat(Array.from({ length: count }, () => one));
 }
 
-/** The bytes of a request's head. @param path the one to send. */
+/** Serializes a request's head. @param path the path to send. */
 export function requestOf(
   { method, fields, more, isOpen, pieceBytes }: RequestStep,
   stream: number,

@@ -1,7 +1,7 @@
-/** What every HTTP/2 client sends first. */
+/** Connection preface of every HTTP/2 client. */
 export const PREFACE: Buffer = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
 
-/** Types of frames (RFC 9113, section 6). */
+/** Frame types (RFC 9113, section 6). */
 export const FRAMES = {
   data: 0,
   headers: 1,
@@ -18,7 +18,7 @@ export const FRAMES = {
 export const END_STREAM = 1;
 export const END_HEADERS = 4;
 
-/** Largest payload of a frame by default, in bytes. */
+/** Default maximum payload of a frame, in bytes. */
 const PIECE_BYTES = 16_384;
 
 export type Fields = readonly (readonly [name: string, value: string])[];
@@ -32,7 +32,7 @@ export function frame(type: number, flags: number, stream: number, payload: Uint
   return Buffer.concat([head, payload]);
 }
 
-/** HEADERS and as many CONTINUATION frames as the block takes. @param pieceBytes of each frame. */
+/** A HEADERS frame, with as many CONTINUATION frames as needed. @param pieceBytes size of each frame. */
 export function headFrames(stream: number, fields: Fields, isLast: boolean, pieceBytes = PIECE_BYTES): Buffer {
   const block = headerBlock(fields);
   const frames: Buffer[] = [];
@@ -44,7 +44,7 @@ export function headFrames(stream: number, fields: Fields, isLast: boolean, piec
   return Buffer.concat(frames);
 }
 
-/** Fields in HPACK's plainest form: every name new, nothing indexed, nothing compressed. */
+/** Encodes fields in HPACK's simplest form: all names literal, without indexing or compression. */
 export function headerBlock(fields: Fields): Buffer {
   return Buffer.concat(fields.flatMap(([name, value]) => [Buffer.of(0), text(name), text(value)]));
 }
@@ -54,7 +54,7 @@ function text(value: string): Buffer {
   return Buffer.concat([integer(bytes.length), bytes]);
 }
 
-/** An integer with a prefix of seven bits (RFC 7541, section 5.1). */
+/** Encodes an integer with a seven-bit prefix (RFC 7541, section 5.1). */
 function integer(value: number): Buffer {
   if (value < 127) return Buffer.of(value);
   const bytes = [127];
@@ -63,7 +63,7 @@ function integer(value: number): Buffer {
   return Buffer.from([...bytes, rest]);
 }
 
-/** A frame that came. */
+/** A received frame. */
 export interface CameFrame {
   readonly type: number;
   readonly flags: number;
@@ -71,7 +71,7 @@ export interface CameFrame {
   readonly payload: Buffer;
 }
 
-/** Cuts what comes into frames. */
+/** Splits received data into frames. */
 export function frameReader(came: (frame: CameFrame) => void): (chunk: Buffer) => void {
   let bytes: Buffer = Buffer.alloc(0);
   return (chunk) => {

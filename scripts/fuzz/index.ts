@@ -4,9 +4,9 @@ import { keepFind } from './corpus.ts';
 import { targets } from './targets/index.ts';
 
 /**
- * `npm run fuzz -- [TARGET ...] [--minutes 1] [--seed NUMBER]`: gives targets random inputs, each for so many minutes; without
- * names all of them, one after another. A find is made small, printed and kept in `test/fuzz-corpus/TARGET`, where `npm test`
- * replays it from then on. Exits with 1 after a find.
+ * Fuzzes targets with random inputs: `npm run fuzz -- [TARGET ...] [--minutes 1] [--seed NUMBER]`. Each target runs for
+ * the given minutes; without names, all targets run one after another. A failing input is shrunk, printed and saved in
+ * `test/fuzz-corpus/TARGET`, where `npm test` replays it from then on. Exits with 1 after a find.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,

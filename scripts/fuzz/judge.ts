@@ -1,18 +1,18 @@
 import { takeStrays } from './strays.ts';
 import type { OpenTarget, Target } from './target.ts';
 
-/** An input without an end after this time is a find, in milliseconds. */
+/** Time after which an input that has not completed counts as a find, in milliseconds. */
 const HANG_MS = 30_000;
 
-/** An input for which the law of its target does not hold. */
+/** Error for an input that violates the law of its target. */
 export class Find extends Error {
   override readonly name = 'Find';
 }
 
 /**
- * Gives an input to a target. Time is the processor time of this thread, so other load on the machine changes no verdict; an
- * input that takes too long gets a second try, by then compiled and with its caches filled.
- * @throws Find with what is wrong.
+ * Runs an input on a target. Measures CPU time of this thread, so that other load on the machine does not affect the
+ * result; an input that takes too long is retried, by then with compiled code and warm caches.
+ * @throws Find with the violation.
  */
 export async function judge(target: Target, open: OpenTarget, input: unknown): Promise<void> {
   const first = await timed(open, input);
@@ -34,7 +34,7 @@ async function timed(open: OpenTarget, input: unknown): Promise<number> {
   return cpuMs() - before;
 }
 
-/** @throws Error where an input takes far longer than any waits. */
+/** @throws Error when an input takes far longer than any timeout. */
 function bounded(accepted: void | Promise<void>): void | Promise<void> {
   if (!accepted) return;
   return new Promise((resolve, reject) => {

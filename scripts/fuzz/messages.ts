@@ -5,7 +5,7 @@ import { fullJson, shortData } from './bulk.ts';
 import { damaged, oddTexts } from './grammar.ts';
 import { keySet, tokens } from './tokens.ts';
 
-/** A body: text with one byte a character, or data that is written as JSON. */
+/** A body: text with one byte per character, or data to serialize as JSON. */
 type Body = { readonly text: string } | { readonly json: unknown };
 
 export interface GeneratedRequest {
@@ -21,7 +21,7 @@ export interface GeneratedReply {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Body;
-  /** How it comes: in one piece, as a stream, as one that breaks, or not at all. */
+  /** How it arrives: in one chunk, as a stream, as a stream that breaks off, or not at all. */
   readonly comes: 'whole' | 'stream' | 'broken' | 'failed';
 }
 
@@ -50,7 +50,7 @@ const types = fc.constantFrom(
   'application/grpc',
   ';',
 );
-/** Bytes as they may stand in a header. */
+/** Texts that are valid in a header. */
 const headerTexts = oddTexts.map((text) => text.replace(/[^\x20-\x7e\x80-\xff]/g, '').slice(0, 4_096));
 const paths = fc.constantFrom(
   '/',
@@ -73,7 +73,7 @@ const queries = fc.constantFrom(
   `?${'a&'.repeat(2_000)}`,
 );
 
-/** Requests. @param words names and values that the component understands. */
+/** Generates requests. @param words names and values that the component understands. */
 export function requestsFor(words: readonly string[]): fc.Arbitrary<GeneratedRequest> {
   const known = words.filter((word) => /^[\w-]{1,40}$/.test(word));
   const names = fc.constantFrom(
@@ -137,7 +137,7 @@ export function toRequest({ method, target, headers, params, ip, body }: Generat
   };
 }
 
-/** @param isRaw as HTTP answers, else decoded. */
+/** @param isRaw true for a reply as received over HTTP, false for a decoded one. */
 export function toReply({ status, headers, body, comes }: GeneratedReply, isRaw: boolean): Reply {
   if (comes === 'failed') return Reply.failed(new CallError('FUZZ', 'the backend failed'));
   if (!isRaw) {
@@ -153,7 +153,7 @@ export function toReply({ status, headers, body, comes }: GeneratedReply, isRaw:
   return Reply.raw(status, bag, comes === 'whole' ? bytes : streamOf(bytes, comes === 'broken'));
 }
 
-/** @returns a failure for text that no decoder reads, such as one that is nested too deeply. */
+/** @returns a failure for text that cannot be decoded, for example because of deep nesting. */
 function decoded(text: string): Data | CallError {
   try {
     return parseExact(text);

@@ -4,14 +4,14 @@ import { createGateway, type GatewayOptions } from '../../kernel/sluice.ts';
 import { silentSinks } from '../../kernel/testing/index.ts';
 import { eventually } from './eventually.ts';
 
-/** A server on a free port of the loopback address. */
+/** A server on a free port of the loopback interface. */
 export interface OpenServer {
   readonly port: number;
   readonly sockets: ReadonlySet<Socket>;
   close(): Promise<void>;
 }
 
-/** Starts a server over bare TCP. */
+/** Starts a plain TCP server. */
 export function startTcp(accepted: (socket: Socket) => void): Promise<OpenServer> {
   return started(createTcp(accepted));
 }
@@ -37,13 +37,13 @@ async function started(server: Server): Promise<OpenServer> {
   };
 }
 
-/** A gateway whose log is searched for internal errors. */
+/** A gateway whose log is checked for internal errors. */
 export interface Stage {
   readonly gateway: Awaited<ReturnType<typeof createGateway>>;
   readonly port: number;
-  /** Lines of the access log and of the application log since the last input. */
+  /** Lines of the access log and the application log since the last input. */
   readonly lines: string[];
-  /** Waits until no request and no stream is left. @throws Error where one stays, or where the log has an internal error. */
+  /** Waits until all requests and streams have ended. @throws Error when one remains, or when the log contains an internal error. */
   settled(patienceMs?: number): Promise<void>;
 }
 

@@ -1,14 +1,14 @@
-/** Errors of this process that nothing caught: each is a find. */
+/** Uncaught errors of this process, each of which is a find. */
 const strays: unknown[] = [];
 const keep = (error: unknown): void => void strays.push(error);
 
-/** Keeps such errors until it is undone, so that they do not end the process. @returns undoes it. */
+/** Collects such errors, so that they do not end the process. @returns a function that stops the collection. */
 export function keepStrays(): () => void {
   process.on('uncaughtException', keep).on('unhandledRejection', keep);
   return () => void process.off('uncaughtException', keep).off('unhandledRejection', keep);
 }
 
-/** Those since the last call. */
+/** Returns the errors since the last call. */
 export function takeStrays(): readonly unknown[] {
   return strays.splice(0);
 }

@@ -1,12 +1,12 @@
 import type fc from 'fast-check';
 
-/** Something that is given random inputs. An input is plain JSON, so that a find can be kept as a file. */
+/** A test target for random inputs. An input is plain JSON, so that a find can be saved as a file. */
 export interface Target<I = unknown> {
-  /** As in `npm run fuzz -- NAME`. */
+  /** Name, as in `npm run fuzz -- NAME`. */
   readonly name: string;
   /** The property that must hold for every input, in one sentence. */
   readonly law: string;
-  /** Processor time of the main thread that one input may take, in milliseconds. */
+  /** Maximum CPU time of the main thread for one input, in milliseconds. */
   readonly boundMs: number;
   readonly inputs: fc.Arbitrary<I>;
   /** Prepares a run. */
@@ -14,12 +14,12 @@ export interface Target<I = unknown> {
 }
 
 export interface OpenTarget<I = unknown> {
-  /** @throws Error where the law does not hold. */
+  /** @throws Error when the law is violated. */
   accept(input: I): void | Promise<void>;
   close(): Promise<void>;
 }
 
-/** Keeps the type of the inputs between generator and target. */
+/** Ensures that generator and target use the same type of inputs. */
 export function defineTarget<I>(target: Target<I>): Target {
   return target as Target;
 }

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { damaged, data } from './grammar.ts';
 
 const file = fileURLToPath(new URL('../../samples/tokens/keys.json', import.meta.url));
-/** The key set of the samples: one key for HS256. */
+/** Key set of the samples: one key for HS256. */
 export const keySet = JSON.parse(readFileSync(file, 'utf8')) as { keys: readonly [{ kid: string; k: string }] };
 const [key] = keySet.keys;
 const secret = Buffer.from(key.k, 'base64url');
@@ -38,7 +38,7 @@ const claims = fc.record(
   { requiredKeys: [], noNullPrototype: true },
 );
 
-/** JSON Web Tokens: signed by the sample key, by none, or damaged. */
+/** JSON Web Tokens: signed with the sample key, unsigned, or damaged. */
 export const tokens: fc.Arbitrary<string> = damaged(
   fc.tuple(headers, fc.oneof({ weight: 4, arbitrary: claims }, { weight: 1, arbitrary: data })).map(([head, body]) => {
     const signed = `${encoded(head)}.${encoded(body)}`;

@@ -1,42 +1,42 @@
 import fc from 'fast-check';
 
-/** A frame of a WebSocket, well-formed or not. */
+/** A WebSocket frame, well-formed or not. */
 export interface SocketFrame {
   /** First byte: final, three reserved bits, opcode. */
   readonly head: number;
   /** In hexadecimal. */
   readonly payload: string;
-  /** What the head says of the length; -1 for the truth. */
+  /** Length stated in the frame header; -1 for the actual length. */
   readonly length: number;
   readonly isMasked: boolean;
   readonly times: number;
 }
 
-/** What one side does: frames and pauses of so many turns of the event loop, and how it leaves. */
+/** Actions of one side: frames, pauses in turns of the event loop, and how it disconnects. */
 export interface SocketScript {
   readonly steps: readonly (SocketFrame | { readonly turns: number })[];
-  /** Bytes in one write; 0 for all at once. */
+  /** Bytes per write; 0 for all at once. */
   readonly pieceBytes: number;
-  /** Ends its connection when the other side sends a close frame. */
+  /** Closes its connection when the other side sends a close frame. */
   readonly isPolite: boolean;
   readonly end: string;
 }
 
 const payloads = fc.oneof(
   fc.constantFrom('', 'a', 'hello', '{"a":1}', 'a'.repeat(125), 'a'.repeat(126), 'a'.repeat(70_000)).map(Buffer.from),
-  // Close codes, an end of compressed data, text that is not UTF-8.
+  // Close codes, an end of compressed data, invalid UTF-8.
   fc.constantFrom('03e8', '03ed', '0fa0', '03', 'ffff', '000000ffff', 'c328', 'eda080').map((text) => {
     return Buffer.from(text, 'hex');
   }),
   fc.uint8Array({ maxLength: 12 }).map(Buffer.from),
 );
 const heads = fc.oneof(
-  // Text, binary, close, ping, pong; fragments; compressed ones; any.
+  // Text, binary, close, ping, pong; fragments; compressed frames; arbitrary ones.
   fc.constantFrom(0x81, 0x81, 0x82, 0x88, 0x89, 0x8a, 0x01, 0x02, 0x00, 0x80, 0xc1, 0x41, 0xf1, 0x09, 0x08),
   fc.nat({ max: 255 }),
 );
 
-/** @param masked what a well-behaved side does. */
+/** @param masked true if a well-behaved side masks its frames. */
 function framesOf(masked: boolean): fc.Arbitrary<SocketFrame> {
   return fc.record({
     head: heads,
@@ -62,7 +62,7 @@ export function scriptsOf(masked: boolean): fc.Arbitrary<SocketScript> {
   });
 }
 
-/** The bytes of a frame (RFC 6455, section 5.2). */
+/** Serializes a frame (RFC 6455, section 5.2). */
 export function socketFrame({ head, payload, length, isMasked, times }: SocketFrame): Buffer {
   const bytes = Buffer.from(payload, 'hex');
   const said = length < 0 ? bytes.length : length;

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { type Configuration, createGateway, type Gateway } from '../../kernel/sluice.ts';
 import { silentSinks } from '../../kernel/testing/index.ts';
 
-/** A gateway whose configuration is replaced again and again, and one request after each. */
+/** A gateway whose configuration is replaced repeatedly, with one request after each change. */
 export interface ChangingGateway {
-  /** Applies another configuration; every tenth one is refused before. */
+  /** Applies another configuration; before every tenth one, a rejected configuration is tried. */
   change(): Promise<void>;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ function configuration(endpoints: number, change: number, backend: string): Conf
       ],
       extra_config: {
         'qos/ratelimit/router': { max_rate: 1_000_000 + (change % 7), client_max_rate: 1_000_000, strategy: 'ip' },
-        // Endpoint 0 takes no body, which is warned of.
+        // Endpoint 0 takes no body, which causes a warning.
         'validation/json-schema': { type: 'object', properties: { id: { type: 'string' } }, maxProperties: change + 1 },
       },
     })),

@@ -6,17 +6,17 @@ import { join } from 'node:path';
 import { createGateway } from '../../kernel/sluice.ts';
 import { silentSinks } from '../../kernel/testing/index.ts';
 
-/** A gateway under load, with a plugin that is edited again and again. */
+/** A gateway under load, with a plugin that is edited repeatedly. */
 export interface EditedPlugin {
-  /** Saves another content; resolves when the gateway serves by it. Every tenth content is preceded by a broken one. */
+  /** Saves new content; resolves when the gateway serves with it. Every tenth content is preceded by a broken one. */
   edit(): Promise<void>;
-  /** Stops the load. @returns what its clients got so far. */
+  /** Stops the load. @returns the responses that its clients received so far. */
   close(): Promise<{ readonly answered: number; readonly failed: number }>;
 }
 
 const CLIENTS = 8;
 
-/** Two files, of which the second is as large as that of a real plugin; nothing in them is like the contents before. */
+/** Two files, the second as large as that of a real plugin; their content differs completely from earlier ones. */
 function sources(edit: number): { plugin: string; table: string } {
   const rows = Array.from(
     { length: 200 },

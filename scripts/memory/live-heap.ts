@@ -5,16 +5,16 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as (options: object) => void;
 
-/** What is in use after everything else has been collected, in bytes. */
+/** Memory in use after garbage collection, in bytes. */
 export interface LiveHeap {
   readonly data: number;
-  /** Of the process's own functions: it grows for as long as functions become hot, and with nothing else. */
+  /** Compiled code of the process's own functions, which grows only as functions become hot. */
   readonly code: number;
 }
 
 const CODE = /^(?:shared_)?(?:code|trusted)/;
 
-/** Also gives back what the engine only keeps for as long as there is room, such as texts that were compiled. */
+/** Also releases what the engine only keeps while memory is available, such as the source of compiled code. */
 export async function liveHeap(): Promise<LiveHeap> {
   for (let at = 0; at < 3; at++) {
     await delay(10);

@@ -8,13 +8,13 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { freePort } from '../free-port.ts';
 
-/** The gateway's memory at one moment of a stream. */
+/** Memory of the gateway at one moment of a stream. */
 export interface Sample {
-  /** Bytes of body the client had taken. */
+  /** Body bytes that the client had received. */
   readonly taken: number;
-  /** Bytes of body the backend had handed to its socket. */
+  /** Body bytes that the backend had written to its socket. */
   readonly sent: number;
-  /** The client was not reading, and nothing moved any more. */
+  /** True when the client was not reading and all data had stopped moving. */
   readonly stalled: boolean;
   /** Resident memory of the gateway's process, in bytes. */
   readonly residentBytes: number;
@@ -24,28 +24,28 @@ export interface Passage {
   /** Resident memory before the stream began, in bytes. */
   readonly before: number;
   readonly samples: readonly Sample[];
-  /** Bytes the client took in all, framing of HTTP included. */
+  /** Total bytes that the client received, including HTTP framing. */
   readonly taken: number;
 }
 
 const MiB = 1024 * 1024;
-/** Between two looks at what has moved, in milliseconds. */
+/** Interval between progress checks, in milliseconds. */
 const LOOK_MS = 20;
 const bin = join(import.meta.dirname, '../../kernel/bin.ts');
 
-/** 64 KiB that are well-formed in every output that is measured. */
+/** 64 KiB of data that is well-formed in each measured output. */
 const messages = {
   sse: `data: {"text":"${'x'.repeat(994)}","secret":1}\n\n`,
   ndjson: `{"text":"${'x'.repeat(1000)}","secret":1}\n`,
 };
 
 /**
- * Passes a stream through a gateway of its own process, to a client that again and again stops reading until nothing
- * moves any more, and looks at the gateway's memory on the way.
+ * Sends a stream through a gateway in a separate process, to a client that repeatedly stops reading until all data has
+ * stopped moving, and samples the gateway's memory.
  *
  * @param output the endpoint's `output_encoding`.
  * @param bytes length of the stream.
- * @param pauseBytes the client stops after so many bytes.
+ * @param pauseBytes number of bytes after which the client pauses.
  */
 export async function pass(output: string, bytes: number, pauseBytes: number): Promise<Passage> {
   let sent = 0;
@@ -95,7 +95,7 @@ function chunkOf(output: string): Buffer {
   return Buffer.from(message.repeat(64));
 }
 
-/** Writes as fast as the connection takes it. */
+/** Writes as fast as the connection accepts data. */
 function send(response: ServerResponse, chunk: Buffer, bytes: number, count: (length: number) => void): void {
   let left = bytes;
   const pump = (): void => {
@@ -136,7 +136,7 @@ async function startGateway(output: string, backendPort: number) {
   };
 }
 
-/** Waits until somebody listens. */
+/** Waits until a process listens on the port. */
 async function responding(port: number): Promise<void> {
   while (true) {
     const socket: Socket = connect(port, '127.0.0.1');
@@ -157,7 +157,7 @@ function residentBytesOf(pid: number): number {
   return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) * 1024;
 }
 
-/** Bytes as MiB, for people. */
+/** Formats bytes as MiB. */
 export function inMiB(bytes: number): string {
   return (bytes / MiB).toFixed(1);
 }

@@ -4,16 +4,16 @@ import type { MutantResult } from '@stryker-mutator/api/core';
 import { declareFactoryPlugin, PluginKind, tokens } from '@stryker-mutator/api/plugin';
 import type { Reporter } from '@stryker-mutator/api/report';
 
-/** A fault that has been tried; its file is told from the top of the repository. */
+/** A tested fault; its file is relative to the repository root. */
 export interface Tried extends MutantResult {
-  /** The line it is in, as it stood when the run began, without the space around it. */
+  /** Source line at the start of the run, without surrounding space. */
   readonly line: string;
 }
 
-/** Those of this run so far. */
+/** Faults tested so far in this run. */
 export const tried: Tried[] = [];
 
-/** Keeps what was tried, and shows how far it is. */
+/** Records results, and shows the progress. */
 function collect(): Reporter {
   let total = 0;
   const lines = new Map<string, string[]>();

@@ -1,25 +1,25 @@
 import { readFileSync } from 'node:fs';
 import type { Tried } from './collector.ts';
 
-/** A fault that changes nothing anyone could notice. */
+/** A fault without observable effect. */
 export interface Equivalent {
-  /** From the top of the repository. */
+  /** File path, relative to the repository root. */
   readonly file: string;
-  /** The line as it stands, without the space around it; a change of it is to be thought over again. */
+  /** Current source line, without surrounding space; when it changes, the fault must be reviewed again. */
   readonly line: string;
-  /** What is put in. */
+  /** Replacement text. */
   readonly replacement: string;
   readonly reason: string;
 }
 
-/** Where they are named. */
+/** File that lists them. */
 export const EQUIVALENTS = 'test/equivalent-faults.json';
 
 export function readEquivalents(): Equivalent[] {
   return JSON.parse(readFileSync(EQUIVALENTS, 'utf8'));
 }
 
-/** Tells which faults are named, by their line and what is put in. */
+/** Tells whether a fault is listed, by its line and replacement. */
 export function isNamedBy(equivalents: readonly Equivalent[]): (fault: Tried) => boolean {
   return ({ fileName, line, replacement }) =>
     equivalents.some((one) => one.file === fileName && one.line === line && one.replacement === replacement);

@@ -15,14 +15,14 @@ import {
 import Mocha from 'mocha';
 import { passedTests } from './rooms.ts';
 
-/** Longest time of one test, in milliseconds: a fault that makes it wait for ever is noticed by then. */
+/** Timeout of one test, in milliseconds: detects faults that make it wait forever. */
 const TEST_MS = 5_000;
 
-/** What the instrumented files look at. */
+/** State that the instrumented files read. */
 const context: InstrumenterContext = {};
 Object.assign(globalThis, { [INSTRUMENTER_CONSTANTS.NAMESPACE]: context });
 
-/** Runs tests with Mocha in this process, again and again: the files are loaded once, a fault is switched on by its id. */
+/** Runs tests with Mocha in this process, repeatedly: the files are loaded once, and faults are activated by id. */
 class MochaRunner implements TestRunner {
   static inject = tokens();
   #mocha: Mocha | null = null;
@@ -78,7 +78,7 @@ class MochaRunner implements TestRunner {
   }
 }
 
-/** What Mocha tells of a run; it also says which test the code that runs belongs to. */
+/** Reports Mocha's results; also records which test the running code belongs to. */
 function reporterTo(report: (result: TestResult) => void) {
   return class {
     constructor(runner: Mocha.Runner) {
@@ -88,7 +88,7 @@ function reporterTo(report: (result: TestResult) => void) {
         timeSpentMs: test.duration ?? 0,
         ...(test.file !== undefined && { fileName: test.file }),
       });
-      // What the hooks of a suite do belongs to its first test.
+      // Code run by the hooks of a suite is attributed to its first test.
       runner.on('suite', (suite) => {
         const first = firstTest(suite);
         if (first) context.currentTestId = first.fullTitle();
@@ -105,7 +105,7 @@ function reporterTo(report: (result: TestResult) => void) {
   };
 }
 
-/** What fails without a fault proves nothing. */
+/** A test that fails without a fault is not used. */
 function passes(test: TestResult): boolean {
   if (test.status !== TestStatus.Failed) return true;
   process.stderr.write(`left out, since it fails anyway: ${test.name}\n${test.failureMessage}\n`);

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-/** Files of tests, besides those of the same name, that belong to a room. */
+/** Test files that belong to a folder, in addition to those of the same name. */
 const besides: Readonly<Record<string, readonly string[]>> = {
   'kernel/contract': ['test/kernel/pipeline/**/*.test.ts'],
   'kernel/control': ['test/kernel/runtime/{follow,reload}.test.ts', 'test/admin/{check,files}.test.ts'],
@@ -28,17 +28,17 @@ const besides: Readonly<Record<string, readonly string[]>> = {
 
 const variable = 'MUTATE_TESTS';
 
-/** Tells the processes that run tests which there are, as globs. */
+/** Passes the globs of the tests to the processes that run them. */
 export function passTests(globs: readonly string[]): void {
   process.env[variable] = JSON.stringify(globs);
 }
 
-/** The globs that were told. */
+/** Returns the passed globs. */
 export function passedTests(): string[] {
   return JSON.parse(process.env[variable]!);
 }
 
-/** The globs of the tests that belong to a room, or to one file of it. @throws Error for a room without tests. */
+/** Globs of the tests for a folder, or for one file of it. @throws Error for a folder without tests. */
 export function testsOf(path: string): string[] {
   const rooms = roomsOf(path).map((room) => [`test/${room}`, besides[room] ?? []] as const);
   const results = rooms.find(([folder]) => existsSync(folder));
@@ -47,7 +47,7 @@ export function testsOf(path: string): string[] {
   return [`${folder}/**/*.test.ts`, ...others];
 }
 
-/** A path and the folders that hold it, the innermost first. */
+/** A path and its parent folders, innermost first. */
 function roomsOf(path: string): string[] {
   const steps = path.split('/').filter((step) => step !== '');
   return steps.map((_, at) => steps.slice(0, steps.length - at).join('/'));

@@ -1,12 +1,12 @@
 import { declareValuePlugin, PluginKind } from '@stryker-mutator/api/plugin';
 
-/** What is asked of a node of Babel's tree. */
+/** Properties used of Babel's nodes. */
 type Literal =
   | { readonly type: 'StringLiteral'; readonly value: string }
   | { readonly type: 'TemplateLiteral'; readonly quasis: readonly { readonly value: { readonly raw: string } }[] }
   | { readonly type: 'other' };
 
-/** Leaves alone what is said to people: a text of several words decides nothing. */
+/** Excludes text for humans: a string of several words does not influence behavior. */
 export const strykerPlugins = [
   declareValuePlugin(PluginKind.Ignore, 'spoken', {
     shouldIgnore(path) {

@@ -1,17 +1,17 @@
 import type { Tried } from './collector.ts';
 import { type Equivalent, isNamedBy } from './equivalents.ts';
 
-/** How many faults of a file went which way. */
+/** Number of a file's faults by result. */
 interface Counts {
   /** A test failed. */
   killed: number;
-  /** A test ended no more. */
+  /** A test did not end. */
   'timed out': number;
   /** All tests passed. */
   survived: number;
-  /** No test comes by. */
+  /** No test runs the code. */
   'not reached': number;
-  /** It changes nothing, as is written down. */
+  /** Listed as having no observable effect. */
   equivalent: number;
 }
 
@@ -25,7 +25,7 @@ const kinds: Readonly<Partial<Record<Tried['status'], Kind>>> = {
   NoCoverage: 'not reached',
 };
 
-/** What was tried, as a table by file and a list of what no test notices. */
+/** Summary of the results: a table by file, and a list of undetected faults. */
 export function summaryOf(mutants: readonly Tried[], equivalents: readonly Equivalent[]): string {
   const isNamed = isNamedBy(equivalents);
   const table = new Map<string, Counts>();

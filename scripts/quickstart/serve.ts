@@ -4,18 +4,18 @@ import { createServer, type Server } from 'node:http';
 import { createGateway, type GatewayOptions } from '../../kernel/sluice.ts';
 import { createUpstream } from '../../samples/quickstart/upstream.ts';
 
-/** The sample gateway and its upstream, both serving. */
+/** The sample gateway and its upstream, both running. */
 export interface Quickstart {
-  /** Where the gateway serves. */
+  /** Port of the gateway. */
   readonly port: number;
-  /** The port of the file, when another program has it and `port` is another one. */
+  /** Configured port, if another program uses it and `port` is a different one; otherwise null. */
   readonly taken: number | null;
   close(): Promise<void>;
 }
 
 /**
  * Serves a configuration, watches its file, and serves the upstream on the port of the file's first host.
- * @throws Error when another program has the upstream's port: the file names it, so no other will do.
+ * @throws Error when another program uses the upstream's port: it is set in the file and cannot be replaced.
  */
 export async function serveQuickstart(file: string, options: GatewayOptions = {}): Promise<Quickstart> {
   const { host, port: wanted } = JSON.parse(readFileSync(file, 'utf8'));
@@ -51,7 +51,7 @@ async function canListen(port: number): Promise<boolean> {
   return true;
 }
 
-/** @returns false if another program has the port. */
+/** @returns false if another program uses the port. */
 function listens(server: Server, port: number, host?: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {

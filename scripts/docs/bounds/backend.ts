@@ -1,6 +1,6 @@
 import type { Bound } from './bound.ts';
 
-/** What backends, and the servers that components ask, can fill. */
+/** Resources that backends, and the servers that components call, can fill. */
 export const backendBounds: readonly Bound[] = [
   {
     holds: 'Response head over HTTP/1.1',

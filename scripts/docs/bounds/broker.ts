@@ -1,6 +1,6 @@
 import type { Bound } from './bound.ts';
 
-/** What message brokers and Redis can fill, and what waits for them. */
+/** Resources that message brokers and Redis can fill, and queues that wait for them. */
 export const brokerBounds: readonly Bound[] = [
   {
     holds: 'Messages that wait for requests or workers',

@@ -1,6 +1,6 @@
 import type { Bound } from './bound.ts';
 
-/** What clients can fill in components. */
+/** Resources that clients can fill in components. */
 export const clientBounds: readonly Bound[] = [
   {
     holds: 'Rate limit buckets of clients (`qos/ratelimit`), for each limit',

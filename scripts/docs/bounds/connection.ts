@@ -1,6 +1,6 @@
 import type { Bound } from './bound.ts';
 
-/** What clients can fill before a component sees their request. */
+/** Resources that clients can fill before a component sees their request. */
 export const connectionBounds: readonly Bound[] = [
   {
     holds: 'Open connections of clients, for each worker',

@@ -12,7 +12,7 @@ import { clientBounds } from './client.ts';
 import { connectionBounds } from './connection.ts';
 import { pluginBounds } from './plugin.ts';
 
-/** Everything that clients, backends, brokers and plugins can fill, by who fills it. */
+/** All resources that clients, backends, brokers and plugins can fill, by party. */
 export const bounds: Readonly<Record<Side, readonly Bound[]>> = {
   client: [...connectionBounds, ...clientBounds],
   backend: backendBounds,
@@ -37,7 +37,7 @@ const example = service({
   dialer_timeout: '2s',
 });
 
-/** The page of the reference that lists all limits, as Markdown. @throws Error for a constant or field that does not exist. */
+/** Reference page of all limits, as Markdown. @throws Error for a constant or field that does not exist. */
 export function boundsPage(schema: CompleteSchema): string {
   const segments = [
     '# Bounds',
@@ -67,7 +67,7 @@ export function limitOf({ limit, from }: Bound): string {
   });
 }
 
-/** Default of the field that sets a limit. @throws Error for an unknown field, and without a default. */
+/** Default of the field that sets a limit. @throws Error for an unknown field, and for one without a default. */
 export function defaultOf({ setting = '', default: stated }: Bound, schema: CompleteSchema): string {
   const field = fieldOf(setting, schema);
   if (!field) throw new Error(`there is no field "${setting}"`);
@@ -88,7 +88,7 @@ function fieldOf(setting: string, schema: CompleteSchema): JsonSchema | undefine
   }, holder);
 }
 
-/** The number that a constant of a file is declared with. @throws Error where it is none. */
+/** Value of a numeric constant in a file. @throws Error when it is not a number. */
 function constantOf(file: string, name: string): number {
   const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
   const declarations = source.statements

@@ -1,6 +1,6 @@
 import type { Bound } from './bound.ts';
 
-/** What plugins from files, scripts and templates can fill. */
+/** Resources that plugins from files, scripts and templates can fill. */
 export const pluginBounds: readonly Bound[] = [
   {
     holds: 'Messages and log lines of an isolated module',

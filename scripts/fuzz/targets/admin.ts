@@ -19,10 +19,10 @@ interface Request {
   /** Method and path, as in `GET /v1/revisions/:number`. */
   readonly operation: string;
   readonly caller: string;
-  /** Values of its parameters, and of others. */
+  /** Values of its parameters, and of unknown ones. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
-  /** Sent as it is, or the configuration with these changes. */
+  /** Body to send as it is, or changes to apply to the configuration. */
   readonly body: string | readonly Change[] | null;
 }
 
@@ -205,7 +205,7 @@ async function open(): Promise<OpenTarget<readonly Request[]>> {
   }
 }
 
-/** What another caller has changed is taken back. */
+/** Reverts changes made by other callers. */
 async function restore(gateway: Operations): Promise<void> {
   await gateway.apply({ trigger: 'api', source: config, recorded: false });
 }
@@ -236,11 +236,11 @@ function toCall(
 function changed(list: readonly Change[]): string {
   const document = structuredClone(config);
   for (const change of list) applyChange(document, change);
-  // As it is shown to who may not see secrets.
+  // The configuration as shown to callers that may not see secrets.
   return JSON.stringify(document).replaceAll(SECRET, '***');
 }
 
-/** By method and path. */
+/** Documented status codes by method and path. */
 function statusesOf(document: {
   paths: Record<string, Record<string, { responses: object }>>;
 }): Map<string, Set<number>> {

@@ -9,7 +9,7 @@ import { AmqpTrouble } from '../../../plugins/services/amqp/trouble.ts';
 import { amqpDialect } from '../dialects.ts';
 import { hostileTarget } from '../hostile-target.ts';
 
-/** A broker of AMQP 0-9-1 that misbehaves. */
+/** A misbehaving AMQP 0-9-1 broker. */
 export const amqp = hostileTarget({
   name: 'amqp',
   dialect: amqpDialect,

@@ -22,7 +22,7 @@ import { type GeneratedReply, type GeneratedRequest, replies, requestsFor, toRep
 import { defineTarget, type OpenTarget } from '../target.ts';
 
 interface Input {
-  /** Namespace and level, as `auth/signer at endpoint`. */
+  /** Namespace and level, as in `auth/signer at endpoint`. */
   readonly component: string;
   readonly config: unknown;
   readonly exchanges: readonly { readonly request: GeneratedRequest; readonly reply: GeneratedReply }[];
@@ -35,13 +35,13 @@ interface Subject {
   readonly schema: Schema;
 }
 
-/** Components that call something without HTTP, or need their part at the root while they serve: no harness stands in for it. */
+/** Components that connect without HTTP, or need their counterpart at the root while serving: the harness does not simulate these. */
 const connecting = /^backend\/(amqp|pubsub)\/|^websocket$|^backend\/grpc$|^telemetry\/open(telemetry|census)$/;
 
-/** Components whose replies or requests have a time or a random part. */
+/** Components whose replies or requests contain a time or a random part. */
 const varying = /^auth\/(aws-sigv4|ntlm|signer)$|^backend\/lambda$|^modifier\/lua-|generator$|^documentation\//;
 
-/** Bytes that one input may take at once. */
+/** Maximum memory of one input, in bytes. */
 const MEMORY_BYTES = 256 * 1024 * 1024;
 
 const loaded = await Promise.all(Object.values(catalogue.plugins).map((load) => load()));
@@ -53,7 +53,7 @@ for (const { plugin } of loaded) {
   }
 }
 
-/** Every component of endpoints and backends, on data. */
+/** All components of endpoints and backends, processing data. */
 export const components = defineTarget<Input>({
   name: 'components',
   law: 'A component refuses its configuration by ConfigErrors, or replies; it changes nothing of others and leaves nothing behind.',
@@ -86,7 +86,7 @@ async function open(): Promise<OpenTarget<Input>> {
     async accept(input) {
       const subject = subjects.get(input.component);
       if (!subject) throw new Error(`unknown component "${input.component}"`);
-      // As it is kept in a file.
+      // As after saving to a file.
       const { config, exchanges } = JSON.parse(JSON.stringify(input)) as Input;
       const around = arounds.get(input.component)!;
       const first = await run(subject, around, config, exchanges);
@@ -99,7 +99,7 @@ async function open(): Promise<OpenTarget<Input>> {
   };
 }
 
-/** @returns what it replies, and what it hands on; null for a configuration that it refuses. */
+/** @returns the reply and the forwarded request; null for a rejected configuration. */
 async function run(
   { plugin, level }: Subject,
   around: HarnessOptions,
@@ -151,7 +151,7 @@ async function exchange(gate: Harness, request: GeneratedRequest): Promise<unkno
   return shown(reply);
 }
 
-/** An error of the component itself is a find, whoever has caught it. */
+/** An error in the component itself is a find, even if it was caught. */
 function mustBeKnown(error: CallError): string {
   if (error instanceof GatewayFault) throw error.cause ?? error;
   return error.message;
@@ -163,7 +163,7 @@ function shown({ status, headers, data, body, complete, errors }: Reply): unknow
   return [status, [...headers], printed(data), bytes, complete, errors.map(({ message }) => message)];
 }
 
-/** @returns null for data that no encoder writes either. */
+/** @returns null for data that encoders cannot write either. */
 function printed(data: Data): string | null {
   try {
     return printJson(data);
@@ -173,7 +173,7 @@ function printed(data: Data): string | null {
   }
 }
 
-/** The plugin with a configuration that it cannot change. */
+/** Wraps a plugin so that it cannot modify its configuration. */
 function frozen(plugin: Plugin): Plugin {
   const places = plugin.places!.map((place) => ({
     ...place,

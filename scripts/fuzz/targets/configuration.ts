@@ -16,11 +16,11 @@ const samples = ['quickstart', 'reshaping', 'traffic', 'filters', 'access'].map(
   return JSON.parse(readFileSync(file, 'utf8')) as Tree;
 });
 
-/** Components that call or open something while they stand, wherever their configuration says. */
+/** Components that connect to or open something while attached, at locations set by their configuration. */
 const reaching = /^(?:telemetry|async|redis|admin|server|grpc|plugin)\b|amqp|pubsub|\/redis$/;
 
 const loaded = await Promise.all(Object.values(catalogue.plugins).map((load) => load()));
-/** Every other component in a configuration of its own, at each of its levels. */
+/** All other components, each in a configuration of its own, at each of its levels. */
 const examples = loaded.flatMap(({ plugin: { name, places = [] } }) =>
   reaching.test(name)
     ? []
@@ -30,7 +30,7 @@ const examples = loaded.flatMap(({ plugin: { name, places = [] } }) =>
 );
 const seeds = [...samples, ...examples];
 
-/** Whole configurations, each changed in a few places. */
+/** Complete configurations, each with a few changes. */
 export const configuration = defineTarget({
   name: 'configuration',
   law: 'A configuration is refused at a place, or builds, answers, reloads, and leaves nothing when it closes.',
@@ -49,12 +49,12 @@ type Input = { seed: number; changes: readonly Change[] };
 async function accept({ seed, changes: list }: Input): Promise<void> {
   const config = structuredClone(seeds[seed % seeds.length]!);
   for (const change of list) applyChange(config, change);
-  // No backend is called that another program may have.
+  // Ensures that no backend is called whose address another program may use.
   const isolated = JSON.parse(
     JSON.stringify(config, (key, value) => (key === 'host' && value ? ['http://127.0.0.1:9'] : value)),
   );
   const left = await serve(isolated);
-  // What is opened once for all, at its first use, is not left behind.
+  // Resources opened once, on first use, do not count as leaks.
   if (left > 0 && (await serve(isolated)) > 0) throw new Error(`leaves ${left} descriptors open`);
 }
 
@@ -75,16 +75,16 @@ async function serve(config: Tree): Promise<number> {
   } finally {
     await gateway.close();
   }
-  // A socket that is closed gives its descriptor back a moment later.
+  // A closed socket releases its descriptor a moment later.
   const end = performance.now() + CLOSING_MS;
   while (openDescriptors() > before && performance.now() < end) await new Promise(setImmediate);
   return openDescriptors() - before;
 }
 
-/** Longest wait for the end of what was closed, in milliseconds. */
+/** Maximum time to wait for closed resources, in milliseconds. */
 const CLOSING_MS = 2_000;
 
-/** @throws Error for anything but mistakes with their places. */
+/** @throws Error for anything but configuration errors with their positions. */
 function mustNamePlaces(error: unknown): void {
   if (!(error instanceof ConfigErrors)) throw error;
   const vague = error.errors.find(({ pointer, message }) => !/^(?:\/|$)/.test(pointer) || message === '');

@@ -11,7 +11,7 @@ const texts = fc
   .tuple(data, fc.array(numerals, { maxLength: 4 }))
   .map(([value, numbers]) => `{"numbers":[${numbers.join(' ,\n')}],"value":${JSON.stringify(value)}}`);
 
-/** The parser that keeps the digits of numbers. */
+/** The JSON parser that preserves the digits of numbers. */
 export const exactJson = defineTarget({
   name: 'exact-json',
   law: 'Accepts the texts that JSON.parse accepts, with equal values, and no others; printed values read the same again.',
@@ -33,7 +33,7 @@ function accept(text: string): void {
   if (printJson(parseExact(printed)) !== printed) throw new Error(`other digits when read again: ${printed}`);
 }
 
-/** Equal for equal values; what is infinite for JavaScript stays a number. */
+/** Canonical text, equal for equal values; numbers that JavaScript reads as infinite remain numbers. */
 function textOf(value: unknown): string {
   return JSON.stringify(value, (_key, one) => (typeof one === 'number' && !Number.isFinite(one) ? String(one) : one));
 }

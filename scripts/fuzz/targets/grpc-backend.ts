@@ -4,7 +4,7 @@ import { END_STREAM, type Fields, FRAMES, frame, frameReader, headFrames } from 
 import { openStage, startTcp } from '../stage.ts';
 import { defineTarget, type OpenTarget } from '../target.ts';
 
-/** What the server does on the stream of a call. */
+/** Actions of the server on the stream of a call. */
 type Act =
   | { readonly head: Fields; readonly isLast: boolean }
   | { readonly flag: number; readonly length: number; readonly payload: string; readonly isLast: boolean }
@@ -79,7 +79,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
 );
 const inputs = fc.record({ path: fc.constantFrom('/one', '/many'), acts: fc.array(acts, { maxLength: 8 }) });
 
-/** A gRPC server that misbehaves. */
+/** A misbehaving gRPC server. */
 export const grpcBackend = defineTarget<Input>({
   name: 'grpc-backend',
   law: 'Calls end by their deadline whatever frames and messages a gRPC server sends, and the next call is served.',
@@ -150,7 +150,7 @@ async function open(): Promise<OpenTarget<Input>> {
       await call(path);
       behavior = GOOD;
       await stage.settled();
-      // A connection that its server has broken is found out by one call at most.
+      // A connection that its server has broken causes at most one failed call.
       if ((await call('/one')) !== 200 && (await call('/one')) !== 200)
         throw new Error('the next calls are not served');
     },

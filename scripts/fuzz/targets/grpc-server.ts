@@ -38,7 +38,7 @@ const requests: fc.Arbitrary<RequestStep> = fc
   })
   .map(({ type, fields: own, ...rest }) => ({ ...rest, fields: [['content-type', type] as const, ...own] }));
 const messages = fc.oneof(
-  // Whole; empty; compressed; another flag; lengths that lie; bytes that are not a message; a piece.
+  // Complete; empty; compressed; another flag; wrong lengths; bytes that are not a message; a fragment.
   fc.constantFrom(
     '00000000030a0178',
     '0000000000',
@@ -72,7 +72,7 @@ export const grpcServer = defineTarget<Conversation>({
   open,
 });
 
-/** A whole call. */
+/** A complete call. */
 const GOOD: Conversation['steps'] = [
   {
     method: 'POST',

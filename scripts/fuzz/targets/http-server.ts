@@ -58,7 +58,7 @@ const inputs = fc.record({
   end: fc.constantFrom('end', 'reset', 'wait'),
 });
 
-/** Bytes of clients over HTTP/1.1. */
+/** Bytes of HTTP/1.1 clients. */
 export const httpServer = defineTarget<Input>({
   name: 'http-server',
   law: 'Whatever a client sends, and however it leaves, the gateway answers the next one, and no request stays in flight.',
@@ -73,7 +73,7 @@ interface Input {
   readonly end: string;
 }
 
-/** Longest time for an answer or the end of a connection, in milliseconds. */
+/** Maximum time to wait for a response or the end of a connection, in milliseconds. */
 const PATIENCE_MS = 5_000;
 
 async function open(): Promise<OpenTarget<Input>> {
@@ -121,7 +121,7 @@ async function open(): Promise<OpenTarget<Input>> {
   };
 }
 
-/** Sends bytes in pieces, takes what comes for a moment, and leaves. */
+/** Sends bytes in chunks, receives data for a moment, and disconnects. */
 function send(port: number, text: string, cuts: readonly number[], end: string): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');

@@ -69,7 +69,7 @@ const inputs = fc.record({
   cuts: fc.array(fc.nat(), { maxLength: 4 }),
 });
 
-/** Responses of backends over HTTP/1.1, as bytes. */
+/** HTTP/1.1 responses of backends, as bytes. */
 export const http1Responses = defineTarget({
   name: 'http1-responses',
   law: 'A response reads the same wherever it is cut; one that is accepted is what Node makes of it.',
@@ -98,7 +98,7 @@ async function accept({ responses: list, edits, cuts }: Input): Promise<void> {
     throw new Error(`differs when cut: ${JSON.stringify([whole, inPieces])}`);
   if (whole.error !== '' || whole.status === 101) return;
   const theirs = await readByNode(text);
-  // Node makes an error of bytes behind a response, and of chunk extensions that are long.
+  // Node.js reports an error for bytes after a response, and for long chunk extensions.
   if (theirs === 'extensions' || (theirs === null && !whole.isReusable)) return;
   const ours = { status: whole.status, body: whole.body };
   if (!isDeepStrictEqual(ours, theirs))
@@ -106,8 +106,8 @@ async function accept({ responses: list, edits, cuts }: Input): Promise<void> {
 }
 
 /**
- * Two refusals are equal: how much of a malformed response was handed on depends on its pieces, and so does whether bytes
- * behind a response come while it is read.
+ * Rejections are considered equal: how much of a malformed response was passed on depends on its chunks, and so does
+ * whether bytes after a response arrive while it is read.
  */
 function readable({ error, isReusable: _isReusable, ...rest }: ReadResponse): unknown {
   return error === '' ? rest : 'refused';

@@ -32,13 +32,13 @@ const requests: fc.Arbitrary<RequestStep> = fc.record({
   pieceBytes: fc.constantFrom(16_384, 16_384, 3000, 100),
 });
 const inputs = fc.record({
-  /** Bytes of each stream that the client takes at first. */
+  /** Initial window of each stream, in bytes. */
   window: fc.constantFrom(65_535, 65_535, 0, 1, 2 ** 31 - 1),
   steps: stepsOf(requests),
   end: fc.constantFrom('end', 'reset', 'wait'),
 });
 
-/** Frames of clients over HTTP/2. */
+/** Frames of HTTP/2 clients. */
 export const http2Server = defineTarget<Input>({
   name: 'http2-server',
   law: 'Whatever frames a client sends, each request reaches the backend once at most, is logged once, and none stays open.',
@@ -88,7 +88,7 @@ async function open(): Promise<OpenTarget<Input>> {
   };
 }
 
-/** Client, gateway and backend must have seen the same requests. */
+/** Checks that client, gateway and backend have seen the same requests. */
 async function compare(
   stage: Stage,
   ids: ReadonlyMap<number, string>,

@@ -6,7 +6,7 @@ import { NatsConnection } from '../../../plugins/services/nats/connection.ts';
 import { natsDialect } from '../dialects.ts';
 import { hostileTarget } from '../hostile-target.ts';
 
-/** A NATS server that misbehaves. */
+/** A misbehaving NATS server. */
 export const nats = hostileTarget({
   name: 'nats',
   dialect: natsDialect,

@@ -2,7 +2,7 @@ import { httpTransport } from '../../../plugins/services/otlp/http-transport.ts'
 import { httpDialect } from '../dialects.ts';
 import { hostileTarget } from '../hostile-target.ts';
 
-/** A collector of OTLP over HTTP that misbehaves. */
+/** A misbehaving OTLP collector over HTTP. */
 export const otlp = hostileTarget({
   name: 'otlp',
   dialect: httpDialect('', 'Content-Type: application/x-protobuf'),

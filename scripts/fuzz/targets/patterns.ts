@@ -14,7 +14,7 @@ const subjects = fc.oneof(
   fc.nat({ max: 13 }).map((power) => `${'ab'.repeat(2 ** power)}c`),
 );
 
-/** Regular expressions of configurations. */
+/** Regular expressions in configurations. */
 export const patterns = defineTarget({
   name: 'patterns',
   law: 'An expression is refused by PatternError or matches in bounded time, and says of short ASCII texts what V8 says.',
@@ -33,7 +33,7 @@ function accept({ expression, subject }: { expression: string; subject: string }
     if (error instanceof PatternError || error instanceof CallError) return;
     throw error;
   }
-  // Beyond these the two dialects differ, or V8 could take for ever.
+  // Outside this subset the two dialects differ, or V8 could take forever.
   const isShared = /^[ab.()|?*+{}0-9,[\]^$]*$/.test(expression) && !/\(\?|\[\^?\]|\{(?:0\d|,)/.test(expression);
   if (!isShared || subject.length > 16 || expression.length > 30 || subject.includes('\n')) return;
   let expected: boolean;

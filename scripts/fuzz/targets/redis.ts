@@ -8,7 +8,7 @@ import { hostileTarget } from '../hostile-target.ts';
 
 const count = defineScript("return redis.call('INCR', KEYS[1])");
 
-/** A Redis that misbehaves. */
+/** A misbehaving Redis server. */
 export const redis = hostileTarget({
   name: 'redis',
   dialect: redisDialect,

@@ -13,7 +13,7 @@ import { freePort } from '../../free-port.ts';
 import { ask } from '../ask.ts';
 import { defineTarget, type OpenTarget } from '../target.ts';
 
-/** What a configuration has besides its two endpoints. */
+/** Content of a configuration in addition to its two endpoints. */
 const kinds = ['plain', 'limited', 'cached', 'plugged', 'refused', 'malformed'] as const;
 
 interface Step {
@@ -29,11 +29,11 @@ interface Step {
     | 'release'
     | 'twice';
   readonly kind: (typeof kinds)[number];
-  /** Which of two ports. */
+  /** Index of one of two ports. */
   readonly port: number;
 }
 
-/** Changes of the configuration that serves, and what goes on meanwhile. */
+/** Changes of the serving configuration, and concurrent activity. */
 export const reload = defineTarget<readonly Step[]>({
   name: 'reload',
   law: 'After every change the last accepted configuration serves, no request is lost, and closing leaves nothing behind.',
@@ -62,7 +62,7 @@ export const reload = defineTarget<readonly Step[]>({
   open,
 });
 
-/** Longest wait for what must come, in milliseconds. */
+/** Maximum time to wait for an expected event, in milliseconds. */
 const PATIENCE_MS = 10_000;
 
 async function open(): Promise<OpenTarget<readonly Step[]>> {
@@ -78,7 +78,7 @@ async function open(): Promise<OpenTarget<readonly Step[]>> {
   let isWarm = false;
   return {
     async accept(steps) {
-      // What is loaded once for all stays.
+      // Resources that are loaded once remain open.
       if (!isWarm) await runSteps([{ act: 'save', kind: 'plugged', port: 1 }], { ports, held, host });
       isWarm = true;
       const before = openThings();
@@ -110,7 +110,7 @@ async function runSteps(steps: readonly Step[], { ports, held, host }: Stage): P
   writeFileSync(file, textOf('start', 'plain', 0));
   const gateway = (await createGateway(file, { sinks: silentSinks })) as Operations;
   await gateway.listen();
-  /** What must serve, and where. */
+  /** Configuration that must serve, and its port. */
   let served = { mark: 'start', port: 0 };
   let isPluginGood = true;
   const waiting: Promise<{ status: number; body: string }>[] = [];
@@ -222,13 +222,13 @@ function written({ mark, kind, port, host, folder }: Written): string {
   });
 }
 
-/** The plugin of `plugged` configurations, or a file that is none. */
+/** Writes the plugin of `plugged` configurations, or an invalid file. */
 function writePlugin(folder: string, isGood: boolean): void {
   const good = `export const plugin = { name: 'team', apiVersion: 1, middleware: () => (ctx, request, next) => next(request) };`;
   writeFileSync(join(folder, 'team.js'), isGood ? `${good}\n` : 'export const plugin = {\n');
 }
 
-/** Descriptors of this process. */
+/** Number of open descriptors of this process. */
 function openThings(): number {
   return readdirSync('/proc/self/fd').length;
 }

@@ -8,7 +8,7 @@ import { defineTarget } from '../target.ts';
 
 const objects = fc.dictionary(fc.oneof(fc.constantFrom('version', 'endpoints'), oddTexts), data, { maxKeys: 5 });
 
-/** @returns an empty text for what a syntax cannot say. */
+/** @returns an empty text for a value that a syntax cannot express. */
 const written = (write: (value: unknown) => string) => (value: unknown) => {
   try {
     return write(value);
@@ -26,7 +26,7 @@ const inputs = fc.oneof(
   ).map(([ending, write]) => damaged(objects.map(written(write))).map((text) => ({ file: `gateway.${ending}`, text }))),
 );
 
-/** Texts of configurations in every syntax. */
+/** Texts of configurations in all syntaxes. */
 export const syntaxes = defineTarget<{ file: string; text: string }>({
   name: 'syntaxes',
   law: 'A text is read, or refused by ConfigErrors.',

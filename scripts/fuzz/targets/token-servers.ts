@@ -5,7 +5,7 @@ import { openStage } from '../stage.ts';
 
 const SECRET = Buffer.alloc(32, 'a').toString('base64url');
 
-/** A gateway with one endpoint, for which a server is asked first. */
+/** A gateway with one endpoint that depends on a server. */
 async function driveGateway(endpoint: object, headers: Record<string, string> = {}) {
   const stage = await openStage({ timeout: '300ms', endpoints: [{ endpoint: '/a', ...endpoint }] });
   return {
@@ -20,7 +20,7 @@ async function driveGateway(endpoint: object, headers: Record<string, string> = 
   };
 }
 
-/** A server of access tokens that misbehaves; it is the backend, too. */
+/** A misbehaving access token server, which is also the backend. */
 export const tokenServer = hostileTarget({
   name: 'token-server',
   dialect: httpDialect('{"access_token":"abc","token_type":"Bearer","expires_in":3600}'),
@@ -44,7 +44,7 @@ export const tokenServer = hostileTarget({
     }),
 });
 
-/** A server of keys that misbehaves. */
+/** A misbehaving key server. */
 export const keyServer = hostileTarget({
   name: 'key-server',
   dialect: httpDialect(JSON.stringify({ keys: [{ kty: 'oct', kid: 'k', alg: 'HS256', k: SECRET }] })),

@@ -7,13 +7,13 @@ import { defineTarget, type OpenTarget } from '../target.ts';
 import { type SocketScript, scriptsOf, socketFrame } from '../websocket-frames.ts';
 
 const inputs = fc.record({
-  /** Every client has a backend connection of its own, or all share one. */
+  /** Each client has its own backend connection, or all share one. */
   path: fc.constantFrom('/direct', '/shared', '/packed'),
   client: scriptsOf(true),
   backend: scriptsOf(false),
 });
 
-/** Frames of WebSockets, of a client and of a backend at once. */
+/** WebSocket frames from a client and a backend at the same time. */
 export const websocket = defineTarget<Input>({
   name: 'websocket',
   law: 'Whatever both sides of a WebSocket send, and however they leave, nothing stays open and the next client is served.',
@@ -99,7 +99,7 @@ async function open(): Promise<OpenTarget<Input>> {
 }
 
 async function play(socket: Socket, { steps, pieceBytes, isPolite, end }: SocketScript): Promise<void> {
-  // A close frame comes in a write of its own.
+  // A close frame arrives in a write of its own.
   if (isPolite) socket.on('data', (chunk: Buffer) => chunk.lastIndexOf(0x88) >= 0 && socket.end());
   for (const step of steps) {
     if (socket.destroyed) return;
