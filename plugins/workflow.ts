@@ -63,6 +63,7 @@ type WorkflowSite = BackendSite<Infer<typeof schema>>;
 /**
  * Serves a backend call with a pipe of its own: backends, their merge, and the components around them. The result is
  * processed by the outer backend's settings, and its other components wrap the whole workflow.
+ *
  * Configuration error: `WORKFLOW_DEPTH`; warnings `WORKFLOW_PARAMETER`, `TIMEOUT_UNUSED`.
  */
 export const plugin = definePlugin({

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** Port range outside the ephemeral ports of all supported systems. */
+/** Port range from which no system assigns ports automatically. */
 const [LOWEST, ABOVE] = [12_000, 32_000];
 
 /** A port of the loopback interface that was free a moment ago, and is only used when requested by number. */

@@ -23,6 +23,7 @@ interface Target extends Address {
  * Tests whether the servers that a configuration names are reachable, each address once: resolves its name, connects
  * with TCP and, where the protocol uses TLS from the first byte or after a greeting of the server, completes the TLS
  * handshake. Sends no data after that and disconnects.
+ *
  * Codes: CONNECT_NAME, CONNECT_REFUSED, CONNECT_TIMEOUT, CONNECT_GREETING, CONNECT_CERTIFICATE, CONNECT_TLS,
  * CONNECT_FAILED.
  * @param timeoutMs total timeout for each address.

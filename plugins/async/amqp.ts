@@ -65,6 +65,7 @@ const AGAIN_MS = 1000;
 
 /**
  * Consumes a RabbitMQ queue: a message is acknowledged once the pipe of its agent has succeeded.
+ *
  * Configuration errors: `AMQP_ADDRESS`; a warning `AMQP_PREFETCH`.
  */
 export const plugin = definePlugin({

@@ -41,6 +41,7 @@ type Config = Infer<typeof schema>;
 /**
  * Consumes the topic of an agent as a member of a consumer group: a record is done once its pipe has run, successfully
  * or not, and committed once those before it are done.
+ *
  * Configuration errors: `KAFKA_TOPIC`, `KAFKA_BROKER`, `KAFKA_CLIENT_ID`, `KAFKA_DURATION`, `KAFKA_GROUP`,
  * `KAFKA_OPTION`, `KAFKA_SASL` and those of `client_tls`.
  */

@@ -48,7 +48,8 @@ const schema = {
 type Config = Infer<typeof schema>;
 
 /**
- * Subscribes to the subject of an agent. NATS does not store messages: each is delivered once, whatever its outcome.
+ * Subscribes to the subject of an agent. NATS does not store messages: each is sent once, whatever the outcome.
+ *
  * Configuration errors: `NATS_ADDRESS`, `NATS_SUBJECT` and those of `client_tls`.
  */
 export const plugin = definePlugin({

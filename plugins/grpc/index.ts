@@ -10,6 +10,7 @@ import { publish, withoutBody } from './server/publish.ts';
 /**
  * Loads the services and messages described by descriptor sets, for backends that use gRPC, and publishes services on
  * the gateway's port.
+ *
  * Configuration errors: `GRPC_CATALOG_INVALID`, `GRPC_CATALOG_IMPORT`, `GRPC_CATALOG_FILES`, `GRPC_CATALOG_SOURCE`,
  * `FILE_UNREADABLE`, those of `publish`; warnings `GRPC_CATALOG_TWICE`, `GRPC_CATALOG_SOURCE`, `GRPC_FIELD`.
  */

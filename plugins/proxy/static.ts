@@ -25,6 +25,7 @@ const applies: { readonly [strategy in StaticStrategy]: (reply: Reply) => boolea
 /**
  * Overrides top-level keys of a reply with static data. A reply without data becomes a 200 that contains only the
  * static data and stays incomplete; its errors are kept for the log.
+ *
  * Every reply gets its own copies of objects and arrays, since outer components may modify them; data with only
  * scalars, the common case, is not copied.
  */

@@ -10,6 +10,7 @@ import { type ClusterConfig, type PoolConfig, type RedisConfig, type SentinelCon
  * Declares Redis connections for components that share counters between gateways. Each process has one connection,
  * opened when the configuration serves, kept across reloads that do not change its settings, and reopened whenever it
  * is lost. Requests do not wait for it: without a connection, commands fail immediately.
+ *
  * Configuration errors: `REDIS_NAME`, `REDIS_ADDRESS`, `REDIS_DURATION` and those of `client_tls`; a warning
  * `REDIS_UNUSED`. Error of a call: `REDIS_FAILED`.
  */

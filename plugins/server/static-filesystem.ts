@@ -49,6 +49,7 @@ type Config = Infer<typeof schema>;
 /**
  * Serves files from a directory, before endpoints are matched. Paths below the prefix are always handled here, whether
  * the file exists or not. Components of endpoints do not apply; those of the service do, including its limits.
+ *
  * Configuration error: `STATIC_PATH`; warning `STATIC_HIDES`, for an unreachable endpoint.
  */
 export const plugin = definePlugin({

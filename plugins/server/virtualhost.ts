@@ -30,6 +30,7 @@ const schema = {
 /**
  * Endpoints for a single host, declared as `/__virtual/<host or alias>/path`. A request to that host is handled by
  * them, otherwise by the endpoints for all hosts; clients never see the declared path.
+ *
  * Configuration errors: `VIRTUAL_ALIAS`, `VIRTUAL_HOST`.
  */
 export const plugin = definePlugin({

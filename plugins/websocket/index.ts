@@ -8,6 +8,7 @@ import { checkConfig, checkHosts, nameHosts, warnOfUnused } from './settings.ts'
 /**
  * Connects WebSocket clients (RFC 6455) to a WebSocket backend: over one connection per client, or over a single
  * connection that all clients of the endpoint share. Placed inside the components that reject requests.
+ *
  * Configuration errors: `WEBSOCKET_BACKENDS`, `WEBSOCKET_HOST`, `WEBSOCKET_DURATION`, `WEBSOCKET_PONG_WAIT` and those
  * of `client_tls`; warnings `WEBSOCKET_METHOD`, `WEBSOCKET_UNUSED`. Errors of a call: `WEBSOCKET_DIAL`,
  * `WEBSOCKET_DOWN`.

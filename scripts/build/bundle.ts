@@ -47,6 +47,7 @@ const groups = [
  * Bundles all modules into few files, which load several times as fast as separate ones. Components stay in files of
  * their own, so that unused ones are not loaded, and shared modules exist once, so that all importers get the same
  * instance. Only packages that every start loads are bundled (`packages.ts`).
+ *
  * A file at the path of each entry re-exports it. Configuration checks are generated (`checks.ts`).
  */
 export async function bundle(folder: string): Promise<void> {

@@ -14,7 +14,7 @@ export interface LiveHeap {
 
 const CODE = /^(?:shared_)?(?:code|trusted)/;
 
-/** Also releases what the engine only keeps while memory is available, such as the source of compiled code. */
+/** Measures the heap after a full collection, which also releases data cached by the engine, such as the source of compiled code. */
 export async function liveHeap(): Promise<LiveHeap> {
   for (let at = 0; at < 3; at++) {
     await delay(10);

@@ -26,6 +26,7 @@ const outer = new Uint8Array(MAX_DEPTH);
 /**
  * Validates that the bytes from `start` to `end`, without surrounding white space, are one JSON object that
  * `JSON.parse` would accept, at a third of its cost or less. Nothing is decoded; the caller must check the UTF-8.
+ *
  * Bytes beyond `end` are never read, because one such read makes all later ones several times slower: the last byte is
  * known to be `}`, which ends everything but a string, and strings are not scanned beyond the last quote.
  *

@@ -10,6 +10,7 @@ import { type ProcessorsConfig, type QuotaConfig, schema } from './schema.ts';
 /**
  * Declares quotas: the allowances of callers by plan, counted in Redis across all gateways. A use takes one round trip,
  * and counts in all windows or in none.
+ *
  * Configuration errors: `QUOTA_NAME`, `QUOTA_LIMITS`, `REDIS_CONNECTION`; a warning `QUOTA_CALLERS`.
  */
 export const plugin = definePlugin({

@@ -2,6 +2,7 @@ import { defineScript } from '../../services/redis/script.ts';
 
 /**
  * Counts a use in all windows of a caller, or in none. All keys are in one hash slot.
+ *
  * Arguments: `take`, `look` or `add`; the amount; and for each key its limit and time to live in milliseconds,
  * regardless of the server's clock. Returns 1 when the use is allowed, else 0, followed by the usage of each key.
  */

@@ -30,6 +30,7 @@ import { weightReader } from './weight.ts';
  * Rejects callers that have exhausted the quota of their plan: at the root before any endpoint logic, at an endpoint
  * after its rate limits, at a backend inside the circuit breaker, where a rejection counts as a failure of that
  * backend.
+ *
  * Configuration errors: `QUOTA_UNKNOWN`, `QUOTA_RULE`, `QUOTA_KEY`, `TIER_KEY`; a warning `TIER_HIDDEN`. Errors of a
  * call: `QUOTA_EXCEEDED`, `QUOTA_TIER`, `QUOTA_CALLER`, `REDIS_FAILED`.
  */

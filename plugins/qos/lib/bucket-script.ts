@@ -5,6 +5,7 @@ import { defineScript } from '../../services/redis/script.ts';
  * Takes a token from each of several buckets in turn, until one is empty. A bucket is stored as `tokens time`, by the
  * server's clock, in milliseconds: as in memory, one token is added per interval, fractions are kept, and a full bucket
  * keeps none. If the clock goes back, as after a switch to another server, the bucket continues from the new time.
+ *
  * Arguments, for each bucket: capacity, interval, and time to live, in milliseconds. Returns the number of the empty
  * bucket, 0 for none, and the milliseconds until it has a token.
  */

@@ -37,6 +37,7 @@ const response: Readonly<Record<string, CelType>> = { ...now, ...requestTypes, .
 /**
  * Ends calls that violate a policy: requests before they continue, responses before they are returned, tokens during
  * validation. An error in a policy counts as a violation.
+ *
  * Configuration errors: those of `compileExpression`, `POLICY_NONE`, `POLICY_NO_TOKEN`, `POLICY_NO_REQUEST`,
  * `POLICY_NO_GEOIP`, `POLICY_FIELD`; warnings `CEL_KEY`, `POLICY_UNUSED`. Error of a call: `POLICY_FAILED`.
  */
