@@ -108,8 +108,8 @@ function isPlain(name: string): boolean {
 }
 
 /**
- * Writes what stays of the object that starts at a position. @returns the position behind it; -1 when the bytes are no such
- * object, or one that takes the decoded way: with an escape in a key, or with a key twice that the rules name.
+ * Writes the kept parts of the object that starts at a position. @returns the position after it; -1 when the bytes are
+ * not such an object, or it must be decoded: because of an escape in a key, or a duplicate key that the rules name.
  */
 function writeObject(text: JsonText, start: number, level: Level, output: JsonOutput): number {
   const { bytes, end, lastQuote } = text;
