@@ -7,8 +7,8 @@ import type { Structure } from './schema/structure.ts';
 type Draft<T> = { -readonly [K in keyof T]: T[K] };
 
 /**
- * Fills in what agents leave open. The consumer's timeout is that of the pipe and of each of its backends. Changes the
- * agents.
+ * Fills in the defaults of async agents. The consumer's timeout applies to the pipe and to each of its backends.
+ * Modifies the agents.
  *
  * Code: AGENT_NAME.
  */

@@ -3,8 +3,9 @@ import type { KnownPlugins } from '../known-plugins.ts';
 import type { Origin, Report } from '../report.ts';
 
 /**
- * Lets plugins that a document names bring old forms of what is written for them into present ones. Changes the document.
- * @returns false where there is none that would.
+ * Converts old forms of component settings to current ones, through the plugins that the document names. Modifies the
+ * document.
+ * @returns false if none of them converts anything.
  */
 export function convertComponents(document: DataObject, origin: Origin, known: KnownPlugins, report: Report): boolean {
   const plugins = namedIn(document, known);
@@ -19,16 +20,16 @@ export function convertComponents(document: DataObject, origin: Origin, known: K
   return plugins.size > 0;
 }
 
-/** Fills in the backend that an endpoint with a component that answers alone can omit. */
+/** Fills in the backend, which is optional in endpoints with a component that responds on its own. */
 function fillBackend(endpoint: DataObject, plugins: ReadonlySet<Plugin>): void {
   const { extra_config: components } = endpoint;
   if (Object.hasOwn(endpoint, 'backend') || !isObject(components)) return;
   const isAlone = [...plugins].some(({ name, answersAlone }) => answersAlone && Object.hasOwn(components, name));
-  // Never called. The host keeps an error of the component from causing another one, a backend without a host.
+  // Never called. The host prevents a follow-up error about a backend without hosts when the component is invalid.
   if (isAlone) endpoint['backend'] = [{ url_pattern: '/', host: ['http://localhost'] }];
 }
 
-/** Plugins named in a document that convert it or answer alone: those at the root, then at endpoints, then at backends. */
+/** Plugins named in a document that convert it or respond on their own: those at the root first, then at endpoints, then at backends. */
 function namedIn(document: DataObject, known: KnownPlugins): Set<Plugin> {
   const endpoints = itemsOf(document['endpoints']);
   const holders = [document, ...endpoints, ...endpoints.flatMap((endpoint) => itemsOf(endpoint['backend']))];

@@ -5,7 +5,7 @@ import { isTooLong, LONGEST_DURATION, readDuration } from '../schema/duration.ts
 import { showValue } from '../schema/problem.ts';
 import { compileSchema } from '../schema/validate.ts';
 
-/** Prefixes of the variables, the stronger first. */
+/** Prefixes of the environment variables, in order of precedence. */
 const PREFIXES = ['GATEWAY_', 'KRAKEND_'] as const;
 
 const NOT_OVERRIDDEN: ReadonlySet<string> = new Set(['$schema']);
@@ -13,10 +13,11 @@ const TRUE: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'
 const FALSE: ReadonlySet<string> = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False']);
 
 /**
- * Replaces strings, integers, booleans and durations at the root by environment variables named after the field, as in
- * `GATEWAY_PORT`. A field that the file does not have stays absent; an empty variable is none. Changes the document.
+ * Overrides strings, integers, booleans and durations at the root with environment variables named after the field, as
+ * in `GATEWAY_PORT`. Fields that the file does not set stay absent; empty variables count as unset. Modifies the
+ * document.
  *
- * Code: CONFIG_ENVIRONMENT, naming the variable; as a warning for a variable that is ignored.
+ * Code: CONFIG_ENVIRONMENT, naming the variable; a warning for a variable that is ignored.
  */
 export function applyEnvironment(
   document: DataObject,
@@ -54,7 +55,7 @@ export function applyEnvironment(
   }
 }
 
-/** The root of a document as it is once the environment is over it; of what cannot be read nothing is told. */
+/** Root of a document with environment overrides applied. Unreadable values are not reported. */
 export function underEnvironment(data: unknown, environment: Readonly<Record<string, string | undefined>>): unknown {
   if (!isObject(data)) return data;
   const document: DataObject = { ...data };
@@ -62,7 +63,7 @@ export function underEnvironment(data: unknown, environment: Readonly<Record<str
   return document;
 }
 
-/** Kubernetes sets such variables for every Service of a namespace, named after it. */
+/** True for variables that Kubernetes sets for every Service of a namespace, named after it. */
 function ofKubernetes(text: string): boolean {
   return /^(?:tcp|udp|sctp):\/\//.test(text);
 }
@@ -73,7 +74,7 @@ function hintFor(variable: string, text: string): string | undefined {
     : undefined;
 }
 
-/** The variable that replaces the value at a pointer; undefined where none does. */
+/** Name of the variable that overrides the value at a pointer; undefined if there is none. */
 export function variableFor(pointer: string): string | undefined {
   const field = pointer.slice(1);
   const fields: Readonly<Record<string, Schema>> = serviceSchema.properties;
@@ -88,7 +89,7 @@ const KIND: Readonly<Record<string, string>> = {
   duration: 'a duration',
 };
 
-/** @returns null for a type that no variable overrides, undefined for a text that does not fit the type. */
+/** @returns null for a type that variables cannot override, undefined for a text that does not fit the type. */
 function convert(type: string, text: string): string | number | boolean | null | undefined {
   switch (type) {
     case 'string':

@@ -8,7 +8,7 @@ const FIELDS: Readonly<Record<Kind, object>> = {
   router: routerSchema.properties,
 };
 
-/** For each kind of object, where else a field may belong and how that place is called from there, likeliest first. */
+/** For each kind of object, the other objects that a misplaced field may belong to, most likely first, with their names as seen from there. */
 const OTHERS: Readonly<Record<Kind, readonly (readonly [kind: Kind, name: string])[]>> = {
   root: [
     ['endpoint', 'an endpoint'],
@@ -36,12 +36,12 @@ const NAMES: Readonly<Record<Kind, string>> = {
   router: 'extra_config.router',
 };
 
-/** True for a field that an object of this kind has. */
+/** True if objects of this kind have the field. */
 export function hasField(kind: Kind, key: string): boolean {
   return Object.hasOwn(FIELDS[kind], key);
 }
 
-/** Where a field belongs that stands in an object without it. @returns undefined when no object has it. */
+/** The object that a misplaced field belongs to. @returns undefined if no object has such a field. */
 export function placeOf(key: string, kind: Kind): { readonly belongs: string; readonly not: string } | undefined {
   const [, home] = OTHERS[kind].find(([other]) => hasField(other, key)) ?? [];
   return home === undefined ? undefined : { belongs: home, not: NAMES[kind] };
@@ -49,7 +49,7 @@ export function placeOf(key: string, kind: Kind): { readonly belongs: string; re
 const EACH = 'one endpoint for each method';
 const EVERY = '"method": "ANY" for all methods';
 
-/** What to write instead of a `method` that an endpoint or a backend cannot have. */
+/** Hint for a `method` that an endpoint or a backend cannot have. */
 export function methodHint(kind: Kind | undefined, value: unknown): string {
   if (Array.isArray(value)) return methodsHint(value);
   if (kind === 'backend') return "leave it out: the endpoint's method is the default";
@@ -57,7 +57,7 @@ export function methodHint(kind: Kind | undefined, value: unknown): string {
   return `${EACH}, or ${EVERY}`;
 }
 
-/** What to write instead of a list of methods. */
+/** Hint for a list of methods. */
 export function methodsHint([first, ...others]: readonly unknown[]): string {
   const example = `"method": ${JSON.stringify(typeof first === 'string' ? first.toUpperCase() : 'GET')}`;
   return others.length === 0 ? example : `${EACH}, the first with ${example}, or ${EVERY}`;

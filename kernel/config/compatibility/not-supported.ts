@@ -2,9 +2,9 @@ import { type Compatibility, ConfigError, type Data } from '#contract';
 import { OLD_FIELDS, retirementOf } from './old-names.ts';
 
 /**
- * For a namespace that no plugin brings: the refusal that names it, when the compatible product has it.
- * @param supported the namespaces that there are.
- * @returns undefined when the name is unknown there too.
+ * Error for a namespace that the compatible product has but no plugin provides.
+ * @param supported the available namespaces.
+ * @returns undefined if the compatible product does not have the namespace either.
  */
 export function notSupportedYet(
   namespace: string,
@@ -27,7 +27,7 @@ export function notSupportedYet(
   return new ConfigError('CONFIG_NOT_SUPPORTED', pointer, `'${namespace}' is not supported yet`, { hint });
 }
 
-/** The namespaces there are that share most with one that is not: those of `qos/ratelimit` for `qos/ratelimit/tiered`. */
+/** Available namespaces that share the longest prefix with an unknown one: those of `qos/ratelimit` for `qos/ratelimit/tiered`. */
 export function supportedBeside(namespace: string, supported: readonly string[]): string | undefined {
   for (let end = namespace.lastIndexOf('/'); end > 0; end = namespace.lastIndexOf('/', end - 1)) {
     const family = namespace.slice(0, end);
@@ -37,13 +37,13 @@ export function supportedBeside(namespace: string, supported: readonly string[])
   return undefined;
 }
 
-/** What fields of the compatible product mean when they are absent; the same value written out changes nothing. */
+/** Fields of the compatible product, each with the values that are equivalent to omitting it. */
 type KnownFields = Readonly<Record<string, readonly Data[]>>;
 
-/** The closed objects of the core. */
+/** Kinds of closed objects in the core schema. */
 export type Kind = 'root' | 'endpoint' | 'backend' | 'router';
 
-/** Fields of the compatible product. Looked at only for those that the schemas do not have. */
+/** Fields of the compatible product. Consulted only for fields that the schemas do not have. */
 const FIELDS: Readonly<Record<Kind, KnownFields>> = {
   root: {
     dns_cache_ttl: ['30s'],
@@ -69,7 +69,7 @@ const FIELDS: Readonly<Record<Kind, KnownFields>> = {
   router: { max_multipart_memory: [0], app_engine: [false], auto_options: [false] },
 };
 
-/** The kind of closed object a pointer leads to, among those of the kernel. */
+/** Kind of the closed kernel object at a pointer. */
 export function kindOf(steps: readonly string[]): Kind | undefined {
   if (steps.length === 0) return 'root';
   if (steps[0] === 'extra_config') return steps.length === 2 && steps[1] === 'router' ? 'router' : undefined;
@@ -78,15 +78,15 @@ export function kindOf(steps: readonly string[]): Kind | undefined {
   return steps.length === 4 && steps[2] === 'backend' ? 'backend' : undefined;
 }
 
-/** Fields of the compatible product, each with the values that mean the same as its absence. */
+/** Fields of the compatible product, each with the values that are equivalent to omitting it. */
 export function knownFields(kind: Kind): KnownFields {
   return FIELDS[kind];
 }
 
-/** What is to be said of a field that a kernel schema does not know. */
+/** Verdict on a field that a kernel schema does not have. */
 export type FieldStatus = 'unknown' | 'not supported' | 'without effect' | { readonly renamed: string };
 
-/** Evaluates a field that the schema of its object does not have, by what the compatible product makes of it. */
+/** Classifies a field that the schema of its object does not have, by its meaning in the compatible product. */
 export function evaluateField(kind: Kind, key: string, value: unknown): FieldStatus {
   const known = FIELDS[kind];
   if (Object.hasOwn(known, key)) {

@@ -1,9 +1,9 @@
 import type { Compatibility, Namespace } from '#contract';
 
-/** Names of older releases; what stands left is read as what stands right. */
+/** Names from older releases (keys), with the current names that they are read as (values). */
 export type OldNames = Readonly<Record<string, string>>;
 
-/** Fields of root, endpoint and backend in version 2. */
+/** Version 2 names of root, endpoint and backend fields. */
 export const OLD_FIELDS: OldNames = {
   headers_to_pass: 'input_headers',
   querystring_params: 'input_query_strings',
@@ -13,7 +13,7 @@ export const OLD_FIELDS: OldNames = {
   denylist: 'deny',
 };
 
-/** The present name of a namespace. @returns undefined when the name is not an old one. */
+/** Current name of a namespace. @returns undefined if the name is not an old one. */
 export function renamedNamespace(namespace: string, { oldNamespaces: names }: Compatibility): Namespace | undefined {
   const path = /^github[._]com\/(.+)$/.exec(namespace)?.[1];
   return path !== undefined && Object.hasOwn(names, path) ? names[path] : undefined;
@@ -25,12 +25,12 @@ export function retirementOf(namespace: string, { retired = {} }: Compatibility)
   return path !== undefined && Object.hasOwn(retired, path) ? retired[path] : undefined;
 }
 
-/** The name under which a component is known. */
+/** Current name of a component. */
 export function presentName(namespace: string, compatibility: Compatibility): Namespace {
   return renamedNamespace(namespace, compatibility) ?? namespace;
 }
 
-/** The old names of a namespace, without their `github.com/` or `github_com/`. */
+/** Old names of a namespace, without the prefix `github.com/` or `github_com/`. */
 export function oldNamesOf(namespace: Namespace, { oldNamespaces: names }: Compatibility): string[] {
   return Object.keys(names).filter((name) => names[name] === namespace);
 }

@@ -10,8 +10,8 @@ const INERT = {
 type Schemas = Readonly<Record<string, JsonSchema>>;
 
 /**
- * Adds to the public schema of an object of the core what files made for others may say in it: the names its fields had
- * in version 2, and fields of the compatible product with the values that mean the same as their absence.
+ * Extends the public schema of a core object with what files written for other products may contain: version 2 field
+ * names, and fields of the compatible product with the values that are equivalent to omitting them.
  */
 export function withOldFields(kind: Kind, schema: JsonSchema): JsonSchema {
   const properties = schema['properties'] as Schemas;
@@ -22,7 +22,7 @@ export function withOldFields(kind: Kind, schema: JsonSchema): JsonSchema {
   return kind === 'router' ? filled : withOldNames(filled, OLD_FIELDS);
 }
 
-/** Patterns of the old names of a namespace, each with a schema that says so and leads to the present one. */
+/** Patterns for the old names of a namespace, each with a deprecation schema that refers to the current one. */
 export function oldNamespaceSchemas(namespace: string, oldNames: readonly string[], reference: JsonSchema): Schemas {
   const description = `Old name of "${namespace}".`;
   return Object.fromEntries(
@@ -30,7 +30,7 @@ export function oldNamespaceSchemas(namespace: string, oldNames: readonly string
   );
 }
 
-/** Lets the document be of version 2; in any other version the names of version 2 are unknown keys. */
+/** Accepts version 2 documents; in any other version the names of version 2 are unknown keys. */
 export function withVersionTwo(root: JsonSchema, definitions: Schemas): JsonSchema {
   const properties = root['properties'] as Schemas;
   const version = {
@@ -46,10 +46,10 @@ export function withVersionTwo(root: JsonSchema, definitions: Schemas): JsonSche
   };
 }
 
-/** The schemas of fields by the names they had in version 2. */
+/** Schemas of fields under their version 2 names. */
 const oldFields = new WeakSet<JsonSchema>();
 
-/** Adds to the public schema of an object the names its fields had in version 2. */
+/** Adds the version 2 names of its fields to the public schema of an object. */
 export function withOldNames(schema: JsonSchema, names: OldNames): JsonSchema {
   const properties = schema['properties'] as Schemas;
   const old = Object.entries(names).filter(([, name]) => Object.hasOwn(properties, name));
@@ -75,14 +75,14 @@ export function withOldNames(schema: JsonSchema, names: OldNames): JsonSchema {
   };
 }
 
-/** The field is named again beside its demand, as strict validators want it. */
+/** Repeats the field in `properties` beside `required`, as strict validators demand. */
 function demand(field: string): JsonSchema {
   return { type: 'object', properties: { [field]: true }, required: [field] };
 }
 
 /**
- * What refuses the names of version 2 wherever a schema has them, and nothing else; undefined when it has none.
- * @param within references on the way here: a schema that holds itself is looked into once.
+ * Schema that rejects version 2 names wherever a schema has them, and nothing else; undefined if it has none.
+ * @param within references followed so far: a recursive schema is visited once.
  */
 function withoutOldNames(
   schema: JsonSchema,

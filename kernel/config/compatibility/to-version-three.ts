@@ -5,16 +5,16 @@ import { createOrigin, type Origin, type Report } from '../report.ts';
 import { showValue } from '../schema/problem.ts';
 import { OLD_FIELDS, renamedNamespace } from './old-names.ts';
 
-/** A newer version differs in fields, which the check then names. */
+/** A newer version has different fields, which the check then reports by name. */
 const NEWER = 'set "version": 3 and run sluice check again: it lists the fields that version 3 does not support';
 
 /**
- * Turns a document of any supported version into one of version 3, with namespaces by their present names and without
- * comments among the namespaces. Changes the document.
+ * Converts a document of any supported version to version 3, with current namespace names and without comment keys
+ * among the namespaces. Modifies the document.
  *
- * Codes: CONFIG_VERSION; CONFIG_CONFLICT when an old and a new name of one thing stand side by side, which for namespaces
- * is a warning: the new one wins; a warning CONFIG_OLD_NAME for an old namespace, or an old name of a handler, in a document
- * of version 3; SCHEMA_UNKNOWN_KEY for an old field of a component there.
+ * Codes: CONFIG_VERSION; CONFIG_CONFLICT if an old and a current name of the same thing appear together, which for
+ * namespaces is a warning: the current one wins; a warning CONFIG_OLD_NAME for an old namespace, or an old handler
+ * name, in a version 3 document; SCHEMA_UNKNOWN_KEY for an old field of a component there.
  */
 export function modernize(document: DataObject, known: KnownPlugins, report: Report): Origin {
   const origin = createOrigin();
@@ -48,7 +48,7 @@ export function modernize(document: DataObject, known: KnownPlugins, report: Rep
 }
 
 /**
- * A version that is read as another one.
+ * Reports a version that is read as another one.
  *
  * Code: a warning, CONFIG_OLD_VERSION.
  */
@@ -99,7 +99,7 @@ function oldName(name: string, present: string): string {
   return `'${name}' is an old name of '${present}': sluice migrate renames it`;
 }
 
-/** Gives handlers that a component lists in `name` their present names, and so the settings beside the list. */
+/** Renames handlers that a component lists in `name` to their current names, along with the settings beside the list. */
 function renewHandlers(
   component: DataObject,
   pointer: string,
@@ -126,7 +126,7 @@ function renewHandlers(
   renameKeys(component, pointer, renamed, origin, report.error, isOld ? undefined : warnOfKey);
 }
 
-/** Gives keys their new names; they keep their values but not their place in the order. */
+/** Renames keys. Values are kept; the order of keys is not. */
 function renameKeys(
   object: DataObject,
   pointer: string,
@@ -163,8 +163,8 @@ function getOwn(names: Readonly<Record<string, string>>, key: string): string | 
 }
 
 /**
- * Brings the root fields of the transport into their present form: no object where there is `null`, and old places and
- * names where new ones belong. Changes the document.
+ * Converts the transport fields at the root to their current form: removes objects that are `null` and moves settings
+ * from old places and names to current ones. Modifies the document.
  *
  * Code: a warning, CONFIG_OLD_FIELD.
  */

@@ -2,15 +2,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Data, type DataObject, isObject } from '#contract';
 import { joinPointer } from '../../values/pointer.ts';
 
-/** One difference between two values; `pointer` is the same in both. */
+/** A difference between two values; `pointer` is the same in both. */
 export type Difference =
   | { readonly op: 'add'; readonly pointer: string; readonly to: Data }
   | { readonly op: 'remove'; readonly pointer: string; readonly from: Data }
   | { readonly op: 'replace'; readonly pointer: string; readonly from: Data; readonly to: Data };
 
 /**
- * What makes one value of the other, in an order in which the differences can be applied. Objects are compared by key,
- * lists of objects by position, other lists as a whole.
+ * Differences that turn one value into the other, in an order in which they can be applied. Objects are compared by
+ * key, lists of objects by position, other lists as a whole.
  */
 export function compareData(from: Data, to: Data, pointer = ''): Difference[] {
   const results: Difference[] = [];
@@ -38,7 +38,7 @@ function compareObjects(from: DataObject, to: DataObject, pointer: string, resul
 function compareLists(from: readonly Data[], to: readonly Data[], pointer: string, results: Difference[]): void {
   const shared = Math.min(from.length, to.length);
   for (let at = 0; at < shared; at++) compare(from[at]!, to[at]!, `${pointer}/${at}`, results);
-  // From the end, so that the positions of the others hold.
+  // From the end, so that the remaining positions stay valid.
   for (let at = from.length - 1; at >= shared; at--) {
     results.push({ op: 'remove', pointer: `${pointer}/${at}`, from: from[at]! });
   }

@@ -7,7 +7,7 @@ import type { ComponentSchema } from './effective-document.ts';
 /** Which of the two configurations a pointer belongs to. */
 export type Side = 'from' | 'to';
 
-/** Where a field stands in its file, and by which names. */
+/** Position of a field in its file, and the names under which it is written there. */
 export interface ChangePosition {
   readonly pointer?: string;
   readonly file?: string;
@@ -15,68 +15,68 @@ export interface ChangePosition {
   readonly column?: number;
 }
 
-/** One change, as an operator sees it. */
+/** A change, as shown to operators. */
 export interface ConfigChange extends ChangePosition {
   readonly op: 'add' | 'remove' | 'replace';
-  /** In the new document; in the old one for what is removed. */
+  /** Pointer in the new document, or in the old one for removed values. */
   readonly pointer: string;
-  /** The endpoint it belongs to; absent for the service. */
+  /** The endpoint that the change belongs to; absent for the service. */
   readonly route?: RouteName;
-  /** Absent for what is added. */
+  /** Absent for added values. */
   readonly from?: Data;
-  /** Absent for what is removed. */
+  /** Absent for removed values. */
   readonly to?: Data;
   readonly effect: Effect;
 }
 
-/** A route by its name. */
+/** Method and path that identify a route. */
 export interface RouteName {
   readonly method: string;
   readonly endpoint: string;
 }
 
-/** An operation of RFC 6902. */
+/** An operation of JSON Patch (RFC 6902). */
 export type PatchOperation =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: Data }
   | { readonly op: 'remove'; readonly path: string };
 
-/** How the meaning of two configurations differs. */
+/** Semantic differences between two configurations. */
 export interface ConfigDiff {
   readonly equal: boolean;
-  /** How many changes of each kind there are. */
+  /** Number of changes of each kind. */
   readonly summary: { readonly added: number; readonly changed: number; readonly removed: number };
-  /** First those of the service, then by endpoint, in the order of path and method; what is inherited stands where it is from. */
+  /** Changes of the service first, then by endpoint, ordered by path and method. Inherited changes are listed only at their origin. */
   readonly changes: readonly ConfigChange[];
-  /** Also those that change by what they inherit. */
+  /** Includes endpoints that change only through inherited values. */
   readonly endpoints: {
     readonly added: readonly RouteName[];
     readonly changed: readonly RouteName[];
     readonly removed: readonly RouteName[];
   };
-  /** Makes the canonical data of the one configuration that of the other. Not to be applied where secrets are masked. */
+  /** Turns the canonical data of the first configuration into that of the second. Must not be applied if secrets are masked. */
   readonly patch: readonly PatchOperation[];
 }
 
 export interface DiffOptions {
-  /** Adds to a change where it stands. Default: nothing. */
+  /** Adds positions to a change. Default: none. */
   readonly places?: (pointer: string, side: Side) => ChangePosition;
-  /** Which values are shown as `***`, in `patch` too. Default: none. */
+  /** Selects the values shown as `***`, in `patch` too. Default: none. */
   readonly isSecret?: IsSecret;
   /** Values of the second configuration that are always reported as changed. Default: none. */
   readonly isGuess?: IsSecret;
-  /** Which encodings there are. Default: none is known. */
+  /** Plugins that provide the known encodings. Default: none. */
   readonly known?: KnownPlugins;
-  /** Lets components be compared by what they mean; without it they are compared as they are written. */
+  /** Schemas for comparing components by meaning; without them components are compared as written. */
   readonly componentSchema?: ComponentSchema;
 }
 
 /**
- * What a reload does for a change: it swaps the configuration; opens or adjusts the listener; also ends open streams of
- * the endpoint; or leaves the change to the next start.
+ * Effect of a change on a reload: `swap` replaces the configuration; `rebind` opens or adjusts the listener; `stream`
+ * also ends open streams of the endpoint; `restart` defers the change to the next start.
  */
 export type Effect = 'swap' | 'rebind' | 'restart' | 'stream';
 
-/** Settings of the port; anything else of the service is part of what is swapped. */
+/** Listener settings; all other service settings are part of the configuration that is swapped. */
 const rebinds: readonly RegExp[] = [
   /^\/(?:port|listen_ip|use_h2c|max_header_bytes|max_connections|max_requests_per_connection)$/,
   /^\/(?:read|read_header|write|send|idle)_timeout$/,
@@ -84,7 +84,7 @@ const rebinds: readonly RegExp[] = [
   /^\/extra_config\/router\/use_h2c$/,
 ];
 
-/** @param pointer of a field outside of the endpoints. */
+/** @param pointer of a field outside the endpoints. */
 export function serviceEffect(pointer: string, known: KnownPlugins): Effect {
   const [holder, namespace = '', ...steps] = parsePointer(pointer);
   const opens = holder === 'extra_config' ? known.plugin(namespace)?.opens : undefined;
@@ -92,7 +92,7 @@ export function serviceEffect(pointer: string, known: KnownPlugins): Effect {
   return isAddress || rebinds.some((pattern) => pattern.test(pointer)) ? 'rebind' : 'swap';
 }
 
-/** @param endpoint as it was: only what served can have open streams. */
+/** @param endpoint the endpoint before the change: only endpoints already served can have open streams. */
 export function endpointEffect(endpoint: DataObject | undefined, known: KnownPlugins): Effect {
   return isRaw(String(endpoint?.['output_encoding']), known) ? 'stream' : 'swap';
 }

@@ -23,30 +23,30 @@ import {
   type Route,
 } from './effective-document.ts';
 
-/** A configuration as the data that `patch` is about: all defaults written out, endpoints by path and method. */
+/** Canonical data of a configuration, to which `patch` applies: all defaults written out, endpoints ordered by path and method. */
 export function canonicalData(config: ServiceConfig, componentSchema?: ComponentSchema): DataObject {
   return documentData(effectiveDocument(config, componentSchema));
 }
 
-/** A difference and where it is. */
+/** A difference with its location. */
 interface LocatedDifference {
   readonly difference: Difference;
-  /** Pointers, in the two documents, of what was compared. */
+  /** Pointers, in the two documents, to the compared objects. */
   readonly holder: { readonly [side in Side]: string };
-  /** What was compared, in which its pointer leads. */
+  /** The compared objects, which the pointer of the difference is relative to. */
   readonly compared: { readonly [side in Side]: DataObject | undefined };
-  /** The same in the canonical data. */
+  /** Pointer to the compared object in the canonical data. */
   readonly canonical: string;
   readonly effect: Effect;
   /** Absent for the service. */
   readonly route?: RouteName;
-  /** Follows from another difference. */
+  /** True if the difference follows from another one. */
   readonly isInherited: boolean;
 }
 
 /**
- * Compares two configurations by what they mean: defaults are filled in, endpoints are matched by method and path,
- * backends by position. Takes time that grows with their size.
+ * Compares two configurations by meaning: defaults are filled in, endpoints are matched by method and path, backends by
+ * position. Takes time proportional to their size.
  */
 export function diffConfigs(from: ServiceConfig, to: ServiceConfig, options: DiffOptions = {}): ConfigDiff {
   const { places = () => ({}), isSecret, componentSchema, known = nothingKnown } = options;
@@ -128,7 +128,7 @@ function compareRoutes(match: Match, service: Change<DataObject>, known: KnownPl
   }));
 }
 
-/** What holds the value at a pointer: it can tell that the value is a secret. */
+/** The object that contains the value at a pointer; it can show that the value is a secret. */
 function holderOf(data: DataObject | undefined, pointer: string): Data | undefined {
   return pointer === '' ? undefined : (valueAt(data, parsePointer(pointer).slice(0, -1)) as Data | undefined);
 }
@@ -139,7 +139,10 @@ function differencesOf(before: DataObject | undefined, after: DataObject | undef
   return compareData(before, after);
 }
 
-/** Fields first; then whole endpoints go, from the end, and come, from the start: every position holds when it is used. */
+/**
+ * Orders differences: fields first, then removed endpoints from the end, then added ones from the start, so that every
+ * position is valid when it is applied.
+ */
 function inOrder(results: readonly LocatedDifference[]): LocatedDifference[] {
   const whole = results.filter(({ difference }) => difference.pointer === '');
   return [
@@ -158,7 +161,7 @@ function routeName({ before, after }: Match): RouteName {
   return { method, endpoint };
 }
 
-/** Masks guessed secrets, so that they never equal the values they are compared with. */
+/** Masks guessed secrets, so that they never equal the values that they are compared with. */
 function withoutGuesses(document: EffectiveDocument, isGuess: IsSecret | undefined): EffectiveDocument {
   if (!isGuess) return document;
   return {
@@ -170,19 +173,19 @@ function withoutGuesses(document: EffectiveDocument, isGuess: IsSecret | undefin
   };
 }
 
-/** Before and after the change. */
+/** A value before and after a change. */
 export interface Change<T> {
   readonly before: T;
   readonly after: T;
 }
 
-/** What an endpoint, or a backend, takes from the service where it has none of its own. */
+/** Endpoint and backend fields whose default comes from the service. */
 const inherited = /^\/(?:(timeout|cache_ttl|output_encoding)|backend\/\d+\/(host))$/;
 const backendEncoding = /^\/backend\/\d+\/encoding$/;
 
 /**
- * True for a difference of an endpoint that follows from another one, and is told there: the service has changed in the
- * same way, or a stream has come or gone, which its backends are read as.
+ * True for an endpoint's difference that follows from another one and is reported there: the service changed in the
+ * same way, or the endpoint became or ceased to be a stream, which affects how its backends are read.
  */
 function isInherited(
   difference: Difference,
@@ -204,14 +207,14 @@ function has(object: DataObject, field: string, value: Data): boolean {
   return isDeepStrictEqual(getKey(object, field), value);
 }
 
-/** A route before and after; one of them is there, and their positions are those in the sorted lists. */
+/** A route before and after a change; at least one side is present. Positions refer to the sorted lists. */
 export interface Match {
   readonly before: Route | undefined;
   readonly after: Route | undefined;
   readonly at: { readonly from: number; readonly to: number };
 }
 
-/** Brings together the routes of one key. Walks two lists, sorted by key, side by side. */
+/** Matches routes with equal keys by walking two lists, sorted by key, side by side. */
 function matchRoutes(old: readonly Route[], renewed: readonly Route[]): Match[] {
   const matches: Match[] = [];
   for (let from = 0, to = 0; from < old.length || to < renewed.length; ) {

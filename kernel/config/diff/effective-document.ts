@@ -4,12 +4,12 @@ import { cloneData } from '../plain-data.ts';
 import { printDuration } from '../schema/duration.ts';
 import { compileSchema } from '../schema/validate.ts';
 
-/** The schema of a component at a level; undefined when there is none of that name. */
+/** Schema of a component at a level; undefined if no component has that name. */
 export type ComponentSchema = (namespace: string, level: Level) => Schema | undefined;
 
-/** An endpoint as a document would say it, and where it stood. */
+/** An endpoint in document form, with its original position. */
 export interface Route {
-  /** Method and path; unlike any other route's. */
+  /** Method and path; unique among all routes. */
   readonly key: string;
   readonly method: string;
   readonly endpoint: string;
@@ -17,14 +17,14 @@ export interface Route {
   readonly data: DataObject;
 }
 
-/** A configuration as a document would say it: every default written out, durations as text, routes by their keys. */
+/** A configuration in document form: all defaults written out, durations as text, routes by key. */
 export interface EffectiveDocument {
   readonly service: DataObject;
   readonly routes: readonly Route[];
 }
 
 /**
- * Writes a configuration out as a document of equal meaning, the same one for configurations of equal meaning.
+ * Converts a configuration to document form. Equivalent configurations give equal documents.
  * @param componentSchema fills in the defaults of components too.
  */
 export function effectiveDocument(
@@ -71,7 +71,7 @@ export function effectiveDocument(
   return { service, routes: routes.sort((one, other) => (one.key < other.key ? -1 : 1)) };
 }
 
-/** The document as one value, endpoints in the order of their keys. */
+/** The document as one value, with endpoints ordered by key. */
 export function documentData({ service, routes }: EffectiveDocument): DataObject {
   return { ...service, endpoints: routes.map(({ data }) => data) };
 }
@@ -85,7 +85,7 @@ function write(schema: Schema, value: object): DataObject {
   return writeValue(schema, value as DataObject) as DataObject;
 }
 
-/** Durations are numbers by now; only their schema tells them from other numbers. */
+/** Durations are numbers at this stage; only the schema distinguishes them from other numbers. */
 function writeValue(schema: Schema, value: Data): Data {
   if ('anyOf' in schema || value === null) return value;
   if (schema.type === 'duration') return typeof value === 'number' ? printDuration(value) : value;

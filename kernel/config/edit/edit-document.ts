@@ -15,19 +15,19 @@ import { tomlEditor } from './toml-editor.ts';
 import { yamlEditor } from './yaml-editor.ts';
 
 /**
- * Another name for the key at a pointer, another value there, or a key more in the object there. Pointers are those of
- * the document before all changes; at one pointer both name and value may change.
+ * A change to a document: renames the key at a pointer, replaces its value, or adds a key to the object there. Pointers
+ * refer to the document before all changes; both the name and the value at one pointer may change.
  */
 export type Change = (Fix & { readonly pointer: string }) | Addition;
 
-/** A key that an object gets. */
+/** A key to add to an object. */
 interface Addition {
   readonly pointer: string;
   readonly add: string;
   readonly value: Data;
 }
 
-/** A range of a text and what to write in its place. */
+/** A range of a text and its replacement. */
 export interface Edit extends TextRange {
   readonly text: string;
   readonly pointer: string;
@@ -63,18 +63,18 @@ export function editorOf({ file, text }: Document): Editor {
   return editors.get(formatOf(file))!(text);
 }
 
-/** A document with its text edited, read again. @throws ConfigErrors EDIT_IMPOSSIBLE. */
+/** Applies edits to the text of a document and parses the result. @throws ConfigErrors EDIT_IMPOSSIBLE. */
 export function applyEdits({ text, file }: Document, edits: readonly Edit[]): Document {
   return read(editText(text, edits), file, edits[0]!.pointer);
 }
 
-/** A copy of the data with the changes made, the deepest first: their pointers hold until then. */
+/** Copies the data and applies the changes, deepest first, so that their pointers stay valid. */
 function changeData(data: DataObject, changes: readonly Change[]): DataObject {
   const result = cloneData(data);
   const byDepth = changes
     .map((change) => ({ change, steps: parsePointer(change.pointer) }))
     .sort((one, other) => other.steps.length - one.steps.length);
-  // A value is found by the name it had.
+  // Values are located by the old key name.
   for (const { change, steps } of [...byDepth.filter(isOfValue), ...byDepth.filter((each) => !isOfValue(each))]) {
     const holder = steps.slice(0, -1).reduce<Data | undefined>((value, step) => own(value, step), result);
     const last = steps.at(-1);
@@ -139,7 +139,7 @@ function editsOf(editor: Editor, text: string, change: Change, data: unknown): E
   return [{ pointer, start: position!.start, end: position!.end, text: printed }];
 }
 
-/** A key goes before the first one of its object; an object without any is written anew. */
+/** Inserts a key before the first key of its object; an empty object is rewritten as a whole. */
 function additionOf(editor: Editor, { pointer, add, value }: Addition, steps: readonly string[], data: unknown): Edit {
   const [first] = Object.keys((valueAt(data, steps) as DataObject | undefined) ?? {});
   const [position] = first === undefined ? [] : editor.keys([...steps, first]);
@@ -156,7 +156,7 @@ function additionOf(editor: Editor, { pointer, add, value }: Addition, steps: re
   return { pointer, start: object!.start, end: object!.end, text: printed };
 }
 
-/** What several places share, as YAML's aliases do, is edited once. */
+/** A range shared by several places, such as a YAML alias, is edited once. */
 function editText(text: string, edits: readonly Edit[]): string {
   const segments: string[] = [];
   let at = 0;
@@ -183,13 +183,13 @@ function withoutComments(data: unknown): object {
   return Object.fromEntries(Object.entries(data as DataObject).filter(([key]) => !/^[@$_#]/.test(key)));
 }
 
-/** A change that a text cannot take. */
+/** Error for a change that cannot be made in the text. */
 export function impossible(pointer: string, why: string, cause?: unknown): ConfigErrors {
   const error = new ConfigError('EDIT_IMPOSSIBLE', pointer, `'${pointer}' ${why}: change it by hand`, { cause });
   return new ConfigErrors([error]);
 }
 
-/** The name under which a key becomes a comment. */
+/** Name that turns a key into a comment. */
 export function commentKey(holder: object, key: string): string {
   let name = `@${key}`;
   while (Object.hasOwn(holder, name)) name = `@${name}`;

@@ -5,15 +5,15 @@ import { type Edit, impossible } from './edit-document.ts';
 import type { Editor, Layout } from './editor.ts';
 import { indentAt } from './editor.ts';
 
-/** An object or a list in a text. */
+/** An object or a list in the text. */
 export interface Container {
   readonly steps: readonly string[];
-  /** Of its entries, in their order. */
+  /** Names of its entries, in order. */
   readonly names: readonly string[];
   readonly isList: boolean;
 }
 
-/** An entry to insert: in front of the entry at the step `before`, or last if that is null. */
+/** An entry to insert before the entry at step `before`, or at the end if that is null. */
 export interface Added {
   readonly before: string | null;
   readonly name: string | null;
@@ -47,7 +47,7 @@ export function* editEntries(
 
   for (const name of removed) {
     const index = names.indexOf(name);
-    // An entry that shares the line of what holds it goes up to the first one that stays.
+    // An entry on the same line as its container is removed up to the first entry that stays.
     const isFirst = layout === 'lines' && !isAlone(text, at(names[0]!).start) && names.indexOf(kept[0]!) > index;
     if (isFirst) {
       if (index === 0) yield edit({ start: at(name).start, end: at(kept[0]!).start });
@@ -63,7 +63,7 @@ export function* editEntries(
   for (const { before, name, value } of added) {
     if (before !== null) yield inFrontOf(at(before), name, value, before);
   }
-  // Tables under headers of their own come behind the fields of the table that holds them.
+  // Tables with headers of their own come after the fields of the table that contains them.
   const sibling = kept.findLast((name) => places.get(name)) ?? lastKept;
   if (news.length > 0) yield* behind(at(sibling), news);
 
@@ -146,7 +146,7 @@ function placeOf(
   return text.slice(dash + 1, value.start).trim() === '' ? { start: dash, end: value.end } : undefined;
 }
 
-/** The next header that does not lead into the table. */
+/** Offset of the next header that does not lead into the table. */
 function endOfTable(text: string, { start, end }: TextRange): number {
   const inner = `${text.slice(start, end).replace(/[[\]\s]/g, '')}.`;
   for (const match of text.slice(end).matchAll(/^[ \t]*\[{1,2}([^\]\n]*)\]/gm)) {
@@ -171,7 +171,7 @@ function withComma(text: string, { start, end }: TextRange, layout: Layout): Tex
   return { start, end: comma === undefined ? end : comma + 1 };
 }
 
-/** The lines of a range when it has them for itself, comments behind it included; else the range. */
+/** Whole lines of a range, including trailing comments, if nothing else is on them; otherwise the range itself. */
 function wholeLines(text: string, { start, end }: TextRange): TextRange {
   restOfLine.lastIndex = end;
   const rest = restOfLine.exec(text);

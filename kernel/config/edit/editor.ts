@@ -1,69 +1,69 @@
 import { type Data, isObject } from '#contract';
 import type { TextRange } from '../syntax/position.ts';
 
-/** Knows where the literals of one text stand and how its format writes others in their place. */
+/** Locates the literals of one text and prints replacements in its format. */
 export interface Editor {
-  /** Every literal of the key at the end of a path; none when it is written nowhere. */
+  /** All literals of the key at the end of a path; empty if the key is not written anywhere. */
   keys(steps: readonly string[]): readonly TextRange[];
-  /** The literal of a value; undefined when the value is not one range of the text. */
+  /** Literal of a value; undefined if the value is not a single range of the text. */
   value(steps: readonly string[]): TextRange | undefined;
-  /** A key, quoted like the literal it replaces. */
+  /** Prints a key, quoted like the literal that it replaces. */
   printKey(name: string, literal: string): string;
-  /** A value in the layout of the one it replaces; undefined when the format has no literal for it. */
+  /** Prints a value in the layout of the one that it replaces; undefined if the format has no literal for it. */
   printValue(value: Data, position: TextRange): string | undefined;
-  /** How the entries of the object or list at the end of a path are written. */
+  /** Layout of the entries of the object or list at the end of a path. */
   layout(steps: readonly string[]): Layout;
-  /** An entry of a list or object in the layout of the sibling at a range, without what parts them. */
+  /** Prints an entry of a list or object in the layout of the sibling at a range, without separators. */
   printEntry(name: string | null, value: Data, sibling: TextRange): string | undefined;
   /** Range of a table's header. Only for formats with table headers. */
   header?(steps: readonly string[]): TextRange | undefined;
   /** Prints a table of a list with its header. Only for formats with table headers. */
   printTable?(name: string, value: Data): string;
-  /** A key with its value, and what parts it from the key it is written in front of. */
+  /** Prints a key with its value, followed by the separator before the key at the offset. */
   printBefore(name: string, value: Data, offset: number): string;
 }
 
-/** With commas within brackets; one after another on lines of their own; under headers, as tables of TOML. */
+/** Layout of entries: separated by commas within brackets, each on a line of its own, or as TOML tables under headers. */
 export type Layout = 'commas' | 'lines' | 'headers';
 
-/** @param text a text of the format, known to be valid. */
+/** @param text valid text in the format. */
 export type CreateEditor = (text: string) => Editor;
 
-/** Values longer than this, in characters, get a line for every entry. */
+/** Maximum length of a value on one line, in characters; longer values are printed one entry per line. */
 const MAX_INLINE = 100;
 
-/** The white space the line of an offset begins with. */
+/** Leading white space of the line at an offset. */
 export function indentAt(text: string, offset: number): string {
   const start = text.lastIndexOf('\n', offset - 1) + 1;
   return /^[ \t]*/.exec(text.slice(start, offset))![0];
 }
 
-/** What parts a key from the one before it, as before this one: a new line where it begins one, else a space. */
+/** Separator between a new key and the key at the offset: a line break if that key starts its line, otherwise a space. */
 export function gapBefore(text: string, offset: number): string {
   const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
   const before = text.slice(lineStart, offset);
   return lineStart > 0 && before.trim() === '' ? `\n${before}` : ' ';
 }
 
-/** The white space one level of a text is indented by; two spaces where none is. */
+/** White space per indentation level of a text. Default: two spaces. */
 export function indentUnit(text: string): string {
   return /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ';
 }
 
-/** True when a value is to be written on one line, in the place of this literal. */
+/** True if a value is printed on one line in place of this literal. */
 export function fitsOneLine(printed: string, literal: string): boolean {
   return !literal.includes('\n') && printed.length <= MAX_INLINE;
 }
 
-/** How a format writes data on one line. */
+/** Separators of a format for data on one line. */
 export interface InlineStyle {
   readonly scalar: (value: Data) => string;
   readonly key: (name: string) => string;
-  /** Between key and value. */
+  /** Separator between key and value. */
   readonly colon: string;
 }
 
-/** Data on one line: `["a", "b"]`, `{"a": 1}`. */
+/** Prints data on one line: `["a", "b"]`, `{"a": 1}`. */
 export function printInline(value: Data, style: InlineStyle): string {
   const print = (inner: Data): string => {
     if (Array.isArray(inner)) return `[${inner.map(print).join(', ')}]`;

@@ -6,7 +6,7 @@ import { fitsOneLine, gapBefore, type InlineStyle, indentAt, indentUnit, printIn
 
 const style: InlineStyle = { scalar: printJson, key: printJson, colon: ': ' };
 
-/** Edits JSON. A value that fits stays on its line; others are indented as the text is. */
+/** Edits JSON. Values that fit stay on one line; others are indented like the rest of the text. */
 export const jsonEditor: CreateEditor = (text) => {
   const find = json.finder(text);
   const printValue = (value: Data, { start, end }: TextRange) => {

@@ -2,16 +2,16 @@ import { parseDocument } from '../syntax/load.ts';
 import type { Mend, PositionedError } from '../syntax/position.ts';
 import { UnreadableError } from '../syntax/unreadable.ts';
 
-/** Of the mistakes on one line one is told at a time. */
+/** Maximum number of passes: each reports only one error per line. */
 const MAX_ROUNDS = 20;
 
-/** A text and the mistakes in it that were made good, each at its place before that; of a line, when those before were. */
+/** A repaired text and the errors that were repaired, each at its position before the repair; for several on one line, after the repair of those before. */
 export interface Mended {
   readonly text: string;
   readonly made: readonly PositionedError[];
 }
 
-/** Makes good in a text what keeps it from being read, as far as that takes no choice. @param file for its format. */
+/** Repairs errors that keep a text from being parsed, if the repair is unambiguous. @param file determines the format. */
 export function mendText(source: string, file: string): Mended {
   let text = source;
   const made: PositionedError[] = [];
@@ -37,7 +37,7 @@ function mistakesOf(text: string, file: string): readonly PositionedError[] {
   }
 }
 
-/** @param mends apart from each other. */
+/** @param mends must not overlap. */
 function withMends(text: string, mends: readonly Mend[]): string {
   return mends
     .toSorted((one, other) => other.start - one.start)

@@ -9,22 +9,22 @@ import type { Change } from './edit-document.ts';
 import { commentKey } from './edit-document.ts';
 import { mayProtect } from './protection.ts';
 
-/** What has to change in a document for it to be of version 3 and use present names and forms only. */
+/** Changes that bring a document to version 3 with current names and forms only. */
 export interface Migration {
   readonly changes: readonly Change[];
-  /** Old names beside present ones, when either may be intended or may protect; or an invalid version. */
+  /** Old names beside current ones, if either may be intended or may be a protection; or an invalid version. */
   readonly problems: readonly ConfigError[];
 }
 
-/** Plans the migration of a document, which may be of version 2, or of version 3 with old names. */
+/** Plans the migration of a version 2 document, or of a version 3 document with old names. */
 export function planMigration(data: DataObject, known: KnownPlugins): Migration {
   const document = cloneData(data);
   const isOld = document['version'] === 2;
-  // Old fields are renamed in version 2 only; in version 3 they would be refused.
+  // Old fields are renamed in version 2 only; version 3 would reject them.
   if (document['version'] === 3) document['version'] = 2;
   const report = createReport();
   const origin = modernize(document, known, report);
-  // An old namespace beside the present one has no effect, nor has an old field in version 3.
+  // An old namespace beside the current one has no effect; neither does an old field in version 3.
   const isIdle = ({ code }: ConfigError) => code === 'CONFIG_CONFLICT' && !isOld;
   const conflicts = [...report.errors.filter(isIdle), ...report.warnings];
   const [idle, kept] = [false, true].map((isKept) => conflicts.filter((each) => mayProtect(each, known) === isKept));
@@ -46,7 +46,7 @@ function silenced(data: DataObject, pointer: string): Change {
   return { pointer, key: commentKey(holder, steps.at(-1)!) };
 }
 
-/** What brings the root fields of the transport into their present places: see `settleTransport`. */
+/** Changes that move the transport fields at the root to their current places: see `settleTransport`. */
 function transportChanges(document: DataObject, origin: Origin): Change[] {
   const changes: Change[][] = [];
   if (document['allow_insecure_connections'] === true) {
@@ -66,7 +66,7 @@ function transportChanges(document: DataObject, origin: Origin): Change[] {
   return [...changes.flat(), ...pairChanges(document['tls'])];
 }
 
-/** The single certificate beside `keys` becomes one of them. */
+/** Moves the single certificate beside `keys` into that list. */
 function pairChanges(tls: Data | undefined): Change[] {
   if (!isObject(tls)) return [];
   const names = ['public_key', 'private_key'].filter((name) => tls[name] !== undefined);
@@ -80,7 +80,7 @@ function pairChanges(tls: Data | undefined): Change[] {
   return [...replaced(`/tls/${first}`, 'keys', [pair]), ...others.map((name) => retired(tls, '/tls', name))];
 }
 
-/** Another name and another value for one key. */
+/** Changes that rename a key and replace its value. */
 function replaced(pointer: string, key: string, value: Data): Change[] {
   return [
     { pointer, value },
@@ -88,14 +88,14 @@ function replaced(pointer: string, key: string, value: Data): Change[] {
   ];
 }
 
-/** Sets the fields of an object, whether they are there or not. */
+/** Changes that set the fields of an object, whether or not they exist. */
 function given(object: DataObject, pointer: string, fields: DataObject): Change[] {
   return Object.entries(fields).map(([name, value]) =>
     Object.hasOwn(object, name) ? { pointer: joinPointer(pointer, name), value } : { pointer, add: name, value },
   );
 }
 
-/** What was moved elsewhere stays as a comment. */
+/** Keeps a setting that was moved as a comment. */
 function retired(holder: DataObject, pointer: string, name: string): Change {
   return { pointer: joinPointer(pointer, name), key: commentKey(holder, name) };
 }

@@ -3,12 +3,12 @@ import { parsePointer } from '../../values/pointer.ts';
 import { presentName } from '../compatibility/old-names.ts';
 import type { KnownPlugins } from '../known-plugins.ts';
 
-/** Fields of the core that protect: TLS and limits. */
+/** Core fields with a protective purpose: TLS and limits. */
 const FIELDS = /^(?:(?:client_)?tls$|(?:max|read|write|idle)_)/;
-/** Words in the names of unknown components that suggest protection. */
+/** Words in the names of unknown components that suggest a protective purpose. */
 const SUSPECTED = /auth|jwt|jose|token|secur|cors|limit|quota|valid|polic|protect|firewall|acl/i;
 
-/** True for an error at a setting whose loss may weaken protection. Such a setting is never commented out. */
+/** True for an error at a setting whose loss may weaken protection. Such settings are never commented out. */
 export function mayProtect(
   { code, pointer, hint = '' }: ConfigError,
   { compatibility }: Pick<KnownPlugins, 'compatibility'>,
@@ -18,6 +18,6 @@ export function mayProtect(
   const { protecting = [] } = compatibility;
   const isProtecting = (name: string) =>
     FIELDS.test(name) || protecting.some((each) => (each.endsWith('/') ? name.startsWith(each) : name === each));
-  // The hint of a misspelled name contains the intended one.
+  // The hint for a misspelled name contains the intended one.
   return [...names, ...(hint.match(/[\w./-]+/g) ?? [])].some(isProtecting);
 }
