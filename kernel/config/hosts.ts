@@ -4,8 +4,8 @@ import { findNear } from '#contract';
 const ADDRESS = /^(?:(https?):\/\/)?(\[[^\]/]*\]|[\w.-]+)(?::(\d{1,5}))?(\/(?!\/)[^\s?#\\{}"<>^`|]*)?$/i;
 
 /**
- * A base address as calls use it: `http://` unless it says `https://`, without a slash at the end.
- * @returns undefined when the text is no `name[:port][/path]` with an optional http or https scheme.
+ * Normalizes a base URL: adds `http://` unless it says `https://`, and removes the trailing slash.
+ * @returns undefined if the text is not `name[:port][/path]` with an optional http or https scheme.
  */
 export function cleanHost(host: string): string | undefined {
   const match = ADDRESS.exec(host);
@@ -16,7 +16,7 @@ export function cleanHost(host: string): string | undefined {
   return `${scheme.toLowerCase()}://${name}${port === undefined ? '' : `:${port}`}${path.replace(/\/+$/, '')}`;
 }
 
-/** What is often wrong with a base address, and what to write instead. */
+/** Common errors in base URLs, with hints. */
 const slips: readonly (readonly [pattern: RegExp, hint: (host: string) => string | undefined])[] = [
   [/\{/, () => '"disable_host_sanitize": true'],
   [/^(?!https?:)[a-z][\w+.-]*:\/\//i, otherScheme],
@@ -28,17 +28,17 @@ const slips: readonly (readonly [pattern: RegExp, hint: (host: string) => string
   [/@/, () => 'user names and passwords are not allowed in a host'],
 ];
 
-/** A base address as messages may show it. */
+/** Form of a base URL that is safe to show in messages. */
 export function shownHost(host: string): string {
   return host.replace(/\/\/[^/@]*@/, '//***@');
 }
 
-/** What to write instead of a text that is no base address; undefined where nothing is known. */
+/** Hint for a text that is not a base URL; undefined if the error is not a known one. */
 export function hostHint(host: string): string | undefined {
   return slips.find(([pattern]) => pattern.test(host))?.[1](host);
 }
 
-/** A scheme that HTTP is meant by, or one of another protocol. */
+/** Hint for a scheme that was meant as HTTP, or for one of another protocol. */
 function otherScheme(host: string): string | undefined {
   const [scheme = '', ...rest] = host.split('://');
   const near = findNear(scheme, ['http', 'https']);

@@ -7,13 +7,13 @@ import { CATCHALL, routeName } from './rules/rule.ts';
 
 type Draft<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Timeout of a pipe, in milliseconds, where neither endpoint nor service sets one. */
+/** Default timeout of a pipe, in milliseconds, if neither endpoint nor service sets one. */
 const DEFAULT_TIMEOUT_MS = 2000;
 const DEFAULT_PORT = 8080;
-/** Pause between look-ups of discovered hosts, in milliseconds. */
+/** Default interval between lookups of discovered hosts, in milliseconds. */
 const DEFAULT_DNS_CACHE_MS = 30_000;
 
-/** Fills in what the service leaves open. Changes the configuration. */
+/** Fills in service defaults. Modifies the configuration. */
 export function completeService(service: Draft<ServiceConfig>, options: { port?: number; debug?: boolean }): void {
   service.port = options.port ?? service.port ?? DEFAULT_PORT;
   if (options.debug) service.debug_endpoint = true;
@@ -21,7 +21,7 @@ export function completeService(service: Draft<ServiceConfig>, options: { port?:
   service.dns_cache_ttl ||= DEFAULT_DNS_CACHE_MS;
 }
 
-/** What an endpoint takes what it leaves open from. */
+/** Sources of an endpoint's inherited values. */
 interface AroundEndpoint {
   readonly service: ServiceConfig;
   readonly known: KnownPlugins;
@@ -29,8 +29,8 @@ interface AroundEndpoint {
 }
 
 /**
- * Fills in what an endpoint and its backends take from the service. A duration of zero is one that is not set. Changes
- * the endpoint.
+ * Fills in the values that an endpoint and its backends inherit from the service. A duration of zero counts as unset.
+ * Modifies the endpoint.
  *
  * Codes: HOST_INVALID; a warning ROUTE_CATCHALL_FORCED.
  */
@@ -44,7 +44,7 @@ export function completeEndpoint(
   endpoint.cache_ttl ||= service.cache_ttl;
   if (endpoint.endpoint === CATCHALL) forceCatchall(endpoint, pointer, report);
   endpoint.output_encoding ??= service.output_encoding;
-  // An endpoint for every method leaves the client's to its backends.
+  // In an endpoint for all methods, backends use the client's method.
   const isOpen = endpoint.endpoint === CATCHALL || endpoint.method === ANY;
   shareNothing(endpoint);
   endpoint.backend.forEach((backend: Draft<BackendConfig>, index) => {
@@ -53,7 +53,7 @@ export function completeEndpoint(
     backend.method ??= isOpen ? '' : endpoint.method;
     if (backend.timeout === 0) delete backend.timeout;
     if (!backend.url_pattern.startsWith('/')) backend.url_pattern = `/${backend.url_pattern}`;
-    // A name that there is not stays: it is a mistake also where it has no effect.
+    // An unknown encoding is kept: it is an error even if it has no effect.
     if (isRaw(endpoint.output_encoding, known) && known.encoding(backend.encoding)) {
       backend.encoding = endpoint.output_encoding;
     }
@@ -67,7 +67,7 @@ export function completeEndpoint(
 const noNames: readonly string[] = Object.freeze([]);
 const noComponents = Object.freeze({});
 
-/** Most endpoints and backends name no headers, no parameters and no components: thousands of them have the same nothing. */
+/** Most endpoints and backends name no headers, parameters or components: thousands of them share the same empty values. */
 function shareNothing(
   holder: Pick<Draft<BackendConfig>, 'input_headers' | 'input_query_strings' | 'extra_config'>,
 ): void {
@@ -77,7 +77,7 @@ function shareNothing(
   holder.extra_config = noComponents;
 }
 
-/** The addresses of a backend with schemes of HTTP in the place of those that its components bring. */
+/** Hosts of a backend, with component-specific schemes replaced by HTTP schemes. */
 function asHttp(
   { host: hosts, extra_config: components }: Draft<BackendConfig>,
   known: KnownPlugins,
@@ -92,10 +92,10 @@ function asHttp(
   });
 }
 
-/** Sanitises a list of base addresses and reports those that are none. */
+/** Sanitizes a list of base URLs and reports the invalid ones. */
 export type HostCleaner = (hosts: readonly string[], pointer: string) => readonly string[];
 
-/** Remembers answers: the same few addresses stand in thousands of backends. */
+/** Caches results: the same few hosts occur in thousands of backends. */
 export function createHostCleaner(report: Report): HostCleaner {
   const known = new Map<string, string | undefined>();
   return (hosts, pointer) =>
@@ -113,7 +113,7 @@ export function createHostCleaner(report: Report): HostCleaner {
     });
 }
 
-/** The catch-all passes everything through, whatever is written. */
+/** The catch-all endpoint always passes everything through, regardless of its settings. */
 function forceCatchall(endpoint: Draft<EndpointConfig>, pointer: string, report: Report): void {
   const force = (field: string, wasAsked: boolean, value: string) => {
     if (!wasAsked) return;

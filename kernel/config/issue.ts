@@ -5,36 +5,36 @@ import type { Document } from './syntax/load.ts';
 import { type KeyOrValue, type Position, PositionedError } from './syntax/position.ts';
 import { advised } from './template-advice.ts';
 
-/** A place in a configuration file; lines and columns count from 1, columns in UTF-16 units, the end is exclusive. */
+/** A position in a configuration file; lines and columns start at 1, columns are UTF-16 units, the end is exclusive. */
 interface InFile extends Partial<Position> {
   readonly file?: string;
   readonly pointer: string;
 }
 
-/** Another place that has a part in a mistake. */
+/** Another position that contributes to an error. */
 export interface RelatedIssue extends InFile {
   readonly message?: string;
 }
 
-/** One finding about a configuration, in the form that programs read. */
+/** A finding about a configuration, in machine-readable form. */
 export interface Issue extends InFile {
   readonly severity: 'error' | 'warning';
   readonly code: string;
-  /** The component whose configuration it is in; `core` outside of all components. */
+  /** Component that the finding belongs to; `core` outside all components. */
   readonly namespace: string;
   readonly message: string;
-  /** The value it is about as compact JSON, cut to 200 characters; `***` for a secret. Absent for a missing key. */
+  /** The value in question as compact JSON, truncated to 200 characters; `***` for a secret. Absent for a missing key. */
   readonly value?: string;
-  /** What to write instead. */
+  /** Suggested correction. */
   readonly hint?: string;
   readonly related?: readonly RelatedIssue[];
 }
 
 /**
- * Finds the place of every mistake: a wrong key is placed at the key, a wrong value at the value or at the range of
- * it that is wrong, a missing key at the object that lacks it.
- * @param document null when the mistakes are about a file that could not be read.
- * @param hides tells which values are not to be shown. Default: by names and texts.
+ * Adds positions to errors: a wrong key is placed at the key, a wrong value at the value or at its invalid range, a
+ * missing key at the object that lacks it.
+ * @param document null if the errors are about an unreadable file.
+ * @param hides selects the values not to be shown. Default: by names and texts.
  */
 export function toIssues(
   document: Document | null,
@@ -64,7 +64,7 @@ function placeOf(document: Document | null, error: ConfigError): Partial<Positio
   return document ? { file: document.file, ...locate(document, error.pointer, keyOrValue(error), error.within) } : {};
 }
 
-/** Codes of mistakes that are about a key, whatever its value. */
+/** Codes of errors that are about a key, regardless of its value. */
 const aboutKeys =
   /^(?:SCHEMA_UNKNOWN_KEY|OPTION_UNUSED|JSON_SCHEMA_KEYWORD|SHAPE_MAPPING|CONFIG_(?:CONFLICT|INCLUDE|NOT_SUPPORTED|OLD_FIELD)|NAMESPACE_.*)$/;
 
@@ -72,7 +72,7 @@ function keyOrValue({ code, fix, ofKey }: ConfigError): KeyOrValue {
   return ofKey || aboutKeys.test(code) || (fix && 'key' in fix) ? 'key' : 'value';
 }
 
-/** What is not in the document, such as a default or a missing key, is placed at the innermost object that is. */
+/** Values that are not in the document, such as defaults or missing keys, are placed at the innermost existing object. */
 function locate(
   document: Document,
   pointer: string,
@@ -92,7 +92,7 @@ function relatedOf(document: Document | null, error: ConfigError): RelatedIssue[
   ];
 }
 
-/** The name behind the innermost `extra_config` of a pointer. */
+/** Name after the innermost `extra_config` of a pointer. */
 function namespaceOf(pointer: string): string {
   const steps = parsePointer(pointer);
   return steps[steps.lastIndexOf('extra_config', steps.length - 2) + 1 || steps.length] ?? 'core';
@@ -110,7 +110,7 @@ function shownValue(document: Document | null, { code, pointer }: ConfigError, h
   return text.slice(0, MAX_VALUE).replace(/[\ud800-\udbff]$/, '');
 }
 
-/** A copy without secrets, and without what cannot stand in the characters left. */
+/** Copies a value without secrets, leaving out the parts that exceed the remaining characters. */
 function abridged(
   value: Data,
   pointer: string,
@@ -135,7 +135,7 @@ function abridged(
   return object;
 }
 
-/** A finding as one line: `gateway.json:41:17: must be an array (/host) [SCHEMA_TYPE]; hint: wrap it in [ ]`. */
+/** Formats a finding as one line: `gateway.json:41:17: must be an array (/host) [SCHEMA_TYPE]; hint: wrap it in [ ]`. */
 export function issueLine({ file, line, column, message, pointer, code, hint }: Issue): string {
   const place = file === undefined ? '' : line === undefined ? `${file}: ` : `${file}:${line}:${column}: `;
   const subject = pointer === '' ? '' : ` (${pointer})`;

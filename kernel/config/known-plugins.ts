@@ -10,16 +10,16 @@ import {
 } from '#contract';
 import { presentName } from './compatibility/old-names.ts';
 
-/** What plugins say of themselves before any is attached. One that was not loaded is not known. */
+/** Plugin declarations, available before any plugin is attached. Plugins that were not loaded are unknown. */
 export interface KnownPlugins {
   plugin(namespace: Namespace): Plugin | undefined;
   encoding(name: string): Encoding | undefined;
-  /** True when a loaded module brings a handler of that name. */
+  /** True if a loaded module provides a handler of that name. */
   hasHandler(name: string): boolean;
   readonly compatibility: Compatibility;
 }
 
-/** Where no plugin is known, nor any name of other releases. */
+/** No known plugins and no names from other releases. */
 export const nothingKnown: KnownPlugins = {
   plugin: () => undefined,
   encoding: () => undefined,
@@ -29,13 +29,13 @@ export const nothingKnown: KnownPlugins = {
 
 type Components = Readonly<Record<Namespace, Data>>;
 
-/** What one component of an `extra_config` means. */
+/** Declared meaning of one component of an `extra_config`. */
 export interface ComponentMeaning {
   readonly namespace: Namespace;
   readonly meaning: Meaning;
 }
 
-/** What the components of an `extra_config` mean, as far as they say. */
+/** Meanings of the components of an `extra_config` that declare one. */
 export function meaningsOf(extra: Components, level: Level, known: KnownPlugins): readonly ComponentMeaning[] {
   const reported: ComponentMeaning[] = [];
   for (const namespace in extra) {
@@ -46,26 +46,26 @@ export function meaningsOf(extra: Components, level: Level, known: KnownPlugins)
   return reported;
 }
 
-/** True when every component is known to change nothing of that. */
+/** True if every component is known to leave requests or data unchanged. */
 export function leavesAlone(extra: Components, what: 'requests' | 'data', known: KnownPlugins): boolean {
   for (const namespace in extra) if (!known.plugin(namespace)?.leaves?.includes(what)) return false;
   return true;
 }
 
-/** The options of the router are the kernel's own. */
+/** The router options belong to the kernel. */
 const OWN = 'router';
 
-/** True when the keys in a component are data: they say nothing about what they hold. @param name also an old one. */
+/** True if the keys in a component are data and say nothing about their values. @param name may be an old one. */
 export function hasFreeKeys(name: string, known: KnownPlugins): boolean {
   return name === OWN || known.plugin(presentName(name, known.compatibility))?.freeKeys === true;
 }
 
-/** True for an encoding in which a backend's bytes pass on as they are. */
+/** True for an encoding that passes a backend's bytes through unchanged. */
 export function isRaw(name: string, known: KnownPlugins): boolean {
   return known.encoding(name)?.raw === true;
 }
 
-/** True for an encoding of which nothing is ever decoded. */
+/** True for an encoding whose content is never decoded. */
 export function isUnread(name: string, known: KnownPlugins): boolean {
   const encoding = known.encoding(name);
   return encoding?.raw === true && !encoding.messages;

@@ -6,16 +6,16 @@ import { movedTo } from './renormalize.ts';
 import { createReport } from './report.ts';
 import { checkTogether } from './rules/index.ts';
 
-/** About half a millisecond of work. */
+/** Minimum endpoints per batch: about half a millisecond of work. */
 const BATCH = 8;
 
-/** Characters of the service's own settings for which a batch has one endpoint more: each batch looks at them again. */
+/** Adds one endpoint to the batch size for this many characters of service settings, which each batch processes again. */
 const SHARE = 64;
 
 /**
- * As `normalize`, while requests are served: some endpoints at a time, with the fields of the service, then what holds for
- * all of them together. A document with mistakes is looked at as a whole.
- * @param least endpoints of a batch at least.
+ * Like `normalize`, but without blocking requests: processes batches of endpoints with the fields of the service, then
+ * runs the checks across endpoints. A document with errors is normalized as a whole.
+ * @param least minimum number of endpoints in a batch.
  */
 export async function normalizeInBatches(
   data: unknown,
@@ -25,7 +25,7 @@ export async function normalizeInBatches(
   return (await inBatches(data, options, least)) ?? normalizeCooperatively(data, options);
 }
 
-/** @returns null for what has mistakes, or where one endpoint may depend on another. */
+/** @returns null if there are errors, or if one endpoint may depend on another. */
 async function inBatches(data: unknown, options: NormalizeOptions, least: number): Promise<Normalized | null> {
   const endpoints = isObject(data) ? data['endpoints'] : null;
   if (!Array.isArray(endpoints) || endpoints.length <= least) return null;
@@ -46,7 +46,7 @@ async function inBatches(data: unknown, options: NormalizeOptions, least: number
   for (const _ of checkTogether(config, options.known ?? nothingKnown, report, false)) {
     if (scheduler.due) await scheduler.yield();
   }
-  // A message may name a place, which is another one in its batch.
+  // A message may contain a pointer, which is different in its batch.
   const namesPlace = batches.some(({ warnings }) => warnings.some(({ message }) => message.includes('/endpoints/')));
   if (report.errors.length > 0 || namesPlace) return null;
   const warnings = batches.flatMap((batch, index) => {

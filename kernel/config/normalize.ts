@@ -16,44 +16,44 @@ import { checkSecrets } from './secrets/secret-literals.ts';
 import { isTooDeep, MAX_DEPTH, tooDeepIn } from './syntax/too-deep.ts';
 import { unresolvedIn, withUnresolved } from './unresolved.ts';
 
-/** Stands for hosts that are wrongly written, so that no backend is told it has none. */
+/** Placeholder for invalid hosts, so that backends do not report missing hosts as well. */
 const UNKNOWN_HOST = 'http://unknown.invalid';
 
 export interface NormalizeOptions {
-  /** Replaces the port of the document; 0 for any free port. */
+  /** Overrides the port of the document; 0 for any free port. */
   readonly port?: number;
-  /** Serve the debug endpoint whatever the document says. */
+  /** Serves the debug endpoint regardless of the document. */
   readonly debug?: boolean;
-  /** Environment variables that may override fields of the root. Default: none. */
+  /** Environment variables that may override root fields. Default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** The plugins that the document names, loaded. Default: none. */
+  /** Loaded plugins that the document names. Default: none. */
   readonly known?: KnownPlugins;
-  /** The document has some of the endpoints of another one: what holds for all of them together is not checked. */
+  /** True if the document contains only some of the endpoints of another one: checks across endpoints are skipped. */
   readonly isPartial?: boolean;
 }
 
 export interface Normalized {
   /**
-   * Deep-frozen. With errors it is not to be served, only to be looked through for more of them: of the endpoints it has
-   * those whose structure is right.
+   * Deep-frozen. With errors it must not be served, only searched for more of them: it then contains only endpoints
+   * with a valid structure.
    */
   readonly config: ServiceConfig;
-  /** Every mistake found; pointers are those of the document. */
+  /** All errors; pointers refer to the document. */
   readonly errors: ConfigError[];
   readonly warnings: ConfigError[];
   /**
-   * The pointer in the document of what stands at a pointer of `config`; they differ where old names were used and
-   * behind endpoints that were left out.
+   * Maps a pointer in `config` to the document; they differ if old names were used, and after endpoints that were left
+   * out.
    */
   readonly origin: (pointer: string) => string;
-  /** Every endpoint follows from what is written for it and from the fields of the service, and from nothing else. */
+  /** True if every endpoint depends only on its own settings and on the fields of the service. */
   readonly isPlain?: boolean;
 }
 
 /**
- * Makes the configuration of a service from a parsed document: overrides, conversion of old versions, validation,
- * defaults and inherited values. `extra_config` stays plain data, for the components themselves to check; the options
- * of its `router` are validated and stand in `config.router`. The document is not changed.
+ * Builds the configuration of a service from a parsed document: overrides, conversion of old versions, validation,
+ * defaults and inherited values. `extra_config` stays plain data, which the components check themselves; the options of
+ * its `router` are validated and moved to `config.router`. Does not modify the document.
  */
 export function normalize(data: unknown, options: NormalizeOptions = {}): Normalized {
   const slices = normalizing(data, options);
@@ -63,7 +63,7 @@ export function normalize(data: unknown, options: NormalizeOptions = {}): Normal
   }
 }
 
-/** As `normalize`, in short slices, so that requests go on being served. */
+/** Like `normalize`, but in short slices, so that requests continue to be served. */
 export async function normalizeCooperatively(data: unknown, options: NormalizeOptions = {}): Promise<Normalized> {
   const slices = normalizing(data, options);
   for (;;) {
@@ -73,7 +73,7 @@ export async function normalizeCooperatively(data: unknown, options: NormalizeOp
   }
 }
 
-/** Yields wherever the work may be interrupted. */
+/** Yields at every point where the work may be interrupted. */
 function* normalizing(data: unknown, options: NormalizeOptions): Generator<undefined, Normalized, undefined> {
   const { known = nothingKnown } = options;
   const report = createReport();
@@ -126,7 +126,7 @@ function* normalizing(data: unknown, options: NormalizeOptions): Generator<undef
   };
 }
 
-/** Leaves out the endpoints that nothing can be made of. */
+/** Leaves out endpoints that are too invalid to process. */
 function soundEndpoints(
   service: ServiceConfig,
   structure: Structure,
@@ -142,12 +142,12 @@ function soundEndpoints(
   };
 }
 
-/** A key of the root that is a misspelled `host`. */
+/** True for a root key that is a misspelled `host`. */
 function isMeantAsHost({ pointer, fix }: ConfigError): boolean {
   return fix !== undefined && 'key' in fix && fix.key === 'host' && parentPointer(pointer) === '';
 }
 
-/** Those errors that stand where none has been told before. */
+/** Errors at pointers where none has been reported yet. */
 export function notReported(errors: readonly ConfigError[], before: readonly ConfigError[]): ConfigError[] {
   if (before.length === 0) return [...errors];
   const reported = new Set(before.map(({ pointer }) => pointer));

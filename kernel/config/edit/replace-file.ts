@@ -4,19 +4,19 @@ import { basename, dirname, join } from 'node:path';
 
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** A text beside the file it is to replace, on the same disk. */
+/** Replacement text stored next to the file that it will replace, on the same disk. */
 export interface Draft {
-  /** What the file will hold, with the byte order mark it has. */
+  /** New content of the file, including its byte order mark, if it has one. */
   readonly content: string;
-  /** Puts it in the place of the file, in one step. @throws the system's error; the file is then as it was. */
+  /** Replaces the file atomically. @throws the system's error; the file is then unchanged. */
   commit(): Promise<void>;
   abort(): Promise<void>;
 }
 
 /**
- * Writes a text to a file in one step: readers see the old file or the new one, never half of it. Symbolic links are
- * followed, mode and byte order mark are kept, and what would not change is not written.
- * @returns true when it was written. @throws the system's error; the file is then as it was.
+ * Writes a text to a file atomically: readers see the old file or the new one, never a part. Follows symbolic links,
+ * keeps mode and byte order mark, and does not write an unchanged file.
+ * @returns true if the file was written. @throws the system's error; the file is then unchanged.
  */
 export async function replaceFile(path: string, text: string): Promise<boolean> {
   const draft = await draftFile(path, text);
@@ -24,7 +24,7 @@ export async function replaceFile(path: string, text: string): Promise<boolean> 
   return draft !== null;
 }
 
-/** The first half of `replaceFile`: all but putting it in place. @returns null when nothing would change. */
+/** Prepares a `replaceFile`: everything except the replacement itself. @returns null if nothing would change. */
 export async function draftFile(path: string, text: string): Promise<Draft | null> {
   const target = await realpath(path).catch(ifMissing(path));
   const old = await readFile(target, 'utf8').catch(ifMissing(null));
@@ -56,7 +56,7 @@ async function writeDraft(path: string, content: string, mode: number): Promise<
   }
 }
 
-/** Takes the place of a file that is not there. */
+/** Error handler that returns a fallback if the file does not exist. */
 function ifMissing<T>(instead: T): (error: NodeJS.ErrnoException) => T {
   return (error) => {
     if (error.code === 'ENOENT') return instead;

@@ -7,9 +7,9 @@ import { type Added, type Container, editEntries } from './edit-entries.ts';
 import type { Editor } from './editor.ts';
 
 /**
- * Edits the text of a document until it means other data: what is the same in both keeps its layout and its comments. The
- * result is read again, and must mean these data and nothing else.
- * @throws ConfigErrors EDIT_IMPOSSIBLE when the text cannot say it.
+ * Edits the text of a document until it represents other data; unchanged parts keep their layout and comments. The
+ * result is parsed again and must match the data exactly.
+ * @throws ConfigErrors EDIT_IMPOSSIBLE if the text cannot represent the data.
  */
 export function rewriteDocument(document: Document, wanted: DataObject): Document {
   const edits = [...differences(document, editorOf(document), document.data as Data, wanted, [])];
@@ -50,14 +50,14 @@ function replaced(editor: Editor, steps: readonly string[], value: Data): Edit {
 
 type Shared = readonly [step: string, before: Data, after: Data];
 
-/** Entries that stay, which may differ inside; those that go; and those that come, each in front of another or last. */
+/** Entries that stay, possibly with changes inside; entries to remove; and entries to add, each before another one or at the end. */
 interface Entries {
   readonly shared: readonly Shared[];
   readonly removed: ReadonlySet<string>;
   readonly added: readonly Added[];
 }
 
-/** Null where a value is written anew as a whole: nothing of it stays. */
+/** Compares the entries of two values; null if the value must be rewritten as a whole because no entry stays. */
 function entriesOf(before: Data, after: Data): Entries | null {
   const entries =
     Array.isArray(before) && Array.isArray(after)
@@ -80,7 +80,7 @@ function fieldsOf(before: DataObject, after: DataObject): Entries {
   };
 }
 
-/** Items at both ends that are the same stay; of those between, as many stay as the same can be found in order. */
+/** Keeps equal items at both ends; of those between, keeps as many as match in order. */
 function itemsOf(before: readonly Data[], after: readonly Data[]): Entries {
   const most = Math.min(before.length, after.length);
   let head = 0;
@@ -96,7 +96,7 @@ function itemsOf(before: readonly Data[], after: readonly Data[]): Entries {
   const freshEnd = after.length - tail;
   const middle = new Set(after.slice(head, freshEnd).map(printJson));
   const isFound = before.slice(head, oldEnd).some((old) => middle.has(printJson(old)));
-  // Where nothing is the same, and where as many are, one is a change of the other.
+  // If no items match, or both lists have the same number, items are paired by position and edited.
   const isPaired = !isFound || oldEnd === freshEnd;
   let fresh = head;
   for (let old = head; old < oldEnd; old++) {

@@ -7,7 +7,7 @@ import { fitsOneLine, type InlineStyle, indentAt, indentUnit, printInline } from
 
 const style: InlineStyle = { scalar: printScalar, key: (name) => printName(name, ''), colon: ' = ' };
 
-/** Edits TOML. A key is renamed in every header and dotted name it stands in; a table under headers is no one value. */
+/** Edits TOML. A key is renamed in all headers and dotted names that contain it; a table under headers is not a single value. */
 export const tomlEditor: CreateEditor = (text) => {
   const { root } = tomlPlaces(text);
   const find = (steps: readonly string[]) =>
@@ -62,7 +62,7 @@ function printText(content: string, literal: string): string {
   return literal.startsWith("'") && !/['\p{Cc}]/u.test(content) ? `'${content}'` : printJson(content);
 }
 
-/** Tables under headers. */
+/** Prints tables under headers. */
 function printTables(data: DataObject): string {
   const { stringify } = createRequire(import.meta.url)('smol-toml') as typeof import('smol-toml');
   return stringify(data as Record<string, never>).trim();

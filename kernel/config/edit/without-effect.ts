@@ -5,7 +5,7 @@ import type { KnownPlugins } from '../known-plugins.ts';
 import { commentKey } from './edit-document.ts';
 import { mayProtect } from './protection.ts';
 
-/** Mistakes that the compatible product does not see: what is written so has no effect there. */
+/** Codes of errors that the compatible product does not detect: such settings have no effect there. */
 const UNSEEN: ReadonlySet<string> = new Set([
   'SCHEMA_UNKNOWN_KEY',
   'NAMESPACE_LEVEL',
@@ -16,7 +16,7 @@ const UNSEEN: ReadonlySet<string> = new Set([
   'SCHEMA_ENUM',
 ]);
 
-/** What one of these is a misspelling of is missed there, not ignored. */
+/** Required fields: a misspelled one is reported as missing there, not ignored. */
 const NEEDED: ReadonlySet<unknown> = new Set([
   ...serviceSchema.required,
   ...endpointSchema.required,
@@ -24,9 +24,9 @@ const NEEDED: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Of the mistakes of a document those that the compatible product does not see, mended so that the document means what it
- * means there: a key without effect becomes a comment, a repeated entry of a list goes. Settings that may
- * protect are left for their author to correct.
+ * Selects the errors that the compatible product does not detect, with fixes that keep the document's meaning there:
+ * keys without effect become comments, repeated list entries are removed. Settings that may be protective are left for
+ * the author to correct.
  */
 export function withoutEffect(
   errors: readonly ConfigError[],
@@ -42,7 +42,7 @@ export function withoutEffect(
     const holder = valueAt(document, steps.slice(0, -1));
     if (!isObject(holder)) return [];
     const isOutput = code === 'ENCODING_UNKNOWN' && steps.at(-1) === 'output_encoding' && steps.length > 1;
-    // There it is read as json, here without it the service's would hold.
+    // The compatible product reads it as `json`; without the key, the service's encoding would apply here.
     const fix =
       isOutput && document['output_encoding'] !== undefined
         ? { value: 'json' }
@@ -51,7 +51,7 @@ export function withoutEffect(
   });
 }
 
-/** Other choices than a version of TLS, durations of components, and those that are no text, are not passed over. */
+/** True unless the compatible product rejects the value: choices other than a TLS version, durations of components, and durations that are not strings. */
 function isIgnored({ code, pointer }: ConfigError, document: DataObject): boolean {
   if (code === 'SCHEMA_ENUM') return /^\/(?:client_)?tls\/(?:min|max)_version$/.test(pointer);
   if (code !== 'DURATION_INVALID') return true;

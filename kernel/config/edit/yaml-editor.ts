@@ -4,14 +4,14 @@ import { yaml } from '../syntax/yaml-text.ts';
 import type { CreateEditor } from './editor.ts';
 import { type InlineStyle, printInline } from './editor.ts';
 
-/** Texts that need no quotes anywhere in YAML, also not as a key or in a flow collection. */
+/** Strings that never need quotes in YAML, even as a key or in a flow collection. */
 const plain = /^(?:[A-Za-z_/][\w./-]*|\d+(?:ns|us|ms|s|m|h))$/;
-/** Words that some reader of YAML takes for something other than a text. */
+/** Words that some YAML readers do not parse as strings. */
 const reserved = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
 
 const style: InlineStyle = { scalar: printJson, key: printJson, colon: ': ' };
 
-/** Edits YAML. A text is quoted as the one it replaces; a list stays a list of lines, with every entry on one. */
+/** Edits YAML. Strings are quoted like the ones they replace; a block list stays a block list, with each entry on one line. */
 export const yamlEditor: CreateEditor = (text) => {
   const find = yaml.finder(text);
   const printValue = (value: Data, { start, end }: TextRange) => {

@@ -15,7 +15,7 @@ import { type OnRead, SourceFiles } from './source-files.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Fills in what the environment has in the values of a configuration. */
+/** Variable that enables interpolation of environment variables in configuration values. */
 const INTERPOLATION = 'GATEWAY_ENV_INTERPOLATION';
 
 /**
@@ -77,7 +77,7 @@ function renderDocument(
   return { ...finished, rendering, warnings: [...finished.warnings, ...comments] };
 }
 
-/** What a template made is kept for people to look at, also where it cannot be read. */
+/** Rendered output is kept for inspection even if it cannot be parsed. */
 function parseMade(file: string, rendered: Rendered, { out }: FlexibleOptions): Document {
   try {
     return inTemplate(
@@ -90,14 +90,14 @@ function parseMade(file: string, rendered: Rendered, { out }: FlexibleOptions): 
   }
 }
 
-/** Data as a text that is read as the file is; JSON is YAML, too. */
+/** Serializes data in a format that is read like the file; JSON is valid YAML, too. */
 function textOf(data: DataObject, file: string): string {
   if (formatNameOf(file) !== 'toml') return `${JSON.stringify(data, null, 2)}\n`;
   const { stringify } = createRequire(import.meta.url)('smol-toml') as typeof import('smol-toml');
   return stringify(data as Record<string, never>);
 }
 
-/** In one step, for its owner alone. @throws ConfigError TEMPLATE_OUT. */
+/** Writes the file atomically, readable by its owner only. @throws ConfigError TEMPLATE_OUT. */
 function writeOut(path: string, text: string): void {
   const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
   try {

@@ -1,7 +1,7 @@
 import { type Functions, fn } from '../../templates/function.ts';
 import { rememberSecret } from '../secrets/read-secrets.ts';
 
-/** Functions that read the environment. What they read is masked wherever configuration is shown. */
+/** Template functions that read the environment. The values they read are masked wherever the configuration is shown. */
 export function environmentFunctions(environment: Readonly<Record<string, string | undefined>>): Functions {
   const read = (name: string): string => {
     const value = environment[name] ?? '';

@@ -6,7 +6,7 @@ import { rememberSecret } from '../secrets/read-secrets.ts';
 const PLACEHOLDER = /\$\$\{|\$\{(?:file:([^{}]+)|([A-Za-z_]\w*)(?::([-?])([^{}]*))?)\}/g;
 const TYPED = /^(\$\{[^{}]*\})!(int|bool)$/;
 
-/** Where values come from. */
+/** Sources of interpolated values. */
 interface Sources {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** @throws Error with the reason. */
@@ -14,9 +14,10 @@ interface Sources {
 }
 
 /**
- * Fills in `${NAME}`, `${NAME:-default}`, `${NAME:?message}` and `${file:/path}` in the values of a document; `$${` is a
- * literal `${`. A whole value with `!int` or `!bool` behind it becomes a number or a boolean. Keys stay as they are.
- * @throws ConfigErrors TEMPLATE_VARIABLE with every variable that is not set, and every file that cannot be read.
+ * Interpolates `${NAME}`, `${NAME:-default}`, `${NAME:?message}` and `${file:/path}` in the values of a document; `$${`
+ * is a literal `${`. A value that consists of one placeholder followed by `!int` or `!bool` becomes a number or a
+ * boolean. Keys are not changed.
+ * @throws ConfigErrors TEMPLATE_VARIABLE with every unset variable and every unreadable file.
  */
 export function interpolate(data: Data, sources: Sources): Data {
   const errors: ConfigError[] = [];
@@ -47,7 +48,7 @@ function fillIn(text: string, { environment, readFile }: Sources): string {
   return text.replace(PLACEHOLDER, (written, file?: string, name?: string, kind?: string, rest?: string) => {
     if (written === '$${') return '${';
     const value = file === undefined ? environment[name!] : readFile(file).replace(/\r?\n$/, '');
-    // An empty variable is none where something is said of that.
+    // With a default or an error message, an empty variable counts as unset.
     if (value !== undefined && (value !== '' || kind === undefined)) {
       rememberSecret(value);
       return value;

@@ -1,6 +1,6 @@
 import { type DataObject, isObject, setKey } from '#contract';
 
-/** One object over another, key by key; of anything but objects the upper one is taken. */
+/** Merges one object over another, key by key; values other than objects are replaced. */
 export function mergeObjects(lower: DataObject, upper: DataObject): DataObject {
   const result: DataObject = {};
   for (const key of Object.keys(lower)) setKey(result, key, lower[key]!);

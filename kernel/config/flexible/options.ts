@@ -6,11 +6,11 @@ import { parseDocument } from '../syntax/load.ts';
 import { PositionedError } from '../syntax/position.ts';
 import { type SourceFiles, settingsError } from './source-files.ts';
 
-/** What a configuration is made of, and how. */
+/** Sources of a configuration, and how it is assembled from them. */
 export interface FlexibleOptions {
-  /** The file that says so; null where the environment does. */
+  /** File that sets these options; null if the environment does. */
   readonly file: string | null;
-  /** Directories and files of settings. */
+  /** Directories and files with settings. */
   readonly settings: readonly string[];
   readonly allowOverwrite: boolean;
   readonly suffixes: readonly string[];
@@ -18,15 +18,15 @@ export interface FlexibleOptions {
   readonly partials: readonly string[];
   readonly templates: readonly string[];
   readonly missingKey: 'invalid' | 'zero' | 'error';
-  /** Null: there is no such variable. */
+  /** Null if there is no such variable. */
   readonly metaKey: string | null;
-  /** Where the result is written, for people to read; null for nowhere. */
+  /** File that the result is written to for inspection; null for none. */
   readonly out: string | null;
   readonly debug: boolean;
-  /** Null: files are not included. */
+  /** Null disables file inclusion. */
   readonly refKey: string | null;
   readonly keysNaming: 'strict' | 'freeform' | null;
-  /** Directories are looked into as deep as they are. */
+  /** Directories are searched at any depth. */
   readonly isRecursive: boolean;
 }
 
@@ -107,9 +107,9 @@ const schema = {
 } as const;
 
 /**
- * How the configuration of this working directory and environment is made; null where the file is taken as it is.
- * `flexible_config.json`, or the file of FC_CONFIG, goes before FC_ENABLE.
- * @throws ConfigErrors for options that are wrong.
+ * Reads how a configuration is assembled in this working directory and environment; null if the file is used as is.
+ * `flexible_config.json`, or the file in FC_CONFIG, takes precedence over FC_ENABLE.
+ * @throws ConfigErrors for invalid options.
  */
 export function readOptions(environment: Environment, files: SourceFiles): FlexibleOptions | null {
   const given = environment['FC_CONFIG'];

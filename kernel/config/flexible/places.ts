@@ -10,7 +10,7 @@ import { UnreadableError } from '../syntax/unreadable.ts';
 import type { Rendered } from './renderer.ts';
 import type { SourceMap } from './source-map.ts';
 
-/** A document whose places are those of the template that it was made of, of those that it calls, and of the settings. */
+/** Maps the positions of a document to its template, the templates that it calls, and the settings. */
 export function inTemplate(document: Document, rendered: Rendered): Document {
   const { template, map } = rendered;
   return {
@@ -24,7 +24,7 @@ export function inTemplate(document: Document, rendered: Rendered): Document {
   };
 }
 
-/** Where a value that an action has taken from the settings is written there; undefined for any other. */
+/** Position in the settings of a value that an action read from them; undefined for any other value. */
 function inSettings(document: Document, { map, settings }: Rendered, ...[pointer, which, range]: Parameters<Locate>) {
   const isTemplates = isText(map, document.locate(pointer, which)!);
   if (isTemplates && which === 'key') return undefined;
@@ -36,13 +36,13 @@ function inSettings(document: Document, { map, settings }: Rendered, ...[pointer
   }
 }
 
-/** True for what the template itself has written; an action may stand between quotes of it. */
+/** True for literal text of the template, including a quoted action. */
 function isText(map: SourceMap, position: Position): boolean {
   const { start } = map.rangeOf(position);
   return map.stretchAt(start)?.mark.isText === true;
 }
 
-/** The field whose value one action has put at a place, alone or between quotes of the template. */
+/** Field whose value a single action inserted at a range, alone or between quotes of the template. */
 function fieldAt({ stretchAt }: SourceMap, { start, end }: TextRange, value: unknown): Read | null {
   for (const margin of [0, 1]) {
     const stretch = stretchAt(start + margin);
@@ -53,14 +53,14 @@ function fieldAt({ stretchAt }: SourceMap, { start, end }: TextRange, value: unk
   return null;
 }
 
-/** What a template made of a field: one of its members, or of several together, is something else. */
+/** False if the template changed the field: inserted only one of its members, or combined several. */
 function isSame(field: Value, made: unknown): boolean {
   if (typeof made !== 'object' || made === null) return typeof field !== 'object' && String(field) === String(made);
   if (isList(field)) return Array.isArray(made) && made.length === field.length;
   return isMap(field) && isDeepStrictEqual(Object.keys(field).sort(), Object.keys(made).sort());
 }
 
-/** Parses what a template made: mistakes in it are placed in the template. @throws UnreadableError. */
+/** Parses rendered output and maps errors to the template. @throws UnreadableError. */
 export function parseRendered<T>({ template, map }: Rendered, parse: () => T): T {
   try {
     return parse();
@@ -86,7 +86,7 @@ function moved(error: ConfigError, { toSource }: SourceMap): ConfigError {
   });
 }
 
-/** Mistakes of a document that is not finished, with their places in it. */
+/** Adds positions in an unfinished document to the errors thrown by `work`. */
 export function placedIn<T>(document: Document, work: () => T): T {
   try {
     return work();
@@ -100,7 +100,7 @@ export function placedIn<T>(document: Document, work: () => T): T {
   }
 }
 
-/** What a file that is included has made is placed where it is included. */
+/** Maps values from an included file to the position of the include. */
 export function placeOf(document: Document, pointer: string): PositionedError['position'] {
   for (let at = pointer; at !== ''; at = parentPointer(at)) {
     const position = document.locate(at, 'value');

@@ -3,21 +3,21 @@ import { ConfigErrors } from '../../contract/internal.ts';
 import { joinPointer } from '../../values/pointer.ts';
 import { mergeObjects } from './merge-objects.ts';
 
-/** The files that can be included. */
+/** Access to the files that can be included. */
 interface Files {
-  /** The path of a file that another one names. */
+  /** Resolves a path in the file that names it. */
   readonly find: (path: string, from: string) => string;
   readonly read: (path: string) => Data;
 }
 
-/** Files inside each other. */
+/** Maximum depth of nested includes. */
 const MAX_DEPTH = 50;
 
 /**
- * Replaces every object that names a file under `key` by what that file holds; other keys of it lie over that. What begins
- * with `#` or is an address names no file. Included files are processed in turn.
- * @param file that holds the data.
- * @throws ConfigErrors with the place of each that cannot be read, and for files that include each other.
+ * Replaces every object that names a file under `key` with that file's content; its other keys are merged over it.
+ * Values that begin with `#` or are URLs are not file names. Included files are processed in turn.
+ * @param file the file that contains the data.
+ * @throws ConfigErrors with the position of each unreadable file, and for circular includes.
  */
 export function includeFiles(
   data: Data,
@@ -63,7 +63,7 @@ export function includeFiles(
   return { data: result, count };
 }
 
-/** Inside of a file that is included, what includes it is the place. */
+/** Pointer of a nested value; inside an included file, that of the include. */
 function outer(pointer: string, step: string | number, chain: readonly string[]): string {
   return chain.length === 0 ? joinPointer(pointer, step) : pointer;
 }

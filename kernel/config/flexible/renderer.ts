@@ -15,7 +15,7 @@ import type { SourceFiles } from './source-files.ts';
 import { createSourceMap, type SourceMap } from './source-map.ts';
 import { includeFunction, type NamedTemplates, readTemplates } from './template-files.ts';
 
-/** What a template made. */
+/** Output of a template. */
 export interface Rendered {
   readonly template: string;
   readonly text: string;
@@ -23,7 +23,7 @@ export interface Rendered {
   readonly settings: SettingsPlaces;
 }
 
-/** What one rendering of a configuration may take. */
+/** Limits for rendering one configuration. */
 const LIMITS: TemplateLimits = { steps: 100_000_000, milliseconds: 30_000, characters: 512 * 1024 * 1024 };
 
 /** Renders the files of one configuration. */
@@ -32,14 +32,14 @@ export class Renderer {
   readonly #named: NamedTemplates;
   readonly #functions: Functions;
   readonly #places: SettingsPlaces;
-  /** The variables. */
+  /** Template variables. */
   readonly tree: Dict;
-  /** What is odd about the settings. */
+  /** Warnings about the settings. */
   readonly warnings: readonly ConfigError[];
   /** Settings that only inclusion can read. */
   readonly unread: Settings['unread'];
 
-  /** @throws ConfigErrors with everything that cannot be read. */
+  /** @throws ConfigErrors with every unreadable file. */
   constructor(options: FlexibleOptions, environment: Readonly<Record<string, string | undefined>>, files: SourceFiles) {
     this.#options = options;
     const { tree, places, warnings, unread } = readTree(options, files);
@@ -60,7 +60,7 @@ export class Renderer {
     setValue(this.tree, options.metaKey, { files: all, settings, templates } as Value);
   }
 
-  /** @param path of the template. @throws UnreadableError with the place in the template, or in one that it calls. */
+  /** @param path of the template. @throws UnreadableError with the position in the template, or in one that it calls. */
   render(path: string, template: string): Rendered {
     const marks: Mark[] = [];
     try {

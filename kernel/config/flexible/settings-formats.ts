@@ -4,20 +4,20 @@ import { ConfigErrors } from '../../contract/internal.ts';
 import type { Value } from '../../templates/value.ts';
 import { readText } from '../syntax/load.ts';
 
-/** What a file of settings holds, and what is odd about its text. */
+/** Content of a settings file, with warnings about its text. */
 interface Settings {
   readonly value: Value;
   readonly warnings: readonly ConfigError[];
 }
 
-/** How a file of settings is read, by its suffix. */
+/** Parser of settings files with a given suffix. */
 type Reader = (text: string, path: string) => Settings;
 
 const json: Reader = (text, path) => {
   const { data, warnings } = readText(text, path);
   return { value: data as Value, warnings };
 };
-/** Formats with integers of their own. */
+/** Formats that distinguish integers. */
 const typed: Reader = (text, path) => {
   const { data, warnings } = readText(text, path);
   return { value: withIntegers(data), warnings };
@@ -38,12 +38,12 @@ const readers: Readonly<Record<string, Reader>> = {
   '.props': pairs,
 };
 
-/** The suffix that a file is read by: of `.env`, that is all of its name. */
+/** Suffix that determines how a file is read; for `.env`, the whole name. */
 export function suffixOf(path: string): string {
   return (extname(path) || basename(path)).toLowerCase();
 }
 
-/** What a file of settings holds. @throws Error with the reason, and the place, for what cannot be read. */
+/** Parses a settings file. @throws Error with the reason and position if it is invalid. */
 export function readSettings(text: string, path: string): Settings {
   const reader = readers[suffixOf(path)] ?? json;
   try {
@@ -63,7 +63,7 @@ function withIntegers(value: Data): Value {
   return result;
 }
 
-/** `name=value` or `name: value` on each line, texts all of them. @param hasSections of the form `[name]`. */
+/** Parses lines of `name=value` or `name: value`; all values are strings. @param hasSections sections of the form `[name]` are allowed. */
 function readPairs(text: string, hasSections: boolean): Value {
   const result: DataObject = {};
   let target = result;
@@ -84,7 +84,7 @@ function readPairs(text: string, hasSections: boolean): Value {
   return result as Value;
 }
 
-/** A comment behind a value needs white space before it. */
+/** A trailing comment must be preceded by white space. */
 function unquoted(value: string): string {
   const [, double, single] = /^(?:"((?:[^"\\]|\\.)*)"|'([^']*)')\s*(?:[#;].*)?$/.exec(value) ?? [];
   if (double !== undefined) return double.replace(/\\(.)/g, (_, sign: string) => (sign === 'n' ? '\n' : sign));

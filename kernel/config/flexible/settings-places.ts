@@ -4,37 +4,37 @@ import { escapePointer } from '../../values/pointer.ts';
 import { parseDocument } from '../syntax/load.ts';
 import type { KeyOrValue, Locate, Position, TextRange } from '../syntax/position.ts';
 
-/** A value in a file of settings. */
+/** Location of a value in a settings file. */
 export interface Place {
   readonly file: string;
   readonly pointer: string;
 }
 
-/** Where the values of settings were written. */
+/** Source locations of settings values. */
 export class SettingsPlaces {
   readonly #texts = new Map<string, string>();
   readonly #locators = new Map<string, Locate | null>();
-  /** Of the maps and lists of files. */
+  /** Locations of the maps and lists in files. */
   readonly #inside = new WeakMap<object, Place>();
-  /** Of what files hold, by where it was put. */
+  /** Locations of values, by the variable they are assigned to. */
   readonly #put = new WeakMap<object, Map<string, Place>>();
 
-  /** Notes what a file holds. */
+  /** Records the content of a file. */
   noteFile(file: string, text: string, value: Value): void {
     this.#texts.set(file, text);
     this.#note(value, { file, pointer: '' });
   }
 
-  /** Notes that the value of a file, or of one of its keys, was put under a key of the variables. */
+  /** Records that the value of a file, or of one of its keys, is assigned to a key of the variables. */
   notePut(holder: Dict, key: string, place: Place): void {
     const keys = this.#put.get(holder) ?? new Map<string, Place>();
     this.#put.set(holder, keys.set(key, place));
   }
 
   /**
-   * Where a field that a template has read, or something in it, is written; undefined where that cannot be told, as for
-   * values that several files make together.
-   * @param below pointer from the field on.
+   * Position of a field that a template read, or of something in it; undefined if unknown, as for values merged from
+   * several files.
+   * @param below pointer relative to the field.
    */
   locate({ holder, key }: Read, below: string, which: KeyOrValue, range?: TextRange): Position | undefined {
     if (typeof holder !== 'object' || holder === null) return undefined;
@@ -46,7 +46,7 @@ export class SettingsPlaces {
     return position && { ...position, file: place.file };
   }
 
-  /** Null for a format without places. */
+  /** Null for a format without positions. */
   #locatorOf(file: string): Locate | null {
     let locate = this.#locators.get(file);
     if (locate === undefined) {
@@ -76,7 +76,7 @@ function locatorOf(file: string, text: string): Locate | null {
   try {
     return parseDocument(text, file.replace(/\.tml$/i, '.toml')).locate;
   } catch {
-    // Of a list there are no places.
+    // A file that contains a list has no positions.
     return null;
   }
 }

@@ -8,18 +8,18 @@ import { readSettings, suffixOf } from './settings-formats.ts';
 import { type Place, SettingsPlaces } from './settings-places.ts';
 import { type SourceFiles, settingsError } from './source-files.ts';
 
-/** What files of settings make together. */
+/** Combined content of all settings files. */
 export interface Settings {
-  /** The variables of a template. */
+  /** Variables of the template. */
   readonly tree: Dict;
   readonly places: SettingsPlaces;
-  /** What is odd about the files but does not refuse them. */
+  /** Warnings about the files that do not cause rejection. */
   readonly warnings: readonly ConfigError[];
-  /** The mistakes of files that are templates, by absolute path: they are no data until an inclusion renders them. */
+  /** Errors of settings files that are templates, by absolute path: they can be parsed only after an inclusion renders them. */
   readonly unread: ReadonlyMap<string, ConfigError>;
 }
 
-/** Reads the files of the settings. @throws ConfigErrors with every file that is wrong. */
+/** Reads the settings files. @throws ConfigErrors with every invalid file. */
 export function readTree(options: FlexibleOptions, files: SourceFiles): Settings {
   return new Tree(options, files).read();
 }
@@ -32,7 +32,7 @@ class Tree {
   readonly #places = new SettingsPlaces();
   readonly #warnings: ConfigError[] = [];
   readonly #unread = new Map<string, ConfigError>();
-  /** The file that each value comes from, by its keys. */
+  /** File that each value comes from, by dotted key. */
   readonly #origins = new Map<string, string>();
 
   constructor(options: FlexibleOptions, files: SourceFiles) {
@@ -72,7 +72,7 @@ class Tree {
     return this.#options.suffixes.some((suffix) => suffix === suffixOf(name) || suffix === name.toLowerCase());
   }
 
-  /** Names of directories are free. */
+  /** Names of directories are not restricted. */
   #demandName(key: string): void {
     if (this.#options.keysNaming !== 'strict' || /^\w*$/.test(key)) return;
     throw new Error(`"${key}" is not alphanumeric: keys_naming_rules is "strict"`);
@@ -122,7 +122,7 @@ class Tree {
     this.#origins.set(place, from.file);
   }
 
-  /** A file may have set the value, what it stands in, or something inside of it. */
+  /** A file may have set the value itself or something inside it. */
   #originOf(place: string): string | undefined {
     for (const [other, path] of this.#origins) {
       if (other === place || place.startsWith(`${other}.`)) return path;
@@ -139,7 +139,7 @@ class Tree {
   }
 }
 
-/** Later values over earlier ones, key by key. */
+/** Merges later values over earlier ones, key by key. */
 function merged(present: Dict, later: Dict): Dict {
   const result: Dict = {};
   for (const key of Object.keys(present)) setValue(result, key, valueAt(present, key));
@@ -150,7 +150,7 @@ function merged(present: Dict, later: Dict): Dict {
   return result;
 }
 
-/** The name that a file of templates or partials has without its directory. */
+/** Name of a template or partial without its directory. */
 export function nameOf(path: string): string {
   return basename(path);
 }

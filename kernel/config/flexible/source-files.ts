@@ -5,29 +5,29 @@ import { fileTrouble } from '../../values/file-trouble.ts';
 import { readRegularFile } from '../../values/regular-file.ts';
 import { decodeText } from '../syntax/load.ts';
 
-/** Told of everything that is read: the bytes of a file, the names in a directory, null for what cannot be read. */
+/** Called for everything that is read: the bytes of a file, the names in a directory, null for anything unreadable. */
 export type OnRead = (path: string, content: Uint8Array | readonly string[] | null) => void;
 
-/** The files that a configuration is made of. Each is told once it has been looked for, so that it is watched. */
+/** Files that a configuration is assembled from. Each lookup is reported, even of a missing file, so that it is watched. */
 export class SourceFiles {
   readonly #onRead: OnRead;
-  /** Everything that could be read, in the order it was first asked for. */
+  /** Everything that could be read, in the order of first access. */
   readonly read = new Set<string>();
-  /** Absolute path of what is written, and not to be read. */
+  /** Absolute path of the output file, which must not be read. */
   leaveOut: string | null = null;
 
   constructor(onRead: OnRead) {
     this.#onRead = onRead;
   }
 
-  /** The text of a file. @throws Error with the reason for one that cannot be read. */
+  /** Reads a text file. @throws Error with the reason if it cannot be read. */
   text(path: string): string {
     const bytes = this.#tell(path, () => readRegularFile(path));
     this.read.add(path);
     return decodeText(bytes, path);
   }
 
-  /** Resolves the path of a file that another one names: from that file's directory, else from the working directory. */
+  /** Resolves a path in a file: relative to that file's directory, otherwise to the working directory. */
   find(path: string, from: string): string {
     const beside = isAbsolute(path) ? path : join(dirname(from), path);
     const here = normalize(path);
@@ -37,21 +37,21 @@ export class SourceFiles {
     return here;
   }
 
-  /** The files of a directory by their names, in their order. @throws Error with the reason. */
+  /** Entries of a directory, sorted by name. @throws Error with the reason. */
   list(path: string): Dirent[] {
     let entries: Dirent[] = [];
     this.#tell(path, () => {
       entries = readdirSync(path, { withFileTypes: true });
       return entries.map(({ name }) => name);
     });
-    // What orchestrators and editors keep beside the files is none of them.
+    // Skips files that orchestrators and editors create in the directory.
     const counted = entries.filter(
       ({ name }) => !name.startsWith('..') && !name.endsWith('~') && resolve(path, name) !== this.leaveOut,
     );
     return counted.sort((one, other) => (one.name < other.name ? -1 : 1));
   }
 
-  /** The files below a directory, as paths from it; of a symbolic link what it leads to. */
+  /** All files below a directory, as relative paths; symbolic links are followed. */
   *below(path: string, from = ''): Iterable<string> {
     for (const { name } of this.list(join(path, from))) {
       const inner = join(from, name);
@@ -60,7 +60,7 @@ export class SourceFiles {
     }
   }
 
-  /** False for what is not there. */
+  /** False for a path that does not exist. */
   isDirectory(path: string): boolean {
     try {
       readdirSync(path);
@@ -83,7 +83,7 @@ export class SourceFiles {
   }
 }
 
-/** A mistake in what a configuration is made of. */
+/** Error in a source of the configuration. */
 export function settingsError(path: string, reason: string, cause?: unknown): ConfigError {
   return new ConfigError('TEMPLATE_SETTINGS', '', `loading flexible-config settings: - ${path}: ${reason}`, { cause });
 }

@@ -1,17 +1,17 @@
 import type { Mark, Source } from '../../templates/index.ts';
 import { lineIndex, type Position, type TextRange } from '../syntax/position.ts';
 
-/** Where what a template made comes from. */
+/** Maps rendered output to its sources. */
 export interface SourceMap {
-  /** Offsets of a place in what was made. */
+  /** Converts a position in the output to offsets. */
   rangeOf(position: Position): TextRange;
-  /** A place of what was made as a place of the template, or of another file that it comes from. */
+  /** Maps a position in the output to the template, or to another file that it comes from. */
   toSource(position: Position): Position;
-  /** The stretch that an offset of what was made is in, and where it ends. */
+  /** Stretch of output that contains an offset, and its end. */
   stretchAt(offset: number): { readonly mark: Mark; readonly end: number } | undefined;
 }
 
-/** @param main the template itself. @param pathOf the file of another source by its name. */
+/** @param main name of the template. @param pathOf returns the file of another source by its name. */
 export function createSourceMap(
   main: string,
   rendered: string,
@@ -51,7 +51,7 @@ export function createSourceMap(
       if (!first) return { line: 1, column: 1, endLine: 1, endColumn: 1 };
       const { source } = first.mark;
       const last = until > from ? stretchAt(until - 1)! : first;
-      // What ends in another file is shown up to the end of what this one has of it.
+      // A range that ends in another file is cut off at the end of the stretch in this one.
       const isSame = last.mark.source === source;
       const end = isSame
         ? endIn(last.mark, until - Number(until > from)) + Number(until > from && last.mark.isText)
@@ -65,14 +65,14 @@ export function createSourceMap(
   };
 }
 
-/** Where an offset of what was made is in the source; of what an action has made, behind its closing braces. */
+/** Source offset for an offset in the output; for the output of an action, the offset after its closing braces. */
 function endIn({ source, at, isText, output }: Mark, offset: number): number {
   if (isText) return at + offset - output;
   const close = source.text.indexOf('}}', at);
   return close < 0 ? at : close + 2;
 }
 
-/** Where the braces of an action begin. */
+/** Offset of an action's opening braces. */
 function openingOf(template: string, at: number): number {
   const open = template.lastIndexOf('{{', at);
   return open < 0 ? at : open;

@@ -5,16 +5,16 @@ import { bounded, type TemplateFunction } from '../../templates/function.ts';
 import type { FlexibleOptions } from './options.ts';
 import { type SourceFiles, settingsError } from './source-files.ts';
 
-/** Templates that can be called, by their names, and the path of each. */
+/** Templates that can be called, by name, with the path of each. */
 export interface NamedTemplates {
   readonly texts: Readonly<Record<string, string>>;
   readonly paths: ReadonlyMap<string, string>;
 }
 
 /**
- * The templates of the directories: each by its name alone and, where they are looked into, by its path from there.
- * The simple engine takes files named `*.tmpl` alone.
- * @throws ConfigErrors with every one that cannot be read.
+ * Reads the templates in the directories: each by its base name and, in directories that are searched recursively, by
+ * its relative path. The simple engine reads only files named `*.tmpl`.
+ * @throws ConfigErrors with every unreadable file.
  */
 export function readTemplates({ templates, isRecursive }: FlexibleOptions, files: SourceFiles): NamedTemplates {
   const texts = new Map<string, string>();
@@ -50,7 +50,7 @@ function filesOf(directory: string, isRecursive: boolean, files: SourceFiles): I
     .filter((name) => !files.isDirectory(join(directory, name)));
 }
 
-/** `include "file"`: the text of a partial as it is. @throws ConfigErrors for a directory that is not there. */
+/** Template function `include "file"`: inserts the text of a partial unchanged. @throws ConfigErrors for a missing directory. */
 export function includeFunction({ partials, isRecursive }: FlexibleOptions, files: SourceFiles): TemplateFunction {
   const known = new Map<string, string>();
   const errors: ConfigErrors['errors'][number][] = [];
