@@ -126,7 +126,7 @@ function* normalizing(data: unknown, options: NormalizeOptions): Generator<undef
   };
 }
 
-/** Leaves out endpoints that are too invalid to process. */
+/** Leaves out endpoints with an invalid structure. */
 function soundEndpoints(
   service: ServiceConfig,
   structure: Structure,

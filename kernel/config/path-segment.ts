@@ -1,14 +1,14 @@
 /** One segment of a declared path. */
 export interface PathSegment {
-  /** The fixed text before, between and behind the variables: one more than there are variables. */
+  /** Fixed text before, between and after the variables: one more than there are variables. */
   readonly texts: readonly string[];
-  /** The names of the variables, in order. */
+  /** Names of the variables, in order. */
   readonly names: readonly string[];
 }
 
 const noNames: readonly string[] = Object.freeze([]);
 
-/** Segments with variables, parsed: thousands of paths have a few between them. Some 300 KiB at most. */
+/** Cache of parsed segments with variables: thousands of paths share a few. At most about 300 KiB. */
 const parsed = new Map<string, PathSegment>();
 const MOST_PARSED = 1000;
 
@@ -27,8 +27,8 @@ export function parseSegment(segment: string): PathSegment {
 }
 
 /**
- * The values of a segment's variables in a request; undefined when it does not match. No value is empty. One that is not
- * the last ends where the text behind it first begins, so that there is only one way to read a segment.
+ * Extracts the values of a segment's variables from a request; undefined if it does not match. Values are never empty.
+ * Each value except the last ends where the text after it first begins, so a segment can be read in only one way.
  *
  * @param texts as declared; `value` must be in the same letter case.
  */

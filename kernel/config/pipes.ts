@@ -18,16 +18,16 @@ import { innerSchemas } from './schema/schema.ts';
 
 /** A pipe found in the configuration of a component. */
 export interface NestedPipe {
-  /** From the component's configuration on. */
+  /** Pointer relative to the component's configuration. */
   readonly pointer: string;
-  /** An object, and no more is known before it was checked. */
+  /** An object whose content has not been validated yet. */
   readonly value: { readonly [key: string]: Data };
   readonly rules: PipeRules;
 }
 
 const holders = new WeakMap<Schema, boolean>();
 
-/** True when values of a schema may hold pipes; looked for once a schema. */
+/** True if values of a schema may contain pipes; computed once per schema. */
 export function mayHoldPipes(schema: Schema): boolean {
   let holdsPipes = holders.get(schema);
   if (holdsPipes === undefined) {
@@ -42,7 +42,7 @@ function partsOf(schema: Schema): readonly Schema[] {
   return 'type' in schema && schema.type === 'recursive' ? [schema.schema()] : innerSchemas(schema);
 }
 
-/** Every pipe of a value, outermost first; those inside the components of a pipe are not among them. */
+/** All pipes in a value, outermost first, excluding those inside the components of a pipe. */
 export function pipesIn(schema: Schema, value: unknown, pointer = ''): NestedPipe[] {
   if (!mayHoldPipes(schema)) return [];
   if ('anyOf' in schema) return schema.anyOf.flatMap((branch) => pipesIn(branch, value, pointer));
@@ -61,18 +61,19 @@ export function pipesIn(schema: Schema, value: unknown, pointer = ''): NestedPip
   return pipe ? [{ pointer, value, rules: pipe }, ...inner] : inner;
 }
 
-/** What stands around a pipe. */
+/** Context of a pipe. */
 export interface AroundPipe {
   readonly service: ServiceConfig;
   readonly known: KnownPlugins;
-  /** Of the endpoint around it, in milliseconds; the service's where there is none. */
+  /** Timeout of the surrounding endpoint, in milliseconds; the service's if there is none. */
   readonly timeout: number;
   readonly rules: PipeRules;
 }
 
 /**
- * Fills in what a pipe takes from what is around it, and checks what no schema can say. Changes the pipe.
- * @param pointer where it stands in the configuration.
+ * Fills in the values that a pipe inherits from its context, and runs the checks that a schema cannot express. Modifies
+ * the pipe.
+ * @param pointer to the pipe in the configuration.
  */
 export function completePipe(
   pipe: PipeConfig,
@@ -93,12 +94,12 @@ export function completePipe(
   return report;
 }
 
-/** A list with an empty name lets nothing through, where one without any lets all. */
+/** A list with one empty name forwards nothing, whereas an empty list forwards everything. */
 function withListedQueries(backend: BackendConfig): BackendConfig {
   return (backend.input_query_strings ?? []).length > 0 ? backend : { ...backend, input_query_strings: [''] };
 }
 
-/** A path that declares the parameters that a field names. */
+/** Path that declares the parameters named in a field. */
 function pathWith(pipe: { readonly [field: string]: Data }, field: string): string {
   const names = Object.values((pipe[field] ?? {}) as object);
   return `/${[pipe['name'], ...names.map((name) => `{${name}}`)].join('/')}`;

@@ -1,6 +1,6 @@
 import { type Data, type DataObject, setKey } from '#contract';
 
-/** A deep copy of plain data; exact numbers are shared, `__proto__` stays an ordinary key. */
+/** Deep-copies plain data; exact numbers are shared, and `__proto__` stays an ordinary key. */
 export function cloneData<T>(value: T): T {
   return copy(value) as T;
 }
@@ -14,7 +14,7 @@ function copy(value: unknown): unknown {
   return object;
 }
 
-/** Freezes plain data at every depth. */
+/** Deep-freezes plain data. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
@@ -23,7 +23,7 @@ export function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** One text for equal data, whatever the order of their members: JSON with sorted keys. Exact numbers stand as written. */
+/** JSON with sorted keys: the same text for equal data, regardless of key order. Exact numbers are printed as written. */
 export function canonicalJson(data: Data): string {
   if (typeof data !== 'object' || data === null || JSON.isRawJSON(data)) return JSON.stringify(data);
   return Array.isArray(data) ? listText(data) : objectText(data as DataObject);

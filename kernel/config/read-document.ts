@@ -8,10 +8,10 @@ import { type Document, decodeInSlices, parseDocument } from './syntax/load.ts';
 import { parseAside } from './syntax/parse-aside.ts';
 import { reparseDocument } from './syntax/reparse.ts';
 
-/** Variables that have a file rendered, or filled in. */
+/** Variables that enable templates or interpolation. */
 const VARIABLES = ['FC_ENABLE', 'FC_CONFIG', 'GATEWAY_ENV_INTERPOLATION'] as const;
 
-/** Beside a configuration, in the working directory: how it is made. */
+/** File in the working directory that defines how the configuration is assembled. */
 const EXTENDED = 'flexible_config.json';
 
 /**
@@ -37,26 +37,26 @@ export async function readDocument(
   }
   onRead(path, bytes);
   if (!isAssembled()) return parseAfter(before, await decodeInSlices(bytes, path), path);
-  // Loaded where it is needed: most configurations are no templates.
+  // Loaded on demand: most configurations are not templates.
   const { assemble } = await import('./flexible/assemble.ts');
   return assemble(path, bytes, process.env, onRead);
 }
 
 /**
- * Parses a text as `parseDocument` does; what serves goes on serving.
- * @param before what serves: only what has changed is parsed where that is possible. Null for nothing.
+ * Parses a text like `parseDocument`, without blocking requests.
+ * @param before the document currently served: if possible, only changes are parsed. Null for none.
  */
 export async function parseAfter(before: Document | null, text: string, file: string): Promise<Document> {
   if (!before) return parseDocument(text, file);
   return (await reparseDocument(before, text, file)) ?? parseAside(text, file);
 }
 
-/** Whether the environment or the working directory says that configurations are templates. */
+/** True if the environment or the working directory makes configurations templates. */
 function isAssembled(): boolean {
   return VARIABLES.some((name) => process.env[name]) || existsSync(EXTENDED);
 }
 
-/** For what changes a file: a template has to be changed by hand. @throws ConfigErrors CONFIG_NOT_SUPPORTED. */
+/** Rejects templates in commands that modify a file: a template must be edited by hand. @throws ConfigErrors CONFIG_NOT_SUPPORTED. */
 export function demandPlain(path: string): void {
   if (!isAssembled()) return;
   const message = `${path} is a template, or filled in from the environment: change it by hand`;

@@ -6,26 +6,26 @@ import { createReport } from './report.ts';
 import { checkTogether } from './rules/index.ts';
 import { isSameData } from './same-data.ts';
 
-/** A document without mistakes, and what it was made into. */
+/** A document without errors, with its normalized configuration. */
 export interface Understood extends Pick<Normalized, 'config' | 'warnings' | 'isPlain'> {
   readonly data: DataObject;
 }
 
-/** Positions of endpoints in a document, by what they were in the one before; those that are new. */
+/** Maps the endpoints of a document to their positions in the previous one, and lists the new ones. */
 export interface Positions {
-  /** By position: where it stood before; -1 for one that did not. */
+  /** Previous position by current position; -1 for a new endpoint. */
   readonly before: readonly number[];
   readonly changed: readonly number[];
 }
 
-/** What a document has that another one does not. */
+/** Changes of a document since the previous one. */
 export interface Changes {
-  /** The document with its new endpoints alone. */
+  /** The document with only its new endpoints. */
   readonly document: DataObject;
   readonly positions: Positions;
 }
 
-/** The document with the endpoints alone that another one does not have; null where more than those differ. */
+/** Reduces a document to the endpoints that the previous one does not have; null if anything other than endpoints differs. */
 export function changedIn(data: unknown, before: Understood): Changes | null {
   const positions = before.isPlain ? compare(data, before.data) : null;
   if (!positions) return null;
@@ -35,9 +35,9 @@ export function changedIn(data: unknown, before: Understood): Changes | null {
 }
 
 /**
- * As `normalizeCooperatively`, for a document that differs from another one in endpoints alone, which are the same objects
- * where they have not changed: only those that have are looked at.
- * @returns null for one with mistakes: it is to be normalized as a whole.
+ * Like `normalizeCooperatively`, for a document that differs from the previous one only in endpoints; unchanged
+ * endpoints must be the same objects and are not processed again.
+ * @returns null for a document with errors, which must be normalized as a whole.
  */
 export async function renormalize(
   { document, positions }: Changes,
@@ -59,7 +59,7 @@ export async function renormalize(
     ...movedAfter(kept, positions),
     ...report.warnings,
   ];
-  // A message may name a place that is another one now.
+  // A message may contain a pointer that is no longer valid.
   const namesPlaces = kept.some(({ message }) => message.includes('/endpoints/'));
   if (report.errors.length > 0 || (namesPlaces && isShifted(positions))) return null;
   return { config, errors: [], warnings, origin: partial.origin, isPlain: true };
@@ -74,7 +74,7 @@ function compare(data: unknown, before: DataObject): Positions | null {
   if (fields.length !== known.length || !fields.every(isSame)) return null;
   const { endpoints: then } = before;
   const { endpoints: now } = data;
-  // Most stand where they stood.
+  // Most endpoints keep their positions.
   const places = new Map<unknown, number>();
   for (let at = 0; at < then.length; at++) if (then[at] !== now[at]) places.set(then[at], at);
   const placeOf = (endpoint: unknown, at: number): number =>
@@ -97,7 +97,7 @@ function joined(before: ServiceConfig, partial: ServiceConfig, positions: Positi
   return Object.freeze({ ...before, endpoints: Object.freeze(endpoints) });
 }
 
-/** Endpoints come and go with the same methods and paths. */
+/** True if endpoints were added and removed with the same methods and paths. */
 function haveSamePaths(before: ServiceConfig, config: ServiceConfig, positions: Positions): boolean {
   if (before.endpoints.length !== config.endpoints.length) return false;
   const nameOf = ({ method, endpoint }: EndpointConfig): string => `${method} ${endpoint}`;
@@ -109,14 +109,14 @@ function haveSamePaths(before: ServiceConfig, config: ServiceConfig, positions: 
   return come.size === positions.changed.length && gone.size === come.size && come.isSubsetOf(gone);
 }
 
-/** Warnings of endpoints that stand at other positions in another document. */
+/** Moves the warnings of endpoints to their positions in another document. */
 export function movedTo(warnings: readonly ConfigError[], to: (at: number) => number | undefined): ConfigError[] {
   const place = (pointer: string) =>
     pointer.replace(/^\/endpoints\/(\d+)/, (_, at: string) => `/endpoints/${to(Number(at)) ?? at}`);
   return warnings.map((warning) => warning.at(place(warning.pointer), warning.related.map(place)));
 }
 
-/** Warnings of endpoints that have not changed. */
+/** Warnings of unchanged endpoints. */
 function movedAfter(warnings: readonly ConfigError[], { before }: Positions): ConfigError[] {
   if (warnings.length === 0) return [];
   const now = new Map(before.map((then, at) => [then, at]));

@@ -1,19 +1,19 @@
 import { ConfigError, type ConfigErrorOptions } from '#contract';
 import { escapePointer, parsePointer } from '../values/pointer.ts';
 
-/** Notes one mistake. */
+/** Reports one error or warning. */
 export type Complain = (code: string, pointer: string, message: string, options?: ConfigErrorOptions) => void;
 
-/** Collects what is wrong with a configuration. */
+/** Collects the errors and warnings of a configuration. */
 export interface Report {
   readonly errors: ConfigError[];
   readonly warnings: ConfigError[];
   readonly error: Complain;
-  /** Something the operator should know that does not refuse the configuration. */
+  /** Reports something that the operator should know but that does not reject the configuration. */
   readonly warn: Complain;
 }
 
-/** @param origin how places are called in the document, where pointers are by present names. */
+/** @param origin maps pointers with current names to the document. Default: pointers are used as they are. */
 export function createReport(origin?: Origin): Report {
   const errors: ConfigError[] = [];
   const warnings: ConfigError[] = [];
@@ -26,22 +26,22 @@ export function createReport(origin?: Origin): Report {
   return { errors, warnings, error: into(errors), warn: into(warnings) };
 }
 
-/** The same mistake with other words on what to write instead, and nothing that is sure to mend it. */
+/** The same error with another hint and without an automatic fix. */
 export function hinted({ code, pointer, message, within, related }: ConfigError, hint: string): ConfigError {
   return new ConfigError(code, pointer, message, { hint, within, related });
 }
 
-/** Remembers how keys were called in the document, so that mistakes are reported where the operator wrote them. */
+/** Records the original names of keys, so that errors are reported where the operator wrote them. */
 export interface Origin {
-  /** @param parent pointer of the object, by new names. @param oldKeys lead from it to where the value was written. */
+  /** @param parent pointer of the object, with current names. @param oldKeys path from it to where the value was written. */
   renamed(parent: string, newKey: string, ...oldKeys: string[]): void;
-  /** @param pointer of a value that is an old name of another, by new names. */
+  /** @param pointer of a value that is an old name of `value`, with current names. */
   replaced(pointer: string, value: string): void;
-  /** The pointer by the names of the document. */
+  /** Translates a pointer to the names of the document. */
   pointer(pointer: string): string;
-  /** Every key that has a new name now, by its pointer in the document. */
+  /** All renamed keys, by pointer in the document. */
   renames(): { readonly pointer: string; readonly key: string }[];
-  /** Every value that is another one now, by its pointer in the document. */
+  /** All replaced values, by pointer in the document. */
   replacements(): { readonly pointer: string; readonly value: string }[];
 }
 

@@ -1,6 +1,6 @@
 import { inheritsMethod } from '#contract';
 
-/** The same plain data with its keys in the same order: some components go by it. */
+/** True for equal plain data with keys in the same order, which matters to some components. */
 export function isSameData(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
@@ -17,7 +17,7 @@ export function isSameData(one: unknown, other: unknown): boolean {
   );
 }
 
-/** A backend that names no method says so by a key that is no data. */
+/** A backend without a method is marked by a symbol key, which is not part of the data. */
 function marked(value: object): unknown {
   return (value as { readonly [inheritsMethod]?: true })[inheritsMethod];
 }

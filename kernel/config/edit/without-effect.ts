@@ -51,7 +51,7 @@ export function withoutEffect(
   });
 }
 
-/** True unless the compatible product rejects the value: choices other than a TLS version, durations of components, and durations that are not strings. */
+/** True if the compatible product ignores the value. Excludes choices other than TLS versions, durations of components, and durations that are not strings. */
 function isIgnored({ code, pointer }: ConfigError, document: DataObject): boolean {
   if (code === 'SCHEMA_ENUM') return /^\/(?:client_)?tls\/(?:min|max)_version$/.test(pointer);
   if (code !== 'DURATION_INVALID') return true;

@@ -1,8 +1,8 @@
 import { type EndpointRule, placesOf, routeName, type ServiceRule } from './rule.ts';
 
 /**
- * No part may take longer than the whole it belongs to: a response within the service's limit, a backend's call within
- * its endpoint.
+ * Checks that no part may take longer than the whole it belongs to: a response within the service's limit, a backend
+ * call within its endpoint.
  *
  * Codes: warnings TIMEOUT_CUT, TIMEOUT_UNUSED.
  */
@@ -21,11 +21,11 @@ export const endpointTimeouts: EndpointRule = (endpoint, pointer, { write_timeou
   });
 };
 
-/** Limits of connecting and waiting that are longer than the longest endpoint. */
+/** Limits for connecting and waiting, which may exceed the longest endpoint timeout. */
 const PARTS = ['dialer_timeout', 'response_header_timeout'] as const;
 
 /**
- * The same for the fields of the root.
+ * Same check for the root fields.
  *
  * Code: a warning, TIMEOUT_UNUSED.
  */
@@ -47,7 +47,7 @@ export const serviceTimeouts: ServiceRule = (service, report) => {
 };
 
 /**
- * A call that changes something is not repeated by surprise.
+ * Warns of unsafe calls that would be repeated unexpectedly.
  *
  * Code: a warning, CONCURRENT_UNSAFE.
  */

@@ -5,14 +5,14 @@ import { VIRTUAL, virtualName } from '../../contract/virtual-hosts.ts';
 import type { Report } from '../report.ts';
 import { CATCHALL } from './rule.ts';
 
-/** A path of which there is nothing to say: without variables, and none of the gateway's own. */
+/** Paths that need no further checks: without variables, and not reserved by the gateway. */
 const PLAIN = /^(?:\/(?!__)[\w.~-]+)+$/;
 
 const RESERVED = ['/__health', '/__debug', '/__echo', '/__stats'] as const;
 
 /**
- * The path of an endpoint can be served. Works on any text, so that it also speaks of endpoints that are otherwise
- * broken.
+ * Checks that the path of an endpoint can be served. Accepts any text, so that endpoints with other errors are checked
+ * too.
  *
  * Codes: ROUTE_PATH, ROUTE_RESERVED.
  */
@@ -46,14 +46,13 @@ export function checkEndpointPath(
 export interface PathFault extends Pick<ConfigErrorOptions, 'hint' | 'fix' | 'within'> {
   readonly message: string;
 }
-/** A segment that is one variable, as nearly all are. */
+/** A segment that is a single variable, as almost all are. */
 const VARIABLE = /^\{[\w-]+\}$/;
 const VARIABLE_NAME = /^[\w-]+$/;
 
 /**
- * What is wrong with the path of an endpoint: where `/`, `*`, `?`, `&`, `%` and `:` may stand, and what a `{variable}`
- * may look like.
- * @param gluedVariables variables may stand inside a word, as in `/file.{ext}` and `/{from}-{to}`.
+ * Errors in the path of an endpoint: positions of `/`, `*`, `?`, `&`, `%` and `:`, and the form of a `{variable}`.
+ * @param gluedVariables variables may be part of a segment, as in `/file.{ext}` and `/{from}-{to}`.
  */
 function pathFaults(path: string, gluedVariables: boolean): PathFault[] {
   if (!path.startsWith('/')) {
@@ -131,7 +130,7 @@ function variableFaults(path: string, gluedVariables: boolean): PathFault[] {
   return faults;
 }
 
-/** What is wrong with how a segment is made of texts and variables. */
+/** Error in a segment's combination of texts and variables. */
 function segmentProblem(segment: string, gluedVariables: boolean): string | undefined {
   if (!/^(?:[^{}]|\{[^{}]*\})*$/.test(segment)) return "has a '{' or '}' without its counterpart";
   if (!gluedVariables && /\}.*\{/.test(segment)) return 'contains more than one placeholder';

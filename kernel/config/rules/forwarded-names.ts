@@ -4,7 +4,7 @@ import type { Report } from '../report.ts';
 import type { EndpointRule } from './rule.ts';
 
 /**
- * The lists of what is forwarded hold what can be forwarded.
+ * Checks that the lists of forwarded names contain only names that can be forwarded.
  *
  * Codes: FORWARD_HEADER_NAME; warnings FORWARD_ALL_AND_SOME, FORWARD_STAR, FORWARD_WILDCARD.
  */
@@ -41,7 +41,7 @@ export const forwardedNames: EndpointRule = (endpoint, pointer, _service, report
   });
 };
 
-/** Names are compared as they are: a star in one stands for itself. */
+/** Names are compared literally: an asterisk within a name is not a wildcard. */
 function reportWildcards(names: readonly string[], at: string, report: Report): void {
   names.forEach((name, index) => {
     if (name === '*' || !/^\*|\*$/.test(name)) return;
@@ -50,14 +50,14 @@ function reportWildcards(names: readonly string[], at: string, report: Report): 
   });
 }
 
-/** Names that are headers and nothing else. */
+/** Names that are only used for headers. */
 const HEADERS_ONLY =
   /^(?:authorization|proxy-authorization|cookie|set-cookie|content-(?:type|length|encoding)|accept-(?:encoding|language)|user-agent|if-none-match|if-modified-since|cache-control|x-forwarded-\w+|x-request-id)$/i;
-/** Headers that the gateway itself sends, listed or not. */
+/** Headers that the gateway always sends itself, listed or not. */
 const OWN_HEADERS =
   /^(?:host|user-agent|accept-encoding|content-(?:type|length|encoding)|transfer-encoding|x-forwarded-\w+)?$/i;
 /**
- * What is listed to be forwarded is in the right list, once, and can get there.
+ * Checks that forwarded names are in the right list, listed once, and can reach the backend.
  *
  * Codes: warnings FORWARD_HEADER_AS_QUERY, FORWARD_TWICE, FORWARD_NEVER.
  */
@@ -94,7 +94,7 @@ function checkLists(holder: EndpointConfig | BackendConfig, at: string, report: 
   });
 }
 
-/** A backend's list is a second filter: it lets through nothing that the endpoint's did not. */
+/** A backend's list is a second filter: it can only pass names that the endpoint's list passes. */
 function checkReach(
   field: 'input_headers' | 'input_query_strings',
   endpoint: EndpointConfig,

@@ -29,7 +29,7 @@ const endpointRules: readonly EndpointRule[] = [
   outputSource,
 ];
 
-/** What holds for a pipe inside a component, too. */
+/** Rules that also apply to pipes inside components. */
 const pipeRules: readonly EndpointRule[] = [singleBackend, placeholders, urlPattern, mergeConflicts, shaping];
 
 const serviceRules: readonly ServiceRule[] = [
@@ -41,7 +41,7 @@ const serviceRules: readonly ServiceRule[] = [
   requiredComponents,
 ];
 
-/** Checks a pipe inside a component: what is written in it is not known by its place. */
+/** Checks a pipe inside a component; the original values in the document are not available. */
 export function checkPipeRules(
   pipe: EndpointConfig,
   pointer: string,
@@ -54,9 +54,9 @@ export function checkPipeRules(
 }
 
 /**
- * Checks what no schema can say: how fields and endpoints go together. Endpoints that are broken in their structure are
- * left out, so that every other mistake is still found. Yields after every endpoint.
- * @param isPartial the endpoints are some of those of the service: what holds for all of them together is not checked.
+ * Runs the checks that a schema cannot express: combinations of fields and of endpoints. Skips endpoints with an
+ * invalid structure, so that all other errors are still found. Yields after every endpoint.
+ * @param isPartial the endpoints are a subset of the service's: checks across endpoints are skipped.
  */
 export function* checkService(
   service: ServiceConfig,
@@ -98,8 +98,8 @@ function probePaths(router: ServiceConfig['router']): string[] {
 }
 
 /**
- * Checks what holds for a service and all its endpoints together, each of which is sound.
- * @param isRouted its paths are those of a configuration that has been checked.
+ * Checks a service and all its endpoints together; each must be valid by itself.
+ * @param isRouted its paths are those of a configuration that has already been checked.
  */
 export function* checkTogether(
   service: ServiceConfig,

@@ -4,12 +4,13 @@ import { isAddressRange } from '../../net/address-range.ts';
 import type { ServiceRule } from './rule.ts';
 
 /**
- * `listen_ip` is an address, without a port.
+ * Checks that `listen_ip` is an address without a port.
  *
  * Code: LISTEN_ADDRESS.
  */
 export const listenAddress: ServiceRule = ({ listen_ip: address }, report) => {
-  // As LISTEN_ADDRESS_PATTERN, which takes longer to compile than all the rest of a short configuration to check.
+  // Equivalent to LISTEN_ADDRESS_PATTERN, which takes longer to compile than the rest of a short configuration takes to
+  // check.
   const plain = address.replace(/%[\w.-]+$/, '');
   if (address === '' || isIPv4(address) || (isIPv6(plain) && !plain.includes('%'))) return;
   const [, bare = '', port] = /^\[?([\da-f.:]+?)\]?(:\d+)?$/i.exec(address) ?? [];
@@ -21,7 +22,7 @@ export const listenAddress: ServiceRule = ({ listen_ip: address }, report) => {
 const SHORTEST_MS = 1000;
 
 /**
- * Discovered hosts are not looked up in a frenzy.
+ * Checks that discovered hosts are not looked up too often.
  *
  * Code: DNS_CACHE_TTL.
  */
@@ -29,15 +30,16 @@ export const dnsCacheTtl: ServiceRule = ({ dns_cache_ttl: pauseMs }, report) => 
   if (pauseMs >= SHORTEST_MS) return;
   report.error('DNS_CACHE_TTL', '/dns_cache_ttl', `'dns_cache_ttl' must be 1s or more, found ${pauseMs}ms`);
 };
-/** Headers with a meaning of their own, which an id would replace. */
+/** Headers with a meaning of their own, which an id would overwrite. */
 const taken =
   /^(?:host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|cookie|set-cookie|location|etag|vary|user-agent|authorization|proxy-.+|content-.+|accept.*|x-forwarded-.+|traceparent|tracestate)$/i;
 const AT = '/extra_config/router';
 
 /**
- * Whose word is taken for a client's address is well said.
+ * Checks the settings that determine which proxies and headers are trusted for a client's address.
  *
- * Codes: ROUTER_TRUSTED_PROXY, ROUTER_IP_HEADER, ROUTER_REQUEST_ID; warnings ROUTER_NO_TRUSTED_PROXIES, ROUTER_PROXIES_UNUSED.
+ * Codes: ROUTER_TRUSTED_PROXY, ROUTER_IP_HEADER, ROUTER_REQUEST_ID; warnings ROUTER_NO_TRUSTED_PROXIES,
+ * ROUTER_PROXIES_UNUSED.
  */
 export const trustedProxies: ServiceRule = ({ router }, report) => {
   const { trusted_proxies: proxies, forwarded_by_client_ip: isForwarded, remote_ip_headers: headers } = router;

@@ -9,7 +9,7 @@ import { CATCHALL, routeName } from './rule.ts';
 export interface OpenNeighbor {
   readonly pointer: string;
   readonly endpoint: EndpointConfig;
-  /** The first endpoint whose access control is missing, and the number of all of them. */
+  /** The first endpoint whose access control is bypassed, and the number of all of them. */
   readonly guarded: { readonly pointer: string; readonly endpoint: EndpointConfig; count: number };
   /** A path that the endpoint serves. */
   readonly path: string;
@@ -19,17 +19,17 @@ export interface OpenNeighbor {
 class Position {
   readonly words = new Map<string, Position>();
   readonly variables = new Map<string, { readonly segment: PathSegment; readonly next: Position }>();
-  /** Positions of endpoints by method: those that end here, and those that take the rest of the path. */
+  /** Endpoints by method: those whose path ends here, and those that match the rest of the path. */
   readonly ends = new Map<string, number>();
   readonly rests = new Map<string, number>();
 }
 
-/** Positions searched for one protected endpoint: the bound matters where thousands of paths share a variable. */
+/** Maximum number of positions searched per protected endpoint, for configurations in which thousands of paths share a variable. */
 const MAX_POSITIONS = 1000;
 
 /**
- * Finds endpoints without access control that serve the path of a protected one once a segment has a path parameter, as in
- * `/area/private;a=b/x`. A backend on the same host that drops path parameters then answers for the protected path.
+ * Finds endpoints without access control that serve the path of a protected one once a segment has a path parameter, as
+ * in `/area/private;a=b/x`. A backend on the same host that drops path parameters then serves the protected path.
  * Yields after every endpoint.
  */
 function* findOpenNeighbors(
@@ -68,7 +68,7 @@ function* findOpenNeighbors(
   return [...results.values()];
 }
 
-/** All of them at once. */
+/** Finds all of them without yielding. */
 export function openNeighbors(service: ServiceConfig, known: KnownPlugins): OpenNeighbor[] {
   const steps = findOpenNeighbors(service, known);
   for (;;) {
@@ -141,7 +141,7 @@ function firstServing(
   const written = endpoint.split('/').slice(1);
   const hasRest = written.at(-1) === '*';
   const segments = (hasRest ? written.slice(0, -1) : written).map((segment) => (isVariable(segment) ? null : segment));
-  // The name of a virtual host has no parameters.
+  // The name of a virtual host cannot have path parameters.
   for (let at = endpoint.startsWith('/__') ? 2 : 0; at < segments.length; at++) {
     if (!segments[at]) continue;
     const search = new Search(segments.with(at, `${segments[at]};a=b`), hasRest, method);
@@ -154,10 +154,10 @@ function isVariable(segment: string): boolean {
   return parseSegment(segment).names.length > 0;
 }
 
-/** Finds the endpoints that serve the paths of a form. */
+/** Finds the endpoints that serve paths of a given form. */
 class Search {
   #left = MAX_POSITIONS;
-  /** @param segments null for any text. @param hasRest more segments follow. */
+  /** @param segments null matches any text. @param hasRest more segments follow. */
   readonly #segments: readonly (string | null)[];
   readonly #hasRest: boolean;
   readonly #method: string;
@@ -178,7 +178,7 @@ class Search {
     return `/${[...this.#segments.map((segment) => segment ?? 'x'), ...(this.#hasRest ? ['x'] : [])].join('/')}`;
   }
 
-  /** Fixed segments come before variables, and these before wildcards. @returns true where no path is left for others. */
+  /** Fixed segments take precedence over variables, and variables over wildcards. @returns true if no path is left for others. */
   *#below(position: Position, at: number, path: string): Generator<Serving, boolean> {
     if (this.#left-- <= 0) return true;
     if (at === this.#segments.length) return yield* this.#end(position, path);
@@ -203,7 +203,7 @@ class Search {
     return yield* this.#taken(position.rests, `${path}/x`);
   }
 
-  /** All that is served below a position. */
+  /** All endpoints below a position. */
   *#within(position: Position, path: string): Generator<Serving> {
     const texts = [...position.variables.values()].map(({ segment, next }) => [segment.texts.join('x'), next] as const);
     for (const [text, next] of [...position.words, ...texts]) {
@@ -223,7 +223,7 @@ class Search {
   }
 }
 
-/** For every method: the endpoint of any. */
+/** Endpoint for a method, falling back to the endpoint for any method. */
 function ofMethod(routes: ReadonlyMap<string, number>, method: string): number | undefined {
   return routes.get(method) ?? routes.get(ANY) ?? (method === ANY ? routes.values().next().value : undefined);
 }

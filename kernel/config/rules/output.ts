@@ -5,7 +5,7 @@ import type { Report } from '../report.ts';
 import { type EndpointRule, placesOf, routeName, type Written } from './rule.ts';
 
 /**
- * A response can be made of what the backends answer.
+ * Checks that the output can be produced from the backend responses.
  *
  * Codes: warnings OUTPUT_ENCODING, OUTPUT_CONTENT.
  */
@@ -30,13 +30,13 @@ export const outputSource: EndpointRule = (endpoint, pointer, _service, report, 
   });
 };
 
-/** True for the encoding of a backend whose body is handed on, whatever it is. */
+/** True for an encoding that passes the backend's body through, whatever its format. */
 function isPlain(encoding: string, known: KnownPlugins): boolean {
   const { raw, streams } = known.encoding(encoding) ?? {};
   return raw === true && !streams;
 }
 
-/** A field that is named is taken to be there. */
+/** A named field is assumed to exist. */
 function mayBring(field: string, backend: BackendConfig, known: KnownPlugins): boolean {
   const { encoding, group, target, allow = [], mapping = {}, extra_config: extra } = backend;
   const isRead = known.encoding(encoding)?.readsField === field || isPlain(encoding, known);
@@ -45,10 +45,10 @@ function mayBring(field: string, backend: BackendConfig, known: KnownPlugins): b
 }
 
 /**
- * An output that hands on one backend's answer as it arrives has one backend, called once.
+ * Checks that an output that passes one backend's response through unchanged has one backend, called once.
  *
- * Codes: OUTPUT_ONE_BACKEND, OUTPUT_ONE_CALL, OUTPUT_SEQUENTIAL, OUTPUT_FLATMAP; where the output is no stream the calls and
- * the sequence are warnings, and the filter is for its plugin to speak of.
+ * Codes: OUTPUT_ONE_BACKEND, OUTPUT_ONE_CALL, OUTPUT_SEQUENTIAL, OUTPUT_FLATMAP; if the output is not a stream, the
+ * calls and the sequence are warnings, and the filter is left to its plugin.
  */
 export const singleBackend: EndpointRule = (endpoint, pointer, _service, report, written, known) => {
   const { output_encoding: output, backend, concurrent_calls: calls } = endpoint;
@@ -77,7 +77,7 @@ export const singleBackend: EndpointRule = (endpoint, pointer, _service, report,
   if (encoding.streams) refuseFilters(endpoint, pointer, known, report, written);
 };
 
-/** A filter that would never run may be one that was to hide something. */
+/** Rejects filters that would never run: they may be intended to hide data. */
 function refuseFilters(
   endpoint: EndpointConfig,
   pointer: string,
@@ -101,7 +101,7 @@ function refuseFilters(
 }
 
 /**
- * Parts of one response do not take each other's place.
+ * Warns of response parts that overwrite each other.
  *
  * Code: a warning, MERGE_GROUP.
  */
@@ -111,7 +111,7 @@ export const mergeConflicts: EndpointRule = (endpoint, pointer, _service, report
   const groups = new Map<string, number>();
   backends.forEach(({ group, encoding, extra_config: extra }, index) => {
     if (!group || isUnread(encoding, known)) return;
-    // Of those only one answers, or none that is seen.
+    // Of such backends, at most one contributes to the response.
     if (meaningsOf(extra, 'backend', known).some(({ meaning }) => meaning.apart)) return;
     const first = groups.get(group);
     if (first === undefined) {

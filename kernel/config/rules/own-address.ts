@@ -4,13 +4,13 @@ import { type KnownPlugins, meaningsOf } from '../known-plugins.ts';
 import type { Report } from '../report.ts';
 import { type EndpointRule, routeName } from './rule.ts';
 
-/** The gateway's own endpoints: a backend may well be one of those. */
+/** The gateway's own endpoints, which are legitimate backends. */
 const OWN = /^\/__(?:health|ready|debug|echo|stats)(?:\/|$)/;
 
 /**
- * No backend is the gateway itself, which would call itself until the timeout.
+ * Warns of backends that are the gateway itself, which would call itself until the timeout.
  *
- * Code: a warning, LOOP; for hosts of the root it is told once.
+ * Code: a warning, LOOP; reported once for hosts at the root.
  */
 export function ownAddress(service: ServiceConfig): EndpointRule {
   const listening = { address: service.listen_ip, port: service.port };
@@ -24,9 +24,9 @@ export function ownAddress(service: ServiceConfig): EndpointRule {
 }
 
 /**
- * No backend is the gateway's own admin port, which lets the gateway in where others are not.
+ * Rejects backends that are the gateway's own admin port, which accepts the gateway where it rejects others.
  *
- * Code: ADMIN_BACKEND; for hosts of the root it is told once.
+ * Code: ADMIN_BACKEND; reported once for hosts at the root.
  */
 export function adminAddress(service: ServiceConfig, known: KnownPlugins): EndpointRule {
   const [reported] = meaningsOf(service.extra_config, 'service', known).flatMap(({ namespace, meaning: { admin } }) =>
@@ -49,10 +49,10 @@ export function adminAddress(service: ServiceConfig, known: KnownPlugins): Endpo
   });
 }
 
-/** @returns false when there is nothing to tell after all. */
+/** @returns false if there is nothing to report after all. */
 type ReportLoop = (report: Report, pointer: string, host: string, backend: BackendConfig, route: string) => boolean;
 
-/** Finds backends that lead to where this process listens; each host is evaluated once, and each place told of once. */
+/** Finds backends that lead to an address this process listens on; each host is evaluated once, and each pointer is reported once. */
 function hostRule(listening: Listening, notify: ReportLoop): EndpointRule {
   const evaluated = new Map<string, boolean>();
   const reported = new Set<string>();
@@ -76,13 +76,13 @@ function hostRule(listening: Listening, notify: ReportLoop): EndpointRule {
   };
 }
 
-/** Where something of this process listens; no address for every one of the machine. */
+/** An address that this process listens on; without an address, all addresses of the machine. */
 export interface Listening {
   readonly address: string;
   readonly port: number;
 }
 
-/** True when a host of a backend, as in `http://name:port`, is certainly where something of this process listens. */
+/** True if the host of a backend, as in `http://name:port`, certainly leads to an address that this process listens on. */
 function leadsTo(host: string, { address, port }: Listening): boolean {
   const url = URL.parse(host);
   if (!url || (Number(url.port) || (url.protocol === 'https:' ? 443 : 80)) !== port) return false;
@@ -94,7 +94,7 @@ function leadsTo(host: string, { address, port }: Listening): boolean {
   return at === 'localhost' && isLoopback(to);
 }
 
-/** One spelling of a name or address. */
+/** Canonical spelling of a name or address. */
 function plainName(text: string): string {
   const name = text
     .toLowerCase()
@@ -109,7 +109,7 @@ function bytesOf(pair: number): number[] {
   return [pair >> 8, pair & 255];
 }
 
-/** Who connects to no address in particular comes out at the machine itself. */
+/** True for the unspecified address: connecting to it reaches the local machine. */
 function isAny(name: string): boolean {
   return name === '' || name === '0.0.0.0' || name === '::';
 }

@@ -8,7 +8,7 @@ import { type EndpointRule, routeName, type Written } from './rule.ts';
 const PLACEHOLDER = /\{([^{}"]*)\}/g;
 
 /**
- * Every placeholder of a backend's `url_pattern` and `host` has a value at request time.
+ * Checks that every placeholder in a backend's `url_pattern` and `host` has a value at request time.
  *
  * Code: ROUTE_PLACEHOLDER.
  */
@@ -44,11 +44,11 @@ interface Occurrence {
   readonly known: KnownPlugins;
 }
 
-/** What is wrong with a placeholder. */
+/** Error in a placeholder. */
 interface Fault {
   readonly reason?: string;
   readonly hint?: string;
-  /** The name that is meant but for letter case and dashes. */
+  /** Existing name that differs only in letter case and dashes. */
   readonly same?: string | undefined;
   readonly related?: readonly string[];
 }
@@ -59,7 +59,7 @@ function checkText(text: string, pointer: string, place: Occurrence, report: Rep
     const fault = checkPlaceholder(name!, place);
     if (fault === undefined) continue;
     const source = place.written(pointer);
-    // A slash at the start may have been added.
+    // A leading slash may have been added.
     const start = index - (typeof source === 'string' ? text.length - source.length : 0);
     const { reason, hint, same, related = [`${place.pointer}/endpoint`] } = fault;
     const why = reason ? `has no value: ${reason}` : `is not declared by ${routeName(place.endpoint)}`;
@@ -75,7 +75,7 @@ function checkText(text: string, pointer: string, place: Occurrence, report: Rep
   }
 }
 
-/** Every placeholder is a variable of the endpoint, as most are. */
+/** True if every placeholder is a variable of the endpoint, as most are. */
 function isFilled(text: string, variables: ReadonlySet<string>): boolean {
   for (let open = text.indexOf('{'); open >= 0; ) {
     const close = text.indexOf('}', open);
@@ -85,7 +85,7 @@ function isFilled(text: string, variables: ReadonlySet<string>): boolean {
   return true;
 }
 
-/** @returns undefined for a placeholder that can be filled. */
+/** @returns undefined if the placeholder can be filled in. */
 function checkPlaceholder(name: string, place: Occurrence): Fault | undefined {
   const { variables } = place;
   if (variables.has(name)) return undefined;
@@ -107,7 +107,7 @@ function checkPlaceholder(name: string, place: Occurrence): Fault | undefined {
   };
 }
 
-/** Of a component that is not known nothing can be told. */
+/** Unknown components cannot be checked. */
 function checkClaim({ endpoint, pointer, known }: Occurrence): Fault | undefined {
   const { remedies } = known.compatibility;
   const isGiven = Object.keys(endpoint.extra_config).some((name) => !known.plugin(name));
@@ -147,7 +147,7 @@ function checkResponseReference(
   };
 }
 
-/** What a backend's own filter drops is not there for later ones. Where names change, nothing can be told. */
+/** Fields that a backend's own filter drops are not available to later backends. Cannot be checked if names change. */
 function checkField(
   field: string,
   backend: BackendConfig,
@@ -188,7 +188,7 @@ function variablesOf(path: string): ReadonlySet<string> {
 }
 
 /**
- * `url_pattern` is a path: hosts belong in `host`, and the path matched by a wildcard is appended.
+ * Checks that `url_pattern` is a path: hosts belong in `host`, and the path matched by a wildcard is appended.
  *
  * Codes: warnings URL_PATTERN_HOST, URL_PATTERN_WILDCARD.
  */
@@ -200,7 +200,7 @@ export const urlPattern: EndpointRule = (endpoint, pointer, _service, report) =>
       const message = `"*" in url_pattern is sent literally: the path matched by the wildcard is appended to "${pattern}"`;
       report.warn('URL_PATTERN_WILDCARD', at, message, { hint: `"${pattern.slice(0, -1)}"` });
     }
-    // A slash has been put before it.
+    // A leading slash has been added.
     const [, origin] = /^\/(https?:\/\/[^/?]*)/i.exec(pattern) ?? [];
     if (origin === undefined) return;
     const message = `url_pattern is a path: "${origin}" would become a part of it`;

@@ -2,7 +2,7 @@ import { type ExpectedBelow, isObject, joinPointer, type ServiceConfig } from '#
 import type { ServiceRule } from './rule.ts';
 
 /**
- * A component at the root that can do nothing without another one, there or at an endpoint, is not left alone.
+ * Checks that a root component that needs another one, at the root or at an endpoint, finds it there.
  *
  * Codes: COMPONENT_REQUIRED, COMPONENT_UNUSED.
  */
@@ -25,7 +25,7 @@ export const requiredComponents: ServiceRule = (service, report, known) => {
   }
 };
 
-/** What is not sound may be anything: it is not looked into. */
+/** Endpoints with an invalid structure may have any type and are not inspected. */
 function isBelow({ endpoints }: ServiceConfig, { component, suits }: ExpectedBelow): boolean {
   return endpoints.some((endpoint: unknown) => {
     const components = isObject(endpoint) ? endpoint['extra_config'] : undefined;

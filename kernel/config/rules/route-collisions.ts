@@ -10,7 +10,7 @@ export interface Route {
 
 /** A position in the paths of one method. */
 interface Position {
-  /** Null for none: most positions are the end of a path. */
+  /** Null if there are none: most positions are the end of a path. */
   words: Map<string, Position> | null;
   /** Segments with variables, by their fixed text. */
   variables: Map<string, { names: readonly string[]; route: Route; next: Position }> | null;
@@ -18,9 +18,9 @@ interface Position {
 }
 
 /**
- * Within one method no two paths are equal, and none names a variable otherwise than another one at the same position.
+ * Checks that within one method no two paths are equal, and that variables at the same position have the same name.
  *
- * Codes: ROUTE_DUPLICATE, ROUTE_COLLISION, at the later one of the two. Yields after every route.
+ * Codes: ROUTE_DUPLICATE, ROUTE_COLLISION, at the later of the two routes. Yields after every route.
  */
 export function* checkCollisions(routes: readonly Route[], report: Report): Generator<undefined, void, undefined> {
   const roots = new Map<string, Position>();

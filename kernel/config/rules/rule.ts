@@ -2,10 +2,10 @@ import type { EndpointConfig, ServiceConfig } from '#contract';
 import type { KnownPlugins } from '../known-plugins.ts';
 import type { Report } from '../report.ts';
 
-/** What the document says at a pointer; undefined for a value that is inherited or a default. */
+/** Returns the value in the document at a pointer; undefined for a value that is inherited or a default. */
 export type Written = (pointer: string) => unknown;
 
-/** Looks at one endpoint, inherited values filled in. Pointers are by present names. */
+/** Checks one endpoint, with inherited values filled in. Pointers use current names. */
 export type EndpointRule = (
   endpoint: EndpointConfig,
   pointer: string,
@@ -15,7 +15,7 @@ export type EndpointRule = (
   known: KnownPlugins,
 ) => void;
 
-/** Looks at the whole service. */
+/** Checks the whole service. */
 export type ServiceRule = (service: ServiceConfig, report: Report, known: KnownPlugins) => void;
 
 /** A route in messages: `GET /users/{id}`. */
@@ -23,11 +23,11 @@ export function routeName(endpoint: { readonly method: string; readonly endpoint
   return `${endpoint.method} ${endpoint.endpoint}`;
 }
 
-/** Where an endpoint's field is written: in the endpoint, at the root it is inherited from, or nowhere. */
+/** Pointers to where an endpoint's field is written: in the endpoint, at the root it is inherited from, or nowhere. */
 export function placesOf(field: string, pointer: string, written: Written): readonly string[] {
   const place = [`${pointer}/${field}`, `/${field}`].find((candidate) => written(candidate) !== undefined);
   return place === undefined ? [] : [place];
 }
 
-/** The endpoint that takes whatever no other one matches. */
+/** The endpoint that handles all requests that no other endpoint matches. */
 export const CATCHALL = '/__catchall';

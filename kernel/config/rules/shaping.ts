@@ -4,11 +4,11 @@ import { isUnread } from '../known-plugins.ts';
 import type { Report } from '../report.ts';
 import { type EndpointRule, placesOf, type Written } from './rule.ts';
 
-/** What is done to a decoded answer. */
+/** Fields that shape a decoded response. */
 const FIELDS = ['target', 'allow', 'deny', 'mapping', 'group', 'is_collection'] as const;
 
 /**
- * What is to be done to a backend's answer is done.
+ * Checks that the settings that shape a backend's response have an effect.
  *
  * Codes: warnings SHAPE_UNREAD, SHAPE_ALLOW_DENY, SHAPE_EMPTY, SHAPE_MAPPING, SHAPE_PATH.
  */
@@ -37,7 +37,7 @@ export const shaping: EndpointRule = (endpoint, pointer, _service, report, writt
 
 const none: readonly string[] = Object.freeze([]);
 
-/** A key that a filter takes away gets no new name. */
+/** Warns of keys that are renamed after a filter has removed them. */
 function reportDropped(
   { allow = none, deny = none, is_collection: isList }: BackendConfig,
   mapping: NonNullable<BackendConfig['mapping']>,
@@ -55,7 +55,7 @@ function reportDropped(
   }
 }
 
-/** Where it is said that answers are not decoded. */
+/** Pointers to the setting that disables decoding of responses. */
 function unreadAt({ encoding }: BackendConfig, at: string, pointer: string, written: Written): readonly string[] {
   return written(`${at}/encoding`) === encoding ? [`${at}/encoding`] : placesOf('output_encoding', pointer, written);
 }
@@ -65,7 +65,7 @@ function isSet(value: BackendConfig[(typeof FIELDS)[number]]): boolean {
   return Boolean(value);
 }
 
-/** Dotted paths that are written as another language writes them. */
+/** Warns of paths written in the syntax of another language. */
 function reportPaths({ target, allow, deny, mapping }: BackendConfig, at: string, report: Report): void {
   if (!target && !allow && !deny && !mapping) return;
   const notify = (code: string, path: string, pointer: string) => {
@@ -84,7 +84,7 @@ function reportPaths({ target, allow, deny, mapping }: BackendConfig, at: string
   for (const key in mapping) notify('SHAPE_MAPPING', key, joinPointer(at, 'mapping', key));
 }
 
-/** What JSONPath, jq or a JSON pointer says, as keys with dots between them, up to the first list; undefined for other texts. */
+/** Converts JSONPath, jq or a JSON pointer to keys separated by dots, up to the first list; undefined for other texts. */
 function asDotted(path: string): string | undefined {
   if (!/^[$./]|\[/.test(path) || !/^\$(?:\.|\[)|^\.\w|^\/\w|\[(?:\d+|\*|'[^']*')\]/.test(path)) return undefined;
   const steps = path

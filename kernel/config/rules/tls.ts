@@ -4,8 +4,8 @@ import type { Report } from '../report.ts';
 import type { ServiceRule } from './rule.ts';
 
 /**
- * A server that speaks TLS has certificates with their keys, and versions and suites the runtime can do; what of its
- * settings does not work as it looks is told.
+ * Checks that a TLS server has certificates with their keys, and versions and cipher suites that the runtime supports;
+ * warns of settings without the expected effect.
  *
  * Codes: TLS_KEYS, TLS_VERSION, TLS_CIPHER; warnings TLS_H2C, TLS_CLIENTS_PUBLIC, TLS_OLD_SUITES.
  */
@@ -31,7 +31,7 @@ export const serverTls: ServiceRule = ({ tls, use_h2c: wantsH2c }, report) => {
 };
 
 /**
- * The same for TLS towards backends.
+ * Same checks for TLS to backends.
  *
  * Codes: CLIENT_TLS_VERSION, CLIENT_TLS_CIPHER; a warning CLIENT_TLS_CERTS.
  */

@@ -3,17 +3,17 @@ import type { Ajv, CodeOptions, FuncKeywordDefinition, ValidateFunction } from '
 import { type Choose, keywordsOf } from './keywords.ts';
 import type { JsonSchema } from './schema.ts';
 
-/** Ajv holds whatever it has compiled. Plugins of files come and go with their schemas, so it is renewed after so many. */
+/** Number of schemas compiled before ajv is replaced. It retains everything it has compiled, and schemas come and go with file plugins. */
 const COMPILED_BY_ONE = 64;
 
 const require = createRequire(import.meta.url);
 const current = new WeakMap<Choose, { readonly ajv: Ajv; left: number }>();
 
-/** Has ajv compile a schema, as `toJsonSchema` makes it. */
+/** Compiles a schema made by `toJsonSchema` with ajv. */
 export function ajvCheck(schema: JsonSchema, choose: Choose): ValidateFunction {
   let compiler = current.get(choose);
   if (!compiler || compiler.left === 0) {
-    // Optimizing what it generates takes longer than it saves: a configuration is checked seldom.
+    // Optimizing the generated code takes longer than it saves: configurations are checked rarely.
     compiler = { ajv: createAjv(keywordsOf(choose), { optimize: false }), left: COMPILED_BY_ONE };
     current.set(choose, compiler);
   }
@@ -21,7 +21,7 @@ export function ajvCheck(schema: JsonSchema, choose: Choose): ValidateFunction {
   return compiler.ajv.compile(schema);
 }
 
-/** An ajv as it is for configurations. Its package is loaded when the first is made: most starts need none. */
+/** Creates an ajv instance with the options for configurations. The package is loaded on first use: most starts do not need it. */
 export function createAjv(keywords: readonly FuncKeywordDefinition[], code: CodeOptions): Ajv {
   const { Ajv } = require('ajv') as typeof import('ajv');
   const ajv = new Ajv({
@@ -39,7 +39,7 @@ export function createAjv(keywords: readonly FuncKeywordDefinition[], code: Code
   return ajv;
 }
 
-/** Patterns are read as Unicode where they are valid so, else the older, laxer way. */
+/** Compiles a pattern in Unicode mode if it is valid there, otherwise in the older, more lenient mode. */
 export function regExp(pattern: string, flags: string): RegExp {
   try {
     return new RegExp(pattern, flags);

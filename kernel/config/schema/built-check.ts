@@ -6,7 +6,7 @@ import { builtChecks } from './built-checks.ts';
 import { type Choose, keywordsOf } from './keywords.ts';
 import type { JsonSchema } from './schema.ts';
 
-/** What the code of a check makes of the schema it was generated from, and of what it calls. */
+/** Generated code of a check: creates the check from the schema it was generated from and the functions it calls. */
 export type CheckCode = (
   schema: JsonSchema,
   keyword: (name: string, parentSchema: JsonSchema) => ValidateFunction,
@@ -15,14 +15,14 @@ export type CheckCode = (
 
 const require = createRequire(import.meta.url);
 
-/** The check that ajv generated when the package was built, from this very schema; undefined where there is none. */
+/** Check that ajv generated from this exact schema when the package was built; undefined if there is none. */
 export function builtCheck(schema: JsonSchema, choose: Choose): ValidateFunction | undefined {
   if (builtChecks.size === 0) return undefined;
   const digest = digestOf(schema);
   return builtChecks.has(digest) ? runCheckCode(require(`./checks/${digest}.cjs`), schema, choose) : undefined;
 }
 
-/** Makes a check of its code, with the schema it was generated from. */
+/** Creates a check from its code and the schema it was generated from. */
 export function runCheckCode(code: CheckCode, schema: JsonSchema, choose: Choose): ValidateFunction {
   const keywords = new Map(keywordsOf(choose).map((definition) => [definition.keyword, definition]));
   const prepare = (name: string, parentSchema: JsonSchema) =>
@@ -30,7 +30,7 @@ export function runCheckCode(code: CheckCode, schema: JsonSchema, choose: Choose
   return code(schema, prepare, regExp);
 }
 
-/** Of all that is in a schema but functions, which are only in what the keyword `choice` is given when it runs. */
+/** Digest of a schema without its functions, which are only passed to the keyword `choice` at run time. */
 export function digestOf(schema: JsonSchema): string {
   return createHash('sha1').update(JSON.stringify(schema)).digest('hex').slice(0, 16);
 }

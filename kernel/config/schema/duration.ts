@@ -1,12 +1,12 @@
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** Units below the millisecond are divided, not multiplied, so that round values stay exact. */
+/** Units per millisecond. Units below the millisecond are divided, not multiplied, so that round values stay exact. */
 const UNITS_A_MS: Readonly<Record<string, number>> = { ns: 1e6, us: 1e3, '\u00b5s': 1e3, '\u03bcs': 1e3 };
 
 /** The longest part of a duration, about 114 years. */
 export const LONGEST_DURATION = '999999h';
 
-/** Digits before the point in each unit, leading zeros not counted; any number with more of them is longer than that. */
+/** Maximum number of integer digits in each unit, without leading zeros; any longer number exceeds the maximum. */
 const DIGITS = { ns: 19, us: 16, '\u00b5s': 16, '\u03bcs': 16, ms: 13, s: 10, m: 8, h: 6 } as const;
 
 const UNIT = `(?:${Object.keys(DIGITS).join('|')})`;
@@ -18,14 +18,14 @@ const PART = `(?:${Object.entries(DIGITS)
   .map(([unit, digits]) => `(?:0*\\d{1,${digits}}(?:\\.\\d*)?|\\.\\d+)${unit}`)
   .join('|')})`;
 
-/** What a duration is written like: up to eight parts, each a number and a unit. */
+/** Syntax of a duration: up to eight parts, each a number and a unit. */
 export const DURATION_PATTERN = `^${PART}{1,8}$`;
 const form = new RegExp(DURATION_PATTERN);
 const shortSegments = new RegExp(`^${PART}+$`);
 
 /**
- * Reads a duration such as `2s`, `90us`, `1.5s` or `1h30m`.
- * @returns milliseconds, with a fraction below one; undefined when the text is no duration, or too long a one.
+ * Parses a duration such as `2s`, `90us`, `1.5s` or `1h30m`.
+ * @returns milliseconds, with a fraction below one; undefined if the text is not a duration, or is too long a duration.
  */
 export function readDuration(text: string): number | undefined {
   if (!form.test(text)) return undefined;
@@ -37,15 +37,15 @@ export function readDuration(text: string): number | undefined {
   return total;
 }
 
-/** True for a text that is written as a duration is, with a part that is too long. */
+/** True for a text with the syntax of a duration in which a part is too long. */
 export function isTooLong(text: string): boolean {
   return shape.test(text) && !shortSegments.test(text);
 }
 
 /**
- * Reads a duration such as `2s`, `90us`, `1.5s` or `1h30m`; a bare number is none.
+ * Parses a duration such as `2s`, `90us`, `1.5s` or `1h30m`; a bare number is not valid.
  * @returns milliseconds, with a fraction below one.
- * @throws RangeError when the text is no duration.
+ * @throws RangeError if the text is not a duration.
  */
 export function parseDuration(text: string): number {
   const milliseconds = readDuration(text);
@@ -56,7 +56,7 @@ export function parseDuration(text: string): number {
   return milliseconds;
 }
 
-/** From the longest: the first unit in which a duration is a whole number is taken. */
+/** Longest first: the first unit that gives a whole number is used. */
 const UNITS: readonly (readonly [name: string, milliseconds: number])[] = [
   ['h', 3_600_000],
   ['m', 60_000],
@@ -64,17 +64,17 @@ const UNITS: readonly (readonly [name: string, milliseconds: number])[] = [
   ['ms', 1],
 ];
 
-/** Units below the millisecond are multiplied, as they are divided when read. */
+/** Units below the millisecond are multiplied here, as parsing divides them. */
 const SHORT_UNITS: readonly (readonly [name: string, aMs: number])[] = [
   ['us', 1e3],
   ['ns', 1e6],
 ];
 const HOUR_MS = 3_600_000;
 
-/** Hours in one part of a duration. */
+/** Maximum hours in one part of a duration. */
 const MOST_HOURS = 999_999;
 
-/** A duration in milliseconds as a configuration says it, in one unit where that can be: `2s`, `1500ms`, `90us`. */
+/** Formats milliseconds as a duration for configurations, in a single unit if possible: `2s`, `1500ms`, `90us`. */
 export function printDuration(milliseconds: number): string {
   const printed = inOneUnit(milliseconds);
   if (milliseconds < HOUR_MS || readDuration(printed) !== undefined) return printed;

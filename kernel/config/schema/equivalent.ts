@@ -2,10 +2,10 @@ import type { Data } from '#contract';
 import { readDuration } from './duration.ts';
 
 /**
- * The value that is surely meant by one of the wrong type: 8080 for `"8080"`, a list for its only entry, `"48h"` for
+ * Value that was certainly meant by one of the wrong type: 8080 for `"8080"`, a list for its only entry, `"48h"` for
  * `"2 days"`.
- * @param items type of the entries where a list is wanted.
- * @returns undefined when nothing is as good as certain.
+ * @param items type of the entries if a list is expected.
+ * @returns undefined if no value is practically certain.
  */
 export function equivalent(type: string, value: unknown, items?: string): Data | undefined {
   if (type === 'duration' && value === 0) return '0s';
@@ -16,7 +16,7 @@ const readers: Readonly<Record<string, (text: string, items?: string) => Data | 
   integer: (text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : undefined),
   number: (text) => (/^-?\d{1,15}(?:\.\d{1,6})?$/.test(text) ? Number(text) : undefined),
   boolean: (text) => (text === 'true' || text === 'false' ? text === 'true' : undefined),
-  // A comma or a space may be meant to part several entries.
+  // A comma or a space may be intended to separate several entries.
   array: (text, items) => (items === 'string' && /^[^,;\s]+$/.test(text) ? [text] : undefined),
   duration: meantDuration,
 };
@@ -40,7 +40,7 @@ function meantDuration(text: string): string | undefined {
   return readDuration(meant) === undefined ? undefined : meant;
 }
 
-/** Where in a text the reading of a duration stops; the end is exclusive. */
+/** Range of a text at which parsing as a duration fails; the end is exclusive. */
 export function durationSlip(text: string): { readonly start: number; readonly end: number } {
   const [read] = /^(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h)(?![a-z]))*/i.exec(text)!;
   return { start: read.length === text.length ? 0 : read.length, end: text.length };

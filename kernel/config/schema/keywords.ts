@@ -5,26 +5,26 @@ import { escapePointer, fieldName } from '../../values/pointer.ts';
 import { readDuration } from './duration.ts';
 import { entryCount, type Problem, wrongType } from './problem.ts';
 
-/** How a keyword tells problems to whoever translates the validator's errors. */
+/** Parameters with which a keyword passes problems to the code that translates validator errors. */
 export interface ProblemParams {
   readonly problem: Problem;
 }
 
 type Check = (value: never, context: DataValidationCxt) => readonly Problem[] | undefined;
 
-/** Tries the branches of a choice on a value: the value one of them accepts, or the problems to report. */
+/** Tries the branches of a choice on a value: returns the value that one of them accepts, or the problems to report. */
 export type Choose = (
   branches: readonly Schema[],
   value: unknown,
   pointer: string,
 ) => { value: unknown } | { problems: readonly Problem[] };
 
-/** The keywords `toJsonSchema` uses beyond JSON Schema. */
+/** Keywords that `toJsonSchema` uses beyond JSON Schema. */
 export function keywordsOf(choose: Choose): readonly FuncKeywordDefinition[] {
   return [
-    // Without a type, so that it runs before defaults are filled in and sees the keys that were written.
+    // Has no type, so that it runs before defaults are filled in and sees only keys that were written.
     keyword('closed', closed, {}),
-    // Behind it, so that comments do not count, and without a type for the same reason.
+    // Runs after `closed`, so that comments do not count, and has no type for the same reason.
     keyword('entries', entries, {}),
     keyword('exactlyOneOf', exactlyOneOf, { type: 'object' }),
     keyword('map', () => isMap, { type: 'object' }),
@@ -45,7 +45,7 @@ export function keywordsOf(choose: Choose): readonly FuncKeywordDefinition[] {
 
 type Recursive = Extract<Schema, { readonly type: 'recursive' }>;
 
-/** A schema that holds itself is a choice of one, looked at when a value gets there. */
+/** A recursive schema is a choice with one branch, resolved when a value reaches it. */
 function branchesOf(branches: readonly Schema[] | Recursive): readonly Schema[] {
   return 'schema' in branches ? [branches.schema()] : branches;
 }
@@ -79,7 +79,7 @@ function keyword(
 /** Maximum number of unknown keys reported per object: each is compared with all known keys. */
 const MAX_UNKNOWN = 200;
 
-/** Refuses unknown keys and takes comment keys away. */
+/** Rejects unknown keys and removes comment keys. */
 function closed(parentSchema: Readonly<Record<string, unknown>>): Check {
   const known = new Set(Object.keys(parentSchema['properties'] as object));
   const isOpen = parentSchema['additionalProperties'] !== undefined;
@@ -99,7 +99,7 @@ function closed(parentSchema: Readonly<Record<string, unknown>>): Check {
   };
 }
 
-/** How many keys must and may be written. */
+/** Checks the number of keys that were written. */
 function entries(_schema: Readonly<Record<string, unknown>>, limits: unknown): Check {
   const { minProperties = 0, maxProperties = Number.POSITIVE_INFINITY } = limits as {
     readonly minProperties?: number;
@@ -115,7 +115,7 @@ function entries(_schema: Readonly<Record<string, unknown>>, limits: unknown): C
   };
 }
 
-/** Of every group of fields exactly one must be written. */
+/** Requires exactly one field of every group. */
 function exactlyOneOf(_schema: Readonly<Record<string, unknown>>, groups: unknown): Check {
   return (value: DataObject, { instancePath }) =>
     (groups as readonly (readonly string[])[]).flatMap((group): readonly Problem[] => {
@@ -153,22 +153,22 @@ function unknownKey(parent: string, key: string, known: ReadonlySet<string>, hol
   };
 }
 
-/** To the validator an exact number is an object; to an operator it is not. */
+/** An exact number is an object to the validator, but not to an operator. */
 const isMap: Check = (value: unknown, { instancePath }) =>
   JSON.isRawJSON(value) ? [wrongType(instancePath, 'object', value)] : undefined;
 
-/** Turns `"2s"` into 2000, and what is no duration into 0. */
+/** Converts `"2s"` to 2000, and anything that is not a duration to 0. */
 function duration(parentSchema: Readonly<Record<string, unknown>>): Check {
   const isSecret = parentSchema['secret'] === true;
   return (value: unknown, context) => {
     const milliseconds = typeof value === 'string' ? readDuration(value) : undefined;
-    // Zero is as good as not set: what follows from the mistake is not told too.
+    // Zero counts as unset, so the error causes no follow-up errors.
     (context.parentData as DataObject)[context.parentDataProperty] = milliseconds ?? 0;
     return milliseconds === undefined ? [wrongType(context.instancePath, 'duration', value, isSecret)] : undefined;
   };
 }
 
-/** Refuses items that stand twice, in time that grows with the length of the list. */
+/** Rejects duplicate items, in time proportional to the length of the list. */
 const distinct: Check = (value: readonly unknown[], { instancePath }) => {
   if (value.length < 2) return undefined;
   const seen = new Map<string, number>();
@@ -191,7 +191,7 @@ const distinct: Check = (value: readonly unknown[], { instancePath }) => {
   return problems;
 };
 
-/** JSON text with keys in order, so that equal values give equal texts. */
+/** JSON text with sorted keys, so that equal values give equal texts. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => {
     if (typeof inner !== 'object' || inner === null || Array.isArray(inner) || JSON.isRawJSON(inner)) return inner;

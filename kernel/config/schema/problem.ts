@@ -4,7 +4,7 @@ import { includeHint } from '../syntax/template.ts';
 import { isTooLong, LONGEST_DURATION } from './duration.ts';
 import { durationSlip, equivalent } from './equivalent.ts';
 
-/** A mistake found by a keyword, before it becomes a `ConfigError`. Pointers are relative to the validated value. */
+/** An error found by a keyword, before it becomes a `ConfigError`. Pointers are relative to the validated value. */
 export interface Problem extends Omit<ConfigErrorOptions, 'cause'> {
   readonly code: string;
   readonly pointer: string;
@@ -22,12 +22,12 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   any: 'any value',
 };
 
-/** The type of a schema in an operator's words, with its article. */
+/** User-facing name of a schema type, with its article. */
 export function typeName(type: string): string {
   return TYPE_NAMES[type] ?? type;
 }
 
-/** A value as it can stand in a message: short, and only its kind when it is a secret. */
+/** Short form of a value for messages; only its type if it is a secret. */
 export function showValue(value: unknown, isSecret = false): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
@@ -42,8 +42,8 @@ export function showValue(value: unknown, isSecret = false): string {
 const MAX_SHOWN = 80;
 
 /**
- * A value of the wrong type.
- * @param items type of the entries where a list is wanted.
+ * Problem for a value of the wrong type.
+ * @param items type of the entries if a list is expected.
  */
 export function wrongType(pointer: string, type: string, value: unknown, isSecret = false, items?: string): Problem {
   const isDuration = type === 'duration';
@@ -67,7 +67,7 @@ function betterValue(type: string, value: unknown, items: string | undefined): P
   return hint === undefined ? {} : { hint };
 }
 
-/** What to write instead where it takes a choice. */
+/** Hints for cases that need a choice by the author. */
 const hints: Readonly<Record<string, (value: unknown, items: string | undefined) => string | undefined>> = {
   duration: (value) =>
     /^(?:string|number)$/.test(typeof value) && /^\d{1,9}$/.test(`${value}`)
@@ -82,13 +82,13 @@ const hints: Readonly<Record<string, (value: unknown, items: string | undefined)
   array: (value, items) => {
     if (items === 'string' && typeof value === 'string') return 'a list with one entry for each';
     if (isObject(value) && Object.hasOwn(value, '$ref')) return includeHint('$ref', value['$ref']);
-    // Paths as keys are another way to write things than a missing bracket.
+    // Keys that are paths indicate another notation, not a missing bracket.
     const [first] = isObject(value) ? Object.keys(value) : [];
     return items === 'object' && first !== undefined && !first.startsWith('/') ? 'wrap it in [ ]' : undefined;
   },
 };
 
-/** As in `1 entry`. */
+/** Formats a count, as in `1 entry`. */
 export function entryCount(entries: number): string {
   return entries === 1 ? '1 entry' : `${entries} entries`;
 }

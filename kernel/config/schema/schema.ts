@@ -4,23 +4,23 @@ import { DURATION_PATTERN } from './duration.ts';
 /** JSON Schema, draft 07. */
 export type JsonSchema = Record<string, unknown>;
 
-/** Keys of closed objects that start so are comments, unless they are fields. */
+/** Keys of closed objects with these prefixes are comments, unless they are fields. */
 const COMMENT_PATTERN = '^[@$_#]';
 
-/** Said of every duration, after its own description. */
+/** Appended to the description of every duration. */
 export const DURATION_WORDS = 'Duration: a number and a unit (ns, us, µs, ms, s, m, h).';
 
 /**
- * The schema as the validator takes it: JSON Schema plus the keywords of `keywords.ts` (`closed`, `entries`, `map`,
- * `duration`, `distinct`, `choice`, `secret`).
+ * Converts a schema to the validator's form: JSON Schema plus the keywords of `keywords.ts` (`closed`, `entries`,
+ * `map`, `duration`, `distinct`, `choice`, `secret`).
  */
 export function toJsonSchema(schema: Schema): object {
   return forValidator(schema, false);
 }
 
 /**
- * The schema as editors and other tools take it: plain JSON Schema, draft 07, without `$schema`, so that it can stand
- * inside another one. Fields without a title get one made of their name.
+ * Converts a schema to the form for editors and other tools: plain JSON Schema, draft 07, without `$schema`, so that it
+ * can be embedded in another one. Fields without a title get one derived from their name.
  */
 export function toPublicSchema(schema: Schema): JsonSchema {
   return { ...describedSchema(schema), ...schema.published };
@@ -67,13 +67,13 @@ function describedSchema(schema: Schema): JsonSchema {
   }
 }
 
-/** Whole numbers beyond are not exact. */
+/** Integers beyond this range are not exact. */
 const wholeNumbers = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
 
-/** Where the schemas are that others refer to. */
+/** Location of referenced schemas. */
 export const DEFINITIONS = '#/definitions/';
 
-/** The schemas that a schema refers to, by their names: those that hold themselves. */
+/** Schemas that a schema refers to, by name: the recursive ones. */
 export function recursiveSchemas(schema: Schema, results = new Map<string, Schema>()): Map<string, Schema> {
   if ('type' in schema && schema.type === 'recursive') {
     if (results.has(schema.name)) return results;
@@ -85,7 +85,7 @@ export function recursiveSchemas(schema: Schema, results = new Map<string, Schem
   return results;
 }
 
-/** The schemas of the parts of a value. */
+/** Schemas of the parts of a value. */
 export function innerSchemas(schema: Schema): readonly Schema[] {
   if ('anyOf' in schema) return schema.anyOf;
   if (schema.type === 'array') return [schema.items];
@@ -95,18 +95,18 @@ export function innerSchemas(schema: Schema): readonly Schema[] {
 
 function exactlyOne(groups: readonly (readonly string[])[] | undefined): JsonSchema {
   if (!groups) return {};
-  // Strict validators want a required field declared beside the demand.
+  // Strict validators require a required field to be declared beside `required`.
   const demand = (field: string) => ({ properties: { [field]: {} }, required: [field] });
   return { allOf: groups.map((group) => ({ oneOf: group.map(demand) })) };
 }
 
-/** An object of these fields, with comments beside them and nothing else. */
+/** An object with these fields and comments, and nothing else. */
 export function closedObject(properties: JsonSchema): JsonSchema {
   const fields = Object.entries(properties);
   const isComment = ([key]: [string, unknown]) => new RegExp(COMMENT_PATTERN).test(key);
   return {
     properties: Object.fromEntries(fields.filter((field) => !isComment(field))),
-    // Strict validators refuse a field that a pattern matches too: such a field is a pattern of its own.
+    // Strict validators reject a field that also matches a pattern: such a field gets a pattern of its own.
     patternProperties: {
       ...Object.fromEntries(fields.filter(isComment).map(([key, field]) => [`^${key.replace('$', '\\$')}$`, field])),
       [COMMENT_PATTERN]: true,
@@ -120,7 +120,7 @@ function toPublicField(schema: Schema, key: string): JsonSchema {
   return { title: words.charAt(0).toUpperCase() + words.slice(1), ...toPublicSchema(schema) };
 }
 
-/** @param isField the value of a key of a closed object: only there a default can be filled in. */
+/** @param isField the value belongs to a key of a closed object: defaults can only be filled in there. */
 function forValidator(schema: Schema, isField: boolean): JsonSchema {
   const shared = present({ secret: schema.secret, examples: schema.examples });
   if (isField && schema.default !== undefined) shared['default'] = schema.default;
@@ -172,7 +172,7 @@ const LIMITS = [
   'maxProperties',
 ] as const;
 
-/** The keywords that mean the same in JSON Schema. */
+/** Keywords with the same meaning in JSON Schema. */
 function limits(schema: Schema): JsonSchema {
   return Object.fromEntries(Object.entries(schema).filter(([key]) => (LIMITS as readonly string[]).includes(key)));
 }

@@ -11,7 +11,7 @@ import type { Written } from '../rules/rule.ts';
 import { unusedOptions } from './unused-options.ts';
 import { compileSchema } from './validate.ts';
 
-/** Codes of mistakes after which an object still has the shape its rules expect. */
+/** Codes of errors that leave an object with the shape that its rules expect. */
 const HARMLESS: ReadonlySet<string> = new Set([
   'SCHEMA_UNKNOWN_KEY',
   'SCHEMA_UNKNOWN_KEYS',
@@ -23,9 +23,9 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'CONFIG_NOT_SUPPORTED',
 ]);
 
-/** What the schemas say of a document; pointers by its present names. */
+/** Result of checking a document against the schemas; pointers use current names. */
 export interface Structure {
-  /** False when the value there, or one in it, does not have the shape its rules expect. */
+  /** False if the value, or one in it, does not have the shape that its rules expect. */
   isSound(pointer: string): boolean;
 }
 
@@ -34,10 +34,10 @@ interface ObjectSchema {
 }
 
 /**
- * Checks a document of version 3 against the kernel's schemas, fills in defaults and reads durations. Changes the
- * document: afterwards the root and the router are as their types say, with the default where what is written is not; of
- * the endpoints only the sound ones are. Yields after every endpoint: the validator copies the errors that it has so far
- * with each one that it adds, so thousands of endpoints in one call would take quadratic time.
+ * Checks a document of version 3 against the kernel's schemas, fills in defaults and parses durations. Modifies the
+ * document: afterwards the root and the router match their types, with defaults in place of invalid values; of the
+ * endpoints, only the sound ones do. Yields after every endpoint: the validator copies its previous errors for each one
+ * that it adds, so thousands of endpoints in one call would take quadratic time.
  *
  * Codes: those of the validator, CONFIG_NOT_SUPPORTED, ROUTE_NO_BACKEND.
  */
@@ -83,7 +83,7 @@ export function* checkStructure(
   return { isSound };
 }
 
-/** Puts the default in the place of every field that is not sound, so that everything else can be checked. */
+/** Replaces every invalid field with its default, so that everything else can be checked. */
 function settle(
   object: DataObject,
   { properties }: ObjectSchema,
@@ -101,7 +101,7 @@ function markUnsound(unsound: Set<string>, pointer: string): void {
   for (let at = pointer; at !== ''; at = parentPointer(at)) unsound.add(at);
 }
 
-/** Puts an error of the schema in the words of the field. @returns undefined when a rule says it better, or none is. */
+/** Rewords a schema error for the field. @returns undefined if a rule reports it better, or if it is not an error. */
 function restate(
   error: ConfigError,
   document: DataObject,
@@ -148,7 +148,7 @@ function restateUnknown(
   return renamedField(error, key, kind, status.renamed, written);
 }
 
-/** A key that no field of its object is meant by: one of another object, or a component. */
+/** Rewords an unknown key that is not a misspelled field of its object: a field of another object, or a component. */
 function misplaced(error: ConfigError, key: string, kind: Kind, { compatibility }: KnownPlugins): ConfigError {
   if (error.fix) return error;
   const place = placeOf(key, kind);

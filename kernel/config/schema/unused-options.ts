@@ -5,10 +5,10 @@ import { innerSchemas } from './schema.ts';
 import { compileSchema } from './validate.ts';
 
 /**
- * Fields that are written and have no effect, as the schema says.
+ * Finds fields that are set but have no effect according to the schema.
  *
  * Code: a warning, OPTION_UNUSED.
- * @param settings as they are written. @param pointer of them.
+ * @param settings as written. @param pointer to the settings.
  */
 export function unusedOptions(schema: Schema, settings: Data, pointer: string): ConfigError[] {
   if (!hasUnused(schema)) return [];
@@ -38,7 +38,7 @@ function ofField(schema: Schema, key: string, value: Data, pointer: string): Con
 
 const known = new WeakMap<Schema, boolean>();
 
-/** True when a field of the schema has no effect; looked for once a schema. */
+/** True if a field of the schema can be without effect; computed once per schema. */
 function hasUnused(schema: Schema): boolean {
   let hasOne = known.get(schema);
   if (hasOne === undefined) {

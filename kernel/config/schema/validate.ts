@@ -9,38 +9,38 @@ import type { Choose, ProblemParams } from './keywords.ts';
 import { entryCount, type Problem, showValue, typeName, wrongType } from './problem.ts';
 import { type JsonSchema, toJsonSchema } from './schema.ts';
 
-/** What a validator says of a value. */
+/** Result of validating a value. */
 export interface Evaluation {
   readonly value: unknown;
   readonly errors: ConfigError[];
-  /** Pointers of objects without a key they must have; the errors may tell only how that key is misspelled. */
+  /** Pointers of objects without a required key; the errors may report only that the key is misspelled. */
   readonly lacking: readonly string[];
 }
 
 /**
- * Checks a value and returns it with defaults filled in, durations as milliseconds and comment keys gone. The value
- * given may be changed. With errors, what comes back is not to be used.
+ * Checks a value and returns it with defaults filled in, durations as milliseconds and comment keys removed. The given
+ * value may be modified. If there are errors, the returned value must not be used.
  *
- * Codes: SCHEMA_TYPE, SCHEMA_ENUM, SCHEMA_REQUIRED, SCHEMA_UNKNOWN_KEY, SCHEMA_PATTERN, SCHEMA_RANGE,
- * SCHEMA_DUPLICATE, SCHEMA_CHOICE, SCHEMA_EXACTLY_ONE, DURATION_INVALID.
+ * Codes: SCHEMA_TYPE, SCHEMA_ENUM, SCHEMA_REQUIRED, SCHEMA_UNKNOWN_KEY, SCHEMA_PATTERN, SCHEMA_RANGE, SCHEMA_DUPLICATE,
+ * SCHEMA_CHOICE, SCHEMA_EXACTLY_ONE, DURATION_INVALID.
  */
 export type Validate = (value: unknown, pointer: string) => Evaluation;
 
-/** Key under which the validator holds the value; no message shows it. */
+/** Key under which the validator holds the value; never shown in messages. */
 const SELF = '\0';
 
-/** Makes the check of a value that stands in a field of its own, so that a default at the top has a place to be written to. */
+/** Creates the check of a value that is wrapped in a field, so that a default at the top level can be assigned. */
 export type MakeCheck = (schema: JsonSchema, choose: Choose) => ValidateFunction;
 
-/** The validator of a schema; made at its first use, once for every schema object. */
+/** Validator of a schema; created on first use, once per schema object. */
 export const compileSchema = schemaCompiler((schema, choose) => builtCheck(schema, choose) ?? ajvCheck(schema, choose));
 
-/** The schema of the field that the value of a schema stands in. */
+/** Schema of the object that wraps the value. */
 export function holderSchema(schema: Schema): JsonSchema {
   return { type: 'object', properties: { [SELF]: toJsonSchema(schema) } };
 }
 
-/** What compiles schemas over checks that are made so. */
+/** Creates a schema compiler that uses the given check factory. */
 export function schemaCompiler(makeCheck: MakeCheck): (schema: Schema) => Validate {
   const compiled = new WeakMap<object, Validate>();
   const compile = (schema: Schema): Validate => {
@@ -75,7 +75,7 @@ function validatorOf(makeCheck: () => ValidateFunction): Validate {
   };
 }
 
-/** Leaves out that a key is missing where another one is told to be a misspelling of it. */
+/** Drops errors about a missing key if another key is reported as a misspelling of it. */
 function withoutEchoes(faults: readonly ErrorObject[]): readonly ErrorObject[] {
   const meant = new Set<string>();
   for (const { params } of faults) {
@@ -87,12 +87,12 @@ function withoutEchoes(faults: readonly ErrorObject[]): readonly ErrorObject[] {
   return meant.size === 0 ? faults : faults.filter((fault) => !isEcho(fault));
 }
 
-/** @param inner pointer from the holder on. */
+/** @param inner pointer relative to the holder. */
 function placed(inner: string, pointer: string): string {
   return pointer + inner.slice(SELF.length + 1);
 }
 
-/** Gives the value itself the name its pointer ends with. */
+/** Refers to the value itself by the last step of its pointer. */
 function reword(message: string, pointer: string): string {
   if (!message.includes(SELF)) return message;
   return pointer === ''
@@ -100,7 +100,7 @@ function reword(message: string, pointer: string): string {
     : message.replace(SELF, fieldName(pointer));
 }
 
-/** @returns undefined when the error is none after all, or says again what another error says. */
+/** @returns undefined if the error is not one after all, or repeats another error. */
 function translate(error: ErrorObject, holder: DataObject): Problem | undefined {
   if (error.params && 'problem' in error.params) return (error.params as ProblemParams).problem;
   const { keyword, instancePath: pointer, data } = error;
@@ -145,7 +145,7 @@ function translate(error: ErrorObject, holder: DataObject): Problem | undefined 
   }
 }
 
-/** A key that is missing where any key may stand, under a name that is nearly its own. */
+/** Error for a missing key whose misspelling was accepted because any key is allowed there. */
 function misspelling(missing: string, { data, instancePath, parentSchema }: ErrorObject): Partial<Problem> {
   const { additionalProperties: isOpen, properties = {} } = parentSchema as {
     readonly additionalProperties?: unknown;
@@ -181,14 +181,14 @@ function wrongChoice({ instancePath: pointer, schema, data }: ErrorObject, isSec
   };
 }
 
-/** A number where one of several words is wanted may be the number in one of them. */
+/** Adds the choice that contains the given number, if a word is expected. */
 function withChoice(problem: Problem, { data, parentSchema }: ErrorObject): Problem {
   const { enum: choices = [] } = (parentSchema ?? {}) as { enum?: readonly unknown[] };
   const near = typeof data === 'number' ? meantChoice(String(data), choices.map(String)) : undefined;
   return near ? { ...problem, hint: near.name } : problem;
 }
 
-/** The choice that is near, or the only one that ends with the same letters and digits: `TLS12` for `TLSv1.2` or `1.2`. */
+/** The closest choice, or the only one that ends with the same letters and digits: `TLS12` for `TLSv1.2` or `1.2`. */
 function meantChoice(text: string, choices: readonly string[]): Near | undefined {
   const near = findNear(text, choices) ?? findNear(text.replace(/[^a-z\d]/gi, ''), choices);
   if (near) return near;
@@ -204,7 +204,7 @@ interface NumberLimits {
   readonly maximum?: number;
 }
 
-/** A number with more digits than JavaScript keeps is still a number where the schema wants one. */
+/** Accepts numbers with more digits than JavaScript preserves wherever the schema expects a number. */
 function takeExactNumber(error: ErrorObject, holder: DataObject): Problem | undefined {
   const limits = error.parentSchema as NumberLimits;
   const type = String(error.schema);
@@ -227,7 +227,7 @@ function takeExactNumber(error: ErrorObject, holder: DataObject): Problem | unde
   return undefined;
 }
 
-/** Takes the first branch that accepts a copy of the value; else reports the branch that came nearest. */
+/** Uses the first branch that accepts a copy of the value; otherwise reports the branch that came closest. */
 function chooseBranch(
   branches: readonly Schema[],
   value: unknown,
