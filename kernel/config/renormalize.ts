@@ -97,7 +97,7 @@ function joined(before: ServiceConfig, partial: ServiceConfig, positions: Positi
   return Object.freeze({ ...before, endpoints: Object.freeze(endpoints) });
 }
 
-/** True if endpoints were added and removed with the same methods and paths. */
+/** True if the added endpoints have the same methods and paths as the removed ones. */
 function haveSamePaths(before: ServiceConfig, config: ServiceConfig, positions: Positions): boolean {
   if (before.endpoints.length !== config.endpoints.length) return false;
   const nameOf = ({ method, endpoint }: EndpointConfig): string => `${method} ${endpoint}`;

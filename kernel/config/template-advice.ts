@@ -1,6 +1,6 @@
 import type { Document } from './syntax/load.ts';
 
-/** `sluice migrate` rewrites plain files only; what it offers there is written by hand in a template. */
+/** `sluice migrate` rewrites plain files only; in a template, the changes it offers are made by hand. */
 const advice: readonly (readonly [offer: string, byHand: string])[] = [
   ['sluice migrate renames it', 'rename it in the template'],
   ['sluice migrate moves it', 'move it in the template'],
@@ -11,7 +11,7 @@ const advice: readonly (readonly [offer: string, byHand: string])[] = [
   ],
 ];
 
-/** The text of a finding in the words for its document: of a template, without offers that do not hold for it. */
+/** Adapts the text of a finding to its document: for a template, replaces offers that do not apply. */
 export function advised<T extends string | undefined>(document: Document | null, text: T): T {
   const found = document?.rendering && text && advice.find(([offer]) => text.includes(offer));
   return found ? (text!.replace(found[0], found[1]) as T) : text;

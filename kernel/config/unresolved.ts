@@ -7,12 +7,12 @@ import { fillingHint, includeHint } from './syntax/template.ts';
 
 const VARIABLE = '\\$\\{[A-Za-z_]\\w*(?::?[-=?+][^{}]*)?\\}|\\$[A-Z][A-Z\\d_]+\\b';
 const anywhere = new RegExp(`${VARIABLE}|\\{\\{-?\\s*(?:[.$]|[a-z]\\w*\\s)[^{}]*\\}\\}`);
-/** In components a part of a text may well look so: scripts, patterns and templates of their own stand there. */
+/** In components, part of a text may look like a variable: it can contain scripts, patterns and templates of its own. */
 const alone = new RegExp(`^(?:${VARIABLE}|\\{\\{-?\\s*env\\s[^{}]*\\}\\})$`);
 
-/** Keys that other tools replace by another file or another part of the document. */
+/** Keys that other tools replace with another file or another part of the document. */
 const directive = /^[@$_#](?:ref|include|import|extends)$/i;
-/** In components a reference may be part of a document of its own. */
+/** In components, a reference may be part of an embedded document. */
 const elsewhere = /^#|:\/\//;
 
 const comment = /^[@$_#]/;
@@ -20,8 +20,8 @@ const comment = /^[@$_#]/;
 type Path = (string | number)[];
 
 /**
- * What something was meant to resolve before the document was read, and nothing has: variables, templates and includes.
- * Free-form data is not looked at.
+ * Finds variables, templates and includes that should have been resolved before the document was read. Free-form data
+ * is not searched.
  *
  * Codes: warnings CONFIG_VARIABLE, CONFIG_INCLUDE.
  */
@@ -75,7 +75,7 @@ function included(key: string, reference: string, pointer: string): ConfigError 
   return new ConfigError('CONFIG_INCLUDE', pointer, message, { hint: includeHint(key, reference) });
 }
 
-/** A mistake where something is not filled in comes from that: it takes its hint. */
+/** An unresolved variable causes follow-up errors; they reuse its hint. */
 export function withUnresolved(errors: ConfigError[], unresolved: readonly ConfigError[]): ConfigError[] {
   if (unresolved.length === 0) return errors;
   const hints = new Map(unresolved.map(({ pointer, hint }) => [pointer, hint]));

@@ -21,7 +21,7 @@ export const endpointTimeouts: EndpointRule = (endpoint, pointer, { write_timeou
   });
 };
 
-/** Limits for connecting and waiting, which may exceed the longest endpoint timeout. */
+/** Limits for connecting and waiting, which have no effect beyond the longest endpoint timeout. */
 const PARTS = ['dialer_timeout', 'response_header_timeout'] as const;
 
 /**

@@ -1,14 +1,14 @@
-/** Shorter texts are too common to be masked wherever they stand. */
+/** Minimum length of masked values: shorter texts are too common to be masked everywhere. */
 const SHORTEST = 4;
 
-/** Values that are remembered: those read last. */
+/** Maximum number of remembered values; the most recent ones are kept. */
 const MOST = 1000;
 
 const values = new Set<string>();
 
 /**
- * Remembers a value that was read from the environment or from a file of secrets: it is masked wherever configuration is
- * shown. It is for the process, as its environment is.
+ * Remembers a value that was read from the environment or from a file of secrets, so that it is masked wherever the
+ * configuration is shown. Applies to the whole process, like its environment.
  */
 export function rememberSecret(value: string): void {
   if (value.length < SHORTEST) return;
@@ -17,7 +17,7 @@ export function rememberSecret(value: string): void {
   if (values.size > MOST) values.delete(values.values().next().value!);
 }
 
-/** Whether a text is such a value, or has one of some length in it. */
+/** True if a text is such a value, or contains a sufficiently long one. */
 export function holdsReadSecret(text: string): boolean {
   if (values.size === 0) return false;
   if (values.has(text)) return true;
@@ -25,7 +25,7 @@ export function holdsReadSecret(text: string): boolean {
   return false;
 }
 
-/** Masks every such value in a text. */
+/** Masks all such values in a text. */
 export function maskReadSecrets(text: string, mask: string): string {
   if (values.has(text)) return mask;
   let masked = text;

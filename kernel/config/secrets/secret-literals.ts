@@ -8,24 +8,21 @@ import { compileSchema } from '../schema/validate.ts';
 import type { TextRange } from '../syntax/position.ts';
 import { holdsSecret, isAddress, isReference, passwordIn, privateKeyIn } from './secret-words.ts';
 
-/** A secret that is written into a configuration as it is. */
+/** A secret written into a configuration in clear text. */
 export interface SecretLiteral {
   readonly pointer: string;
-  /** What it is, without showing it. */
+  /** Kind of secret, without its value. */
   readonly what: string;
-  /** The part of the text that is secret; all of it when absent. */
+  /** Secret part of the text; the whole text if absent. */
   readonly within?: TextRange | undefined;
 }
 
 type Path = (string | number)[];
 
-/** Which fields of a component hold secrets, by their paths in it. */
+/** Tells which fields of a component hold secrets, by their paths in it. */
 type HoldsSecret = (path: Path) => boolean;
 
-/**
- * Every secret in clear of a configuration: passwords and tokens of components, passwords in
- * addresses, private keys.
- */
+/** All clear-text secrets in a configuration: passwords and tokens of components, passwords in URLs, private keys. */
 export function secretLiterals(configuration: object, known: KnownPlugins): SecretLiteral[] {
   const results: SecretLiteral[] = [];
   const path: Path = [];
@@ -49,7 +46,7 @@ export function secretLiterals(configuration: object, known: KnownPlugins): Secr
       path.pop();
     }
   };
-  /** @param holds null outside of components, where no name tells. */
+  /** @param holds null outside components, where names do not indicate secrets. */
   const visit = (value: Data, holds: HoldsSecret | null): void => {
     if (typeof value === 'string') {
       const literal = literalOf(value, path.at(-1), holds?.(path) ?? false);
@@ -79,9 +76,9 @@ function literalOf(
 }
 
 /**
- * Secrets in clear that only a component's schema tells of: fields marked as `secret` whose names say nothing. An address
- * without password is none.
- * @param pointer of the component.
+ * Clear-text secrets that only a component's schema reveals: fields marked as `secret` whose names do not indicate one.
+ * A URL without a password is not a secret.
+ * @param pointer to the component.
  */
 export function markedLiterals(schema: Schema, settings: Data, pointer: string): SecretLiteral[] {
   const results: SecretLiteral[] = [];
@@ -101,14 +98,14 @@ export function markedLiterals(schema: Schema, settings: Data, pointer: string):
   return results;
 }
 
-/** Of several forms of a component the one it is written in: a key that is kept as a hash is no secret. */
+/** Selects the form in which a component is written: a key stored as a hash is not a secret. */
 function formOf(schema: Schema, settings: Data): Schema {
   if (!('anyOf' in schema)) return schema;
   const isWrittenSo = (form: Schema) => compileSchema(form)(cloneData(settings), '').errors.length === 0;
   return schema.anyOf.find(isWrittenSo) ?? schema;
 }
 
-/** True when the schema says of a value, or of what holds it, that it is a secret. @param steps that lead to the value. */
+/** True if the schema marks a value, or an object that contains it, as secret. @param steps path to the value. */
 export function isMarked(schema: Schema, steps: readonly string[]): boolean {
   if (schema.secret) return true;
   if ('anyOf' in schema) return schema.anyOf.some((branch) => isMarked(branch, steps));
@@ -127,7 +124,7 @@ function innerOf(schema: Exclude<Schema, { anyOf: unknown }>, step: string): Sch
 
 const marks = new WeakMap<Schema, boolean>();
 
-/** True when a schema marks anything; looked for once a schema. */
+/** True if a schema marks any secret; computed once per schema. */
 function hasMarks(schema: Schema): boolean {
   let hasOne = marks.get(schema);
   if (hasOne === undefined) {
@@ -140,7 +137,7 @@ function hasMarks(schema: Schema): boolean {
 }
 
 /**
- * Secrets are not written into the file. No message shows one.
+ * Warns of secrets written into the file. Messages never show them.
  *
  * Code: a warning, SECRET_LITERAL.
  */
@@ -148,7 +145,7 @@ export function checkSecrets(document: DataObject, known: KnownPlugins, report: 
   for (const literal of secretLiterals(document, known)) report.warnings.push(secretWarning(literal));
 }
 
-/** The warning of a secret in clear. */
+/** Warning for a clear-text secret. */
 export function secretWarning({ pointer, what, within }: SecretLiteral): ConfigError {
   return new ConfigError('SECRET_LITERAL', pointer, `${what} is stored in plain text`, {
     within,

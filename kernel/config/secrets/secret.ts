@@ -6,8 +6,9 @@ import { isPathOfSecret, isSecretText, maskText, mayHoldSecret } from './secret-
 export type IsSecret = (pointer: string, value: unknown, holder?: unknown) => boolean;
 
 /**
- * True when the value at a pointer is a secret: its name, or that of a field that holds it, says so, or what it holds.
- * The names of components say nothing. Lists and objects may hold secrets but are none, nor is the path of a file.
+ * True if the value at a pointer is a secret, judging by its name, the name of the field that contains it, or its
+ * content. Names of components are not considered. Lists and objects may contain secrets but are not secrets
+ * themselves; neither are file paths.
  */
 export function isSecret(pointer: string, value: unknown, holder?: unknown): boolean {
   if (!canBeSecret(value)) return false;
@@ -24,7 +25,7 @@ function isOfCredential(steps: readonly string[], holder: unknown): boolean {
   return typeof name === 'string' && mayHoldSecret(name);
 }
 
-/** True for what can be a secret at all. */
+/** True for values that can be secrets. */
 export function canBeSecret(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'number' || JSON.isRawJSON(value);
 }
@@ -33,13 +34,13 @@ function isSecretPlace(steps: readonly string[]): boolean {
   return isApiKey(steps) || steps.some((step, index) => steps[index - 1] !== 'extra_config' && mayHoldSecret(step));
 }
 
-/** No name tells an API key, only the list it stands in. */
+/** API keys are recognized only by the list that contains them, not by name. */
 function isApiKey(steps: readonly (string | number)[]): boolean {
   const [list, index = '', name] = steps.slice(-3);
   return list === 'keys' && name === 'key' && /^\d+$/.test(String(index));
 }
 
-/** The pointers of all secrets in a document. */
+/** Pointers of all secrets in a document. */
 export function secretPointers(data: unknown, hides: IsSecret = isSecret): string[] {
   const results: string[] = [];
   const visit = (value: unknown, pointer: string, holder?: unknown): void => {
@@ -51,10 +52,10 @@ export function secretPointers(data: unknown, hides: IsSecret = isSecret): strin
   return results;
 }
 
-/** What stands where a secret is. */
+/** Replacement for a secret. */
 const MASK = '***';
 
-/** Data derived from a configuration, with every secret that its text reveals masked. */
+/** Copies data derived from a configuration, masking the secrets that can be recognized by text alone. */
 export function maskTexts<T>(data: T): T {
   const visit = (value: unknown): unknown => {
     if (typeof value === 'string') return maskText(value, MASK);
@@ -65,7 +66,7 @@ export function maskTexts<T>(data: T): T {
   return visit(data) as T;
 }
 
-/** A value without the secrets in it. @param hides tells which they are. Default: by names and texts. */
+/** Copies a value with its secrets masked. @param hides selects the secrets. Default: by names and texts. */
 export function maskSecrets(value: Data, pointer: string, hides: IsSecret = isSecret, holder?: Data): Data {
   if (hides(pointer, value, holder)) return MASK;
   if (Array.isArray(value)) return value.map((item, index) => maskSecrets(item, `${pointer}/${index}`, hides));

@@ -3,26 +3,26 @@ import { commonFrom, commonSuffix } from '../../values/common-ends.ts';
 import { type EndpointRanges, itemsIn } from './endpoint-ranges.ts';
 import type { TextRange } from './position.ts';
 
-/** What stands in a list in the place of some of its items. */
+/** Replacement of consecutive items of a list. */
 export interface ListChange {
-  /** Positions of those items in the list before: from the one to before the other. */
+  /** Positions of the replaced items in the old list, from `left` (inclusive) to `right` (exclusive). */
   readonly left: number;
   readonly right: number;
-  /** The text that stands there now: from behind the item before it to the one behind it, or to the ends of the list. */
+  /** The new text: from the end of the preceding item to the start of the following one, or to the ends of the list. */
   readonly range: TextRange;
-  /** Where its items are. */
+  /** Ranges of the new items. */
   readonly places: readonly TextRange[];
 }
 
-/** How many items are looked through for one that was there before, in characters how much is compared at once. */
+/** Number of items searched for a known one, and number of characters compared at once. */
 const WINDOW = 16;
 const STEP = 1 << 19;
 
 /**
- * What has changed in a list whose text is another one, from its beginning to its end. Between changes stand items that are
- * written as they were, with the same text around them. Works in short slices.
- * @param grown by how many characters the list is longer.
- * @returns null where the text is no list.
+ * Finds the changes between two versions of a list, from beginning to end. Items between changes are written as before,
+ * with the same text around them. Works in short slices.
+ * @param grown number of characters by which the list has grown.
+ * @returns null if the text is not a list.
  */
 export async function changedItems(
   before: string,
@@ -54,12 +54,12 @@ export async function changedItems(
     }
     const places: TextRange[] = [];
     let next: { readonly position: number; readonly at: number } | null = null;
-    /** Behind which all is as it was, where too much is new before that. */
+    /** Start of the unchanged end of the list, used if too many new items precede it. */
     let tail: { readonly position: number; readonly at: number } | null = null;
     for (const place of itemsIn(text, { start, end })) {
       if (places.length === WINDOW) {
         tail = sameTail(before, ranges, text, grown, Math.max(from, start));
-        // It may have begun already.
+        // The unchanged end may have begun already.
         const begun = places.findIndex((each) => each.start === tail?.at);
         if (begun >= 0) places.length = begun;
         if (begun >= 0) next = tail;
@@ -84,7 +84,7 @@ export async function changedItems(
   }
 }
 
-/** The first position, from one on, of a place behind another one. */
+/** First index, starting at `from`, whose offset is greater than `place`. */
 function firstBehind(places: Float64Array, from: number, place: number): number {
   let low = from;
   let high = places.length;
@@ -96,7 +96,7 @@ function firstBehind(places: Float64Array, from: number, place: number): number 
   return low;
 }
 
-/** The first item of those that stand at the end of both lists alike, behind a place in both; null for none. */
+/** First item of the unchanged end of both lists, after an offset in both; null if there is none. */
 function sameTail(
   before: string,
   { starts, ends }: EndpointRanges,

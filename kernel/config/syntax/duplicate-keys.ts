@@ -3,7 +3,7 @@ import type { TextRange } from './position.ts';
 import { duplicateKey, type TextFault } from './text-format.ts';
 
 interface Level {
-  /** Keys seen so far and where each stands first; null in a list. */
+  /** Keys seen so far, with the first position of each; null in a list. */
   readonly keys: Map<string, TextRange> | null;
   key: string;
   index: number;
@@ -14,17 +14,17 @@ const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const COMMA = 0x2c;
 
-/** So many keys of one object are compared one by one. */
+/** Maximum number of keys per object that are compared one by one. */
 const FEW = 32;
 
-/** Keys that stand twice in one object of a JSON text known to be valid. */
+/** Finds duplicate keys in the objects of a valid JSON text. */
 export function duplicateKeys(text: string): TextFault[] {
   return mayHaveDuplicates(text) ? listDuplicates(text) : [];
 }
 
-/** False for a text without any; true also where it takes a closer look. One pass over the text. */
+/** Fast check in one pass: false if there are no duplicates, true if there may be some. */
 function mayHaveDuplicates(text: string): boolean {
-  /** The keys of the objects around a place, each object's behind those of the one around it. */
+  /** Keys of all open objects; the keys of an inner object follow those of the outer one. */
   const keys: string[] = [];
   const begins: number[] = [];
   for (let at = 0; at < text.length; at++) {
@@ -51,7 +51,7 @@ function mayHaveDuplicates(text: string): boolean {
   return false;
 }
 
-/** The same keys with their places. */
+/** Lists duplicate keys with their positions. */
 function listDuplicates(text: string): TextFault[] {
   const results: TextFault[] = [];
   const levels: Level[] = [];
@@ -91,7 +91,7 @@ function listDuplicates(text: string): TextFault[] {
   return results;
 }
 
-/** @returns the offset behind the closing quote. */
+/** @returns the offset after the closing quote. */
 function endOfString(text: string, start: number): number {
   let at = start + 1;
   for (let code = text.charCodeAt(at); code !== QUOTE; code = text.charCodeAt(++at)) {
@@ -100,7 +100,7 @@ function endOfString(text: string, start: number): number {
   return at + 1;
 }
 
-/** True when the string that ends here is followed by a colon. */
+/** True if the string that ends at the offset is followed by a colon. */
 function isKey(text: string, end: number): boolean {
   let at = end;
   while (text.charCodeAt(at) <= 0x20) at++;

@@ -1,7 +1,7 @@
 import { scheduler } from '../../contract/internal.ts';
 import type { TextRange } from './position.ts';
 
-/** Where the list of endpoints stands in a JSON text, between its brackets, and each of them in it: by position. */
+/** Range of the list of endpoints in a JSON text, between its brackets, with the range of each endpoint, by position. */
 export interface EndpointRanges extends TextRange {
   readonly starts: Float64Array;
   readonly ends: Float64Array;
@@ -13,15 +13,15 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 
 /**
- * Finds them in the text of a JSON object without comments; null where there is no such list. Of a text that is no such object
- * some ranges, or null. In short slices.
+ * Finds the endpoints in the text of a JSON object without comments; null if there is no such list. For any other text,
+ * the result is null or arbitrary ranges. Works in short slices.
  */
 export async function findEndpoints(text: string): Promise<EndpointRanges | null> {
   let at = skipSpace(text, text.indexOf('{') + 1);
   while (text.charCodeAt(at) === QUOTE) {
     const end = endOfString(text, at);
     const key = text.slice(at + 1, end - 1);
-    // Behind the colon.
+    // After the colon.
     at = skipSpace(text, skipSpace(text, end) + 1);
     if (key === 'endpoints') {
       if (text[at] !== '[') return null;
@@ -44,8 +44,8 @@ export async function findEndpoints(text: string): Promise<EndpointRanges | null
 }
 
 /**
- * The items of a list, in a range of its text that begins and ends between two of them; of what is no list at all, some
- * ranges.
+ * Items of a list, in a range of its text that begins and ends between two items; arbitrary ranges for a text that is
+ * not a list.
  */
 export function* itemsIn(text: string, { start, end }: TextRange): Generator<TextRange, void, undefined> {
   for (let at = afterComma(text, start); at < end; ) {
@@ -61,13 +61,13 @@ function skipSpace(text: string, start: number): number {
   return at;
 }
 
-/** Behind white space, and a comma where there is one. */
+/** Offset after white space and an optional comma. */
 function afterComma(text: string, start: number): number {
   const at = skipSpace(text, start);
   return text.charCodeAt(at) === COMMA ? skipSpace(text, at + 1) : at;
 }
 
-/** The end of the text for what is not closed. */
+/** Offset after a value; the end of the text if the value is not closed. */
 function endOfValue(text: string, start: number): number {
   if (text.charCodeAt(start) === QUOTE) return endOfString(text, start);
   if (!OPENING.has(text.charCodeAt(start))) {
@@ -85,7 +85,7 @@ function endOfValue(text: string, start: number): number {
   return text.length;
 }
 
-/** Behind the closing quote. */
+/** Offset after the closing quote. */
 function endOfString(text: string, start: number): number {
   for (let at = start; ; ) {
     at = text.indexOf('"', at + 1);

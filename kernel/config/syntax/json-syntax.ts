@@ -13,7 +13,7 @@ import { lineIndex, type TextRange } from './position.ts';
 import { templateFault } from './template.ts';
 import { syntaxFault, type TextFault } from './text-format.ts';
 
-/** An object or a list that is not closed yet. */
+/** An object or a list that has not been closed yet. */
 interface Opened extends TextRange {
   readonly kind: '{' | '[';
 }
@@ -23,8 +23,8 @@ const leading = /[ \t]*/y;
 const NAMES = { '{': 'object', '[': 'list' } as const;
 
 /**
- * Every mistake in a JSON text with comments that is one by itself: what only follows from an earlier mistake is left out.
- * @throws RangeError when the text is nested too deeply.
+ * All independent errors in a JSON text with comments; errors that only follow from an earlier one are left out.
+ * @throws RangeError if the text is nested too deeply.
  */
 export function jsonSyntaxFaults(text: string): TextFault[] {
   const faults: TextFault[] = [];
@@ -32,11 +32,11 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
   const position = lineIndex(text);
   const lineOf = (range: TextRange): number => position(range).line;
   let token = tokenAt(text, 0);
-  /** End of the token before. */
+  /** End of the previous token. */
   let last = 0;
-  /** True where an earlier mistake may have swallowed a comma, such as a string without closing quote. */
+  /** True if an earlier error, such as a string without a closing quote, may have swallowed a comma. */
   let isCommaLost = false;
-  /** The innermost opener so far whose closer stands further left than its line. */
+  /** Innermost opener so far whose closer is indented less than the opener's line. */
   let suspect: readonly [opener: Opened, closer: TextRange] | undefined;
   let isEndReported = false;
 
@@ -51,7 +51,7 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
   };
   const complain = (message: string, range: TextRange, hint?: string, mend?: string): void =>
     report(syntaxFault(message, range, hint, mend));
-  /** Where something is missing: the token that stands there instead, or the end of the line that should hold it. */
+  /** Position of something missing: the token found there instead, or the end of the line that should contain it. */
   const gap = (): TextRange => {
     const isSameLine = token.kind !== 'end' && lineOf(token) === lineOf({ start: last, end: last });
     return isSameLine ? token : { start: last, end: last };
@@ -86,7 +86,7 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
     next();
   }
 
-  /** Nothing is known of what it would become: a comma may be part of it. */
+  /** The rendered text is unknown: it may include a comma. */
   function template(): void {
     report(templateFault(text, token));
     isCommaLost = true;
@@ -180,7 +180,7 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
     if (is('comment') || is('template') || (isCommaLost && isItem)) return;
     if (isItem) {
       const hint = 'write a comma after the value before it';
-      // On one line a quote may be missing, not a comma.
+      // On one line, a quote may be missing instead of a comma.
       const mend = startsLine(token) ? { start: last, end: last, text: ',' } : undefined;
       report({ ...syntaxFault(`a comma is missing before this ${what}`, token, hint), mend });
     } else complain('expected a comma or the end of the object after the value', token);
@@ -190,7 +190,7 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
     return /^["w]/.test(candidate.kind) && tokenAt(text, candidate.end).kind === ':';
   }
 
-  /** True when the object or list ends here, rightly or not. */
+  /** True if the object or list ends here, correctly or not. */
   function closes(opener: Opened, comma: Token | undefined, itemEnd: number): boolean {
     if (token.kind === 'end') {
       unclosedAtEnd();
@@ -202,7 +202,7 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
       return true;
     }
     if (token.kind === '{' && opener.kind === '{' && opened.some(({ kind }) => kind === '[')) {
-      // An object where a key should be: the next item of the list around this one.
+      // An object in place of a key is the next item of the enclosing list.
       report(unclosed(...suspected(opener, token)));
       isCommaLost = true;
       return true;
@@ -222,7 +222,7 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
     return true;
   }
 
-  /** True where a list is followed by a key of an object around it: by the layout, or by the bracket that comes next. */
+  /** True if a list is followed by a key of an enclosing object, judging by the layout or by the next bracket. */
   function runsIntoKey(opener: Opened): boolean {
     if (opener.kind === '{' || !isKey(token) || !opened.some(({ kind }) => kind === '{')) return false;
     if (lineOf(token) > lineOf(opener) && indentation(token) <= indentation(opener)) return true;
@@ -230,13 +230,13 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
     return closer !== undefined && closer.kind !== ']';
   }
 
-  /** Only the first one is told; the others are open for the same reason. */
+  /** Reports only the first; the others are open for the same reason. */
   function unclosedAtEnd(): void {
     if (!isEndReported) report(unclosed(...suspected(opened.at(-1)!, { start: last, end: last })));
     isEndReported = true;
   }
 
-  /** A closer that stands too far left inside tells better where one is missing. */
+  /** Prefers an inner opener whose closer is indented too little: it shows better where a closer is missing. */
   function suspected(opener: Opened, range: TextRange): readonly [Opened, TextRange] {
     const culprit = suspect && suspect[0].start > opener.start ? suspect : ([opener, range] as const);
     suspect = undefined;
@@ -250,7 +250,7 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
     return { ...syntaxFault(message, range, `close it with ${CLOSERS[opener.kind]}`), related };
   }
 
-  /** White space that the line begins with. */
+  /** Leading white space of the line. */
   function indentation({ start, end }: TextRange): number {
     leading.lastIndex = start - position({ start, end }).column + 1;
     return leading.exec(text)![0].length;

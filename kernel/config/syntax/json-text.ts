@@ -5,7 +5,7 @@ import { jsonSyntaxFaults } from './json-syntax.ts';
 import { finderOf, type TextNode, type TextRange, textNode } from './position.ts';
 import { type Format, type Parsed, syntaxFault } from './text-format.ts';
 
-/** JSON with exact numbers. Comments are tolerated and reported; a key that stands twice is a mistake. */
+/** JSON with exact numbers. Comments are tolerated and reported; duplicate keys are errors. */
 export const json: Format = {
   parse(text) {
     try {
@@ -24,7 +24,7 @@ export const json: Format = {
 
 const escapeSequence = /\\(?:u[\da-fA-F]{4}|[\s\S])/y;
 
-/** @param error what was wrong with the text as it is. */
+/** @param error the error of parsing the text unchanged. */
 function parseCommented(text: string, error: Error): Parsed {
   if (error instanceof RangeError) throw error;
   const bare = stripComments(text, ' ');

@@ -3,8 +3,8 @@ import { templateAt } from './template.ts';
 import { syntaxFault, type TextFault } from './text-format.ts';
 
 /**
- * A piece of a JSON text; `kind` is its first character where that tells all, `word` for the rest, `end` behind all,
- * `template` for `{{ … }}`.
+ * A token of a JSON text; `kind` is its first character if that identifies it, otherwise `word`, `end` at the end of
+ * the text, or `template` for `{{ … }}`.
  */
 export interface Token extends TextRange {
   readonly kind: '{' | '}' | '[' | ']' | ',' | ':' | '"' | 'word' | 'comment' | 'template' | 'end';
@@ -14,7 +14,7 @@ const trivia = /(?:[ \t\r\n]+|\/\/[^\n]*|\/\*[^*]*(?:\*+[^*/][^*]*)*\*+\/)*/y;
 const string = /"[^"\\\n\r]*(?:\\[^\n\r][^"\\\n\r]*)*"?/y;
 const word = /[^ \t\r\n{}[\],:"]+/y;
 
-/** The token behind an offset. A comment is one only when it is never closed. */
+/** The token after an offset. A comment is a token only if it is never closed. */
 export function tokenAt(text: string, offset: number): Token {
   const start = endOf(trivia, text, offset);
   const first = text[start];
@@ -31,7 +31,7 @@ const quoted = /(['‘’“”`])[^\n\r'‘’“”`]*['‘’“”`]?/y;
 const bareKey = /[^\n\r,{}[\]":]+/y;
 const bareValue = /[^\n\r,{}[\]"]+/y;
 
-/** All that an operator who forgot the quotes may have meant by the word that begins here. */
+/** Range of an unquoted word: everything that may have been meant as the string that starts here. */
 export function wordRange(text: string, start: number, isKey: boolean): TextRange {
   const end = Math.max(endOf(quoted, text, start), endOf(isKey ? bareKey : bareValue, text, start));
   const meant = text.slice(start, end).replace(/\s+\/[/*].*$/, '');
@@ -43,12 +43,12 @@ function endOf(sticky: RegExp, text: string, start: number): number {
   return start + (sticky.exec(text)?.[0].length ?? 0);
 }
 
-/** A word that is a value of JSON. */
+/** A word that is a valid JSON value. */
 export const literal = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;
 
 const QUOTES = 'write it between double quotes: "..."';
 
-/** What may have been meant by a word that is no value, first hit first; a hint that is a value is what to write. */
+/** Likely meanings of an invalid word, tried in order; a hint that is a JSON value is the replacement. */
 const misspelled: readonly (readonly [pattern: RegExp, message: string, hint: string])[] = [
   [/^['`]/, 'strings must be in double quotes', 'write " instead of the single quote'],
   [/^[‘’“”]/, 'typographic quotes are not valid JSON', 'write " instead'],
@@ -64,7 +64,7 @@ const misspelled: readonly (readonly [pattern: RegExp, message: string, hint: st
   [/^-?[\d.]+e[+-]?$/i, 'digits are missing after the exponent', 'remove the e'],
 ];
 
-/** What is wrong with a word where a value should be; it may be a secret and is not repeated. */
+/** Error for an invalid word in place of a value; the word may be a secret and is not repeated. */
 export function badWord(text: string, range: TextRange): TextFault {
   const written = text.slice(range.start, range.end);
   const [, message, hint] = misspelled.find(([pattern]) => pattern.test(written)) ?? [
@@ -77,25 +77,25 @@ export function badWord(text: string, range: TextRange): TextFault {
   return syntaxFault(message, range, hint, literal.test(hint) ? hint : quoted);
 }
 
-/** A key that is not written as a string. */
+/** Error for a key that is not a string. */
 export function badKey(text: string, range: TextRange): TextFault {
   const name = JSON.stringify(text.slice(range.start, range.end).replaceAll(/^['‘’“”`]+|['‘’“”`]+$/g, ''));
   return syntaxFault('keys must be in double quotes', range, name, plainKey.test(name) ? name : undefined);
 }
 
-/** A text in quotes that are not those of JSON, with nothing in it that could mean something else. */
+/** A text in quotes other than JSON's, without characters that could make its meaning ambiguous. */
 const otherQuotes = /^['‘’“”]([^'"\\‘’“”`]*)['‘’“”]$/;
 const plainKey = /^"[\w@$#./-]+"$/;
 
 const escapes = /\\(?:u[\da-fA-F]{4}|["\\/bfnrt])|\\u[\da-fA-F]{0,3}|\\[\s\S]|[\x00-\x1f]/g;
 const goodEscape = /^\\(?:u[\da-fA-F]{4}|["\\/bfnrt])$/;
 
-/** True when the quote that opens a string is closed on its line. */
+/** True if the string is closed on the same line. */
 export function isClosedString(text: string, { start, end }: TextRange): boolean {
   return /(?:^|[^\\])(?:\\\\)*"$/.test(text.slice(start + 1, end));
 }
 
-/** What is wrong inside a string; undefined for a good one. */
+/** Error inside a string; undefined if the string is valid. */
 export function badString(text: string, token: Token): TextFault | undefined {
   const written = text.slice(token.start, token.end);
   if (!isClosedString(text, token)) return syntaxFault('this string has no closing quote', token, 'end it with "');
@@ -115,15 +115,15 @@ function escapedControl(character: string): string {
   return JSON.stringify(character).slice(1, -1);
 }
 
-/** What comes behind a place of a JSON text, up to the bracket that closes what it stands in. */
+/** Upcoming tokens, up to the bracket that closes the current object or list. */
 export interface Ahead {
-  /** That bracket, or the end; undefined when it is too far away. */
+  /** The closing bracket, or the end of the text; undefined if it is too far away. */
   readonly closer: Token | undefined;
-  /** True when a key stands before it, brackets in between not looked into. */
+  /** True if a key precedes it, ignoring the content of nested brackets. */
   readonly hasKeys: boolean;
 }
 
-/** So many tokens are looked at: guesses must not make reading slow. */
+/** Maximum number of tokens to look ahead: guesses must not slow down parsing. */
 const REACH = 200;
 
 /** Looks ahead from an offset. */

@@ -22,37 +22,37 @@ import { isTooDeep, MAX_DEPTH, tooDeepBracket, tooDeepIn } from './too-deep.ts';
 import { conflictMarks, UnreadableError, unreadable } from './unreadable.ts';
 import { yaml } from './yaml-text.ts';
 
-/** A configuration file, read and parsed but not yet looked at. */
+/** A configuration file, read and parsed but not yet validated. */
 export interface Document {
-  /** The path as it was given. */
+  /** Path as given. */
   readonly file: string;
   readonly text: string;
-  /** The text that places are places of: that of the file, which of a template is another one. */
+  /** The text that positions refer to: the content of the file, which for a template differs from `text`. */
   readonly written: string;
-  /** How a template made it; absent where the file is none. */
+  /** How the text was rendered from a template; absent if the file is not a template. */
   readonly rendering?: Rendering;
   /** An object; numbers that JavaScript would change are exact numbers. */
   readonly data: unknown;
-  /** What is odd about the text but does not refuse it. */
+  /** Warnings about the text that do not cause rejection. */
   readonly warnings: readonly ConfigError[];
   readonly valueAt: ValueAt;
   readonly locate: Locate;
 }
 
-/** What a configuration was made of. */
+/** Sources and output of a rendered configuration. */
 export interface Rendering {
-  /** Settings, templates, partials and files that are included. */
+  /** Settings, templates, partials and included files. */
   readonly files: readonly string[];
-  /** Where the result was written; null for nowhere. */
+  /** Path that the result was written to; null for none. */
   readonly out: string | null;
-  /** The variables; null where nobody asked for them. */
+  /** Template variables; null if not requested. */
   readonly variables: DataObject | null;
 }
 
-/** How the text of a configuration is written. */
+/** Format of a configuration text. */
 export type FormatName = 'json' | 'yaml' | 'toml';
 
-/** How the text of a file is written, as its extension tells; undefined where it tells nothing. */
+/** Format of a file by its extension; undefined for an unknown extension. */
 export function formatNameOf(file: string): FormatName | undefined {
   return names[extname(file).toLowerCase()];
 }
@@ -64,14 +64,14 @@ const names: Readonly<Record<string, FormatName>> = {
   '.toml': 'toml',
 };
 
-/** How the text of a file is to be read; JSON where the extension tells nothing. */
+/** Parser for a file; JSON for an unknown extension. */
 export function formatOf(file: string): Format {
   return formats[formatNameOf(file) ?? 'json'];
 }
 
 const formats: Readonly<Record<FormatName, Format>> = { json, yaml, toml };
 
-/** The text of a file. @param file for messages. @throws UnreadableError CONFIG_SYNTAX for what is not UTF-8. */
+/** Decodes the text of a file. @param file for messages. @throws UnreadableError CONFIG_SYNTAX if it is not UTF-8. */
 export function decodeText(bytes: Uint8Array, file: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -82,11 +82,11 @@ export function decodeText(bytes: Uint8Array, file: string): string {
   }
 }
 
-/** How much is decoded at once, in bytes: one to four milliseconds. More goes in pieces, each at several times the cost. */
+/** Maximum number of bytes decoded at once: one to four milliseconds. Larger files are decoded in pieces, each at several times the cost. */
 const AT_ONCE = 1 << 22;
 const CHUNK = 1 << 18;
 
-/** As `decodeText`, in short slices. */
+/** Like `decodeText`, but in short slices. */
 export async function decodeInSlices(bytes: Uint8Array, file: string): Promise<string> {
   if (bytes.length <= AT_ONCE) return decodeText(bytes, file);
   const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -98,7 +98,7 @@ export async function decodeInSlices(bytes: Uint8Array, file: string): Promise<s
     }
     texts.push(decoder.decode());
     await scheduler.yield();
-    // One flat text: that of a sum would be made by whoever first looks into it.
+    // `join` makes one flat string; a concatenation would be flattened on first access, at an unpredictable time.
     const text = texts.join('');
     await scheduler.yield();
     return text;
@@ -118,14 +118,14 @@ export function parseDocument(source: string, file: string): Document {
   return documentFrom(parse(text, formatOf(file), file), text, file);
 }
 
-/** With a space in the place of a byte order mark. @throws UnreadableError CONFIG_SYNTAX for a format that is not read. */
+/** Replaces a byte order mark with a space. @throws UnreadableError CONFIG_SYNTAX for an unsupported format. */
 export function textToParse(source: string, file: string): string {
   const text = source.charCodeAt(0) === 0xfeff ? ` ${source.slice(1)}` : source;
   demandFormat(file, text);
   return text;
 }
 
-/** @param parsed what its text says, without faults. @throws UnreadableError where that is no object. */
+/** @param parsed parsed text without faults. @throws UnreadableError if the data is not an object. */
 export function documentFrom({ data, comment }: Parsed, text: string, file: string): Document {
   if (!isObject(data)) {
     const start = text.length - text.trimStart().length;
@@ -136,16 +136,16 @@ export function documentFrom({ data, comment }: Parsed, text: string, file: stri
   return documentOf(file, text, data, warnings);
 }
 
-/** A document whose text has been parsed. */
+/** Creates a document from a parsed text. */
 export function documentOf(file: string, text: string, data: unknown, warnings: readonly ConfigError[] = []): Document {
   const valueAt = valuesOf(data);
   return { file, text, written: text, data, warnings, valueAt, locate: locator(text, formatOf(file), valueAt) };
 }
 
-/** Suffixes of older releases of the compatible product; what else there is may be JSON. */
+/** Suffixes that older releases of the compatible product supported; files with any other suffix may be JSON. */
 const OTHER_FORMATS = /\.(?:properties|props?|hcl)$/i;
 
-/** @throws UnreadableError CONFIG_SYNTAX for a format that is not read. */
+/** @throws UnreadableError CONFIG_SYNTAX for an unsupported format. */
 function demandFormat(file: string, text: string): void {
   if (!OTHER_FORMATS.test(file)) return;
   const message = `unknown configuration format "${extname(file)}": use .json, .yaml, .yml or .toml`;
@@ -161,7 +161,7 @@ function valuesOf(data: unknown): ValueAt {
     );
 }
 
-/** A document with other data in its place: what it does not have itself is placed at what it stands in. */
+/** Replaces the data of a document; values that the original does not contain are placed at the innermost existing parent. */
 export function withData(document: Document, data: DataObject, text: string): Document {
   const locate: Locate = (pointer, which, range) => {
     const position = document.locate(pointer, which);
@@ -176,7 +176,7 @@ function commentWarning(file: string, position: Position): ConfigError {
   return new PositionedError('CONFIG_COMMENTS', '', reason, { file, position });
 }
 
-/** Parses a text of any kind, as its file is written. @throws UnreadableError as `parseDocument`. */
+/** Parses any text in the format of its file. @throws UnreadableError like `parseDocument`. */
 export function readText(
   text: string,
   file: string,
@@ -185,7 +185,7 @@ export function readText(
   return { data: data as Data, warnings: comment ? [commentWarning(file, lineIndex(text)(comment))] : [] };
 }
 
-/** Parses JSON of any kind. @param file for messages. @throws UnreadableError as `parseDocument`. */
+/** Parses any JSON value. @param file for messages. @throws UnreadableError like `parseDocument`. */
 export function parseJson(text: string, file: string): Data {
   return parse(text, json, file).data as Data;
 }
@@ -200,7 +200,7 @@ function parse(text: string, format: Format, file: string): Parsed {
   return parsed;
 }
 
-/** @throws UnreadableError where a text has faults. */
+/** @throws UnreadableError if the text has faults. */
 export function refuseFaults({ faults }: Parsed, text: string, file: string): void {
   if (faults.length === 0) return;
   const conflict = conflictMarks(text);
@@ -223,12 +223,12 @@ function tooDeep(text: string, file: string, range: TextRange | undefined, cause
   return error;
 }
 
-/** A text of which no place is wrong by itself. */
+/** Error for a text that is invalid as a whole, without a position. */
 export function wrongAsAWhole(text: string, file: string, reason: string, cause?: unknown): UnreadableError {
   return new UnreadableError(text, [new PositionedError('CONFIG_SYNTAX', '', reason, { file, cause })]);
 }
 
-/** Finds places in a text, which is parsed again, with places, when one is first asked for. */
+/** Finds positions in a text, which is parsed again, with positions, on first use. */
 function locator(text: string, format: Format, valueAt: ValueAt): Locate {
   let find: Finder | undefined;
   let position: ((range: TextRange) => Position) | undefined;
@@ -236,7 +236,7 @@ function locator(text: string, format: Format, valueAt: ValueAt): Locate {
     find ??= format.finder(text);
     const steps = parsePointer(pointer);
     const value = range && valueAt(pointer);
-    // A range of what is no text is one of its key.
+    // A range in a value that is not a string refers to its key.
     const isOfKey = which === 'key' || (range !== undefined && typeof value !== 'string');
     const span = find(steps, isOfKey ? 'key' : 'value');
     if (!span) return undefined;
@@ -245,7 +245,7 @@ function locator(text: string, format: Format, valueAt: ValueAt): Locate {
   };
 }
 
-/** The part of a literal in which a range of its value stands; all of it when it is no string. */
+/** Part of a literal that corresponds to a range of its value; the whole literal if it is not a string. */
 function narrowed(text: string, format: Format, span: TextRange, value: unknown, range: TextRange): TextRange {
   const source = text.slice(span.start, span.end);
   const style = typeof value === 'string' ? format.literalStyle(source) : undefined;

@@ -14,27 +14,27 @@ import {
 import { parseInSlices } from './parse-in-slices.ts';
 import type { Parsed } from './text-format.ts';
 
-/** What a thread is to parse. */
+/** Text for a thread to parse. */
 export interface ThreadText {
   readonly text: string;
-  /** Its extension tells how it is written. */
+  /** The extension determines the format. */
   readonly file: string;
 }
 
-/** What it found. */
+/** Result of the thread. */
 export interface ThreadParse extends Omit<Parsed, 'data'> {
-  /** The data as JSON; null where there are faults. */
+  /** The data as JSON; null if there are faults. */
   readonly json: string | null;
 }
 
-/** Shorter texts, in characters, are parsed at once, which takes a few milliseconds; a thread takes 50 to start. */
+/** Texts shorter than this, in characters, are parsed directly, which takes a few milliseconds; a thread takes 50 to start. */
 const SHORT = 16_384;
 
 const program = new URL(`./parse-thread${extname(import.meta.url)}`, import.meta.url);
 
 /**
- * Parses as `parseDocument` does, while requests are served: JSON in short slices; what is written in another way, has
- * comments or mistakes, on a thread of its own.
+ * Parses like `parseDocument`, without blocking requests: JSON in short slices; other formats, and JSON with comments
+ * or errors, on a separate thread.
  */
 export async function parseAside(source: string, file: string): Promise<Document> {
   if (source.length < SHORT) return parseDocument(source, file);
@@ -42,13 +42,13 @@ export async function parseAside(source: string, file: string): Promise<Document
   const data = (formatNameOf(file) ?? 'json') === 'json' ? await parseInSlices(text) : null;
   if (data) return documentFrom({ data, faults: [] }, text, file);
   const parsed = await parseOnThread({ text, file });
-  // Mistakes in which a parser gives up have no places yet.
+  // Errors that make a parser give up have no positions yet.
   if (!parsed) return parseDocument(source, file);
   refuseFaults(parsed, text, file);
   return documentFrom(parsed, text, file);
 }
 
-/** @returns null where the thread came to no result. @throws UnreadableError where memory did not do. */
+/** @returns null if the thread gave no result. @throws UnreadableError if it ran out of memory. */
 async function parseOnThread(workerData: ThreadText): Promise<Parsed | null> {
   let thread: Worker | null = null;
   try {
@@ -60,7 +60,7 @@ async function parseOnThread(workerData: ThreadText): Promise<Parsed | null> {
     return { ...rest, data: json === null ? null : ((await parseInSlices(json)) ?? parseExact(json)) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') return null;
-    // Here it would end the process.
+    // Parsing it on this thread would end the process.
     throw wrongAsAWhole(workerData.text, workerData.file, 'not enough memory to parse it', error);
   } finally {
     await thread?.terminate();

@@ -4,12 +4,13 @@ import { duplicateKeys } from './duplicate-keys.ts';
 import { findEndpoints } from './endpoint-ranges.ts';
 import { isTooDeep } from './too-deep.ts';
 
-/** How much of the list is parsed at once, in characters: about a millisecond. */
+/** Characters of the list parsed at once: about a millisecond of work. */
 const SLICE = 32_768;
 
 /**
- * Parses a JSON object in short slices: its endpoints some at a time, and what stands around them.
- * @returns null for a text that is not one, that has no list of endpoints or any mistake: it is to be parsed as a whole.
+ * Parses a JSON object in short slices: batches of its endpoints, and the text around them.
+ * @returns null for a text that is not an object, has no list of endpoints, or has any error: it must be parsed as a
+ * whole.
  */
 export async function parseInSlices(text: string): Promise<DataObject | null> {
   const ranges = await findEndpoints(text);
@@ -20,13 +21,13 @@ export async function parseInSlices(text: string): Promise<DataObject | null> {
   const lists: unknown[][] = [];
   let at = 0;
   do {
-    // What stands before the first of them and behind the last is parsed with them.
+    // Text before the first endpoint and after the last one is parsed with them.
     const from = at === 0 ? start : starts[at]!;
     const first = at;
     do at++;
     while (at < starts.length && ends[at]! - from < SLICE);
     const isLast = at >= starts.length;
-    // A list that goes on ends with a comma.
+    // An incomplete slice ends with a comma; the 0 completes it.
     const items = parseSound(isLast ? `[${text.slice(from, end)}]` : `[${text.slice(from, starts[at])}0]`);
     if (!Array.isArray(items) || first + items.length !== (isLast ? starts.length : at + 1)) return null;
     if (!isLast) items.pop();
@@ -36,7 +37,7 @@ export async function parseInSlices(text: string): Promise<DataObject | null> {
   return { ...around, endpoints: lists.flat() } as DataObject;
 }
 
-/** @returns undefined for what has a mistake. */
+/** @returns undefined if there is an error. */
 function parseSound(text: string): unknown {
   try {
     const data = parseExact(text);

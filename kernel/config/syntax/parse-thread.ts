@@ -4,7 +4,7 @@ import { formatOf } from './load.ts';
 import type { ThreadParse, ThreadText } from './parse-aside.ts';
 import { isTooDeep } from './too-deep.ts';
 
-// Parses one text.
+// Parses a single text.
 const { text, file } = workerData as ThreadText;
 parentPort!.postMessage(parse());
 

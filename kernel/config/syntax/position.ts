@@ -1,50 +1,50 @@
 import { ConfigError, type ConfigErrorOptions } from '#contract';
 
-/** A range of a text: lines and columns count from 1, columns in UTF-16 units; the end is exclusive. */
+/** A range of a text: lines and columns start at 1, columns are UTF-16 units; the end is exclusive. */
 export interface Position {
   readonly line: number;
   readonly column: number;
   readonly endLine: number;
   readonly endColumn: number;
-  /** Of another file than that of the document: one that it is made of. */
+  /** Another source file of the document; absent for the document's own file. */
   readonly file?: string;
 }
 
-/** A range of a text by offsets, the end exclusive. */
+/** A range of a text by offsets; the end is exclusive. */
 export interface TextRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** What to write in the place of a range of a text. */
+/** Replacement for a range of a text. */
 export interface Mend extends TextRange {
   readonly text: string;
 }
 
-/** What of a field a mistake is about. */
+/** The part of a field that an error is about. */
 export type KeyOrValue = 'key' | 'value';
 
-/** The value a pointer leads to; undefined when there is none. */
+/** Returns the value at a pointer; undefined if there is none. */
 export type ValueAt = (pointer: string) => unknown;
 
 /**
- * Where a value, or the key before it, stands in the text; undefined when there is no such value.
- * @param range of a string value, in UTF-16 units: where that part of it stands.
+ * Position of a value, or of its key, in the text; undefined if there is no such value.
+ * @param range part of a string value to locate, in UTF-16 units.
  */
 export type Locate = (pointer: string, which: KeyOrValue, range?: TextRange) => Position | undefined;
 
-/** Finds where the value a pointer leads to stands in a text. */
+/** Finds the range of the value at a path in a text. */
 export type Finder = (steps: readonly string[], which: KeyOrValue) => TextRange | undefined;
 
-/** A value in a text, with the places of what it holds. */
+/** A value in a text, with the positions of its children. */
 export interface TextNode {
   readonly key?: TextRange | undefined;
   readonly value: TextRange;
-  /** The place behind one step of a pointer. */
+  /** The child at one step of a pointer. */
   child(step: string): TextNode | undefined;
 }
 
-/** A place whose inner places are listed when one of them is first asked for, and only once. */
+/** Creates a node whose children are listed once, on first access. */
 export function textNode(
   value: TextRange,
   key: TextRange | undefined,
@@ -61,7 +61,7 @@ export function textNode(
   };
 }
 
-/** Follows pointers through places. */
+/** Creates a finder that follows pointers through nodes. */
 export function finderOf(root: TextNode | undefined): Finder {
   return (steps, which) => {
     let node = root;
@@ -70,29 +70,29 @@ export function finderOf(root: TextNode | undefined): Finder {
   };
 }
 
-/** Another place that has a part in a mistake. */
+/** Another position that contributes to an error. */
 export interface RelatedPosition {
   readonly pointer: string;
   readonly message?: string;
   readonly position: Position;
 }
 
-/** What a mistake knows of its place by itself. */
+/** Position details of an error. */
 export interface Placing {
   readonly file: string;
-  /** Undefined when the whole file is meant. */
+  /** Undefined if the error applies to the whole file. */
   readonly position?: Position | undefined;
   readonly places?: readonly RelatedPosition[];
   readonly mend?: Mend | undefined;
 }
 
-/** A mistake that knows its place in the text by itself. The message begins with the place, the reason does not. */
+/** An error with its own position in the text. The message begins with the position, the reason does not. */
 export class PositionedError extends ConfigError {
   readonly reason: string;
   readonly file: string;
   readonly position: Position | undefined;
   readonly places: readonly RelatedPosition[];
-  /** What would make it good without a choice. */
+  /** Unambiguous repair. */
   readonly mend: Mend | undefined;
 
   constructor(
@@ -111,7 +111,7 @@ export class PositionedError extends ConfigError {
   }
 }
 
-/** Turns offsets of a text into lines and columns. */
+/** Converts offsets in a text to lines and columns. */
 export function lineIndex(text: string): (range: TextRange) => Position {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);

@@ -6,16 +6,16 @@ import { type EndpointRanges, findEndpoints } from './endpoint-ranges.ts';
 import { type Document, documentOf, formatNameOf } from './load.ts';
 import { isTooDeep } from './too-deep.ts';
 
-/** Where endpoints stand in documents that others followed. */
+/** Ranges of endpoints in documents that may be parsed again after a change. */
 const known = new WeakMap<Document, EndpointRanges | null>();
 
-/** Stands where an endpoint is that has not changed: the text around it is read with it as it is read with that. */
+/** Placeholder for an unchanged endpoint: the surrounding text parses the same way with it. */
 const OBJECT = '{}';
 
 /**
- * Parses a JSON text that differs from another one in endpoints alone: only those that are not written as they were are
- * read; the others are the same objects.
- * @returns null for any other text, also for one with mistakes: it is to be parsed as a whole.
+ * Parses a JSON text that differs from the previous one only in endpoints: only changed endpoints are parsed; the
+ * others are the same objects.
+ * @returns null for any other text, including one with errors: it must be parsed as a whole.
  */
 export async function reparseDocument(before: Document, text: string, file: string): Promise<Document | null> {
   const isJson = formatNameOf(file) === 'json' && formatNameOf(before.file) === 'json';
@@ -31,7 +31,7 @@ export async function reparseDocument(before: Document, text: string, file: stri
   if (!isAround || before.text.slice(end) !== text.slice(Math.max(end + grown, start))) return null;
   const changes = await changedItems(before.text, ranges, text, grown);
   if (!changes) return null;
-  // What is no more where it was may stand elsewhere.
+  // Endpoints that are no longer at their old position may have moved.
   const moved = new Map<string, unknown>();
   for (const { left, right } of changes) {
     for (let at = left; at < right; at++) moved.set(before.text.slice(ranges.starts[at], ranges.ends[at]), listed[at]);
@@ -54,7 +54,7 @@ export async function reparseDocument(before: Document, text: string, file: stri
   return document;
 }
 
-/** What stands in the place of others; null for what is to be read with all around it. */
+/** Items of a change; null if the whole text must be parsed. */
 function itemsOf(
   { left, right, range, places }: ListChange,
   text: string,
@@ -63,7 +63,7 @@ function itemsOf(
 ): unknown[] | null {
   const sources = places.map(({ start, end }) => text.slice(start, end));
   const isMoved = sources.map((source) => source.startsWith('{') && moved.has(source));
-  // What is known stands for itself as an object of its own.
+  // Known endpoints are replaced by a placeholder object.
   const between = places.map(({ start }, at) => text.slice(at === 0 ? range.start : places[at - 1]!.end, start));
   const written = between.map((gap, at) => gap + (isMoved[at] ? OBJECT : sources[at]));
   const opening = left === 0 ? [] : [OBJECT];
@@ -74,7 +74,7 @@ function itemsOf(
   return sources.map((source, at) => (isMoved[at] ? moved.get(source) : parsed[opening.length + at]));
 }
 
-/** Where the items are that follow from a list and its changes. */
+/** Ranges of the items after the changes to a list. */
 function movedRanges(
   { start, end, starts, ends }: EndpointRanges,
   changes: readonly ListChange[],
@@ -84,7 +84,7 @@ function movedRanges(
   const now = { start, end: end + grown, starts: new Float64Array(length), ends: new Float64Array(length) };
   let position = 0;
   let behind = 0;
-  /** By how much what has not changed stands further behind. */
+  /** Offset by which unchanged items have moved. */
   let shift = 0;
   const keep = (to: number): void => {
     for (; behind < to; behind++, position++) {
@@ -105,7 +105,7 @@ function movedRanges(
   return now;
 }
 
-/** @returns null for what has mistakes. */
+/** @returns null if there are errors. */
 function parseItems(text: string): readonly unknown[] | null {
   try {
     const items = parseExact(text);

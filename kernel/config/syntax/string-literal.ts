@@ -1,25 +1,25 @@
 import type { TextRange } from './position.ts';
 
-/** How one kind of string literal is written. */
+/** Syntax of one kind of string literal. */
 export interface LiteralStyle {
-  /** Characters before the text. */
+  /** Number of characters before the text. */
   readonly open: number;
-  /** Characters after it. */
+  /** Number of characters after the text. */
   readonly close: number;
-  /** Sticky; what does not stand for itself. With a line break in it, it stands for nothing. */
+  /** Sticky pattern of escape sequences. A match with a line break stands for nothing. */
   readonly escape?: RegExp;
-  /** `flow`: line breaks become spaces; `block`: every line loses its indentation. Default: they stand for themselves. */
+  /** `flow`: line breaks become spaces; `block`: indentation is removed from every line. Default: line breaks are literal. */
   readonly breaks?: 'flow' | 'block';
 }
 
-/** A piece of a literal: its length in the source and the length of what it stands for. */
+/** A piece of a literal: its length in the source and the length of its value. */
 interface Unit {
   readonly source: number;
   readonly value: number;
 }
 
 /**
- * Where a range of a string's value stands in the literal the string was written as.
+ * Maps a range of a string's value to the literal it was written as.
  * @param range in UTF-16 units of the value.
  * @returns offsets in the source of the literal.
  */

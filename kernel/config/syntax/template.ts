@@ -1,22 +1,22 @@
 import type { TextRange } from './position.ts';
 import { syntaxFault, type TextFault } from './text-format.ts';
 
-/** What a template engine would fill in; quotes right behind the braces are those of JSON. */
+/** An expression of a template engine; quotes right after the braces belong to JSON. */
 const template = /\{\{-?[ \t]*[\w.$(`/][^\n\r]*?\}\}/;
 const templateHere = new RegExp(template, 'y');
 const templates = new RegExp(template, 'g');
 
-/** The `{{ … }}` that begins at an offset of a text. */
+/** Range of the `{{ … }}` that begins at an offset. */
 export function templateAt(text: string, start: number): TextRange | undefined {
   templateHere.lastIndex = start;
   const match = templateHere.exec(text);
   return match ? { start, end: templateHere.lastIndex } : undefined;
 }
 
-/** A form that interpolation from the environment understands. */
+/** A form that environment interpolation supports. */
 const INTERPOLATED = /^\$\{[A-Za-z_]\w*(?::[-?][^{}]*)?\}$/;
 
-/** What to do about a variable or a template: `${X}`, `$X`, `{{ env "X" }}`, `{{ .x }}`. */
+/** Hint for an unresolved variable or template: `${X}`, `$X`, `{{ env "X" }}`, `{{ .x }}`. */
 export function fillingHint(text: string): string {
   if (text.startsWith('{{')) return 'set FC_ENABLE=1 in the environment to render the file as a template';
   if (INTERPOLATED.test(text)) return `set GATEWAY_ENV_INTERPOLATION=1 in the environment to fill in ${text}`;
@@ -24,19 +24,19 @@ export function fillingHint(text: string): string {
   return `write \${${name}} and set GATEWAY_ENV_INTERPOLATION=1 in the environment to fill it in`;
 }
 
-/** Hint for `$ref`, or another key, that was meant to include a file; other references cannot be followed. */
+/** Hint for `$ref`, or another key, that was meant to include a file; other references are not supported. */
 export function includeHint(key: string, reference: unknown): string {
   if (typeof reference !== 'string' || /^#|:\/\//.test(reference)) return 'replace it with the value that it refers to';
   const options = key === '$ref' ? '{}' : `{"ref_key": "${key}"}`;
   return `create flexible_config.json with ${options} in the working directory to include the file`;
 }
 
-/** A `{{ … }}` where data should be. */
+/** Error for a `{{ … }}` in place of data. */
 export function templateFault(text: string, range: TextRange): TextFault {
   return syntaxFault('templates are not rendered', range, fillingHint(text.slice(range.start, range.end)));
 }
 
-/** Mistakes as they are, but those in a `{{ … }}`, or right below a line that begins with one, as what they come from. */
+/** Replaces errors in a `{{ … }}`, or directly below a line that begins with one, with an error about the template; leaves others unchanged. */
 export function asTemplateFaults(text: string, faults: readonly TextFault[]): readonly TextFault[] {
   if (!text.includes('{{')) return faults;
   const results = Array.from(text.matchAll(templates), ({ 0: written, index }) => ({

@@ -1,39 +1,39 @@
 import type { Finder, Mend, TextRange } from './position.ts';
 import type { LiteralStyle } from './string-literal.ts';
 
-/** A mistake in a text. */
+/** An error in a text. */
 export interface TextFault {
   readonly code: 'CONFIG_SYNTAX' | 'CONFIG_DUPLICATE_KEY';
-  /** Empty where the text is too broken to tell. */
+  /** Empty if the text is too broken to determine it. */
   readonly pointer: string;
   readonly message: string;
   readonly hint?: string | undefined;
   readonly range: TextRange;
-  /** What would make it good without a choice. */
+  /** Unambiguous repair. */
   readonly mend?: Mend | undefined;
-  /** Other places that have a part in it. */
+  /** Other positions that contribute to the error. */
   readonly related?: readonly { readonly message: string; readonly range: TextRange }[];
 }
 
-/** What a text says. */
+/** Result of parsing a text. */
 export interface Parsed {
-  /** Not to be used when there are faults. */
+  /** Must not be used if there are faults. */
   readonly data: unknown;
   readonly faults: readonly TextFault[];
-  /** The first comment, where the format knows none. */
+  /** The first comment, if the format does not allow comments. */
   readonly comment?: TextRange;
 }
 
-/** One way to write a configuration. */
+/** A configuration format. */
 export interface Format {
-  /** @throws RangeError when the text is nested too deeply. */
+  /** @throws RangeError if the text is nested too deeply. */
   parse(text: string): Parsed;
   finder(text: string): Finder;
-  /** How a string literal of this format is written; undefined for what is no string literal. */
+  /** Syntax of a string literal in this format; undefined if it is not a string literal. */
   literalStyle(source: string): LiteralStyle | undefined;
 }
 
-/** A key that stands twice, placed at the second one. */
+/** Error for a duplicate key, placed at its second occurrence. */
 export function duplicateKey(key: string, pointer: string, range: TextRange, first: TextRange): TextFault {
   return {
     code: 'CONFIG_DUPLICATE_KEY',
@@ -44,7 +44,7 @@ export function duplicateKey(key: string, pointer: string, range: TextRange, fir
   };
 }
 
-/** A place where the text is not what its format asks for. @param mend what to write in the place of the range. */
+/** Syntax error in a text. @param mend replacement for the range. */
 export function syntaxFault(message: string, range: TextRange, hint?: string, mend?: string): TextFault {
   const { start, end } = range;
   return {

@@ -2,12 +2,12 @@ import { escapePointer } from '../../values/pointer.ts';
 import type { TextNode, TextRange } from './position.ts';
 import { duplicateKey, type TextFault } from './text-format.ts';
 
-/** What wrote a value: a header, headers of a list, an assignment; or it is only a name in front of other names. */
+/** Syntax that defined a value: a header, list headers, or an assignment; `implied` if it only appears as a prefix of other names. */
 type Kind = 'table' | 'tables' | 'value' | 'implied';
 
-/** Where a value of a TOML document stands: an assigned one at its literal, a table at its first header. */
+/** Position of a value in a TOML document: the literal of an assigned value, the first header of a table. */
 export class TomlPlace implements TextNode {
-  /** Every literal of the key: dotted names and headers write one key more than once. */
+  /** All literals of the key: dotted names and headers can repeat a key. */
   readonly keys: TextRange[] = [];
   readonly inner = new Map<string, TomlPlace>();
   kind: Kind;
@@ -31,7 +31,7 @@ interface Name extends TextRange {
   readonly text: string;
 }
 
-/** A table, and the pointer that leads to it. */
+/** A table and its pointer. */
 type At = readonly [table: TomlPlace, pointer: string];
 
 const blank = /(?:[ \t\r\n]+|#[^\n]*)*/y;
@@ -40,7 +40,7 @@ const restOfLine = /[^\n]*/y;
 const bareName = /[A-Za-z0-9_-]*/y;
 const scalar = /[^\s,\]}#]*(?: \d\d:\d\d[^\s,\]}#]*)?/y;
 
-/** String literals by their opening quotes, the longer ones first. */
+/** String literals by their opening quotes, longest first. */
 const strings: readonly (readonly [opening: string, pattern: RegExp])[] = [
   ['"""', /"""[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*"{0,5}/y],
   ["'''", /'''[^']*(?:'(?!'')[^']*)*'{0,5}/y],
@@ -49,9 +49,9 @@ const strings: readonly (readonly [opening: string, pattern: RegExp])[] = [
 ];
 
 /**
- * Where everything in a TOML text stands, and which keys stand twice. What is no TOML is passed over: the places are
- * right as far as the text is.
- * @throws RangeError when the text is nested too deeply.
+ * Finds the positions of all values in a TOML text, and duplicate keys. Skips invalid syntax: positions are correct as
+ * far as the text is valid.
+ * @throws RangeError if the text is nested too deeply.
  */
 export function tomlPlaces(text: string): { root: TomlPlace; duplicates: TextFault[] } {
   const root = new TomlPlace('table', { start: 0, end: text.length });
@@ -90,7 +90,7 @@ export function tomlPlaces(text: string): { root: TomlPlace; duplicates: TextFau
     return [item, `${pointer}/${index}`];
   }
 
-  /** Follows names through tables, lists of tables to their last item; what is not there yet is implied. */
+  /** Follows names through tables, using the last item of table lists; missing tables are created as implied. */
   function descend([table, base]: At, names: readonly Name[], whole: TextRange): At {
     let place = table;
     let pointer = base;
@@ -157,7 +157,7 @@ export function tomlPlaces(text: string): { root: TomlPlace; duplicates: TextFau
     return strings.find(([opening]) => text.startsWith(opening, at))?.[1];
   }
 
-  /** The names of a dotted key, up to what is none. */
+  /** Names of a dotted key, up to the first invalid one. */
   function dotted(): Name[] {
     const names: Name[] = [];
     for (;;) {

@@ -38,7 +38,7 @@ const styles: readonly (readonly [opening: string, style: (source: string) => Li
   ["'", () => ({ open: 1, close: 1 })],
 ];
 
-/** A line break right behind the opening quotes is none of the text. */
+/** A line break right after the opening quotes is not part of the text. */
 function long(source: string): LiteralStyle {
   return { open: /^...\r?\n?/.exec(source)![0].length, close: 3 };
 }
@@ -56,7 +56,7 @@ function toData(value: unknown): Data {
   return object;
 }
 
-/** The numbers that JSON does not have. */
+/** Errors for numbers that JSON does not have. */
 function notFinite(parsed: unknown, text: string): TextFault[] {
   const results: [pointer: string, value: number][] = [];
   const visit = (value: unknown, pointer: string): void => {
@@ -73,7 +73,7 @@ function notFinite(parsed: unknown, text: string): TextFault[] {
   }));
 }
 
-/** The parser stops at the first mistake; keys that stand twice are told with both places. */
+/** The parser stops at the first error; duplicate keys are reported with both positions. */
 function faultsOf(error: TomlError, text: string): TextFault[] {
   const reason = error.message.split('\n', 1)[0]!.replace(/^Invalid TOML document: /, '');
   if (reason.includes('excessively nested')) throw new RangeError(reason);

@@ -3,11 +3,11 @@ import type { TextRange } from './position.ts';
 import { syntaxFault, type TextFault } from './text-format.ts';
 
 interface Words {
-  /** What the parser's words begin with. */
+  /** Beginning of the parser's message. */
   readonly theirs: string;
   readonly ours: string;
   readonly hint?: string;
-  /** What must stand at the place, where several mistakes share the parser's words. */
+  /** Pattern that the text at the position must match, if several errors share the parser's message. */
   readonly at?: RegExp;
 }
 
@@ -36,7 +36,7 @@ const words: readonly Words[] = [
   { theirs: 'invalid date', ours: 'not a valid date', hint: 'a string? write it between quotes: "..."' },
 ];
 
-/** What may have been meant by a word that is no value, first hit first. */
+/** Likely meanings of an invalid value, tried in order. */
 const misspelled: readonly (readonly [written: RegExp, message: string, hint: string])[] = [
   [/^(?:true|yes|on)$/i, 'not valid TOML', 'true'],
   [/^(?:false|no|off)$/i, 'not valid TOML', 'false'],
@@ -48,11 +48,11 @@ const misspelled: readonly (readonly [written: RegExp, message: string, hint: st
   [/^[+-]?\d[\d.]*[a-z%]+$/i, 'not valid TOML', 'a number alone, or a string between quotes: "..."'],
 ];
 
-/** The parser's words for a value that is none, wherever in it the parser stopped. */
+/** Parser messages about an invalid value, regardless of where in the value the parser stopped. */
 const aboutValues =
   /^(?:invalid value|illegal (?:character in num|leading zero|underscore)|unfinished num|invalid num)/;
 
-/** A mistake in an operator's words. @param reason the parser's. @param start where the parser stopped. */
+/** Rewords a parser error for operators. @param reason the parser's message. @param start offset where the parser stopped. */
 export function tomlFault(reason: string, text: string, start: number): TextFault {
   const at = Math.min(start, text.trimEnd().length);
   const known = words.find(
@@ -62,7 +62,7 @@ export function tomlFault(reason: string, text: string, start: number): TextFaul
   return aboutValues.test(reason) ? badValue(text, valueAround(text, at)) : syntaxFault(reason, wordAt(text, at));
 }
 
-/** What is wrong with a word where a value should be; it may be a secret and is repeated only as a duration. */
+/** Error for an invalid word in place of a value; the word may be a secret and is repeated only if it is a duration. */
 function badValue(text: string, range: TextRange): TextFault {
   const written = text.slice(range.start, range.end);
   if (readDuration(written) !== undefined) {
@@ -84,7 +84,7 @@ function wordAt(text: string, start: number): TextRange {
   return { start, end: start + word.exec(text)![0].length };
 }
 
-/** The whole of a word from any place in it. */
+/** Range of the whole word around an offset. */
 function valueAround(text: string, at: number): TextRange {
   let start = at;
   while (start > 0 && /[^\s,=[{"']/.test(text[start - 1]!)) start--;

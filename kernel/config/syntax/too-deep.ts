@@ -1,15 +1,15 @@
 import { joinPointer } from '../../values/pointer.ts';
 import type { TextRange } from './position.ts';
 
-/** Levels below the document; nested deeper is no configuration but an attack on the stack. */
+/** Maximum nesting depth below the document; anything deeper is an attack on the stack, not a configuration. */
 export const MAX_DEPTH = 200;
 
-/** True when something is nested too deeply. */
+/** True if any value is nested too deeply. */
 export function isTooDeep(data: object): boolean {
   return isDeeper(data, MAX_DEPTH);
 }
 
-/** @param levels that may stand below: the recursion goes no deeper. */
+/** @param levels maximum depth below, which also limits the recursion. */
 function isDeeper(value: object, levels: number): boolean {
   if (Array.isArray(value)) {
     for (const inner of value) if (isNested(inner) && (levels === 0 || isDeeper(inner, levels - 1))) return true;
@@ -22,7 +22,7 @@ function isDeeper(value: object, levels: number): boolean {
   return false;
 }
 
-/** The pointer of the first value that is nested too deeply, in data where there is one. */
+/** Pointer of the first value that is nested too deeply; the data must contain one. */
 export function tooDeepIn(data: object): string {
   let level: (readonly [value: object, pointer: string])[] = [[data, '']];
   for (let depth = 0; depth <= MAX_DEPTH; depth++) {
@@ -41,7 +41,7 @@ function isNested(value: unknown): value is object {
 
 const stringOrBracket = /"(?:[^"\\\n]|\\.)*"|[[\]{}]/g;
 
-/** The bracket that goes too deep in a text that no parser gets through; undefined where none does. */
+/** The bracket that exceeds the maximum depth, in a text that cannot be parsed; undefined if there is none. */
 export function tooDeepBracket(text: string): TextRange | undefined {
   let depth = 0;
   for (const { 0: match, index } of text.matchAll(stringOrBracket)) {

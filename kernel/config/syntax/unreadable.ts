@@ -3,7 +3,7 @@ import { ConfigErrors } from '../../contract/internal.ts';
 import { lineIndex, PositionedError } from './position.ts';
 import { syntaxFault, type TextFault } from './text-format.ts';
 
-/** The mistakes of a file that cannot be read as data. */
+/** Errors of a file that cannot be parsed. */
 export class UnreadableError extends ConfigErrors {
   readonly text: string;
 
@@ -13,10 +13,10 @@ export class UnreadableError extends ConfigErrors {
   }
 }
 
-/** More than anyone repairs before checking again. */
+/** Limit on reported errors: more than anyone fixes before checking again. */
 const MAX_SYNTAX_FAULTS = 20;
 
-/** Of the syntax errors on one line the first is told: the others follow from it, or will be found next time. */
+/** Reports the first of several syntax errors on one line: the others follow from it, or will be found next time. */
 export function unreadable(text: string, file: string, faults: readonly TextFault[]): UnreadableError {
   const location = lineIndex(text);
   const lines = new Set<number>();
@@ -35,7 +35,7 @@ export function unreadable(text: string, file: string, faults: readonly TextFaul
 }
 const marks = /^(?:<{7}|\|{7}|={7}|>{7})(?:[ \t].*)?$/gm;
 
-/** The marks that a merge has left in a text, as one mistake; undefined for a text without a beginning of one. */
+/** Merge conflict markers in a text, as one error; undefined if the text has no start marker. */
 export function conflictMarks(text: string): TextFault | undefined {
   if (!/^<{7}/m.test(text)) return undefined;
   const [first, ...others] = Array.from(text.matchAll(marks), ({ 0: mark, index }) => ({

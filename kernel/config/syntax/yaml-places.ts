@@ -3,12 +3,12 @@ import { type TextNode, type TextRange, textNode } from './position.ts';
 
 type Yaml = typeof import('yaml');
 
-/** Where everything in a YAML text stands; what an alias or `<<` brings in stands where it is written. */
+/** Positions of all values in a YAML text; values from an alias or `<<` are placed where they are defined. */
 export function yamlPlaces(library: Yaml, document: YamlDocument<ParsedNode>, text: string): TextNode | undefined {
   const { isAlias, isMap, isScalar, isSeq, visit } = library;
   let sources: Map<Alias, Node> | undefined;
 
-  /** All aliases at once: the library looks through the whole document for each. */
+  /** Resolves all aliases at once: the library searches the whole document for each. */
   const sourcesOfAliases = (): Map<Alias, Node> => {
     const results = new Map<Alias, Node>();
     const anchors = new Map<string, Node>();
@@ -46,7 +46,7 @@ export function yamlPlaces(library: Yaml, document: YamlDocument<ParsedNode>, te
         : [],
     );
 
-  /** The first of several sources wins, so it comes last. */
+  /** The first of several sources takes precedence, so it comes last. */
   const merged = (map: YAMLMap): [string, TextNode][] =>
     (map.items as Pair<Node, Node | null>[])
       .filter(({ key, value }) => isScalar(key) && typeof key.value === 'symbol' && value)
@@ -57,12 +57,12 @@ export function yamlPlaces(library: Yaml, document: YamlDocument<ParsedNode>, te
   return document.contents ? place(document.contents) : undefined;
 }
 
-/** Keys are strings, at every depth. */
+/** Converts a key to a string, at every depth. */
 export function keyText(value: unknown, source: string | undefined): string {
   return typeof value === 'string' ? value : (source ?? String(value));
 }
 
-/** Where a node stands, without the line breaks that end a block. */
+/** Range of a node, without the line breaks that end a block. */
 export function rangeOf(node: Node, text: string): TextRange {
   const [start, until] = node.range ?? [0, 0];
   let end = until;

@@ -7,8 +7,8 @@ import { wordsFor } from './yaml-words.ts';
 type Yaml = typeof import('yaml');
 
 /**
- * The parser's mistakes in an operator's words; what is not closed is told with where it began.
- * @throws RangeError when the text is nested too deeply.
+ * Rewords parser errors for operators; unclosed brackets and quotes are reported with their start.
+ * @throws RangeError if the text is nested too deeply.
  */
 export function yamlSyntaxFaults(library: Yaml, document: YamlDocument<ParsedNode>, text: string): TextFault[] {
   const position = lineIndex(text);
@@ -18,7 +18,7 @@ export function yamlSyntaxFaults(library: Yaml, document: YamlDocument<ParsedNod
   return document.errors.flatMap(({ code, message, pos: [start, end] }) => {
     const range = onOneLine(text, Math.min(start, length), end);
     const at = range.start;
-    // The closer of what was told to be unclosed: it is there, but not indented as it must be.
+    // The closer of something reported as unclosed: it exists, but is not indented correctly.
     if (openers && /flow-\w+-end/.test(message)) return [];
     if (/^Missing closing|must be sufficiently indented and end with/.test(message)) {
       openers ??= unclosedIn(library, document, text);
@@ -33,7 +33,7 @@ export function yamlSyntaxFaults(library: Yaml, document: YamlDocument<ParsedNod
 const rest = /[^\r\n]*/y;
 const whiteSpace = /[ \t]*/y;
 
-/** The range as far as it stands on its first line; all of the line's indentation where it begins in it. */
+/** Limits a range to its first line; a range that starts in the indentation becomes the whole indentation. */
 function onOneLine(text: string, start: number, end: number): TextRange {
   const lineStart = text.lastIndexOf('\n', start - 1) + 1;
   const indented = lineStart + lengthOf(whiteSpace, text, lineStart);
@@ -53,7 +53,7 @@ const closers: Readonly<Record<string, readonly [closer: string, name: string]>>
   "'": ["'", 'string'],
 };
 
-/** Where lists, objects and strings in brackets or quotes begin that do not end with their own. */
+/** Starts of lists, objects and strings in brackets or quotes that lack their closer. */
 function unclosedIn(library: Yaml, document: YamlDocument<ParsedNode>, text: string): TextRange[] {
   const results: TextRange[] = [];
   library.visit(document, {

@@ -10,7 +10,7 @@ import { yamlSyntaxFaults } from './yaml-syntax.ts';
 
 type Yaml = typeof import('yaml');
 
-/** Nodes that aliases may add to a document, so that a few lines cannot fill the memory. */
+/** Maximum number of nodes that aliases may add to a document, so that a few lines cannot exhaust the memory. */
 const MAX_ALIASED_NODES = 100_000;
 
 /** YAML 1.2 with merge keys. Keys become strings, numbers keep their digits. */
@@ -36,14 +36,14 @@ export const yaml: Format = {
 const load = (): Yaml => createRequire(import.meta.url)('yaml') as Yaml;
 
 function parseYaml(library: Yaml, text: string): YamlDocument<ParsedNode> {
-  // Keys that stand twice are looked for while converting: the library's own search is quadratic.
+  // Duplicate keys are detected during conversion: the library's own search is quadratic.
   const options = { merge: true, prettyErrors: false, uniqueKeys: false, logLevel: 'error' } as const;
   return library.parseDocument(text, options) as YamlDocument<ParsedNode>;
 }
 
 const escapeSequence = /\\(?:x[\da-fA-F]{2}|u[\da-fA-F]{4}|U[\da-fA-F]{8}|\r?\n[ \t]*|[\s\S])/y;
 
-/** The beginning of a literal and how it is written; what an alias or a collection begins with is no string. */
+/** Literal styles by their first characters; aliases and collections are not strings. */
 const styles: readonly (readonly [pattern: RegExp, style?: (source: string) => LiteralStyle])[] = [
   [/^"/, () => ({ open: 1, close: 1, escape: escapeSequence, breaks: 'flow' })],
   [/^'/, () => ({ open: 1, close: 1, escape: /''/y, breaks: 'flow' })],
@@ -61,7 +61,7 @@ function toData(library: Yaml, document: YamlDocument<ParsedNode>, text: string)
   let aliasedNodes = 0;
 
   const complain = (message: string, node: Node): null => {
-    // What an alias repeats was complained of where it was written.
+    // Errors in aliased content are reported where it is defined.
     if (aliasDepth === 0) faults.push(syntaxFault(message, rangeOf(node, text)));
     return null;
   };
@@ -131,7 +131,7 @@ function toData(library: Yaml, document: YamlDocument<ParsedNode>, text: string)
   return { data: convert(document.contents, ''), faults };
 }
 
-/** What a tag makes of a text, as a date, stays that text. @returns undefined for what is no JSON number. */
+/** Keeps the text of a scalar that a tag would convert, such as a date. @returns undefined if it is not a JSON number. */
 function scalar(value: unknown, source: string | undefined): Data | undefined {
   if (typeof value === 'object' && value !== null) return source ?? null;
   if (typeof value === 'bigint') return JSON.rawJSON(String(value));

@@ -1,7 +1,7 @@
-/** What a mistake of the parser means to an operator, and what to write instead. */
+/** User-facing message for a parser error, with a hint. */
 export type Words = readonly [message: string, hint?: string];
 
-/** By the parser's code; where one code stands for several mistakes, by its words too, the first that fits. */
+/** Messages by parser code; if a code covers several errors, the first entry that matches the parser's message applies. */
 const words: Readonly<Record<string, readonly (readonly [theirs: RegExp, ...Words])[]>> = {
   TAB_AS_INDENT: [[/^/, 'a tab cannot indent', 'write spaces']],
   BAD_DIRECTIVE: [[/^/, 'unknown directive', 'remove the line']],
@@ -62,7 +62,7 @@ const words: Readonly<Record<string, readonly (readonly [theirs: RegExp, ...Word
   NON_STRING_KEY: [[/^/, 'a key must be a plain value']],
 };
 
-/** A mistake in an operator's words. @param message the parser's. */
+/** Rewords a parser error for operators. @param message the parser's message. */
 export function wordsFor(code: string, message: string): Words {
   const [, ...ours] = words[code]?.find(([theirs]) => theirs.test(message)) ?? [null, 'not valid YAML'];
   return ours;
