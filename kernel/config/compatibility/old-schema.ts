@@ -75,7 +75,7 @@ export function withOldNames(schema: JsonSchema, names: OldNames): JsonSchema {
   };
 }
 
-/** Repeats the field in `properties` beside `required`, as strict validators demand. */
+/** Repeats the field in `properties` next to `required`, as strict validators demand. */
 function demand(field: string): JsonSchema {
   return { type: 'object', properties: { [field]: true }, required: [field] };
 }

@@ -99,7 +99,7 @@ function oldName(name: string, present: string): string {
   return `'${name}' is an old name of '${present}': sluice migrate renames it`;
 }
 
-/** Renames handlers that a component lists in `name` to their current names, along with the settings beside the list. */
+/** Renames handlers that a component lists in `name` to their current names, along with the settings next to the list. */
 function renewHandlers(
   component: DataObject,
   pointer: string,

@@ -12,7 +12,7 @@ import { mayProtect } from './protection.ts';
 /** Changes that bring a document to version 3 with current names and forms only. */
 export interface Migration {
   readonly changes: readonly Change[];
-  /** Old names beside current ones, if either may be intended or may be a protection; or an invalid version. */
+  /** Old names next to current ones, if either may be intended or may be protective; or an invalid version. */
   readonly problems: readonly ConfigError[];
 }
 
@@ -24,7 +24,7 @@ export function planMigration(data: DataObject, known: KnownPlugins): Migration 
   if (document['version'] === 3) document['version'] = 2;
   const report = createReport();
   const origin = modernize(document, known, report);
-  // An old namespace beside the current one has no effect; neither does an old field in version 3.
+  // An old namespace next to the current one has no effect; neither does an old field in version 3.
   const isIdle = ({ code }: ConfigError) => code === 'CONFIG_CONFLICT' && !isOld;
   const conflicts = [...report.errors.filter(isIdle), ...report.warnings];
   const [idle, kept] = [false, true].map((isKept) => conflicts.filter((each) => mayProtect(each, known) === isKept));
@@ -66,7 +66,7 @@ function transportChanges(document: DataObject, origin: Origin): Change[] {
   return [...changes.flat(), ...pairChanges(document['tls'])];
 }
 
-/** Moves the single certificate beside `keys` into that list. */
+/** Moves the single certificate next to `keys` into that list. */
 function pairChanges(tls: Data | undefined): Change[] {
   if (!isObject(tls)) return [];
   const names = ['public_key', 'private_key'].filter((name) => tls[name] !== undefined);

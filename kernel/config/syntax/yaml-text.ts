@@ -131,7 +131,7 @@ function toData(library: Yaml, document: YamlDocument<ParsedNode>, text: string)
   return { data: convert(document.contents, ''), faults };
 }
 
-/** Keeps the text of a scalar that a tag would convert, such as a date. @returns undefined if it is not a JSON number. */
+/** Keeps the text of a scalar that a tag would convert, such as a date. @returns undefined for a number that JSON does not have. */
 function scalar(value: unknown, source: string | undefined): Data | undefined {
   if (typeof value === 'object' && value !== null) return source ?? null;
   if (typeof value === 'bigint') return JSON.rawJSON(String(value));
