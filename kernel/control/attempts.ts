@@ -2,46 +2,46 @@ import type { Phase } from '../runtime/phases.ts';
 import type { GuardState } from './guard.ts';
 import { type Refusal, type RefusalRecord, recordOf } from './refusal.ts';
 
-/** What asked for a change. */
+/** The trigger of a configuration change. */
 export type Trigger = 'start' | 'watch' | 'signal' | 'api' | 'rollback' | 'guard' | 'resume';
 
-/** What came of an attempt. */
+/** Outcome of an attempt. */
 export type AttemptResult = 'running' | 'applied' | 'unchanged' | 'dry_run' | 'failed';
 
-/** One try to apply a configuration. */
+/** One attempt to apply a configuration. */
 export interface Attempt {
-  /** Grows by one with every attempt of this process. */
+  /** Increases by one with every attempt of this process. */
   readonly id: number;
   readonly trigger: Trigger;
   readonly actor: string | null;
-  /** True for one that was not to serve. */
+  /** True for a dry run, which never serves. */
   readonly dryRun: boolean;
-  /** When it began, in ISO 8601. */
+  /** Start time, in ISO 8601. */
   readonly at: string;
   result: AttemptResult;
-  /** The revision that served when it ended. */
+  /** The revision that was serving when the attempt ended. */
   revision: number;
   durationMs: number;
   phases: Readonly<Partial<Record<Phase, number>>>;
-  /** Why it failed. */
+  /** The reason for the failure; null unless it failed. */
   problem: RefusalRecord | null;
-  /** The guard that it asked for; null where there is none. */
+  /** The guard that the attempt requested; null without one. */
   guard: GuardState | null;
 }
 
-/** What an attempt is begun with. */
+/** Input for a new attempt. */
 interface Asked {
   readonly trigger: Trigger;
   readonly actor?: string | null | undefined;
   readonly dryRun?: boolean | undefined;
 }
 
-/** The last attempts, failed ones too. */
+/** The last attempts, including failed ones. */
 export class Attempts {
   readonly #kept: Attempt[] = [];
   readonly #limit: number;
   #last = 0;
-  /** Which attempt an error ended. */
+  /** The attempt that each error ended. */
   readonly #ended = new WeakMap<object, number>();
 
   constructor(limit = 100) {
@@ -67,13 +67,13 @@ export class Attempts {
     return attempt;
   }
 
-  /** Notes why an attempt failed. @param error whoever asked for it gets. */
+  /** Records why an attempt failed. @param error the error that the caller receives. */
   fail(attempt: Attempt, refusal: Refusal, error: unknown): void {
     attempt.problem = recordOf(refusal);
     if (error instanceof Object) this.#ended.set(error, attempt.id);
   }
 
-  /** The attempt that ended with an error; undefined when none did. */
+  /** The attempt that ended with an error; undefined without one. */
   endedBy(error: unknown): number | undefined {
     return error instanceof Object ? this.#ended.get(error) : undefined;
   }

@@ -19,7 +19,7 @@ export interface ChangeGuardOptions {
   readonly revisions: RevisionStore;
   readonly events: EventLog;
   readonly log: Log;
-  /** Default: those of the process. */
+  /** Default: the timers of the process. */
   readonly timers?: Timers;
 }
 
@@ -33,14 +33,14 @@ const events: Readonly<Record<GuardState['state'], Extract<EventType, `guard.${s
 };
 
 /**
- * Watches over changes that asked for it: when errors or latency of an endpoint get worse than in the minutes before, the
- * configuration that served before is put back, as a revision of its own, and the reason goes into the history.
+ * Watches changes that requested a guard. If errors or latency of an endpoint get worse than in the minutes before, the
+ * previous configuration is restored as a new revision, and the reason is recorded in the history.
  */
 export class ChangeGuard {
   readonly #options: ChangeGuardOptions;
   readonly #timers: Timers;
   readonly #history: TrafficHistory;
-  /** When the present configuration began to serve, on the clock of the timers. */
+  /** Time at which the current configuration began to serve, on the clock of the timers. */
   #servedSince = 0;
   #watching: { readonly state: GuardState; stop(): void } | null = null;
   #last: GuardState | null = null;
@@ -53,7 +53,7 @@ export class ChangeGuard {
     options.control.onDone.push((change, applied) => this.#onDone(change, applied));
   }
 
-  /** The guard that watches, or how the last one ended; null when there was none. */
+  /** State of the active guard or of the last one; null before the first. */
   get state(): GuardState | null {
     return this.#last;
   }
@@ -66,7 +66,7 @@ export class ChangeGuard {
     return this.#served.map(({ endpoint, traffic }) => [endpointId(endpoint), traffic] as const);
   }
 
-  /** Another configuration ends the watch over the one before it. What serves already can be watched while it is young. */
+  /** A new configuration ends the watch over the previous one. A configuration that already serves can be watched while it is recent. */
   #onDone(change: Change, applied: Applied): void {
     const { control } = this.#options;
     if (applied.result === 'applied') {
@@ -81,7 +81,7 @@ export class ChangeGuard {
     this.#watch(guard, guard.durationMs - ageMs, applied, control.replaced);
   }
 
-  /** What the configuration itself asks for, where nobody could ask for it. */
+  /** The guard that the configuration itself requests, for triggers that cannot carry a request. */
   #ownRequest({ trigger }: Change): GuardRequest | null {
     if (trigger !== 'watch' && trigger !== 'signal') return null;
     const { guardMs } = reloadSettings(this.#options.generations.current.runtime);
@@ -178,7 +178,7 @@ export class ChangeGuard {
     const { control } = this.#options;
     const attempt = control.attempts.get(state.attempt);
     if (attempt) attempt.guard = state;
-    // A late word of an old guard is not the last one.
+    // A late report of an old guard must not replace the latest state.
     if (state.attempt >= (this.#last?.attempt ?? 0)) this.#last = state;
     this.#options.events.emit(events[state.state], state);
   }

@@ -8,71 +8,72 @@ import type { GuardThresholds } from './guard.ts';
 import type { Participant } from './participant.ts';
 import type { Snapshot, Source } from './snapshot.ts';
 
-/** A request for another configuration. */
+/** A request to change the configuration. */
 export interface Change {
   readonly trigger: Trigger;
   /**
-   * Default: the source that serves is read again. What follows from what serves is a function: it is asked when the
-   * change's turn has come, because the changes before it may have replaced that. What it throws gives the change up.
+   * Default: the serving source is read again. A source derived from the serving configuration is a function: it is
+   * called when the change's turn comes, because earlier changes may have replaced that configuration. If it throws,
+   * the change is abandoned.
    */
   readonly source?: Source | (() => Source) | undefined;
-  /** Paths of the saved files that caused it. */
+  /** Paths of the saved files that triggered the change. */
   readonly saved?: readonly string[] | undefined;
-  /** Who asks, for the history. */
+  /** Name of the requester, for the history. */
   readonly actor?: string | null | undefined;
   readonly message?: string | null | undefined;
-  /** Apply it though it is what serves already. */
+  /** Apply the configuration even if it already serves. */
   readonly force?: boolean | undefined;
-  /** Do everything but the swap. */
+  /** Run every step except the swap. */
   readonly dryRun?: boolean | undefined;
-  /** Longest wait for changes before it, in milliseconds. Default: as long as it takes. */
+  /** Longest wait for earlier changes, in milliseconds. Default: no limit. */
   readonly waitMs?: number | undefined;
-  /** Takes part in this change alone, also when nothing is to be swapped, such as a file that is to be written with it. */
+  /** Takes part in this change only, even if nothing is swapped; for example, a file to be written with it. */
   readonly participant?: Participant | undefined;
-  /** Whether it goes into the history; true unless false. */
+  /** Record the change in the history. Default: true. */
   readonly recorded?: boolean | undefined;
-  /** Watches over it once it serves, and takes it back when endpoints get worse. */
+  /** Watches the change once it serves, and rolls it back when endpoints get worse. */
   readonly guard?: GuardRequest | undefined;
-  /** Looks at what serves when the change's turn has come. @throws to give it up. */
+  /** Checks the serving configuration when the change's turn comes. @throws to abandon the change. */
   readonly provided?: ((serving: Runtime) => void) | undefined;
-  /** Told the number of the attempt when it begins. */
+  /** Called with the attempt's number when it begins. */
   readonly begun?: ((attempt: number) => void) | undefined;
 }
 
-/** How long to watch over a change, and what counts as worse. */
+/** Duration of the watch over a change, and the thresholds for "worse". */
 export interface GuardRequest {
   readonly durationMs: number;
   readonly thresholds?: GuardThresholds | undefined;
 }
 
-/** What a change did. */
+/** Result of a change. */
 export interface Applied {
   readonly result: 'applied' | 'unchanged' | 'dry_run';
   /** The revision that serves now. */
   readonly revision: number;
-  /** The one that served before; 0 at the start. */
+  /** The revision that served before; 0 at startup. */
   readonly previous: number;
-  /** Fingerprint of the configuration that was asked for; empty at the start, when nothing is compared. */
+  /** Fingerprint of the requested configuration; empty at startup, when nothing is compared. */
   readonly hash: string;
   /** Number of the attempt. */
   readonly attempt: number;
   readonly durationMs: number;
-  /** Milliseconds by step. */
+  /** Duration of each step, in milliseconds. */
   readonly phases: Readonly<Partial<Record<Phase, number>>>;
   readonly changes: EndpointChanges;
-  /** Addresses that were opened in the place of others. */
+  /** Addresses that were opened in place of others. */
   readonly rebound: readonly string[];
-  /** Mistakes that did not refuse it. */
+  /** Errors that did not cause a rejection. */
   readonly warnings: readonly ConfigError[];
-  /** The same with their places. */
+  /** The warnings with their locations. */
   readonly issues: readonly Issue[];
 }
 
-/** What serves, as it was asked for. */
+/** The serving configuration, as it was requested. */
 export interface Current {
   readonly snapshot: Snapshot;
   readonly warnings: readonly ConfigError[];
-  /** What brought it. */
+  /** The trigger of the change that applied it. */
   readonly trigger: Trigger;
   readonly at: string;
 }

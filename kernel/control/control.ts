@@ -30,25 +30,25 @@ export interface ControlOptions {
   readonly events: EventLog;
   /** Number of the revision before the first one. */
   readonly lastRevision?: number;
-  /** Which values no mistake shows. Default: by names and texts. */
+  /** Selects the values that errors must not show. Default: by names and texts. */
   readonly isSecret?: IsSecret;
 }
 
 const nothing: EndpointChanges = { added: [], changed: [], removed: [] };
 
 /**
- * Decides what serves: takes changes one at a time from whoever asks, and lets each go through the same steps. A change
- * that fails at any of them leaves what serves untouched.
+ * Decides which configuration serves: takes changes one at a time from all callers and runs each through the same
+ * steps. A change that fails at any step leaves the serving configuration untouched.
  */
 export class Control {
   readonly attempts = new Attempts();
-  /** Ports and processes that change over together with this one. */
+  /** Ports and processes that switch over together with this one. */
   readonly participants: Participant[] = [];
-  /** Told of every change that was applied, or found to serve already, before it is answered; of dry runs nothing. */
+  /** Called for every change that was applied or already serves, before the caller gets its result; never for dry runs. */
   readonly onDone: ((change: Change, applied: Applied) => Promise<void> | void)[] = [];
-  /** Told how every attempt ended, dry runs included, before whoever asked for it is; null when it was refused. */
+  /** Called when an attempt ends, including dry runs, before the caller gets its result; `applied` is null when the change was rejected. */
   readonly onSettled: ((attempt: Attempt, applied: Applied | null, change: Change) => void)[] = [];
-  /** The configuration's file: its text as it was last loaded and served, or written; null when it never was. */
+  /** The configuration file: its text as last loaded and served, or written; null before that. */
   readonly file: { text: string | null } = { text: null };
   readonly #options: ControlOptions;
   readonly #mutex = new Mutex();
@@ -75,7 +75,7 @@ export class Control {
     return this.#current!;
   }
 
-  /** What served before; null before the first change. */
+  /** The configuration that served before; null before the first change. */
   get replaced(): Current | null {
     return this.#replaced;
   }
@@ -85,12 +85,12 @@ export class Control {
     return this.#source;
   }
 
-  /** Files to watch, with their content as it was last read: the configuration's own, and what the last attempt read. */
+  /** Files to watch, with their content as last read: the configuration's own, and those that the last attempt read. */
   get filesRead(): readonly FileRead[] {
     return this.#files.listFor(this.#source);
   }
 
-  /** For looking at configurations; a closed one has the plugins from files that serve, and evaluates none. */
+  /** Registry for inspecting configurations; a closed one has the plugins from files that serve, and evaluates none. */
   registryFor(reach: Reach): Registry {
     const { registry } = this.#options.generations;
     if (reach !== 'closed') return registry;
@@ -100,7 +100,7 @@ export class Control {
     return registry.closed(this.#serving.registry, settings);
   }
 
-  /** True for the configuration's file, and for those that it was last made of. @param path absolute. */
+  /** True for the configuration file and the files that it was last built from. @param path absolute. */
   isOfDocument(path: string): boolean {
     return typeof this.#source === 'string' && (resolve(this.#source) === path || this.#files.isOfDocument(path));
   }
@@ -111,8 +111,8 @@ export class Control {
   }
 
   /**
-   * True when the configuration on the disk is not the one that serves: another was applied without being written, or it
-   * is refused. Always false where the configuration is not a file.
+   * True when the configuration on disk differs from the serving one: another was applied without being written, or the
+   * file was rejected. Always false if the configuration is not a file.
    */
   async hasDrifted(): Promise<boolean> {
     if (typeof this.#source !== 'string') return false;
@@ -131,9 +131,9 @@ export class Control {
   }
 
   /**
-   * Applies a change.
-   * @throws Refusal with every mistake; whatever `provided` and `source` throw; GatewayError RELOAD_IN_PROGRESS; any other error is a
-   * fault of ours. The old configuration then serves on.
+   * Applies a change. If it fails, the old configuration continues to serve.
+   * @throws Refusal with every error; errors thrown by `provided` and `source`; GatewayError RELOAD_IN_PROGRESS; any
+   * other error is a bug in the gateway.
    */
   async apply(change: Change): Promise<Applied> {
     const { waitMs = Number.POSITIVE_INFINITY } = change;
@@ -149,7 +149,7 @@ export class Control {
     }
   }
 
-  /** Cancels the change under way where it waits, and takes no other one. */
+  /** Cancels the current change if it is waiting, and accepts no further changes. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#running?.cancel('the gateway is closing');
@@ -213,7 +213,7 @@ export class Control {
     const before = this.#current && this.#serving;
     const normalized = await readConfig(snapshot.data, overrides, generations.registry, files, before);
     await scheduler.yield();
-    // One with mistakes is the same as nothing: preparing it tells them all.
+    // A configuration with errors has no fingerprint: preparing it reports them all.
     const fingerprint =
       normalized.errors.length === 0 &&
       before &&
@@ -231,7 +231,7 @@ export class Control {
         await abortAll(ready);
         return { ...reported, ...issuesOf([]) };
       }
-      // Of two documents that mean the same the one that is kept is the one to compare with.
+      // Of two equivalent documents, the one that is kept is the one to compare with.
       before.understood = normalized.understood;
       this.#adopt(change, snapshot, this.current.warnings, false);
       return { ...reported, ...issuesOf((await commitAll(ready)).failures) };
@@ -263,12 +263,12 @@ export class Control {
     return { ...report, result: 'applied', rebound: [...rebound, ...others.rebound], ...warnings };
   }
 
-  /** The configuration serves; its source is from now on the one that is read again. */
+  /** The configuration serves; from now on its source is the one that is read again. */
   #adopt(change: Change, snapshot: Snapshot, warnings: readonly ConfigError[], isNew: boolean): void {
     const { trigger } = change;
     const at = new Date().toISOString();
     if (isNew) this.#replaced = this.#current;
-    // A resumed configuration is the requested one once the file has the same content.
+    // A resumed configuration becomes the requested one once the file has the same content.
     const isMended = this.#current?.trigger === 'resume' && typeof snapshot.source === 'string';
     this.#current =
       isNew || isMended || !this.#current ? { snapshot, warnings, trigger, at } : { ...this.#current!, snapshot };
@@ -276,7 +276,7 @@ export class Control {
     if (typeof snapshot.source === 'string') this.file.text = snapshot.document!.written;
   }
 
-  /** Gets everybody ready, or nobody: none has anything to release when it throws. */
+  /** Prepares all participants or none: when it throws, no participant has anything to release. */
   async #prepareOthers(
     { change, snapshot, files, phases }: RunningAttempt,
     runtime: Runtime,

@@ -7,18 +7,18 @@ import { createLeakGuard, type LeakGuard } from './leak-guard.ts';
 import { reloadSettings } from './reload-settings.ts';
 import { Streams } from './streams.ts';
 
-/** A configuration that has been replaced and still has requests. */
+/** A replaced configuration that still has requests. */
 export interface DrainingGeneration {
   readonly runtime: Runtime;
-  /** When it was replaced, in milliseconds since 1970. */
+  /** Time of its replacement, in milliseconds since 1970. */
   readonly since: number;
-  /** When it began to serve, likewise. */
+  /** Time at which it began to serve, in milliseconds since 1970. */
   readonly servedFrom: number;
 }
 
 /**
- * The configurations of one process that have been replaced: each is released when its last request has ended, aborted
- * when that takes longer than its successor allows, and watched until it has left the memory.
+ * The replaced configurations of one process. Each is released when its last request has ended, aborted when that takes
+ * longer than its successor allows, and watched until it has been garbage-collected.
  */
 export class Draining {
   readonly #log: ApplicationLog;
@@ -52,12 +52,12 @@ export class Draining {
     return this.#aborted;
   }
 
-  /** Configurations that were released and stay in memory nevertheless. */
+  /** Configurations that were released but stay in memory. */
   get leaked(): number {
     return this.#leakGuard.leaked;
   }
 
-  /** Lets a configuration end. @param current what serves now. @param servedFrom milliseconds since 1970. */
+  /** Retires a configuration. @param current returns the serving one. @param servedFrom milliseconds since 1970. */
   retire(runtime: Runtime, servedFrom: number, current: () => Runtime): void {
     const { drainMs, streamDrainMs } = reloadSettings(current());
     const { routes } = runtime.compiled;
@@ -71,14 +71,14 @@ export class Draining {
         this.#generations.delete(draining);
         for (const resolve of this.#onDrained.splice(0)) resolve();
         if (aborted.length > 0) this.#logAborted(runtime, aborted);
-        // Calls that were under way may have become streams.
+        // Calls that were in progress may have become streams.
         follow();
         this.track(runtime.ended.then(() => this.#expectGone(runtime, current())));
       });
     this.track(retired);
   }
 
-  /** What only the configuration had goes with it: itself, and what its plugins from files were instances of. */
+  /** Objects that only this configuration used must go with it: the configuration itself, and the instances of its plugins from files. */
   #expectGone(runtime: Runtime, current: Runtime): void {
     const { sites } = runtime;
     this.#leakGuard.expectGone(runtime, runtime.id, () => [
@@ -100,13 +100,13 @@ export class Draining {
 
   readonly logLeftover = (error: unknown): void => this.#log.error(() => `failed to release resources: ${error}`);
 
-  /** `close` waits for this, too. */
+  /** Makes `close` wait for this promise, too. */
   track(ending: Promise<unknown>): void {
     const tracked = ending.finally(() => this.#ending.delete(tracked));
     this.#ending.add(tracked);
   }
 
-  /** Waits until fewer than `limit` of them have requests left. */
+  /** Waits until fewer than `limit` replaced configurations have requests left. */
   async room(limit: number): Promise<void> {
     while (this.#generations.size >= limit) {
       await new Promise<void>((resolve) => {
@@ -115,7 +115,7 @@ export class Draining {
     }
   }
 
-  /** Ends connections that went on in another protocol, and answers that last. */
+  /** Ends upgraded connections and long-lived responses. */
   endLasting(): void {
     for (const { runtime } of this.#generations) runtime.endLasting();
     this.streams.endLasting();
@@ -129,7 +129,7 @@ export class Draining {
   }
 }
 
-/** As in `plugin "acme/audit" (3f2a90c1b4de, /app/plugins/audit.ts)`. */
+/** Formats a plugin, as in `plugin "acme/audit" (3f2a90c1b4de, /app/plugins/audit.ts)`. */
 function describe({ name, source, handlers }: FilePlugin): string {
   const names = (handlers ?? [name]).map((each) => `"${each}"`).join(', ');
   return `plugin ${names} (${source.hash.slice(0, 12)}, ${source.file})`;

@@ -12,7 +12,7 @@ import { version } from '../version.ts';
 import { DescriptorWatch } from './descriptor-watch.ts';
 import { Generations } from './generations.ts';
 
-/** What a process that builds configurations consists of. */
+/** The parts of a process that builds configurations. */
 export interface Engine {
   readonly log: ApplicationLog;
   readonly registry: Registry;
@@ -20,35 +20,35 @@ export interface Engine {
   readonly mirrors: Mirrors;
   readonly containment: Containment;
   readonly internalErrors: InternalErrors;
-  /** What no connection of this process may lead to. */
+  /** Addresses that no connection of this process may reach. */
   readonly denied: DeniedAddresses;
   /** Stops watching descriptors, writes pending log lines, and releases standard output unless `sinks` were given. */
   close(): void;
 }
 
 export interface EngineOptions {
-  /** Write DEBUG lines where no component says which level is written. Default: INFO and above. */
+  /** Write DEBUG lines if no component sets the log level. Default: INFO and above. */
   readonly debug?: boolean | undefined;
   /**
-   * Write the application and access log where no component of the configuration sets them. Default: false for
+   * Write the application and access log if no component of the configuration sets them. Default: false for
    * `createGateway` without `sinks`, true otherwise.
    */
   readonly log?: boolean | undefined;
-  /** Where logs go. Default: the process's standard output and error. */
+  /** Destinations of the logs. Default: the process's standard output and error. */
   readonly sinks?: LogSinks | undefined;
   /** Replaces services of the kernel, such as the clock. */
   readonly services?: Partial<Services> | undefined;
-  /** Where components tell what happens. */
+  /** Receives the events of components. */
   readonly events: Events;
-  /** What the process does. Default: it decides and serves alone. */
+  /** Role of the process. Default: it both decides and serves. */
   readonly role?: Role;
-  /** For a process that owns no shared values. */
+  /** For a process that does not own the shared values. */
   readonly ask?: Ask | undefined;
-  /** As of `ContainmentOptions`. */
+  /** See `ContainmentOptions`. */
   readonly reports?: number | null | undefined;
 }
 
-/** Sets up the log, the registry and the generations of a process; none serves yet. */
+/** Sets up the log, the registry and the generations of a process; no generation serves yet. */
 export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine {
   const { debug, ask, events, reports, services, role = 'alone' } = options;
   const ownSinks = options.sinks ? null : createSinks();

@@ -3,11 +3,11 @@ import type { Attempt, Trigger } from './attempts.ts';
 import type { Applied } from './change.ts';
 import type { GuardState } from './guard.ts';
 
-/** Everything the gateway tells while it runs: plain data, never changed once told. */
+/** All events that the gateway emits: plain data, never changed after being emitted. */
 export interface EventData {
   'reload.started': { readonly attempt: number; readonly trigger: Trigger };
   'reload.phase': { readonly attempt: number; readonly phase: Phase };
-  /** Only with its issues, and not with more than are shown to one client. */
+  /** Limited to its issues, and to as many as one client is shown. */
   'reload.succeeded': Applied;
   'reload.failed': Attempt;
   'worker.up': { readonly worker: number; readonly pid: number | null };
@@ -15,9 +15,9 @@ export interface EventData {
   /** Requests in flight. */
   'drain.started': { readonly requests: number };
   'drain.finished': { readonly result: 'idle' | 'resumed' };
-  /** As the component tells it; with workers also which one. */
+  /** Data as reported by the component; with workers, it also names the worker. */
   'breaker.changed': object;
-  /** A plugin from a file failed too often. */
+  /** A plugin from a file was suspended after too many faults. */
   'plugin.suspended': { readonly plugin: string; readonly faults: number; readonly message: string };
   'plugin.resumed': { readonly plugin: string };
   'guard.started': GuardState;
@@ -26,7 +26,7 @@ export interface EventData {
   'guard.superseded': GuardState;
   'guard.failed': GuardState;
   'watch.error': { readonly message: string };
-  /** An error that nothing caught, in code of the release; `place` as of the metric. */
+  /** An uncaught error in the gateway's own code; `place` is the label of the metric. */
   'internal.error': { readonly place: string; readonly message: string };
 }
 
@@ -53,17 +53,17 @@ const known: Readonly<Record<EventType, true>> = {
   'internal.error': true,
 };
 
-/** Every type of event there is. */
+/** All event types. */
 export const eventTypes = Object.keys(known) as EventType[];
 
-/** True when there are events that a pattern of `Subscription.types` asks for. */
+/** True when at least one event type matches a pattern of `Subscription.types`. */
 export function isEventPattern(pattern: string): boolean {
   return eventTypes.some(wanting([pattern]));
 }
 
-/** One kind of event. */
+/** Event of one type. */
 export interface EventOf<Type extends EventType> {
-  /** Grows by one with every event of this process, from 1. */
+  /** Increases by one with every event of this process, starting at 1. */
   readonly id: number;
   readonly type: Type;
   readonly data: EventData[Type];
@@ -73,11 +73,11 @@ export type GatewayEvent = { [Type in EventType]: EventOf<Type> }[EventType];
 
 export interface Subscription {
   /**
-   * Tells first what is remembered of the events after this id; without it only what is to come. An id this process has
-   * not reached yet is from before a restart: everything remembered is told.
+   * Replays the remembered events after this id first; without it, only new events are delivered. An id that this
+   * process has not reached yet is from before a restart: all remembered events are replayed.
    */
   readonly after?: number;
-  /** Event types, `reload.*` for all of a kind, `*` for all; all when left out. */
+  /** Event types, `reload.*` for all of a kind, `*` for all. Default: all. */
   readonly types?: readonly string[];
 }
 
@@ -85,8 +85,9 @@ export interface EventLog {
   /** @returns the id of the event. */
   emit<Type extends EventType>(type: Type, data: EventData[Type]): number;
   /**
-   * Tells a listener every event once, in order, synchronously. One that throws is told nothing more.
-   * @returns what ends the subscription.
+   * Delivers every event to a listener once, in order, synchronously. A listener that throws receives no further
+   * events.
+   * @returns a function that ends the subscription.
    */
   subscribe(subscription: Subscription, listener: (event: GatewayEvent) => void): () => void;
 }
@@ -94,13 +95,13 @@ export interface EventLog {
 interface Subscriber {
   readonly listener: (event: GatewayEvent) => void;
   readonly wants: (type: EventType) => boolean;
-  /** The last event it was told, or did not want. */
+  /** Id of the last event that was delivered or filtered out. */
   at: number;
-  /** Its listener is running: what comes meanwhile is told when it returns. */
+  /** The listener is running; events that arrive meanwhile are delivered when it returns. */
   busy: boolean;
 }
 
-/** @param limit how many events are remembered, at least 1. */
+/** @param limit number of events to remember, at least 1. */
 export function createEventLog(limit = 1000): EventLog {
   const remembered: GatewayEvent[] = [];
   const subscribers = new Set<Subscriber>();

@@ -3,32 +3,32 @@ import type { FileRead } from '../runtime/watch/index.ts';
 import type { RunningAttempt } from './running-attempt.ts';
 import type { Source } from './snapshot.ts';
 
-/** Which files a change of configuration may come from, with their content as it was last read. */
+/** The files that can trigger a configuration change, with their content as last read. */
 export class FilesToWatch {
   /** Files read by the last serving attempt and, if that failed, by the attempt before it. */
   #read: readonly FileRead[] = [];
   /** Settings, templates and includes of the configuration file, also while another configuration serves. */
   #document: readonly FileRead[] = [];
 
-  /** An attempt that was to serve has ended. */
+  /** Records the end of an attempt that was meant to serve. */
   note({ change, filesRead, sources }: RunningAttempt, isRefused: boolean): void {
     this.#read = joinReads(filesRead, isRefused ? this.#read : []);
     if (typeof change.source === 'string') this.#document = joinReads(sources, isRefused ? this.#document : []);
   }
 
-  /** @param source of the configuration. */
+  /** @param source the source of the configuration. */
   listFor(source: Source): readonly FileRead[] {
     const own = typeof source === 'string' ? [{ path: source, hash: undefined }] : [];
     return joinReads(joinReads(this.#read, this.#document), own);
   }
 
-  /** True for a file that the configuration on the disk is made of. @param path absolute. */
+  /** True for a file that the configuration on disk is built from. @param path absolute. */
   isOfDocument(path: string): boolean {
     return this.#document.some((file) => resolve(file.path) === path);
   }
 }
 
-/** Files just read, and those of before that were not: what these hold now is not known. */
+/** Files just read, plus earlier ones that were not: the current content of those is unknown. */
 function joinReads(now: readonly FileRead[], before: readonly FileRead[]): readonly FileRead[] {
   const read = new Set(now.map(({ path }) => path));
   const others = before.filter(({ path }) => !read.has(path));

@@ -6,8 +6,9 @@ import type { Generations } from './generations.ts';
 import { reloadSettings } from './reload-settings.ts';
 
 /**
- * Applies what is saved: the file of the configuration and every file the last attempt read, whoever asked for it, are
- * watched. A broken one is told in the log, and watching goes on. While many replaced configurations still have requests, changes wait.
+ * Applies saved changes. Watches the configuration file and every file that the last attempt read, regardless of its
+ * trigger. A broken file is logged, and watching continues. While many replaced configurations still have requests,
+ * changes wait.
  */
 export async function followFiles(
   control: Control,
@@ -15,16 +16,16 @@ export async function followFiles(
   events: EventLog,
   log: Log,
 ): Promise<Watcher> {
-  // Loaded after the port is open: the start waits for nothing that it does not need.
+  // Loaded after the port is open, so that it does not delay startup.
   const { watchFiles } = await import('../runtime/watch/index.ts');
   const follow = async (changed: readonly string[]): Promise<void> => {
-    /** If only a file that it names has changed, the active configuration may differ from its file and the parts it is built from. */
+    /** If only a file that the configuration names has changed, the active configuration may differ from its file and the parts it is built from. */
     const source = () => {
       const isDocument = changed.some((path) => control.isOfDocument(path));
       return isDocument ? control.source : control.current.snapshot.source;
     };
     await generations.room(reloadSettings(generations.current.runtime).maxDraining);
-    // A refusal is told as an event and in the log; watching goes on.
+    // A rejection is reported as an event and in the log; watching continues.
     await control.apply({ trigger: 'watch', source, saved: changed }).catch(() => {});
   };
   const watcher = watchFiles({ log: withEvents(log.at('[WATCH]'), events), onChange: follow });
@@ -33,7 +34,7 @@ export async function followFiles(
   return watcher;
 }
 
-/** A log whose warnings and errors are told as events too. */
+/** A log that also emits its warnings and errors as events. */
 function withEvents(log: Log, events: EventLog): WatchOptions['log'] {
   const report = (level: 'warning' | 'error') => (message: LogMessage) => {
     const text = typeof message === 'string' ? message : message();

@@ -2,31 +2,31 @@ import type { Plugin } from '#contract';
 import type { Overrides } from '../runtime/read-config.ts';
 import type { EngineOptions } from './engine.ts';
 
-/** How a gateway is started. */
+/** Options for starting a gateway. */
 export interface GatewayOptions extends Omit<Overrides, 'plugins'>, Omit<EngineOptions, 'ask' | 'events' | 'debug'> {
-  /** Enables `/__debug/`, and writes DEBUG lines where no component says which level is written. Default false. */
+  /** Enables `/__debug/`, and writes DEBUG lines if no component sets the log level. Default: false. */
   readonly debug?: boolean;
-  /** Where the history of configurations is kept; null, the default, for in memory only. */
+  /** Directory for the configuration history. Default: null, which keeps it in memory only. */
   readonly revisionDirectory?: string | null;
   /**
-   * Plugins beside those of the release. One that has the name of a plugin there is refused: nothing is replaced unasked.
-   * They do not reach workers, which are processes of their own.
+   * Plugins in addition to the built-in ones. A plugin with the name of a built-in one is rejected, because nothing is
+   * replaced implicitly. Not available in workers, which are separate processes.
    */
   readonly plugins?: readonly Plugin[];
-  /** A folder with plugins in files, besides the one that the configuration names; they reach workers too. */
+  /** Folder of plugin files, in addition to the one that the configuration names; also used by workers. */
   readonly pluginFolder?: string;
-  /** Starts with the last configuration that was good when the present one is refused. Default false. */
+  /** Starts with the last good configuration when the current one is rejected. Default: false. */
   readonly resumeLastGood?: boolean;
-  /** Serves in processes of their own; this one then decides and does not serve. Default: serves itself. */
+  /** Serves in worker processes; this process then only makes decisions. Default: serves in this process. */
   readonly workers?: WorkerOptions;
 }
 
-/** Processes that serve. */
+/** Settings of the worker processes. */
 export interface WorkerOptions {
   readonly count: number;
-  /** The program they run; what `runWorker` needs follows as its last argument. Default: the command of this package. */
+  /** Program that workers run; the input for `runWorker` is appended as the last argument. Default: this package's command. */
   readonly program?: string;
-  /** Its arguments. Default: `worker`. */
+  /** Arguments of the program. Default: `worker`. */
   readonly args?: readonly string[];
 }
 

@@ -19,35 +19,35 @@ import { type ListenTarget, type PortChange, PublicPort } from './public-port.ts
 
 export interface GenerationsOptions extends BuildContext, ServingOptions {
   readonly log: ApplicationLog;
-  /** Told whether the process wants requests. */
+  /** Receives whether the process accepts requests. */
   readonly readiness: { isDraining: boolean };
 }
 
-/** A configuration built and warmed up, its port open, that nothing serves yet. */
+/** A configuration that has been built and warmed up, with its port open, but does not serve yet. */
 export interface Prepared {
   readonly runtime: Runtime;
   readonly warnings: readonly ConfigError[];
-  /** The swap: from now on it serves. Synchronous. @returns addresses opened in the place of others. */
+  /** Makes the configuration serve. Synchronous. @returns addresses that were opened in place of others. */
   commit(): { readonly rebound: readonly string[] };
-  /** Gives everything back. */
+  /** Releases everything. */
   abort(): Promise<void>;
 }
 
-/** A configuration that has requests or could get some, as the admin API shows it. */
+/** A configuration that has requests or could receive some, as shown by the admin API. */
 export interface GenerationInfo {
   readonly revision: number;
   readonly state: 'current' | 'draining';
-  /** In flight. */
+  /** Number of requests in flight. */
   readonly requests: number;
-  /** Under way. */
+  /** Number of active streams. */
   readonly streams: number;
   /** Milliseconds since it began to serve. */
   readonly ageMs: number;
 }
 
 /**
- * The configurations of one process: the one that serves, and those before it that have requests left. Each is built off
- * to the side, replaces the serving one in one assignment, and is released when its last request has ended.
+ * The configurations of one process: the serving one, and its predecessors that have requests left. Each is built on
+ * the side, replaces the serving one in one assignment, and is released when its last request has ended.
  */
 export class Generations {
   readonly #options: GenerationsOptions;
@@ -67,22 +67,22 @@ export class Generations {
     return this.#options.registry;
   }
 
-  /** True from the first commit on. */
+  /** True after the first commit. */
   get isServing(): boolean {
     return this.#cell.current !== null;
   }
 
-  /** What serves. Only to be asked for after the first commit. */
+  /** The serving configuration. Must not be read before the first commit. */
   get current(): ServingContext {
     return this.#cell.current!;
   }
 
-  /** Those before it that have requests left, oldest first. */
+  /** Predecessors that have requests left, oldest first. */
   get draining(): readonly DrainingGeneration[] {
     return this.#draining.generations;
   }
 
-  /** The serving configuration, then those before it, newest first. */
+  /** The serving configuration, then its predecessors, newest first. */
   get held(): readonly GenerationInfo[] {
     const now = Date.now();
     const hold = ({ id, calls, streams }: Runtime, state: GenerationInfo['state'], servedFrom: number) => ({
@@ -99,42 +99,42 @@ export class Generations {
     ];
   }
 
-  /** Replaced configurations that were released and stay in memory nevertheless. */
+  /** Replaced configurations that were released but stay in memory. */
   get leaked(): number {
     return this.#draining.leaked;
   }
 
-  /** True while connections are closed after their answer. */
+  /** True while connections are closed after their response. */
   get closing(): boolean {
     return this.#options.readiness.isDraining;
   }
 
-  /** Streams under way, those that outlived their configuration included. */
+  /** Active streams, including those that outlived their configuration. */
   get streams(): number {
     return this.current.runtime.streams + this.#draining.streams.size;
   }
 
-  /** Streams under way, by endpoint; those that are about to be ended do not count. */
+  /** Active streams by endpoint, without those that are about to be ended. */
   get streamsByEndpoint(): ReadonlyMap<string, number> {
     return this.#draining.streams.byEndpoint(this.current.runtime.compiled.routes);
   }
 
-  /** Requests in flight, on every configuration. */
+  /** Requests in flight, across all configurations. */
   get calls(): number {
     return (this.#cell.current?.runtime.calls ?? 0) + this.#draining.calls;
   }
 
-  /** Requests and streams under way. */
+  /** Number of requests and streams in progress. */
   get inFlight(): number {
     return this.calls + this.streams;
   }
 
-  /** Requests taken so far. */
+  /** Number of requests received so far. */
   get requests(): number {
     return this.#cell.requests;
   }
 
-  /** What another process may do with a shared value: as the configuration it serves says, else as the present one does. */
+  /** Rights of another process on a shared value: according to the configuration that it serves, or else to the current one. */
   shared(revision: number, id: string): ((asked: Asked) => Asked) | undefined {
     const serving = this.current.runtime;
     const runtimes = [serving, ...this.draining.map(({ runtime }) => runtime)];
@@ -147,16 +147,16 @@ export class Generations {
     return this.#draining.aborted;
   }
 
-  /** Where clients connect; null before `listen`. */
+  /** Listening address; null before `listen`. */
   get address(): { readonly host: string; readonly port: number } | null {
     return this.#port.address;
   }
 
   /**
-   * Builds a configuration, of what serves where that has not changed.
+   * Builds a configuration, reusing unchanged parts of the serving one.
    * @param force build everything.
-   * @throws ConfigErrors with every mistake; LISTENER_BIND, at the port, when a new address cannot be opened. Nothing is
-   * then left of it.
+   * @throws ConfigErrors with every error; LISTENER_BIND, at the port, when a new address cannot be opened. In both
+   * cases everything is released.
    */
   async prepare(
     normalized: ReadConfig,
@@ -209,29 +209,29 @@ export class Generations {
     return this.#cell.current?.runtime.config.max_shutdown_wait_time || Number.POSITIVE_INFINITY;
   }
 
-  /** Answers one request by what serves now. */
+  /** Handles one request with the serving configuration. */
   get serve(): ServingCell['serve'] {
     return this.#cell.serve;
   }
 
-  /** Resolves when nothing holds up the port any more. @throws GatewayError LISTEN_FAILED when it is closed meanwhile. */
+  /** Resolves when nothing delays opening the port. @throws GatewayError LISTEN_FAILED when it is closed meanwhile. */
   async ready(): Promise<void> {
     await this.current.runtime.ready();
     if (this.#closed) throw new GatewayError('LISTEN_FAILED', 'the gateway was closed before its port was open');
   }
 
-  /** Opens the port. @throws GatewayError as of `PublicPort.open`. */
+  /** Opens the port. @throws GatewayError see `PublicPort.open`. */
   listen(target?: ListenTarget): Promise<{ host: string; port: number }> {
     return this.#port.open(this.current.runtime, target);
   }
 
-  /** Whether connections are closed after their answer, so that clients go elsewhere. */
+  /** Sets whether connections are closed after their response, so that clients reconnect elsewhere. */
   setClosing(closing: boolean): void {
     this.#options.readiness.isDraining = closing;
     this.#port.setClosing(closing);
   }
 
-  /** Stops accepting, waits for requests in flight as long as the configuration says, and releases everything. */
+  /** Stops accepting, waits for requests in flight as long as the configuration allows, and releases everything. */
   async close(): Promise<void> {
     const serving = this.#cell.current;
     this.#options.readiness.isDraining = true;

@@ -1,25 +1,25 @@
 import { quantile, type TrafficWindow } from '../pipeline/traffic-window.ts';
 import { systemTimers, type Timers } from '../runtime/watch/timers.ts';
 
-/** What counts as worse than before. */
+/** Thresholds for "worse than before". */
 export interface GuardThresholds {
-  /** The share of failed calls may rise by as many percentage points. */
+  /** Largest allowed increase of the error rate, in percentage points. */
   readonly errorRatePoints: number;
-  /** The latency that one call in a hundred exceeds may grow to as many times what it was. */
+  /** Largest allowed growth of the p99 latency, as a factor. */
   readonly p99Factor: number;
-  /** Fewer calls than this tell nothing. */
+  /** Minimum number of calls for an evaluation. */
   readonly minimumCalls: number;
 }
 
 export const defaultThresholds: GuardThresholds = { errorRatePoints: 5, p99Factor: 2, minimumCalls: 20 };
 
-/** A p99 that grew by less, in milliseconds, is not worse whatever the factor: very fast endpoints vary a lot. */
+/** Smallest p99 increase that counts, in milliseconds, regardless of the factor: very fast endpoints vary a lot. */
 const NOTICEABLE_MS = 50;
 
 /**
- * Compares an endpoint's traffic before and after a change. Without traffic before, errors are compared with none, and
- * latency with nothing.
- * @returns why it is worse; null when it is not.
+ * Compares an endpoint's traffic before and after a change. Without traffic before, the error rate is compared with 0,
+ * and latency is not compared.
+ * @returns the reason why it is worse; null when it is not.
  */
 export function evaluate(before: TrafficWindow, after: TrafficWindow, thresholds = defaultThresholds): string | null {
   if (after.calls < thresholds.minimumCalls) return null;
@@ -44,29 +44,29 @@ function slower(before: TrafficWindow, after: TrafficWindow, { p99Factor }: Guar
   return `p99 rose from ${was.toFixed(1)} ms to ${is.toFixed(1)} ms (${after.calls} calls)`;
 }
 
-/** One endpoint, as the guard compares it. */
+/** An endpoint that the guard compares. */
 export interface GuardedEndpoint {
-  /** How a reason names it. */
+  /** Name of the endpoint in reasons. */
   readonly key: string;
-  /** What it served before the change; must not change while it is watched. */
+  /** Traffic before the change; must not change while it is watched. */
   readonly before: TrafficWindow;
-  /** What it has served since. */
+  /** Traffic since the change. */
   readonly after: TrafficWindow;
 }
 
 export interface GuardOptions {
-  /** How long to watch. */
+  /** Duration of the watch. */
   readonly durationMs: number;
   readonly thresholds?: GuardThresholds;
-  /** Asked anew each time. */
+  /** Called for every check. */
   endpoints(): Iterable<GuardedEndpoint>;
-  /** Some endpoint is worse; the reason names the first and counts the others. Nothing is called after it. */
+  /** Called when an endpoint is worse; the reason names the first and counts the others. No callback follows. */
   onWorse(reason: string): void;
-  /** The time is over and nothing was worse. */
+  /** Called when the time is over and no endpoint got worse. */
   onPassed(): void;
-  /** The time is over, and no endpoint had enough calls to be evaluated. @param calls of all of them together. */
+  /** Called when the time is over and no endpoint had enough calls to be evaluated. @param calls total of all endpoints. */
   onUndecided(calls: number): void;
-  /** Time between two looks. Default 1000. */
+  /** Interval between checks. Default: 1000. */
   readonly intervalMs?: number;
   readonly timers?: Timers;
 }
@@ -117,21 +117,21 @@ function worst(endpoints: Iterable<GuardedEndpoint>, thresholds: GuardThresholds
   return others > 0 ? `${first}, and ${others} more` : first;
 }
 
-/** How the guard over a change stands; another one takes its place when that changes. */
+/** State of the guard over a change; replaced, not modified, when it changes. */
 export interface GuardState {
   /**
-   * `undecided`: too few calls to decide; `superseded`: another change came before its time was over; `failed`: the change
-   * was worse and could not be rolled back.
+   * `undecided`: too few calls to decide; `superseded`: another change came first; `failed`: the change was worse and
+   * could not be rolled back.
    */
   readonly state: 'watching' | 'passed' | 'undecided' | 'superseded' | 'rolled-back' | 'failed';
-  /** The revision that is watched over. */
+  /** The watched revision. */
   readonly revision: number;
-  /** The attempt that asked for it. */
+  /** The attempt that requested the guard. */
   readonly attempt: number;
-  /** When its time is over, in ISO 8601. */
+  /** End of the watch, in ISO 8601. */
   readonly endsAt: string;
-  /** Why it ended as it did; null while it watches, and when the change has passed. */
+  /** Reason for the outcome; null while watching, and when the change has passed. */
   readonly reason: string | null;
-  /** The revision that was put in the place of the one rolled back; null when none was. */
+  /** The revision that replaced the one rolled back; null without a rollback. */
   readonly rolledBackTo: number | null;
 }

@@ -1,32 +1,32 @@
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 import type { Log } from '#contract';
 
-/** Tells of every collection of the whole heap. @returns what ends it. */
+/** Reports every full garbage collection. @returns a function that stops it. */
 export type FollowCollections = (onCollected: () => void) => () => void;
 
 export interface LeakGuardOptions {
   readonly log: Log;
-  /** Milliseconds, never going back. */
+  /** Monotonic clock, in milliseconds. */
   readonly now?: () => number;
-  /** Default: those of this process. */
+  /** Default: the collections of this process. */
   readonly follow?: FollowCollections;
 }
 
-/** Notices configurations that were released and yet stay in memory. */
+/** Detects configurations that were released but stay in memory. */
 export interface LeakGuard {
   /**
-   * Expects a configuration, released, to be collected.
-   * @param suspects plugins from files of which something is in memory; asked where the configuration is.
+   * Expects a released configuration to be collected.
+   * @param suspects plugins from files that are still in memory; called when the configuration is too.
    */
   expectGone(disposed: object, revision: number, suspects?: () => readonly string[]): void;
-  /** Expects an instance of a plugin's file to be collected. @param parts any of them in memory keeps the instance there. */
+  /** Expects an instance of a plugin file to be collected. @param parts any one of them keeps the instance in memory. */
   expectFreed(parts: readonly WeakRef<object>[], plugin: string): void;
-  /** Configurations that stay in memory though they should long be gone. */
+  /** Configurations that stay in memory although they should have been collected. */
   readonly leaked: number;
   close(): void;
 }
 
-/** A configuration released so long ago should be gone, in milliseconds. */
+/** Time after release by which a configuration should be collected, in milliseconds. */
 const PATIENCE_MS = 60_000;
 
 /** One collection may have begun before the configuration was released. */
@@ -34,14 +34,14 @@ const COLLECTIONS = 2;
 
 interface Expected {
   readonly parts: readonly WeakRef<object>[];
-  /** What is told where it stays. */
+  /** The warning to log if it stays in memory. */
   readonly warning: () => string;
   readonly isRevision: boolean;
   readonly since: number;
   collections: number;
 }
 
-/** Collections are followed only while something is expected to go; nothing is held that could be collected. */
+/** Collections are observed only while an object is expected to be collected; only weak references are held. */
 export function createLeakGuard(options: LeakGuardOptions): LeakGuard {
   const { log, now = () => performance.now(), follow = followMajorCollections } = options;
   const expected = new Set<Expected>();

@@ -4,7 +4,7 @@ import type { Attempt } from './attempts.ts';
 import type { Applied } from './change.ts';
 import type { Control } from './control.ts';
 
-/** What the log says of every change that was applied or refused; of the first, its warnings alone. */
+/** Logs every rejected change, and the warnings of every applied one. */
 export function logOutcome(control: Control, log: Log): void {
   let refused = false;
   control.onSettled.push((attempt, applied, { saved = [] }) => {
@@ -14,7 +14,7 @@ export function logOutcome(control: Control, log: Log): void {
   });
 }
 
-/** @param saved files that caused the change. @param refused the previous change was rejected; the log then reports that the error is gone. */
+/** @param saved files that triggered the change. @param refused the previous change was rejected; the log then reports that the error is resolved. */
 function logSuccess(applied: Applied, saved: readonly string[], refused: boolean, log: Log): void {
   const { result, revision, previous, issues, changes, phases, hash, rebound } = applied;
   if (result === 'applied') {
@@ -36,7 +36,7 @@ function logSuccess(applied: Applied, saved: readonly string[], refused: boolean
   );
 }
 
-/** Saved files that the log names; the others are counted. */
+/** Maximum number of saved files named in the log; the others are counted. */
 const MAX_NAMED = 5;
 
 function savedIn(saved: readonly string[]): string {
@@ -45,10 +45,10 @@ function savedIn(saved: readonly string[]): string {
   return ` after a change of ${saved.slice(0, MAX_NAMED).join(', ')}${more}`;
 }
 
-/** Mistakes of one refusal that the log tells; the others are counted. */
+/** Maximum number of errors logged per rejection; the others are counted. */
 const MAX_TOLD = 20;
 
-/** A line for each mistake, which says by itself what it is about. */
+/** Logs a self-contained line for each error. */
 function logFailure({ problem, revision }: Attempt, log: Log): void {
   if (revision === 0 || !problem) return;
   const { issues, message, hidden } = problem;

@@ -1,13 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Only the gateway's own user may look: what is kept there holds secrets. */
+/** Readable by the gateway's own user only, because the files in it contain secrets. */
 const DIRECTORY_MODE = 0o700;
 
 /**
- * Makes a directory with its parents; one that is there already stays as it is. Level by level, because asking the system
- * for all of them never returns where one cannot be made, as below `/proc`.
- * @throws the error of the file system.
+ * Creates a directory and its parents; an existing one is left unchanged. Works level by level, because a recursive
+ * mkdir never returns where a directory cannot be created, as below `/proc`.
+ * @throws the file system's error.
  */
 export async function makeDirectory(path: string): Promise<void> {
   try {
