@@ -72,7 +72,7 @@ class Tree {
     return this.#options.suffixes.some((suffix) => suffix === suffixOf(name) || suffix === name.toLowerCase());
   }
 
-  /** Names of directories are not restricted. */
+  /** Rejects keys that violate `keys_naming_rules`; names of directories are exempt. */
   #demandName(key: string): void {
     if (this.#options.keysNaming !== 'strict' || /^\w*$/.test(key)) return;
     throw new Error(`"${key}" is not alphanumeric: keys_naming_rules is "strict"`);
