@@ -122,7 +122,7 @@ class Tree {
     this.#origins.set(place, from.file);
   }
 
-  /** A file may have set the value itself or something inside it. */
+  /** File that set the value itself, or an object that contains it. */
   #originOf(place: string): string | undefined {
     for (const [other, path] of this.#origins) {
       if (other === place || place.startsWith(`${other}.`)) return path;
