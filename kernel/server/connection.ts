@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { timerMs } from '#contract';
+import { afterArrivals } from './after-arrivals.ts';
 import { abandon, endStalled } from './exchange-context.ts';
 import { inspectHead } from './framing.ts';
 import { untaken } from './internals.ts';
@@ -140,9 +141,12 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  /** Called when the listener closes: a response in progress is completed; an idle connection is closed now. */
+  /**
+   * Called when the listener closes: a response in progress is completed; an idle connection is closed once a request
+   * that has arrived on it would have been read.
+   */
   drain(): void {
-    if (this.#current === null) this.#socket.destroySoon();
+    if (this.#current === null) afterArrivals(() => this.#current === null && this.#socket.destroySoon());
     else if (!this.#current.headersSent) this.#current.shouldKeepAlive = false;
   }
 }

@@ -5,6 +5,7 @@ import { extname } from 'node:path';
 import type { Log, ServiceConfig } from '#contract';
 import { connectionOwner, type FaultOwner, ownEvents, runGuarded } from '../contract/internal.ts';
 import type { ServerTls } from '../runtime/tls.ts';
+import { afterArrivals } from './after-arrivals.ts';
 import { limitConnections } from './connection-limit.ts';
 import { asksForHttp2, detectProtocol, upgrade } from './h2c.ts';
 import { createHttp1, type Http1 } from './http1.ts';
@@ -226,7 +227,9 @@ class Dispatch implements Protocols {
 
   drain(): void {
     this.#handshakes?.abort();
-    for (const socket of this.#unknown) socket.destroy();
+    afterArrivals(() => {
+      for (const socket of this.#unknown) socket.destroy();
+    });
     // This server does not own the port: closing it only stops its timeout checks.
     this.#http1.server.close();
     this.#http1.drain();
