@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import { type AgentMessage, type AgentSite, atAgent, definePlugin, type Infer, meters, type Schema } from '#contract';
 import { Room } from '../services/broker/room.ts';
 import { KafkaTroubles } from '../services/kafka/client.ts';
@@ -16,7 +17,7 @@ const schema = {
       cluster: {
         brokers: ['kafka.internal:9093'],
         client_tls: {},
-        sasl: { mechanism: 'SCRAM-SHA-512', user: 'gateway', password: '%{PASSWORD}' },
+        sasl: { mechanism: 'SCRAM-SHA-512', user: 'gateway', password: '${PASSWORD}' },
       },
       group: { id: 'orders' },
       key_meta: 'X-Order',

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import {
   atService,
   definePlugin,
@@ -32,8 +33,8 @@ const schema = {
   description: 'New Relic transactions: one per request, with a segment per backend call.',
   required: ['license'],
   examples: [
-    { license: '%{NEW_RELIC_LICENSE}' },
-    { license: '%{NEW_RELIC_LICENSE}', headers_to_pass: ['X-Tenant', 'Accept-Language'], debug: true },
+    { license: '${NEW_RELIC_LICENSE}' },
+    { license: '${NEW_RELIC_LICENSE}', headers_to_pass: ['X-Tenant', 'Accept-Language'], debug: true },
   ],
   properties: {
     license: {

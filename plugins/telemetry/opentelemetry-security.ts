@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import { atService, definePlugin, HEADER_NAME_PATTERN, offer } from '#contract';
 import { exporterHeaders } from './opentelemetry/exporters.ts';
 
@@ -6,7 +7,7 @@ const schema = {
   title: 'Credentials of OpenTelemetry exporters',
   description: 'Headers sent to the collectors of telemetry/opentelemetry.',
   required: ['otlp'],
-  examples: [{ otlp: [{ name: 'collector', headers: { Authorization: '%{COLLECTOR_TOKEN}' } }] }],
+  examples: [{ otlp: [{ name: 'collector', headers: { Authorization: '${COLLECTOR_TOKEN}' } }] }],
   properties: {
     otlp: {
       type: 'array',

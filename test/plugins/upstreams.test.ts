@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import { deepEqual } from 'node:assert/strict';
 import type { Data } from '#contract';
 import { toolServices } from '../../kernel/cli/tools.ts';
@@ -56,7 +57,7 @@ const cases: readonly (readonly [title: string, config: object, named: readonly 
     at(
       backend(
         ['https://api.openai.com'],
-        { 'ai/llm': { openai: { v1: { credentials: '%{KEY}', variables: { model: 'm' } } } } },
+        { 'ai/llm': { openai: { v1: { credentials: '${KEY}', variables: { model: 'm' } } } } },
         { method: 'POST' },
       ),
     ),
@@ -171,7 +172,7 @@ const cases: readonly (readonly [title: string, config: object, named: readonly 
   ],
   [
     'a collector of New Relic',
-    root({ 'telemetry/newrelic': { license: '%{LICENSE}' } }),
+    root({ 'telemetry/newrelic': { license: '${LICENSE}' } }),
     ['/extra_config/telemetry~1newrelic otlp.nr-data.net:443 TLS'],
   ],
   [
@@ -203,7 +204,7 @@ const cases: readonly (readonly [title: string, config: object, named: readonly 
     'a server of tokens',
     at(
       backend(['http://b.test'], {
-        'auth/client-credentials': { client_id: 'a', client_secret: '%{SECRET}', token_url: 'https://id.test/token' },
+        'auth/client-credentials': { client_id: 'a', client_secret: '${SECRET}', token_url: 'https://id.test/token' },
       }),
     ),
     [`${at0}auth~1client-credentials/token_url https://id.test/token TLS`, `${HOST}/0 http://b.test`],

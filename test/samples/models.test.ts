@@ -1,10 +1,10 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { Operations } from '#kernel';
-import { sluice } from '../kernel/cli/command.ts';
 import { startBackend, startGateway, type TestBackend } from '../support/gateway.ts';
 import { beginStream, models, wholeStream } from '../support/models.ts';
 import { openStream } from '../support/stream-client.ts';
+import { checkFilled } from './filled-check.ts';
 
 describe('the sample of models', () => {
   let vendors: TestBackend;
@@ -26,7 +26,11 @@ describe('the sample of models', () => {
   });
 
   it('is checked without a finding', async () => {
-    const { code, err } = await sluice('check', '-c', 'samples/models/gateway.json');
+    const keys = ['OPENAI_KEY', 'GEMINI_KEY', 'ANTHROPIC_KEY', 'BEDROCK_KEY'].map((name) => [
+      name,
+      `${name}-of-the-sample`,
+    ]);
+    const { code, err } = await checkFilled('samples/models/gateway.json', Object.fromEntries(keys));
     deepEqual([code, err], [0, '']);
   });
 

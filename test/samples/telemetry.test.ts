@@ -5,7 +5,14 @@ import { freePort, until } from '../support/conditions.ts';
 import { startGrpcReceiver, startHttpReceiver } from '../support/otlp.ts';
 import { startWith } from '../support/plugged.ts';
 import { scrape } from '../support/prometheus.ts';
+import { checkFilled } from './filled-check.ts';
 import { serveSample } from './serve.ts';
+
+/** As its documentation has it. */
+const environment = {
+  INFLUX_PASSWORD: 'of-the-sample',
+  NEW_RELIC_LICENSE: '0123456789012345678901234567890123456789',
+};
 
 describe('the sample of telemetry', () => {
   let sample: Awaited<ReturnType<typeof serveSample>>;
@@ -23,7 +30,7 @@ describe('the sample of telemetry', () => {
 
   for (const file of ['gateway.json', 'influx.json', 'newrelic.json']) {
     it(`is checked without a finding: ${file}`, async () => {
-      const { code, err } = await sluice('check', '-c', `samples/telemetry/${file}`);
+      const { code, err } = await checkFilled(`samples/telemetry/${file}`, environment);
       deepEqual([code, err], [0, '']);
     });
   }

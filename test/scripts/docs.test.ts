@@ -158,12 +158,14 @@ describe('the reference', function () {
     for (const [path, text] of pages) ok(documentsOf(text).length > 0, path);
   });
 
-  it('shows only configurations that check -t accepts, without a warning', async () => {
+  it('shows only configurations that check -t accepts, without a warning except for variables', async () => {
     const registry = new Registry(catalogue, toolServices()).with([exampleModule], true);
     for (const [path, text] of pages) {
       for (const document of documentsOf(text)) {
         const { errors, warnings } = await examine(document, {}, registry, !withFiles.has(path));
-        deepEqual([...errors, ...warnings].map(String), [], path);
+        // Variables are filled in where a configuration is deployed.
+        const others = warnings.filter(({ code }) => code !== 'CONFIG_VARIABLE');
+        deepEqual([...errors, ...others].map(String), [], path);
       }
     }
     await registry.close();

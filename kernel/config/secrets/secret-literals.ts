@@ -6,6 +6,7 @@ import type { Report } from '../report.ts';
 import { innerSchemas } from '../schema/schema.ts';
 import { compileSchema } from '../schema/validate.ts';
 import type { TextRange } from '../syntax/position.ts';
+import { holdsReadSecret } from './read-secrets.ts';
 import { holdsSecret, isAddress, isReference, passwordIn, privateKeyIn } from './secret-words.ts';
 
 /** A secret written into a configuration in clear text. */
@@ -68,6 +69,8 @@ function literalOf(
   name: string | number | undefined,
   isField: boolean,
 ): Omit<SecretLiteral, 'pointer'> | undefined {
+  // The file has a variable there, or the path of a file.
+  if (holdsReadSecret(text)) return undefined;
   if (isField && !isReference(text)) return { what: `'${name}'` };
   const key = privateKeyIn(text);
   if (key) return { what: 'a private key', within: key };
@@ -87,7 +90,7 @@ export function markedLiterals(schema: Schema, settings: Data, pointer: string):
   const visit = (value: Data, path: readonly string[]): void => {
     if (typeof value === 'string') {
       const isReported = holdsSecret(path.at(-1) ?? '') || isAddress(value) || privateKeyIn(value);
-      if (isReported || isReference(value) || !isMarked(form, path)) return;
+      if (isReported || isReference(value) || holdsReadSecret(value) || !isMarked(form, path)) return;
       const at = joinPointer(pointer, ...path);
       results.push({ pointer: at, what: `'${fieldName(at)}'` });
     } else if (Array.isArray(value) || isObject(value)) {

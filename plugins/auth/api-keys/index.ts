@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import { hash } from 'node:crypto';
 import {
   type AtEndpoint,
@@ -66,7 +67,7 @@ function attach(site: EndpointSite<EndpointConfig>): AtEndpoint {
   const catalogue = site.take(keyCatalogue);
   if (!catalogue) {
     throw site.fault('API_KEYS_MISSING', '', 'no keys are declared: auth/api-keys is missing at the root', {
-      hint: '"extra_config": {"auth/api-keys": {"keys": [{"key": "%{KEY}", "roles": ["user"]}]}} at the root',
+      hint: '"extra_config": {"auth/api-keys": {"keys": [{"key": "${KEY}", "roles": ["user"]}]}} at the root',
     });
   }
   const { roles, client_max_rate: rate } = site.config;

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import { HEADER_NAME_PATTERN, type Infer, type Schema } from '#contract';
 
 export const strategies = ['header', 'query_string'] as const;
@@ -89,8 +90,8 @@ export const serviceSchema = {
   examples: [
     {
       keys: [
-        { key: '%{ADMIN_KEY}', roles: ['admin', 'user'], '@client': 'back office' },
-        { key: '%{USER_KEY}', roles: ['user'] },
+        { key: '${ADMIN_KEY}', roles: ['admin', 'user'], '@client': 'back office' },
+        { key: '${USER_KEY}', roles: ['user'] },
       ],
       strategy: 'header',
       identifier: 'X-Api-Key',
@@ -98,7 +99,7 @@ export const serviceSchema = {
     },
     {
       hash: 'sha256',
-      salt: '%{SALT}',
+      salt: '${SALT}',
       strategy: 'query_string',
       identifier: 'apikey',
       keys: [{ key: '5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8', roles: ['user'] }],

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import type { Infer, Schema } from '#contract';
 
 export const schema = {
@@ -8,14 +9,14 @@ export const schema = {
   examples: [
     {
       client_id: 'gateway',
-      client_secret: '%{CLIENT_SECRET}',
+      client_secret: '${CLIENT_SECRET}',
       token_url: 'https://id.example.com/oauth/token',
       scopes: 'orders:read, orders:write',
       endpoint_params: { audience: ['https://orders.example.com'] },
     },
     {
       client_id: 'gateway',
-      client_secret: '%{CLIENT_SECRET}',
+      client_secret: '${CLIENT_SECRET}',
       token_url: 'https://id.example.com/token',
       is_disabled: true,
     },

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import { createHmac, randomBytes } from 'node:crypto';
 import {
   type AtBackend,
@@ -27,7 +28,7 @@ const schema = {
   title: 'NTLM',
   description: 'NTLM account of the gateway, shared by all clients.',
   required: ['user', 'password'],
-  examples: [{ user: 'CORP\\gateway', password: '%{NTLM_PASSWORD}' }],
+  examples: [{ user: 'CORP\\gateway', password: '${NTLM_PASSWORD}' }],
   properties: {
     user: {
       type: 'string',

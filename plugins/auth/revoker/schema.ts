@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import type { Infer, Schema, Site } from '#contract';
 import { hashNames } from './hashes.ts';
 import { bitsFor, type Sizing } from './sizing.ts';
@@ -52,7 +53,7 @@ export const filterFields = {
     type: 'string',
     minLength: 1,
     description: 'API key shared by the gateways, the revoke server and its clients.',
-    examples: ['%{REVOKE_KEY}'],
+    examples: ['${REVOKE_KEY}'],
     secret: true,
   },
   revoke_server_max_workers: {
@@ -111,7 +112,7 @@ export const schema = {
       TTL: 1500,
       port: 0,
       token_keys: ['jti'],
-      revoke_server_api_key: '%{K}',
+      revoke_server_api_key: '${K}',
     },
     {
       n: 1000,
@@ -121,7 +122,7 @@ export const schema = {
       port: 0,
       token_keys: ['jti', 'sub'],
       revoke_server_ping_url: 'https://revoke.example.com/instances',
-      revoke_server_api_key: '%{K}',
+      revoke_server_api_key: '${K}',
     },
   ],
   properties: filterFields,
@@ -133,7 +134,7 @@ export const serverSchema = {
   description: 'Revoke server: receives revocations and forwards them to every gateway.',
   required: ['hash_name', 'revoke_server_api_key'],
   exactlyOneOf: sizeGroups,
-  examples: [{ N: 1_000_000, P: 1e-7, hash_name: 'optimal', TTL: 1500, revoke_server_api_key: '%{REVOKE_KEY}' }],
+  examples: [{ N: 1_000_000, P: 1e-7, hash_name: 'optimal', TTL: 1500, revoke_server_api_key: '${REVOKE_KEY}' }],
   properties: filterFields,
 } as const satisfies Schema;
 

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import { atService, definePlugin, type Infer, type Site } from '#contract';
 import { outgoingOf } from '../lib/outgoing.ts';
 import { snapshots } from '../metrics/stats.ts';
@@ -16,7 +17,7 @@ const schema = {
       ttl: '25s',
       db: 'gateway',
       username: 'gateway',
-      password: '%{INFLUX_PASSWORD}',
+      password: '${INFLUX_PASSWORD}',
       buffer_size: 100,
     },
   ],

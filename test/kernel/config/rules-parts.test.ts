@@ -1,5 +1,7 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import { deepEqual, equal } from 'node:assert/strict';
 import { definePlugin } from '#contract';
+import { interpolate } from '../../../kernel/config/flexible/interpolation.ts';
 import { known } from '../../support/known.ts';
 import { backends, finding, findings, pointedAt, service } from './findings.ts';
 
@@ -124,6 +126,19 @@ describe('a secret in the file', () => {
     for (const value of ['', '$PASSWORD', '{{ env "X" }}', 'env:PASSWORD']) {
       deepEqual(secret({ 'auth/x': { password: value } }), [], value);
     }
+  });
+  it('is none where the file has a variable or the path of a file for it', () => {
+    const environment = { PASSWORD_OF_RULES: 'pa55-of-rules' };
+    const readFile = () => '-----BEGIN PRIVATE KEY-----\nof rules\n-----END PRIVATE KEY-----\n';
+    const filled = (component: object) => secret(interpolate(component as never, { environment, readFile }) as object);
+    const settings = (password: string) => ({ 'auth/x': { password } });
+    deepEqual(filled(settings('${PASSWORD_OF_RULES}')), []);
+    deepEqual(filled(settings('Bearer ${PASSWORD_OF_RULES}')), []);
+    deepEqual(
+      filled({ 'auth/x': { url: 'amqp://user:${PASSWORD_OF_RULES}@broker:5672', key: '${file:/key.pem}' } }),
+      [],
+    );
+    equal(filled(settings('${OTHER_OF_RULES:-written here}')).length, 1);
   });
   it('is none where keys are data', () => {
     deepEqual(secret({ proxy: { static: { data: { token: 'v' }, strategy: 'always' } } }), []);

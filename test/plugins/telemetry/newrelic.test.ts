@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import type { Operations } from '../../../kernel/index.ts';
 import { collectorOf, newRelic, plugin } from '../../../plugins/telemetry/newrelic.ts';
@@ -184,7 +185,7 @@ describe('telemetry/newrelic', () => {
 
   it('is taken with a warning where credentials are passed by name', async () => {
     const gate = await openHarness(plugin, 'service', {
-      license: '%{NEW_RELIC_LICENSE}',
+      license: '${NEW_RELIC_LICENSE}',
       headers_to_pass: ['X-A', 'Authorization'],
     });
     deepEqual(

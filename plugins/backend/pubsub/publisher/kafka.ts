@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import { atBackend, type BackendSite, canonicalHeaderName, definePlugin, type Infer, type Schema } from '#contract';
 import { type ProducerSettings, standardProducer } from '../../../services/kafka/producer.ts';
 import { clusterSchema } from '../../../services/kafka/schema.ts';
@@ -73,7 +74,7 @@ const schema = {
         cluster: {
           brokers: ['kafka.internal:9093'],
           client_tls: {},
-          sasl: { mechanism: 'SCRAM-SHA-512', user: 'gateway', password: '%{PASSWORD}' },
+          sasl: { mechanism: 'SCRAM-SHA-512', user: 'gateway', password: '${PASSWORD}' },
         },
         producer: { required_acks: 'wait_for_all', compression_codec: 'lz4' },
       },

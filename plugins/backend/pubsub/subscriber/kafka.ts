@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import { atBackend, definePlugin, meters, type Schema } from '#contract';
 import { clusterSchema, groupSchema } from '../../../services/kafka/schema.ts';
 import { readCluster, readGroup } from '../../../services/kafka/settings.ts';
@@ -16,7 +17,7 @@ const schema = {
         cluster: {
           brokers: ['kafka.internal:9093'],
           client_tls: {},
-          sasl: { mechanism: 'SCRAM-SHA-512', user: 'gateway', password: '%{PASSWORD}' },
+          sasl: { mechanism: 'SCRAM-SHA-512', user: 'gateway', password: '${PASSWORD}' },
         },
         group: { id: 'gateways', isolation_level: 'read_commited' },
       },

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import { deepEqual, equal, notEqual, ok, rejects } from 'node:assert/strict';
 import { connect } from 'node:net';
 import type { Operations } from '#kernel';
@@ -287,7 +288,7 @@ describe('auth/ntlm', () => {
     }
 
     it('refuses connections that close, and those of a proxy', async () => {
-      const ntlm = { user: 'u', password: '%{P}' };
+      const ntlm = { user: 'u', password: '${P}' };
       deepEqual(await findingsOf(open(ntlm, { service: { disable_keep_alives: true } })), ['NTLM_KEEP_ALIVE ']);
       const extra_config = { 'backend/http/client': { proxy_address: 'http://p:1' } };
       deepEqual(await findingsOf(open(ntlm, { backend: { extra_config } })), ['NTLM_PROXY ']);

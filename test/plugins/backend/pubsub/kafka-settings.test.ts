@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import { deepEqual, match } from 'node:assert/strict';
 import type { ConfigErrors } from '../../../../kernel/contract/internal.ts';
 import { openHarness } from '../../../../kernel/testing/index.ts';
@@ -85,7 +86,7 @@ describe('backend/pubsub over Kafka', () => {
     ],
     [
       'a password without a user',
-      write({}, { sasl: { password: '%{PASSWORD}' } }),
+      write({}, { sasl: { password: '${PASSWORD}' } }),
       'KAFKA_SASL',
       '/writer/cluster/sasl/user',
       /needs user/,
@@ -99,21 +100,21 @@ describe('backend/pubsub over Kafka', () => {
     ],
     [
       'an old handshake',
-      write({}, { sasl: { user: 'a', password: '%{P}', azure_event_hub: true } }),
+      write({}, { sasl: { user: 'a', password: '${P}', azure_event_hub: true } }),
       'KAFKA_OPTION',
       '/writer/cluster/sasl/azure_event_hub',
       /version 1/,
     ],
     [
       'no handshake',
-      write({}, { sasl: { user: 'a', password: '%{P}', disable_hanshake: false } }),
+      write({}, { sasl: { user: 'a', password: '${P}', disable_hanshake: false } }),
       'KAFKA_OPTION',
       '/writer/cluster/sasl/disable_hanshake',
       /always sends/,
     ],
     [
       'another identity with SCRAM',
-      write({}, { sasl: { user: 'a', password: '%{P}', scram_auth_id: 'b' } }),
+      write({}, { sasl: { user: 'a', password: '${P}', scram_auth_id: 'b' } }),
       'KAFKA_OPTION',
       '/writer/cluster/sasl/scram_auth_id',
       /SCRAM/,
@@ -211,7 +212,7 @@ describe('backend/pubsub over Kafka', () => {
       metadata_retry_backoff: '1s',
       read_timeout: '5s',
       client_id: 'gateway',
-      sasl: { user: 'a', password: '%{P}', auth_identity: 'b' },
+      sasl: { user: 'a', password: '${P}', auth_identity: 'b' },
     };
     deepEqual(await refusal(write({ producer: { required_acks: '1' } }, cluster)), ['', '', '']);
     for (const isolation of ['read_commited', 'read_committed', 'read_uncommited', 'read_uncommitted']) {
