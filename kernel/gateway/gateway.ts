@@ -6,48 +6,49 @@ import type { Source } from '../control/snapshot.ts';
 
 export type { ListenOptions } from '../control/public-port.ts';
 
-/** A gateway: serving as soon as it is made, to `inject`; to the network once it listens. */
+/** A gateway. Serves `inject` as soon as it is created, and the network once it listens. */
 export interface Gateway {
-  /** What serves, completed by defaults. */
+  /** The serving configuration, completed with defaults. */
   readonly config: ServiceConfig;
   readonly status: GatewayStatus;
   /**
-   * Opens the port that the configuration names, or the given one; every later configuration then keeps that.
-   * @throws GatewayError LISTEN_OPTIONS for an address that is not valid, LISTEN_FAILED, LISTENING when another address is open.
+   * Opens the port that the configuration names, or the given one, which later configurations then keep.
+   * @throws GatewayError LISTEN_OPTIONS for an address that is not valid, LISTEN_FAILED, LISTENING when another address
+   * is open.
    */
   listen(address?: ListenOptions): Promise<{ host: string; port: number }>;
   /**
-   * Puts another configuration in the place of the serving one; without one, the source is read again. Requests in flight
-   * end on the configuration they began with. Calls wait for one another.
-   * @throws ConfigErrors with every mistake; the old configuration then serves on, untouched.
+   * Replaces the serving configuration; without a source, the current one is read again. Requests in flight end on the
+   * configuration they began with. Calls run one at a time.
+   * @throws ConfigErrors with every error; the old configuration then continues to serve, untouched.
    */
   reload(source?: Source): Promise<Applied>;
   /**
-   * From now on a saved change of the configuration's file, or of any file it was built from, is applied; a broken one is
-   * told in the log and the old configuration serves on. Needs a source that is a file.
+   * Applies every saved change of the configuration file, or of any file it was built from, from now on. A broken file
+   * is logged and the old configuration continues to serve. Requires a source that is a file.
    */
   watch(): Promise<void>;
   /**
-   * Answers a request without a socket: a path, or an object with `url`, `method`, `headers`, `payload` and the other options
-   * of light-my-request.
+   * Handles a request without a socket: a path, or an object with `url`, `method`, `headers`, `payload` and the other
+   * options of light-my-request.
    * @throws GatewayError GATEWAY_CLOSED after `close`, INJECT_OPTIONS for a request that is not valid.
    */
   inject(request: InjectOptions | string): Promise<Response>;
-  /** Stops accepting, waits for requests in flight as long as the configuration says, and releases everything. */
+  /** Stops accepting, waits for requests in flight as long as the configuration allows, and releases everything. */
   close(): Promise<void>;
 }
 
-/** What a gateway does at this moment. */
+/** Current state of a gateway. */
 export interface GatewayStatus {
-  /** The revision that serves. */
+  /** The serving revision. */
   readonly revision: number;
-  /** Its fingerprint. */
+  /** Fingerprint of the serving configuration. */
   readonly hash: string;
-  /** Mistakes of the serving configuration that did not refuse it. */
+  /** Errors of the serving configuration that did not cause a rejection. */
   readonly warnings: readonly ConfigError[];
-  /** Requests in flight, on every configuration and in every process. */
+  /** Requests in flight, across all configurations and processes. */
   readonly calls: number;
-  /** Streams under way, likewise. */
+  /** Active streams, across all configurations and processes. */
   readonly streams: number;
   /** Replaced configurations that still have requests. */
   readonly draining: number;

@@ -3,22 +3,22 @@ import type { DispatchFunc, InjectOptions, Response } from 'light-my-request';
 import { GatewayError } from '../contract/internal.ts';
 import type { Generations } from '../control/generations.ts';
 
-/** Answers a request without a socket. @throws GatewayError INJECT_OPTIONS for a request that is not valid. */
+/** Handles a request without a socket. @throws GatewayError INJECT_OPTIONS for a request that is not valid. */
 export async function injectInto(serve: Generations['serve'], request: InjectOptions | string): Promise<Response> {
   demandRequest(request);
-  // Loaded when first used: a gateway that serves the network never needs it.
+  // Loaded on first use: a gateway that serves the network never needs it.
   const { inject } = await import('light-my-request');
   return new Promise((resolve, reject) => {
     try {
       inject(serve as DispatchFunc, request, (error, response) => (response ? resolve(response) : reject(error)));
     } catch (error) {
-      // Only what reads the options throws; `serve` never does.
+      // Only the code that reads the options throws; `serve` never does.
       reject(refused(`inject(): ${(error as Error).message}`, error));
     }
   });
 }
 
-/** What options must be for which light-my-request has no readable message. */
+/** Rules for options for which light-my-request has no readable message. */
 const rules: Readonly<Record<string, readonly [is: (value: unknown) => boolean, rule: string]>> = {
   url: [isTarget, 'a string such as "/users/1"'],
   path: [isTarget, 'a string such as "/users/1"'],
@@ -44,7 +44,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A text, or the parts of an address. */
+/** True for a string or the parts of an address. */
 function isTarget(value: unknown): boolean {
   return typeof value === 'string' || (isRecord(value) && typeof value['pathname'] === 'string');
 }

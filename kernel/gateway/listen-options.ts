@@ -1,6 +1,6 @@
 import { GatewayError } from '../contract/internal.ts';
 
-/** @throws GatewayError LISTEN_OPTIONS for anything but `{ port, host }` with values that can be listened on. */
+/** Validates listen options. @throws GatewayError LISTEN_OPTIONS for anything but `{ port, host }` with values that can be listened on. */
 export function demandListenOptions(options: unknown): void {
   if (typeof options !== 'object' || options === null) {
     throw refused(`listen() takes an object such as { port: 8080, host: '127.0.0.1' }, not ${String(options)}`);

@@ -16,22 +16,22 @@ import type { Watcher } from '../runtime/watch/index.ts';
 import type { Gateway } from './gateway.ts';
 import type { ServingProcesses } from './serving-processes.ts';
 
-/** A gateway with what its admin port and its command work with. */
+/** A gateway with the operations that its admin port and its command need. */
 export interface Operations extends Gateway {
-  /** When it was started, in milliseconds since 1970. */
+  /** Start time, in milliseconds since 1970. */
   readonly startedAt: number;
-  /** True from the moment it was told to close. */
+  /** True once the gateway has begun to close. */
   readonly ending: boolean;
   readonly log: ApplicationLog;
   readonly events: EventLog;
   readonly serving: ServingConfiguration;
-  /** Where the serving configuration came from, and where the next one is read. */
+  /** Source of the serving configuration, and of the next one. */
   readonly source: Source;
-  /** The last changes of configuration, failed ones too. */
+  /** The last configuration changes, including failed ones. */
   readonly attempts: Pick<Attempts, 'list' | 'get' | 'endedBy'>;
   /** The history of configurations. */
   readonly revisions: RevisionStore;
-  /** The guard that watches, or how the last one ended; null when there was none. */
+  /** State of the active guard or of the last one; null before the first. */
   readonly guard: GuardState | null;
   /** Null while no files are watched. */
   readonly watcher: Watcher | null;
@@ -39,43 +39,43 @@ export interface Operations extends Gateway {
   readonly processes: ServingProcesses;
   /**
    * Applies a change; see `Control.apply`.
-   * @throws Refusal with every mistake; the old configuration then serves on, untouched.
+   * @throws Refusal with every error; the old configuration then continues to serve, untouched.
    */
   apply(change: Change): Promise<Applied>;
   /**
-   * Looks at a configuration and keeps nothing.
-   * @param asStarted with what the command line adds to every configuration.
-   * @throws Refusal with every mistake.
+   * Inspects a configuration and keeps nothing.
+   * @param asStarted include the command line options that override every configuration.
+   * @throws Refusal with every error.
    */
   examine(snapshot: Snapshot, reach: Reach, asStarted?: boolean): Promise<Examined>;
-  /** As of `Control.hasDrifted`. */
+  /** See `Control.hasDrifted`. */
   hasDrifted(): Promise<boolean>;
-  /** Lets somebody take part in every change from now on. @returns ends that. */
+  /** Adds a participant to every change from now on. @returns a function that removes it. */
   join(participant: Participant): () => void;
-  /** Empties the caches of a name, in every process. @returns false where no component has one of that name. */
+  /** Empties all caches with a name, in every process. @returns false if no component has a cache with that name. */
   emptyCache(name: string): boolean;
-  /** Faults of plugins from files, and which of them are suspended, in all processes together; a moment old. */
+  /** Faults of plugins from files, and the suspended ones, across all processes; may be slightly stale. */
   readonly containment: Pick<Containment, 'records' | 'lift'>;
-  /** Errors that nothing caught, in code of the release. */
+  /** Uncaught errors in the gateway's own code. */
   readonly internalErrors: Pick<InternalErrors, 'counts' | 'own' | 'watch' | 'onTooMany'>;
-  /** What is served, in OpenAPI 3.1. @param audience default: everybody. @throws Error where nothing can describe it. */
+  /** Describes the served API in OpenAPI 3.1. @param audience default: everyone. @throws Error if no component can describe it. */
   describe(audience?: string): Promise<DataObject>;
-  /** Names of caches that can be emptied. */
+  /** Names of the caches that can be emptied. */
   readonly caches: readonly string[];
-  /** Sets the lowest level that every process logs, until its next configuration; null for the configured one. */
+  /** Sets the lowest level that every process logs, until its next configuration; null restores the configured level. */
   setLogLevel(level: LogLevel | null): void;
   /**
-   * From now on no connection of a component, in no worker, leads to an address where the gateway itself listens. Resolves
-   * when that is so, with what allows it again.
+   * Denies connections of components, in all workers, to an address where the gateway itself listens. Resolves when
+   * this is in effect, with a function that allows the address again.
    */
   deny(address: ListenAddress): Promise<() => void>;
 }
 
-/** What serves now, and how it was asked for. */
+/** The serving configuration, and how it was requested. */
 export interface ServingConfiguration extends Served, Pick<Current, 'snapshot' | 'trigger'> {
-  /** As of `Control.file`. */
+  /** See `Control.file`. */
   readonly file: { text: string | null };
-  /** How it sets the admin port; undefined when it says nothing. */
+  /** Admin port settings of the configuration; undefined if it has none. */
   readonly admin: AdminSettings | undefined;
   readonly logging: JoinedLogging;
 }

@@ -5,7 +5,7 @@ import { memoryUse } from '../workers/messages.ts';
 import type { WorkerInfo } from '../workers/worker-info.ts';
 import type { ServingProcesses } from './serving-processes.ts';
 
-/** This process, which serves by itself. */
+/** This process, when it serves by itself. */
 export class OwnProcess implements ServingProcesses {
   readonly converged = true;
   readonly serving = true;
@@ -13,14 +13,14 @@ export class OwnProcess implements ServingProcesses {
   readonly #sinks: LogSinks;
   readonly #startedAt: number;
 
-  /** @param startedAt in milliseconds since 1970. */
+  /** @param startedAt start time, in milliseconds since 1970. */
   constructor(generations: Generations, sinks: LogSinks, startedAt: number) {
     this.#generations = generations;
     this.#sinks = sinks;
     this.#startedAt = startedAt;
   }
 
-  /** Who looks after its event loop knows how late it is. */
+  /** The event loop delay is known to the code that monitors the event loop. */
   get workers(): readonly WorkerInfo[] {
     const { current, requests, calls, streams } = this.#generations;
     return [

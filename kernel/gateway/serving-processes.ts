@@ -2,26 +2,26 @@ import type { GenerationInfo } from '../control/generations.ts';
 import type { ListenOptions } from '../control/public-port.ts';
 import type { WorkerInfo } from '../workers/worker-info.ts';
 
-/** The processes that serve: this one, or its workers. Figures are of all of them together, those of workers a moment old. */
+/** The serving processes: this one, or its workers. Figures are totals; those of workers may be slightly stale. */
 export interface ServingProcesses {
   readonly workers: readonly WorkerInfo[];
-  /** True while every one serves the configuration that was applied last. */
+  /** True while every process serves the configuration that was applied last. */
   readonly converged: boolean;
-  /** True while some of them serves. */
+  /** True while at least one process serves. */
   readonly serving: boolean;
-  /** Where clients connect; null before the port is open. */
+  /** Listening port; null before it is open. */
   readonly port: number | null;
-  /** True while connections are closed after their answer, so that clients go elsewhere. */
+  /** True while connections are closed after their response, so that clients reconnect elsewhere. */
   readonly closing: boolean;
-  /** The serving configuration, then those before it that still have requests, newest first. */
+  /** The serving configuration, then its predecessors that still have requests, newest first. */
   readonly held: readonly GenerationInfo[];
   /** Requests aborted because their configuration had been replaced for too long. */
   readonly aborted: number;
-  /** Replaced configurations that were released and stay in memory nevertheless. */
+  /** Replaced configurations that were released but stay in memory. */
   readonly leaked: number;
-  /** Streams under way, by endpoint; those that are about to be ended do not count. */
+  /** Active streams by endpoint, without those that are about to be ended. */
   readonly streamsByEndpoint: ReadonlyMap<string, number>;
-  /** Requests and streams under way now, on every configuration. */
+  /** Counts the requests and streams in progress, across all configurations. */
   countInFlight(): Promise<number>;
   /** Opens the port. @throws GatewayError LISTEN_FAILED, LISTENING. */
   listen(address: ListenOptions): Promise<{ host: string; port: number }>;

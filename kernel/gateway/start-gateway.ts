@@ -40,10 +40,10 @@ import type { Operations, ServingConfiguration } from './operations.ts';
 import { OwnProcess } from './own-process.ts';
 import { statusOf } from './status-of.ts';
 
-/** Longest wait for the history to reach the disk when a gateway closes, in milliseconds. */
+/** Longest wait, when a gateway closes, for the history to be written to disk, in milliseconds. */
 const HISTORY_MS = 5_000;
 
-/** Starts a gateway over a catalogue of plugins. @throws ConfigErrors with every mistake of the configuration. */
+/** Starts a gateway with a catalog of plugins. @throws ConfigErrors with every error of the configuration. */
 export async function startGateway(
   catalogue: Catalogue,
   source: Source,
@@ -63,7 +63,7 @@ export async function startGateway(
   return gateway;
 }
 
-/** The parts of a gateway, put together. Others know its interfaces only. */
+/** The assembled gateway. Other modules know only its interfaces. */
 export class RunningGateway implements Operations {
   readonly startedAt = Date.now();
   readonly control: Control;
@@ -82,10 +82,10 @@ export class RunningGateway implements Operations {
   readonly #closeEngine: () => void;
   #pool: WorkerPool | null = null;
   #watcher: Watcher | null = null;
-  /** The watcher on its way: there is one, however often it is asked for. */
+  /** Pending or running watcher; shared by all calls. */
   #watching: Promise<Watcher> | null = null;
   #closing: Promise<void> | null = null;
-  /** The history's first entry on its way. */
+  /** Pending write of the history's first entry. */
   #recording: Promise<void> | null = null;
 
   constructor(
@@ -134,7 +134,7 @@ export class RunningGateway implements Operations {
     }
   }
 
-  /** @param refusal of the configuration that was to be started. */
+  /** @param refusal rejection of the configuration that was to be started. */
   async #resume(refusal: ConfigErrors): Promise<void> {
     const revision = await this.revisions.lastGood();
     if (!revision) throw refusal;
@@ -154,7 +154,7 @@ export class RunningGateway implements Operations {
     return all.length > 0;
   }
 
-  /** Those that the serving configuration may name; before the first, those of the release. */
+  /** Components that the serving configuration may name; before the first configuration, the built-in ones. */
   get components(): Components {
     return componentsOf(this.generations.isServing ? this.generations.current.runtime.registry : this.#registry);
   }
@@ -276,7 +276,7 @@ export class RunningGateway implements Operations {
   }
 
   async #close(): Promise<void> {
-    // Who asks whether it is ready is told at once that it is not any more.
+    // Readiness checks fail from this point on.
     this.processes.setClosing(true);
     this.#guard.stop();
     await (await this.#watching)?.close();

@@ -3,14 +3,14 @@ import type { Generations } from '../control/generations.ts';
 import type { WorkerInfo } from '../workers/worker-info.ts';
 import type { GatewayStatus } from './gateway.ts';
 
-/** What a gateway does now, in this process and in its workers. */
+/** Current state of a gateway, in this process and in its workers. */
 export function statusOf(
   { current, calls, streams, draining }: Generations,
   warnings: readonly ConfigError[],
   workers: readonly WorkerInfo[],
 ): GatewayStatus {
   const { id, hash } = current.runtime;
-  // The primary counts, too: `inject` is answered there.
+  // The primary counts, too, because it handles `inject`.
   return {
     revision: id,
     hash,
