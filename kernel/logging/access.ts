@@ -10,12 +10,12 @@ import {
 import type { JoinedLogging } from './join.ts';
 import { printDuration, secondStamp } from './timestamp.ts';
 
-/** Is handed every finished request. */
+/** Receives every finished request. */
 export type RecordWriter = (record: AccessRecord) => void;
 
 /**
- * What is called for every finished request; null when the router's options want no access log, or when no one asked for
- * a log. Paths in `logger_skip_paths` are compared without the query.
+ * Creates the function to call for every finished request; null when the router's options disable the access log, or
+ * when no log was requested. Paths in `logger_skip_paths` are compared without the query.
  */
 export function createAccessWriter(
   router: Pick<RouterOptions, 'disable_access_log' | 'logger_skip_paths'>,
@@ -34,7 +34,7 @@ export function createAccessWriter(
   };
 }
 
-/** One after another; one that fails takes nothing from the others. @returns null for none. */
+/** Calls the writers in order; a failing writer does not affect the others. @returns null without writers. */
 export function together(writers: readonly RecordWriter[], what: string, log: Log): RecordWriter | null {
   if (writers.length === 0) return null;
   return (record) => {
@@ -54,7 +54,7 @@ function builtIn(sink: LogSink): RecordWriter {
 
 const stamp = secondStamp(' - ');
 
-/** The built-in line, and one more line for every error; with line breaks. */
+/** Formats the built-in line, plus one line for every error; with line breaks. */
 export function accessLine(record: AccessRecord): string {
   const { method, path, search, errors, handledBy, requestId, call } = record;
   const by = handledBy === undefined ? '' : ` | handled_by=${escapeControls(handledBy)}`;
@@ -75,7 +75,7 @@ function errorLines(errors: AccessRecord['errors']): string {
   return lines;
 }
 
-/** A target may hold quotes and, beyond ASCII, control characters. */
+/** Quotes a target, which may contain quotes and, beyond ASCII, control characters. */
 function quote(target: string): string {
   return plain.test(target) ? target : escapeControls(target.replace(/["\\]/g, '\\$&'));
 }

@@ -2,12 +2,12 @@ import { fstatSync, write, writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import type { LogDestination } from '#contract';
 
-/** Longest wait, at exit, for a reader that does not take what is left. */
+/** Longest wait, at exit, for a reader to accept the remaining lines, in milliseconds. */
 const EXIT_WAIT_MS = 500;
 
-/** A stream of Node's: a pipe, a socket, a terminal. Errors, EPIPE among them, lose the lines and nothing else. */
+/** Destination that writes to a Node.js stream: a pipe, a socket, a terminal. Errors, including EPIPE, only lose the lines. */
 export function toStream(stream: Writable & { isTTY?: boolean }, fd?: number): LogDestination {
-  // Once, however many gateways of this process write to it.
+  // Added once, however many gateways of this process write to the stream.
   if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore);
   return {
     terminal: stream.isTTY === true,
@@ -18,7 +18,7 @@ export function toStream(stream: Writable & { isTTY?: boolean }, fd?: number): L
   };
 }
 
-/** An open file, written by the thread pool: a slow disk does not hold the event loop up. */
+/** Destination that writes to an open file on the thread pool, so that a slow disk does not block the event loop. */
 export function toFile(fd: number): LogDestination {
   return {
     write: (bytes, done) => writeOn(fd, bytes, done),
@@ -26,7 +26,7 @@ export function toFile(fd: number): LogDestination {
   };
 }
 
-/** Standard output (1) or standard error (2), whatever stands behind it. */
+/** Destination that writes to standard output (1) or standard error (2), of any file type. */
 export function toStandard(fd: 1 | 2): LogDestination {
   if (isFile(fd)) return toFile(fd);
   return toStream(fd === 1 ? process.stdout : process.stderr, fd);
@@ -47,7 +47,7 @@ function writeOn(fd: number, bytes: Uint8Array, done: (error?: Error | null) => 
   });
 }
 
-/** Writes all of it now; aborts when the reader does not take it in time or is gone. */
+/** Writes all bytes synchronously; gives up when the reader does not accept them in time or is gone. */
 function writeAll(fd: number, bytes: Uint8Array): void {
   let left = bytes;
   const giveUpAt = performance.now() + EXIT_WAIT_MS;

@@ -2,25 +2,25 @@ import { escapeControls, type Logging, type LogLevel, type LogLine, type LogOutp
 import type { LogSettings } from './log.ts';
 import { secondStamp } from './timestamp.ts';
 
-/** What all plugins of one configuration say about logs, as one. */
+/** The log settings of all plugins of one configuration, combined. */
 export interface JoinedLogging extends Pick<Logging, 'accessSink'> {
-  /** Who writes the access log, in order; nobody for the built-in line. */
+  /** Writers of the access log, in order; empty for the built-in line. */
   readonly access: readonly NonNullable<Logging['access']>[];
   readonly application: LogSettings;
-  /** True when neither a plugin nor the owner of the process asked for a log: no built-in access line is written. */
+  /** True when neither a plugin nor the owner of the process requested a log: no built-in access line is written. */
   readonly silent: boolean;
-  /** False when no plugin said anything about the application log: the kernel's own way is used. */
+  /** False when no plugin configured the application log: the kernel's default is used. */
   readonly configured: boolean;
 }
 
-/** Logs of a configuration in which no plugin sets them. */
+/** Log settings for configurations in which no plugin sets them. */
 export interface DefaultLogging {
   readonly level: LogLevel;
   /** Write neither the application log nor the access log. */
   readonly silent: boolean;
 }
 
-/** Joins what plugins attached, in their order. */
+/** Combines the attachments of plugins, in their order. */
 export function joinLogging(
   attached: readonly Logging[],
   sinks: LogSinks,
@@ -58,7 +58,7 @@ export function joinLogging(
 
 const stamp = secondStamp(' ');
 
-/** The line of a gateway without logging component: `yyyy/mm/dd hh:mm:ss GATEWAY LEVEL: message`. */
+/** Formats a line for gateways without a logging component: `yyyy/mm/dd hh:mm:ss GATEWAY LEVEL: message`. */
 function defaultFormat(line: LogLine): string {
   return `${stamp(line.time)} GATEWAY ${line.level}: ${escapeControls(line.message)}\n`;
 }

@@ -1,24 +1,24 @@
-/** Capacity a buffer begins with, in bytes. */
+/** Initial capacity of a buffer, in bytes. */
 const INITIAL_BYTES = 16 * 1024;
 
-/** UTF-8 takes at most so many bytes for one unit of a string. */
+/** Maximum number of UTF-8 bytes per UTF-16 unit. */
 const MOST_BYTES_A_UNIT = 3;
 
 /**
- * Lines as bytes, back to back. A line is encoded when it is added, so that nothing of what it was made from lives on: text
- * that waits as strings outlives two scavenges, and promoting it costs a third of the CPU time of a request.
+ * Lines as bytes, back to back. A line is encoded when it is added, so that its source strings can be freed: text that
+ * waits as strings outlives two scavenges, and promoting it costs a third of the CPU time of a request.
  */
 export class LineBuffer {
   readonly #limit: number;
   #bytes: Buffer;
-  /** For each line its length in bytes times two, and one more when it is major. */
+  /** For each line, its length in bytes times two, plus one if it is major. */
   #marks = new Uint32Array(256);
   #lines = 0;
   #size = 0;
-  /** Bytes of major lines. */
+  /** Total size of major lines, in bytes. */
   #majorSize = 0;
 
-  /** @param limit bytes it holds at most. */
+  /** @param limit maximum size, in bytes. */
   constructor(limit: number) {
     this.#limit = limit;
     this.#bytes = Buffer.allocUnsafeSlow(Math.min(INITIAL_BYTES, limit));
@@ -28,12 +28,12 @@ export class LineBuffer {
     return this.#lines;
   }
 
-  /** In bytes. */
+  /** Size in bytes. */
   get size(): number {
     return this.#size;
   }
 
-  /** What it holds, in the order of adding; valid until the next change. */
+  /** The content, in insertion order; valid until the next change. */
   get bytes(): Buffer {
     return this.#bytes.subarray(0, this.#size);
   }
@@ -45,8 +45,9 @@ export class LineBuffer {
   }
 
   /**
-   * Adds a line. Where there is no room the oldest minor lines give way, then, to a major line, the oldest of all.
-   * @returns how many lines were dropped, this one included when it found no room.
+   * Adds a line. When the buffer is full, the oldest minor lines are dropped first and then, for a major line, the
+   * oldest of all.
+   * @returns the number of dropped lines, including this one if it did not fit.
    */
   add(line: string, major: boolean): number {
     let dropped = 0;
@@ -68,7 +69,7 @@ export class LineBuffer {
   #makeRoom(length: number, major: boolean): number {
     if (this.#size + length <= this.#limit || length > this.#limit) return 0;
     if (!major && this.#size === this.#majorSize) return 0;
-    // More than needed goes at once, so that the walk is not taken again for every line.
+    // Drops more than needed at once, so that the walk is not repeated for every line.
     const target = Math.max(0, this.#limit - (this.#limit >> 3) - length);
     const before = this.#lines;
     this.#dropOldest(target, false);

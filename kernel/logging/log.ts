@@ -1,35 +1,35 @@
 import winston from 'winston';
 import type { Log, LogFormat, LogLevel, LogLine, LogMessage, LogOutput, LogSink } from '#contract';
 
-/** How the application log is written. Without outputs nothing is. */
+/** Settings of the application log. Without outputs, nothing is written. */
 export interface LogSettings {
   readonly level: LogLevel;
   readonly outputs: readonly LogOutput[];
 }
 
-/** The application log of the process. Logs made by `at` follow every change of level and settings. */
+/** The application log of the process. Logs created by `at` follow every change of level and settings. */
 export interface ApplicationLog extends Log {
-  /** Lines below it are not made; may be set at any time. */
+  /** Minimum level; lines below it are not created. May be set at any time. */
   level: LogLevel;
-  /** Replaces level, formats and destinations, as a reload does. */
+  /** Replaces level, formats and destinations, as on a reload. */
   configure(settings: LogSettings): void;
 }
 
-/** In winston the most important level has the lowest number. */
+/** In winston, the most important level has the lowest number. */
 const levels: Readonly<Record<LogLevel, number>> = { CRITICAL: 0, ERROR: 1, WARNING: 2, INFO: 3, DEBUG: 4 };
 
 const MESSAGE = Symbol.for('message');
 
-/** What the logs of one process share. */
+/** State shared by the logs of one process. */
 interface Core {
-  /** Highest number of `levels` that is written; below zero when there is nowhere to write. */
+  /** Highest number of `levels` that is written; negative without outputs. */
   verbosity: number;
   write(level: LogLevel, component: string, message: LogMessage): void;
 }
 
 /**
- * Makes the application log: one winston logger whose transports are the outputs. A line below the level costs one
- * comparison: its message is not made and winston is not called.
+ * Creates the application log: one winston logger whose transports are the outputs. A line below the level costs one
+ * comparison: its message is not built and winston is not called.
  */
 export function createLog(settings: LogSettings): ApplicationLog {
   const logger = winston.createLogger({ levels, format: unchanged, transports: [] });
@@ -61,7 +61,7 @@ export function createLog(settings: LogSettings): ApplicationLog {
   }) as unknown as ApplicationLog;
 }
 
-/** A log is its prefix and nothing more: making one is cheap. */
+/** A log is only its prefix, so creating one is cheap. */
 class LogAt implements Log {
   readonly #core: Core;
   readonly #prefix: string;
@@ -110,12 +110,12 @@ function made(message: () => string): string {
 
 const unchanged = winston.format((info) => info)();
 
-/** The base of every transport, which winston exports under a name its types leave out. */
+/** Base class of every transport, which winston exports under a name that its types omit. */
 const { Transport } = winston as unknown as { Transport: new (options: object) => Transport };
 
 type Transport = winston.Logger['transports'][number];
 
-/** One output as a winston transport: its format writes the text, its sink takes it. */
+/** One output as a winston transport: its format renders the text, its sink receives it. */
 function toTransport({ format, sink }: LogOutput): Transport {
   return new Transport({ format: toFormat(format), log: toSink(sink) });
 }

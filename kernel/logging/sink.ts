@@ -1,34 +1,35 @@
 import type { LogDestination, LogLevel, LogSink } from '#contract';
 import { LineBuffer } from './line-buffer.ts';
 
-/** A sink with the handles its owner needs. */
+/** A sink with the methods that its owner needs. */
 export interface Sink extends LogSink {
-  /** Writes, at once and blocking, what waits; for the exit of the process only. */
+  /** Writes the pending lines synchronously, blocking; only for the exit of the process. */
   flushSync(): void;
-  /** Hands what waits to the destination, unless it is still busy. */
+  /** Hands the pending lines to the destination, unless it is still busy. */
   flush(): void;
-  /** Resolves when nothing waits any more. */
+  /** Resolves when no lines are pending. */
   drained(): Promise<void>;
 }
 
 export interface SinkOptions {
-  /** Lines that may wait, in bytes. Default 1 MiB. */
+  /** Maximum size of pending lines, in bytes. Default: 1 MiB. */
   readonly limit?: number;
-  /** Waiting lines that are written without further delay, in bytes. Default 64 KiB. */
+  /** Size of pending lines that triggers an immediate write, in bytes. Default: 64 KiB. */
   readonly flushAt?: number;
 }
 
-/** Between two writes of less than `flushAt`: lines of a busy gateway share a write, a single line shows at once. */
+/** Delay before a write of less than `flushAt`: lines of a busy gateway share a write, and a single line still appears promptly. */
 const PAUSE_MS = 100;
-/** Default limit of waiting lines. */
+/** Default limit of pending lines, in bytes. */
 const ROOM_BYTES = 1024 * 1024;
 
-/** When a sink must drop lines, those of the levels below give way to the others. */
+/** Levels to keep when a sink must drop lines; those of the other levels are dropped first. */
 const majorLevels: ReadonlySet<LogLevel> = new Set(['WARNING', 'ERROR', 'CRITICAL']);
 
 /**
- * Collects lines in memory and hands them over in large pieces, one at a time. While the destination is busy lines wait;
- * beyond the limit the oldest DEBUG and INFO lines are dropped, then the oldest of the others.
+ * Creates a sink that collects lines in memory and hands them over in large pieces, one at a time. While the
+ * destination is busy, lines wait; beyond the limit, the oldest DEBUG and INFO lines are dropped, then the oldest of
+ * the others.
  */
 export function createSink(destination: LogDestination, options: SinkOptions = {}): Sink {
   const { limit = ROOM_BYTES, flushAt = 64 * 1024 } = options;

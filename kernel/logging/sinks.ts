@@ -2,21 +2,21 @@ import type { LogDestination, LogSinks } from '#contract';
 import { toStandard } from './destination.ts';
 import { createSink, type Sink } from './sink.ts';
 
-/** The sinks of the process, with the handles of its owner. */
+/** The sinks of the process, with the methods that its owner needs. */
 export interface ProcessSinks extends LogSinks {
-  /** Resolves when every line is written, at the latest after `timeoutMs`: for an orderly shutdown. */
+  /** Resolves when every line is written, or after `timeoutMs`: for an orderly shutdown. */
   drain(timeoutMs: number): Promise<void>;
-  /** Writes what waits, blocking, and lets go of the process. */
+  /** Writes the pending lines, blocking, and detaches from the process. */
   close(): void;
 }
 
-/** What the sinks write to; tests put their own here. */
+/** Destinations of the sinks; tests use their own. */
 export interface Standard {
   readonly stdout: LogDestination;
   readonly stderr: LogDestination;
 }
 
-/** Makes the sinks; what waits in them when the process exits is written then. */
+/** Creates the sinks; lines that are pending when the process exits are written then. */
 export function createSinks(standard: Partial<Standard> = {}): ProcessSinks {
   const stdout = createSink(standard.stdout ?? toStandard(1));
   const stderr = createSink(standard.stderr ?? toStandard(2));

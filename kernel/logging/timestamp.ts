@@ -1,6 +1,6 @@
 /**
- * Local time to the second, `yyyy/mm/dd hh:mm:ss` with the given text between date and time. The text of the running
- * second is kept: lines come many a second.
+ * Formats local time to the second, `yyyy/mm/dd hh:mm:ss`, with the given text between date and time. The text of the
+ * current second is cached, because there are many lines per second.
  */
 export function secondStamp(between: string): (timeMs: number) => string {
   let second = Number.NaN;
@@ -23,8 +23,8 @@ function two(number: number): string {
 }
 
 /**
- * A duration in the largest unit that keeps it at one or more, as in `4.529µs`, `12.5ms`, `1.2s`. Beyond one minute
- * whole seconds are kept, as in `1m3s`.
+ * Formats a duration in the largest unit that keeps it at one or more, as in `4.529µs`, `12.5ms`, `1.2s`. Beyond one
+ * minute, whole seconds are kept, as in `1m3s`.
  */
 export function printDuration(durationMs: number): string {
   const ns = Math.round(durationMs * 1e6);
