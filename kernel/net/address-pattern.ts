@@ -5,8 +5,8 @@ const group = '[\\da-fA-F]{1,4}';
 const ip4 = `${byte}(?:\\.${byte}){3}`;
 
 /**
- * Part of a pattern: an IPv6 address without a zone. Eight groups, the last two perhaps written as an IPv4 address; or
- * fewer, and `::` for those that are left out.
+ * Part of a pattern: an IPv6 address without a zone. Eight groups, the last two optionally written as an IPv4 address;
+ * or fewer, with `::` for the omitted ones.
  */
 const ip6 = `(?:${[
   `(?:${group}:){6}(?:${group}:${group}|${ip4})`,
@@ -23,14 +23,14 @@ function groupsUpTo(count: number): string {
 /** Part of a pattern: a port. */
 const port = '(?:6553[0-5]|655[0-2]\\d|65[0-4]\\d\\d|6[0-4]\\d{3}|[0-5]\\d{4}|\\d{1,4})';
 
-/** Pattern of the addresses a port can be opened on; the empty text, for all of them, is one. */
+/** Pattern of the addresses that a port can be opened on; the empty string stands for all addresses. */
 export const LISTEN_ADDRESS_PATTERN = `^(?:${ip4}|${ip6}(?:%[\\w.-]+)?)?$`;
 
 /** Pattern of addresses and of ranges in CIDR notation. */
 export const ADDRESS_RANGE_PATTERN = `^(?:${ip4}(?:/(?:3[0-2]|[12]?\\d))?|${ip6}(?:/(?:12[0-8]|1[01]\\d|[1-9]?\\d))?)$`;
 
-/** Pattern of what an admin port can listen on: `host:port`, `[::1]:port`, `:port`, `unix:/path` or `off`. */
+/** Pattern of the admin port's address: `host:port`, `[::1]:port`, `:port`, `unix:/path` or `off`. */
 export const ADMIN_ADDRESS_PATTERN = `^(?:off|unix:/[\\s\\S]*|(?:\\[${ip6}\\]|[\\w.-]*):${port})$`;
 
-/** Part of a pattern: a host with its port, the host a name, an IPv4 address or an IPv6 address in brackets. */
+/** Part of a pattern: a host with its port. The host is a name, an IPv4 address or an IPv6 address in brackets. */
 export const HOST_AND_PORT = `(?:${ip4}|\\[${ip6}\\]|(?:[\\w-]+\\.)*[\\w-]*[a-zA-Z_-][\\w-]*\\.?):${port}`;

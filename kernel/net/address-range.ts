@@ -1,28 +1,28 @@
 import { BlockList, isIP } from 'node:net';
 import { ADDRESS_RANGE_PATTERN } from './address-pattern.ts';
 
-/** 4 or 6 for an IP address; 0 for any other text, one with a zone included, which means nothing on another machine. */
+/** Returns 4 or 6 for an IP address, and 0 for any other text, including an address with a zone, which has no meaning on another machine. */
 export function addressFamily(text: string): 0 | 4 | 6 {
   return text.includes('%') ? 0 : (isIP(text) as 0 | 4 | 6);
 }
 
 const addressRange = new RegExp(ADDRESS_RANGE_PATTERN);
 
-/** True for an address, `10.0.0.1`, and for a range in CIDR notation, `10.0.0.0/8`. */
+/** True for an address, `10.0.0.1`, or a range in CIDR notation, `10.0.0.0/8`. */
 export function isAddressRange(text: string): boolean {
   return addressRange.test(text);
 }
 
 /**
- * Tells whether an address, without a zone, is in one of the ranges; no other text is. IPv4 addresses written as IPv6 are
- * known, too.
- * @param ranges each as of `isAddressRange`.
+ * Creates a function that tests whether an address without a zone is in one of the ranges; any other text is not. IPv4
+ * addresses written as IPv6 are recognized.
+ * @param ranges addresses or ranges that satisfy `isAddressRange`.
  */
 export function addressMatcher(ranges: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const range of ranges) {
     const [address, bits] = range.split('/') as [string, string?];
-    // Asked for an IPv6 address, `isIP` compiles a pattern, which takes milliseconds of every start.
+    // For an IPv6 address, `isIP` compiles a pattern, which adds milliseconds to every startup.
     const family = address.includes(':') ? 'ipv6' : 'ipv4';
     if (bits === undefined) list.addAddress(address, family);
     else list.addSubnet(address, Number(bits), family);

@@ -1,6 +1,6 @@
 import { getCiphers } from 'node:tls';
 
-/** IANA numbers of cipher suites up to TLS 1.2 and OpenSSL's names for them. */
+/** IANA numbers of cipher suites up to TLS 1.2, with their OpenSSL names. */
 const names: ReadonlyMap<number, string> = new Map([
   [0x0005, 'RC4-SHA'],
   [0x000a, 'DES-CBC3-SHA'],
@@ -26,34 +26,34 @@ const names: ReadonlyMap<number, string> = new Map([
   [0xcca9, 'ECDHE-ECDSA-CHACHA20-POLY1305'],
 ]);
 
-/** The suites of TLS 1.3, which configuration cannot restrict. */
+/** The suites of TLS 1.3, which the configuration cannot restrict. */
 const always = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
 const alwaysNumbers = new Set([0x1301, 0x1302, 0x1303]);
 
-/** Cipher suites, as OpenSSL takes them. */
+/** Cipher suites in OpenSSL's format. */
 export interface CipherList {
   readonly list: string;
-  /** Some suite is one of TLS 1.2 alone. */
+  /** At least one suite is specific to TLS 1.2. */
   readonly forTls12: boolean;
-  /** Some suite is one that TLS 1.0 and 1.1 can use too. */
+  /** At least one suite also works with TLS 1.0 and 1.1. */
   readonly forOlder: boolean;
 }
 
 let available: ReadonlySet<string> | null = null;
 
-/** True for a suite, by OpenSSL's name, that the runtime can do. */
+/** True for a suite, by OpenSSL name, that the runtime supports. */
 function isAvailable(name: string): boolean {
   available ??= new Set(getCiphers());
   return available.has(name.toLowerCase());
 }
 
-/** The IANA numbers of all suites that the runtime can do. */
+/** The IANA numbers of all suites that the runtime supports. */
 export function cipherNumbers(): number[] {
   return [...alwaysNumbers, ...[...names].flatMap(([number, name]) => (isAvailable(name) ? [number] : []))];
 }
 
 /**
- * OpenSSL's cipher list for IANA numbers.
+ * Converts IANA numbers to OpenSSL's cipher list.
  * @returns the list, or the first number that the runtime does not know.
  */
 export function cipherList(numbers: readonly number[]): CipherList | number {

@@ -1,15 +1,15 @@
 import { networkInterfaces } from 'node:os';
 import { addressMatcher } from './address-range.ts';
 
-/** Where something listens, as a server tells it; every address of the machine as `0.0.0.0` or `::`. */
+/** Listening address, as a server reports it; `0.0.0.0` or `::` for all addresses of the machine. */
 export interface ListenAddress {
   readonly address: string;
   readonly port: number;
 }
 
 /**
- * Addresses of the gateway itself that nothing which a configuration or a client names may be connected to, such as the
- * admin port's: the gateway would be let in where others are not.
+ * Addresses of the gateway itself, such as the admin port's, that targets named by a configuration or a client must not
+ * reach: the gateway would be allowed in where others are not.
  */
 export class DeniedAddresses {
   #all: readonly ListenAddress[] = [];
@@ -18,7 +18,7 @@ export class DeniedAddresses {
     return this.#all;
   }
 
-  /** @returns what allows the address again. */
+  /** Denies an address. @returns a function that allows it again. */
   deny(address: ListenAddress): () => void {
     this.#all = [...this.#all, address];
     return () => {
@@ -26,17 +26,17 @@ export class DeniedAddresses {
     };
   }
 
-  /** Takes over what is denied in another process. */
+  /** Replaces the list with that of another process. */
   replace(all: readonly ListenAddress[]): void {
     this.#all = all;
   }
 
-  /** True when something at that port is denied: only then addresses need be looked at. */
+  /** True when an address with that port is denied; otherwise addresses need not be checked. */
   hasPort(port: number): boolean {
     return this.#all.some((denied) => denied.port === port);
   }
 
-  /** True when a connection to an IP address would lead to what is denied. */
+  /** True when a connection to an IP address would reach a denied one. */
   has(address: string, port: number): boolean {
     return this.#all.some((denied) => denied.port === port && leadsTo(address, denied.address));
   }
@@ -44,7 +44,7 @@ export class DeniedAddresses {
 
 function leadsTo(address: string, denied: string): boolean {
   const plain = withoutZone(address);
-  // Who connects to no address in particular comes out at the machine itself.
+  // A connection to the unspecified address reaches the machine itself.
   return isAny(plain) || (isAny(denied) ? isOwn(plain) : addressMatcher([withoutZone(denied)])(plain));
 }
 

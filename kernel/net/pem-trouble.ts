@@ -9,7 +9,7 @@ const troubles: readonly (readonly [code: RegExp, words: string])[] = [
   [/PEM_|ASN1_|UNSUPPORTED/, 'it is damaged'],
 ];
 
-/** Why a PEM file could not be used, in an operator's words. @param cause what Node threw; its own words where none are known. */
+/** Explains why a PEM file could not be used. @param cause the error from Node.js; its message is used for unknown causes. */
 export function pemTrouble(pem: string, cause: unknown): string {
   const { code = '', message } = cause as NodeJS.ErrnoException;
   const label = /-----BEGIN ([A-Z ]+)-----/.exec(pem)?.[1];

@@ -2,13 +2,13 @@ import type { RE2JS } from 're2js';
 import { type Pattern, PatternLimit } from '#contract';
 import { readTemplate } from './template.ts';
 
-/** Steps of one match in the worst case, length of the text times size of the program: about 0.2 seconds. */
+/** Maximum number of steps of one match in the worst case: text length times program size. About 0.2 seconds. */
 const STEP_LIMIT = 16 * 1024 * 1024;
 
-/** Longest time for all replacements in one text, in milliseconds: there a match may look at all of the rest again. */
+/** Time limit for all replacements in one text, in milliseconds: each match may scan the rest of the text again. */
 const REPLACE_MS = 250;
 
-/** Longest text that replacements make, in UTF-16 units. */
+/** Maximum length of a replacement result, in UTF-16 units. */
 const LONGEST_RESULT = 32 * 1024 * 1024;
 
 export class CompiledPattern implements Pattern {
@@ -23,7 +23,7 @@ export class CompiledPattern implements Pattern {
     this.#longest = Math.floor(STEP_LIMIT / program.programSize());
   }
 
-  // Of all that the engine offers, these two alone take its fast way.
+  // Of the engine's methods, only these two use its fast path.
   test(text: string): boolean {
     if (text.length > this.#longest) throw new PatternLimit(this.source);
     return this.#program.test(text);
@@ -46,7 +46,7 @@ export class CompiledPattern implements Pattern {
     for (const match of this.#program.matchAll(text)) {
       if (performance.now() > deadline) throw new PatternLimit(this.source);
       const start = match.index!;
-      // An empty match right behind another one is none.
+      // An empty match directly after another match does not count.
       if (match[0] === '' && start === end) continue;
       result += text.slice(Math.max(end, 0), start) + expand(match);
       if (result.length > LONGEST_RESULT) throw new PatternLimit(this.source);

@@ -3,7 +3,7 @@ import type { RE2JS } from 're2js';
 
 let engine: typeof import('re2js') | undefined;
 
-/** The engine, loaded when the first expression is compiled: a configuration without any does not wait for it. */
+/** Loads the engine when the first expression is compiled, so that configurations without expressions do not wait for it. */
 export function loadEngine(): typeof import('re2js') {
   engine ??= createRequire(import.meta.url)('re2js') as typeof import('re2js');
   return engine;
@@ -20,8 +20,8 @@ export function compileProgram(source: string): RE2JS {
 }
 
 /**
- * Memory in which an expression keeps what it learns of texts: with too little of it, lists of words are slow; some
- * expressions learn something new from every text, and fill all there is, in vain, for each.
+ * Cache size of an expression, in bytes. Too small a cache makes word lists slow; some expressions learn something new
+ * from every text and fill any cache, in vain, for each.
  */
 const LEARNED_BYTES = 256 * 1024;
 const LEARNED_BYTES_A_STEP = 2048;

@@ -2,19 +2,19 @@ import type { ConfigErrorOptions } from '#contract';
 import { PatternError } from '../contract/internal.ts';
 import { compileProgram, loadEngine } from './engine.ts';
 
-/** What the engine says of an expression: the kind of mistake, and the part of the expression it names. */
+/** The engine's error for an expression: the kind of error, and the part of the expression that it names. */
 interface Complaint {
   readonly kind: string;
   readonly fragment: string;
 }
 
-/** What an operator is told. */
+/** Message for operators. */
 interface Words {
   readonly message: string;
   readonly hint?: string | undefined;
 }
 
-/** Puts what the engine says of an expression into an operator's words, with the place. */
+/** Converts the engine's error for an expression into a message for operators, with the location. */
 export function patternError(source: string, cause: unknown): PatternError {
   const complaint = complaintOf(cause);
   if (!complaint) throw cause;
@@ -22,7 +22,7 @@ export function patternError(source: string, cause: unknown): PatternError {
   return new PatternError(message, { hint, within: placeOf(source, complaint), cause });
 }
 
-/** @returns undefined when the engine failed in another way. */
+/** Parses the engine's error. @returns undefined when the engine failed in another way. */
 function complaintOf(error: unknown): Complaint | undefined {
   if (!(error instanceof loadEngine().RE2JSSyntaxException)) return undefined;
   const { error: kind, input } = error;
@@ -31,7 +31,7 @@ function complaintOf(error: unknown): Complaint | undefined {
 
 const TWO_PATTERNS = 'the syntax is RE2, without lookaround and backreferences: use two patterns';
 
-/** What other dialects have, by how it begins, with what to write instead. */
+/** Syntax of other dialects, by its beginning, with the replacement to suggest. */
 const foreign: readonly (readonly [begin: RegExp, name: string, hint: string])[] = [
   [/^\(\?[=!]/, 'lookahead', TWO_PATTERNS],
   [/^\(\?<[=!]/, 'lookbehind', TWO_PATTERNS],
@@ -43,7 +43,7 @@ const foreign: readonly (readonly [begin: RegExp, name: string, hint: string])[]
   [/^\\Z$/, 'escape', '\\z'],
   [/^\\h$/, 'escape', '[ \\t]'],
   [/^\\e$/, 'escape', '\\x1b'],
-  // Outside of classes it is a word boundary.
+  // Outside of character classes it is a word boundary.
   [/^\\b$/, 'escape', '\\x08 for a backspace'],
 ];
 
@@ -81,10 +81,10 @@ function notSupported(segment: string): Words {
   return { message: segment.startsWith('\\') ? `${segment} is not an escape sequence` : `${segment} is not a group` };
 }
 
-/** Characters that are compiled again in search of a place: enough for 1,000 tries on a pattern of usual length. */
+/** Maximum number of characters that are compiled again to locate an error: enough for 1,000 tries on a pattern of usual length. */
 const SEARCH_LIMIT = 100_000;
 
-/** Where an expression goes wrong. @returns undefined when that would take too long to find. */
+/** Locates the error in an expression. @returns undefined when that would take too long. */
 function placeOf(source: string, { kind, fragment: segment }: Complaint): ConfigErrorOptions['within'] {
   const mark = marks[kind]?.(segment) ?? segment;
   const start = startOf(source, mark, { kind, fragment: segment });
@@ -95,22 +95,22 @@ function startOf(source: string, mark: string, { kind, fragment: segment }: Comp
   const tries = Math.ceil(SEARCH_LIMIT / source.length);
   switch (kind) {
     case 'missing closing ]':
-      // What is named goes on to the end.
+      // The named part extends to the end.
       return source.length - segment.length;
     case 'missing closing )':
-      // Everything before a group that is never closed can be compiled, nothing that reaches into it.
+      // Everything before an unclosed group can be compiled, but nothing that reaches into it.
       return placesOf(mark, source)
         .slice(-tries)
         .findLast((at) => !complaintAbout(source.slice(0, at)));
     default:
-      // The engine reads from left to right: it says the same of a text that ends with the mistake.
+      // The engine reads from left to right: it reports the same for a text that ends with the error.
       return placesOf(mark, source)
         .slice(0, tries)
         .find((at) => complaintAbout(source.slice(0, at + mark.length))?.kind === kind);
   }
 }
 
-/** What stands where an expression goes wrong, when it is not what the engine names. */
+/** The text at the error's location, when it differs from the part that the engine names. */
 const marks: Readonly<Record<string, (segment: string) => string>> = {
   'missing closing )': () => '(',
   'unexpected )': () => ')',

@@ -4,13 +4,13 @@ import { CompiledPattern } from './compiled-pattern.ts';
 import { compileProgram } from './engine.ts';
 import { patternError } from './pattern-error.ts';
 
-/** Longest expression, in UTF-16 units, and largest program made of one, in steps. */
+/** Maximum length of an expression, in UTF-16 units, and maximum size of its program, in steps. */
 const SIZE_LIMIT = 16 * 1024;
 
-/** Expressions that are kept for whoever writes them again: at other endpoints, or in the next configuration. */
+/** Number of cached expressions, for reuse at other endpoints or in the next configuration. */
 const KEPT = 500;
 
-/** Compiles regular expressions and keeps those used last. */
+/** Compiles regular expressions and caches the most recently used ones. */
 export function createPatterns(): Patterns {
   const kept = new Map<string, Pattern>();
   return {

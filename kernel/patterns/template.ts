@@ -1,13 +1,13 @@
-/** Puts the groups of a match into a template; the match itself is group 0. */
+/** Inserts the groups of a match into a template; the match itself is group 0. */
 export type Expand = (groups: readonly (string | undefined)[]) => string;
 
 const reference = /\$(?:(?<dollar>\$)|\{(?<braced>[\p{L}\p{Nd}_]+)\}|(?<plain>[\p{L}\p{Nd}_]+))/gu;
 
 /**
- * Reads the template of a replacement: `$1`, `${1}`, `$name`, `${name}`, `$$`. A dollar before anything else stands for
- * itself, a group that is none for nothing.
+ * Parses the template of a replacement: `$1`, `${1}`, `$name`, `${name}`, `$$`. A dollar before anything else is
+ * literal; a group that does not exist is replaced with nothing.
  * @param count groups of the expression, without the match itself.
- * @param names number of each group that has a name.
+ * @param names number of each named group.
  */
 export function readTemplate(template: string, count: number, names: Readonly<Record<string, number>>): Expand {
   const pieces: (string | number)[] = [];
@@ -25,7 +25,7 @@ export function readTemplate(template: string, count: number, names: Readonly<Re
   };
 }
 
-/** @returns the group's number, or nothing for a group that is none. */
+/** @returns the group's number, or undefined if it does not exist. */
 function groupOf(name: string, count: number, names: Readonly<Record<string, number>>): number | string {
   if (/^(?:0|[1-9]\d*)$/.test(name)) return Number(name) <= count ? Number(name) : '';
   return Object.hasOwn(names, name) ? names[name]! : '';

@@ -1,8 +1,8 @@
 type Class = (abstract new (...parameters: never[]) => object) & { readonly prototype: object };
 
 /**
- * Lets `instanceof` know the instances that another copy of this package has made: a plugin that was installed with one of
- * its own throws errors that the gateway knows. Subclasses that plugins declare are told apart as ever.
+ * Makes `instanceof` recognize instances created by another copy of this package: the gateway recognizes errors thrown
+ * by a plugin that was installed with its own copy. Subclasses declared by plugins are still distinguished as usual.
  */
 export function brand(classes: { readonly [name: string]: Class }): void {
   for (const [name, branded] of Object.entries(classes)) {

@@ -1,14 +1,14 @@
-/** How many characters two texts have in common at their beginnings. */
+/** Length of the common prefix of two texts. */
 export function commonPrefix(one: string, other: string): number {
   return commonFrom(one, 0, other, 0, Math.min(one.length, other.length));
 }
 
-/** How many they have in common behind a place in each. @param most of them. */
+/** Number of characters in common after a position in each text. @param most upper limit. */
 export function commonFrom(one: string, ofOne: number, other: string, ofOther: number, most: number): number {
   return longest(most, (from, to) => one.slice(ofOne + from, ofOne + to) === other.slice(ofOther + from, ofOther + to));
 }
 
-/** How many they have in common at their ends, behind a place in both. */
+/** Length of the common suffix of two texts, after a position in both. */
 export function commonSuffix(one: string, other: string, behind: number): number {
   const ofEnd = (text: string, from: number, to: number) => text.slice(text.length - to, text.length - from);
   const most = Math.min(one.length, other.length) - behind;
@@ -17,7 +17,7 @@ export function commonSuffix(one: string, other: string, behind: number): number
 
 const CHUNK = 65_536;
 
-/** The longest stretch from 0 on that is the same throughout. */
+/** The longest range from 0 that is the same throughout. */
 function longest(most: number, isSame: (from: number, to: number) => boolean): number {
   let at = 0;
   while (at + CHUNK <= most && isSame(at, at + CHUNK)) at += CHUNK;

@@ -1,6 +1,6 @@
 /**
- * A decoded value. Numbers that JavaScript's own number type would change (64-bit integers, long decimals, huge
- * exponents) are `RawNumber`s and print with the very digits they came with.
+ * A decoded value. Numbers that JavaScript's number type would change (64-bit integers, long decimals, huge exponents)
+ * are `RawNumber`s and are printed with their original digits.
  */
 export type Data = null | boolean | number | string | RawNumber | Data[] | DataObject;
 
@@ -8,7 +8,7 @@ export interface DataObject {
   [key: string]: Data;
 }
 
-/** What `JSON.rawJSON` makes: a number kept as its text. `JSON.stringify` prints it untouched. */
+/** Result of `JSON.rawJSON`: a number kept as its text. `JSON.stringify` prints it unchanged. */
 export interface RawNumber {
   readonly rawJSON: string;
 }
@@ -29,7 +29,7 @@ export function isObject(value: unknown): value is DataObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }
 
-/** Sets a key as plain data, also when it is named like a part of the prototype (`__proto__`). */
+/** Sets a key as plain data, even if its name is that of a prototype member (`__proto__`). */
 export function setKey(object: DataObject, key: string, value: Data): void {
   if (key === '__proto__') {
     Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
@@ -38,7 +38,7 @@ export function setKey(object: DataObject, key: string, value: Data): void {
   }
 }
 
-/** Reads an own key; what the prototype has (`constructor`, `toString`) is not data and reads as undefined. */
+/** Reads an own key; prototype members (`constructor`, `toString`) are not data and read as undefined. */
 export function getKey(object: DataObject, key: string): Data | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
@@ -50,7 +50,7 @@ export function hasKeys(object: DataObject): boolean {
 }
 
 /**
- * Walks a dotted path through objects (never through arrays).
+ * Follows a dotted path through objects (never through arrays).
  * @returns undefined when a step is missing or is not an object.
  */
 export function getPath(data: DataObject, path: readonly string[]): Data | undefined {
@@ -62,7 +62,7 @@ export function getPath(data: DataObject, path: readonly string[]): Data | undef
   return value;
 }
 
-/** A deep copy that can be changed; exact numbers, which never change, are shared. */
+/** Copies data deeply, so that the copy can be changed; exact numbers, which are immutable, are shared. */
 export function copyData<T extends Data>(data: T): T {
   if (Array.isArray(data)) return data.map(copyData) as unknown as T;
   if (!isObject(data)) return data;

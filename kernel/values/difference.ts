@@ -1,6 +1,6 @@
 /**
- * What one list has and the other does not, by identity. Costs what differs, and one look at each item, where most stand
- * where they stood, from the beginning or the end.
+ * Items of one list that are missing in the other, by identity. The cost grows with the differences, plus one check per
+ * item, if most items keep their position relative to the beginning or the end.
  */
 export function difference<T>(
   before: readonly T[],

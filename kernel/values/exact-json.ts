@@ -1,17 +1,17 @@
 import { type Data, type DataObject, type RawNumber, setKey } from './data.ts';
 
-/** Decides how a number is held. @param source its text. @returns a `RawNumber` where the value of JavaScript does not do. */
+/** Decides how a number is represented. @param source its text. @returns a `RawNumber` where a JavaScript number is not exact. */
 export type HoldNumber = (source: string) => number | RawNumber;
 
 /**
- * Parses JSON with a say in how numbers are held. Linear in the length of the text, of any depth, and about as fast as
- * `JSON.parse` on numbers, where a reviver takes some 20 times as long.
+ * Parses JSON with control over the representation of numbers. Linear in the length of the text, for any depth, and
+ * about as fast as `JSON.parse` on numbers, where a reviver takes some 20 times as long.
  * @throws SyntaxError as `JSON.parse` does.
  */
 export function parseHolding(text: string, hold: HoldNumber): Data {
   const reader = new Reader(text, hold);
   const data = reader.document();
-  // The message of the standard parser names the place.
+  // The message of the standard parser contains the position.
   return data === undefined ? (JSON.parse(text) as Data) : data;
 }
 
@@ -33,15 +33,15 @@ const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
-/** Longest whole number that needs no closer look: every one of so many digits is exact. */
+/** Maximum number of digits of an integer that needs no further check: every integer of that length is exact. */
 const EXACT_DIGITS = 15;
 
-/** An array or object whose end has not come yet. */
+/** An array or object that is not closed yet. */
 interface Open {
   readonly outer: Open | null;
   readonly items: Data[] | null;
   readonly fields: DataObject | null;
-  /** Of the value that comes next. */
+  /** Key of the next value. */
   key: string;
 }
 
@@ -51,7 +51,7 @@ const literals: readonly (readonly [text: string, value: Data])[] = [
   ['null', null],
 ];
 
-/** Reads one document. Whatever is malformed yields `undefined`. */
+/** Reads one document. Malformed input yields `undefined`. */
 class Reader {
   readonly #text: string;
   readonly #hold: HoldNumber;
@@ -97,7 +97,7 @@ class Reader {
     }
   }
 
-  /** The character after white space; NaN at the end. */
+  /** The next character after white space; NaN at the end. */
   #next(): number {
     for (;;) {
       const code = this.#text.charCodeAt(this.#at);
@@ -118,7 +118,7 @@ class Reader {
     return { outer, items: null, fields: {}, key: '' };
   }
 
-  /** Takes the end of an array or object that holds nothing. */
+  /** Consumes the end of an empty array or object. */
   #isEmpty({ items }: Open): boolean {
     if (this.#next() !== (items !== null ? CLOSE_BRACKET : CLOSE_BRACE)) return false;
     this.#at++;
