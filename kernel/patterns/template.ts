@@ -25,7 +25,7 @@ export function readTemplate(template: string, count: number, names: Readonly<Re
   };
 }
 
-/** @returns the group's number, or undefined if it does not exist. */
+/** @returns the group's number, or an empty string if it does not exist. */
 function groupOf(name: string, count: number, names: Readonly<Record<string, number>>): number | string {
   if (/^(?:0|[1-9]\d*)$/.test(name)) return Number(name) <= count ? Number(name) : '';
   return Object.hasOwn(names, name) ? names[name]! : '';

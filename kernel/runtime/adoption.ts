@@ -12,14 +12,14 @@ import type { Runtime } from './runtime.ts';
 import { isSameService } from './shared-config.ts';
 
 /**
- * What a configuration goes on with of the one before it: what stands around all endpoints where nothing of the service, of
- * its plugins and of the files it read has changed; and then every endpoint that is as it was. What is
- * built anew and what is gone on with behave alike, so that in doubt it is built.
+ * The parts of the previous configuration that the next one reuses: everything around the endpoints, if neither the
+ * service, its plugins nor the files it read have changed; and then every unchanged endpoint. Rebuilt and reused parts
+ * behave alike, so in doubt a part is rebuilt.
  */
 export class Adoption {
   readonly #before: Runtime;
   readonly #files: ReadFiles;
-  /** Files of the configuration before, by absolute path. */
+  /** Files of the previous configuration, by absolute path. */
   readonly #read: ReadonlyMap<string, string | null>;
 
   #routes: ReadonlyMap<EndpointConfig, Route> | null = null;
@@ -30,7 +30,7 @@ export class Adoption {
     this.#read = new Map(before.files.map(({ path, hash = null }) => [path, hash]));
   }
 
-  /** @returns null where everything is to be built. */
+  /** @returns null if everything must be built. */
   static of(before: Runtime, read: Pick<Runtime, 'config' | 'registry'>, files: ReadFiles): Adoption | null {
     const { config, registry, compiled } = before;
     if (registry !== read.registry || !isSameService(config, read.config)) return null;
@@ -44,7 +44,7 @@ export class Adoption {
     return adoption;
   }
 
-  /** What goes into a build that goes on with it. */
+  /** Input for a build that reuses it. */
   into(build: ConfigBuild): Earlier {
     const { compiled, otherHolds } = this.#before;
     return {
@@ -67,7 +67,7 @@ export class Adoption {
     return route && this.#isUntouched(route.reads) ? route : null;
   }
 
-  /** The route of an endpoint that stood elsewhere, unless something can be seen of where that was. */
+  /** The route of an endpoint that has moved, unless its old position is observable. */
   #movedRoute(endpoint: EndpointConfig): Route | undefined {
     const { config, compiled } = this.#before;
     if (!this.#routes && !config.endpoints.includes(endpoint)) return undefined;
@@ -78,12 +78,12 @@ export class Adoption {
     return warnings?.length || handlerUses?.length || sites?.length ? undefined : route;
   }
 
-  /** A component at the root has something of it. */
+  /** True if a component at the root has learned from the endpoint. */
   #isLearntFrom(endpoint: EndpointConfig): boolean {
     return this.#before.compiled.frame.service.some(({ at }) => at.learnsFrom?.(endpoint));
   }
 
-  /** Nothing that it asked for is another one now. Fields of the service are not, where this is asked. */
+  /** True if nothing that the endpoint read has changed. Service fields are unchanged when this is called. */
   #isUntouched({ gateway, settings, files }: Reads): boolean {
     return !gateway && !settings.includes('endpoints') && files.every(this.#isAsRead);
   }
@@ -95,7 +95,7 @@ export class Adoption {
   };
 }
 
-/** It hands nothing to endpoints, or says that it learns nothing from them. */
+/** True if the component passes nothing to endpoints, or declares that it learns nothing from them. */
 function isIndependent({ plugin, at }: ServiceFrame['service'][number] | Attached<object>): boolean {
   const { eachEndpoint, eachBackend, offers } = at as ServiceFrame['service'][number]['at'];
   return plugin.independent === true || !(eachEndpoint || eachBackend || offers?.length);

@@ -27,11 +27,11 @@ export interface Built {
 }
 
 /**
- * Builds a runtime off to the side: nothing outside its own scope is touched, and a failure releases everything.
+ * Builds a runtime on the side: nothing outside its own scope is touched, and a failure releases everything.
  *
- * @param files what the attempt reads; every file is noted there, also when the build fails.
- * @param before what serves: what has not changed is gone on with. Null to build everything.
- * @throws ConfigErrors with every mistake found.
+ * @param files the files of the attempt; every file is recorded there, even if the build fails.
+ * @param before the serving runtime, whose unchanged parts are reused. Null to build everything.
+ * @throws ConfigErrors with every error found.
  */
 export async function build(
   read: ReadConfig,
@@ -41,20 +41,20 @@ export async function build(
   phases: Phases,
   before: Runtime | null = null,
 ): Promise<Built> {
-  // With mistakes in what is written, building only looks for more of them.
+  // If the document has errors, building only looks for more of them.
   if (read.errors.length === 0) phases.enter('build');
   const adoption = before && read.errors.length === 0 ? Adoption.of(before, read, files) : null;
-  // Where there are thousands of endpoints, to compare them was a slice of work by itself.
+  // With thousands of endpoints, comparing them takes a time slice of its own.
   if (adoption) await nextTurn();
   const known = { ...context, registry: read.registry };
   const built = adoption && (await buildOn(adoption, new ConfigBuild(read, files, known, id, before!.scope), phases));
-  // With mistakes, the whole is built: it tells them all, each at its place.
+  // With errors, everything is built, which reports them all at their locations.
   const whole = built ?? (await buildWhole(new ConfigBuild(read, files, known, id), phases));
   whole.runtime.understood = read.understood;
   return whole;
 }
 
-/** @returns null where the whole has to be built, for what it is or for the mistakes it has. */
+/** @returns null if everything must be built, because of the kind of change or because of errors. */
 async function buildOn(adoption: Adoption, build: ConfigBuild, phases: Phases): Promise<Built | null> {
   try {
     const sound = await compileSound(build, adoption.into(build));
@@ -94,7 +94,7 @@ interface Sound {
   readonly tls: ServerTls | null;
 }
 
-/** Compiles all that is sound, also of a configuration with mistakes: it may have more of them. */
+/** Compiles all valid parts, even of a configuration with errors: there may be more errors. */
 async function compileSound(whole: ConfigBuild, earlier: Earlier | null = null): Promise<Sound> {
   const build = new ScopedBuild(whole, whole.scope);
   const { errors } = whole.normalized;
@@ -104,29 +104,29 @@ async function compileSound(whole: ConfigBuild, earlier: Earlier | null = null):
   return { compiled: await compile(build, whole.context.registry, earlier), tls };
 }
 
-/** What an examination found. */
+/** Result of an examination. */
 export interface Examined {
   readonly config: ServiceConfig;
   readonly compiled: Compiled;
-  /** The plugins it may name. */
+  /** The plugins that the configuration may name. */
   readonly registry: Registry;
   readonly errors: readonly ConfigError[];
   readonly warnings: readonly ConfigError[];
-  /** The step that found the mistakes, or the last one. */
+  /** The step that found the errors, or the last one. */
   readonly phase: 'validate' | 'build';
-  /** The pointer in the document of what stands at a pointer of `config`. */
+  /** Maps a pointer in `config` to the pointer in the document. */
   readonly origin: (pointer: string) => string;
   /** Every file that was read. */
   readonly files: readonly FileRead[];
-  /** The files that the configuration names and that were not read, as they are written. */
+  /** Files that the configuration names and that were not read, as written. */
   readonly unread: readonly string[];
-  /** Servers that it names, at their places in the document. */
+  /** Servers that it names, with their locations in the document. */
   readonly upstreams: readonly NamedUpstream[];
 }
 
 /**
- * How far an examination goes: what is written alone, with the plugins from files that serve already; also the plugins that
- * it names; also the other files.
+ * Depth of an examination: the document alone, with the plugins from files that serve already; also the plugins that it
+ * names; also the other files.
  */
 export type Reach = 'closed' | 'plugins' | 'files';
 
@@ -174,7 +174,7 @@ export async function examine(
   }
 }
 
-/** Where in the document something stands: a host that a backend inherits at the root, and what was made of an object there. */
+/** Location in the document: a host that a backend inherits is at the root, and so is what was derived from an object there. */
 function writtenAt(document: unknown, pointer: string): string {
   const isThere = (at: string) => valueAt(document as Data, parsePointer(at)) !== undefined;
   const [inherited] = /\/host\/\d+$/.exec(pointer) ?? [];
@@ -184,12 +184,12 @@ function writtenAt(document: unknown, pointer: string): string {
   return at;
 }
 
-/** What a configuration's hash would be if it served. */
+/** The hash that a configuration would have if it served. */
 export async function hashOfExamined({ config, files }: Examined): Promise<string> {
   return hashOf(await takeFingerprint(config), files);
 }
 
-/** A process of its own, for a configuration that is only looked at. */
+/** Build context for a configuration that is only inspected. */
 function standalone(registry: Registry): BuildContext {
   return { registry, cache: new RefCountedCache(), mirrors: new Mirrors(), role: 'alone', containment: null };
 }

@@ -16,52 +16,52 @@ import type { RefCountedCache } from './ref-counted-cache.ts';
 
 export type { Asked };
 
-/** Asks the process that owns a shared value. @param revision of the configuration that asks. @param id of the value. */
+/** Queries the process that owns a shared value. @param revision of the requesting configuration. @param id of the value. */
 export type Ask = (revision: number, id: string, asked: Asked) => Promise<Asked>;
 
-/** What every build of a process works with. */
+/** Context shared by all builds of a process. */
 export interface BuildContext {
   readonly registry: Registry;
   readonly cache: RefCountedCache;
   readonly mirrors: Mirrors;
   readonly role: Role;
-  /** Contains plugins from files; null where nothing serves. */
+  /** Contains plugins from files; null if nothing serves. */
   readonly containment: Containment | null;
-  /** For a process that owns no shared values. */
+  /** For a process that does not own the shared values. */
   readonly ask?: Ask | undefined;
 }
 
-/** Codes of names that nobody brings: where a plugin could not be loaded, it may be the one that would. */
+/** Codes of unknown names: a plugin that could not be loaded may be the one that provides the name. */
 const MISSING: ReadonlySet<string> = new Set(['NAMESPACE_UNKNOWN', 'ENCODING_UNKNOWN', 'SD_UNKNOWN', 'PLUGIN_UNKNOWN']);
 
-/** One configuration on its way from data to functions, with all it acquires. */
+/** A build in progress: turns one configuration from data into functions, with everything that it acquires. */
 export class ConfigBuild {
   readonly warmups: ((signal: AbortSignal) => Promise<void>)[] = [];
   readonly normalized: Normalized;
   readonly files: ReadFiles;
   readonly context: BuildContext;
   readonly revision: number;
-  /** What the service itself acquires. */
+  /** Resources of the service itself. */
   readonly scope: Holding;
-  /** What each endpoint and agent acquires, those of the configuration before that it goes on with included. */
+  /** Resources of each endpoint and agent, including those reused from the previous configuration. */
   readonly holds: EndpointLease[] = [];
   /** Ports of plugins, by address. */
   readonly ports = new Map<string, OwnedPort>();
-  /** Answers requests of the gateway's own; what serves the configuration puts it here. */
+  /** Handles the gateway's own requests; set by the runtime that serves the configuration. */
   readonly dispatcher: Dispatcher = { dispatch: null, runtime: null };
   /** Counts the faults of plugins from files. */
   readonly faultMeter: FaultMeter;
   readonly mistakes: ConfigError[] = [];
   /** Warnings of the configuration as a whole. */
   readonly noticed: ConfigError[] = [];
-  /** Servers that it names; null where nobody wants to know. */
+  /** Servers that the configuration names; null if they are not collected. */
   upstreams: NamedUpstream[] | null = null;
-  /** What the configuration before acquired and this one goes on with. */
+  /** Resources reused from the previous configuration. */
   readonly #adopted: Holding[] = [];
-  /** Those of all that have registered something, or still may; most that are gone on with have not. */
+  /** Holdings that have registered something, or still may; most reused ones have not. */
   readonly #registering: Holding[] = [];
 
-  /** @param service what the service of the configuration before acquired, to go on with; null to acquire it anew. */
+  /** @param service resources of the previous configuration's service, to reuse; null to acquire them anew. */
   constructor(
     normalized: Normalized,
     files: ReadFiles,
@@ -79,7 +79,7 @@ export class ConfigBuild {
     else this.#registering.push(this.scope);
   }
 
-  /** Goes on with what an endpoint, or an agent, of the configuration before acquired. */
+  /** Reuses the resources of an endpoint or agent of the previous configuration. */
   adopt(hold: EndpointLease): void {
     this.#goOnWith(hold);
     this.holds.push(hold);
@@ -93,20 +93,20 @@ export class ConfigBuild {
     for (const [address, owned] of holding.registered.ports) this.ports.set(address, owned);
   }
 
-  /** It serves: what it went on with belongs to it from now on, and nothing leads to the one before any more. */
+  /** Called when the configuration begins to serve: reused resources belong to it from now on, and nothing refers to the previous one. */
   takeOver(): void {
     for (const { builder } of this.#adopted) builder?.moveTo(this);
     this.#adopted.length = 0;
   }
 
-  /** Every mistake found so far, at its place in the document. */
+  /** Every error found so far, with its location in the document. */
   get errors(): readonly ConfigError[] {
     const { errors } = this.normalized;
     const { isWhole } = this.context.registry;
     const results = [...new Set(this.mistakes)].filter(
       (error) => !isUnread(error) && (isWhole || !MISSING.has(error.code)),
     );
-    // What is told of already may have led a component astray at the same place.
+    // A reported error may have caused a follow-up error of a component at the same location.
     return [...errors, ...notReported(results.map(this.#place), errors)];
   }
 
@@ -120,19 +120,19 @@ export class ConfigBuild {
     return error.at(origin(error.pointer), error.related.map(origin));
   };
 
-  /** What the runtime takes over. */
+  /** The resources that the runtime takes over. */
   get acquired(): Acquired {
     const { scope, holds, dispatcher } = this;
     const registering = this.#registering.filter(({ registered }) => registered !== null);
     return { scope, holds, registering, dispatcher, takeOver: () => this.takeOver() };
   }
 
-  /** What the health endpoint shows of its components. */
+  /** Health details of its components, for the health endpoint. */
   get health(): ReadonlyMap<string, () => Data> {
     return joined(this.#registering, 'health');
   }
 
-  /** Handlers of plugins from files, where configurations of other plugins name them. */
+  /** Handlers of plugins from files that the configurations of other plugins name. */
   get handlerUses(): readonly HandlerUse[] {
     return listed(this.#registering, 'handlerUses');
   }
@@ -144,7 +144,7 @@ export class ConfigBuild {
     return hold;
   }
 
-  /** Lets go of everything: the configuration will not serve. */
+  /** Releases everything: the configuration will not serve. */
   async dispose(): Promise<void> {
     const { log } = this.context.registry.services;
     const report = (failure: unknown) => log.error(() => `failed to release resources: ${failure}`);
@@ -156,17 +156,17 @@ export class ConfigBuild {
   }
 }
 
-/** What a configuration has acquired besides its functions. */
+/** Everything that a configuration has acquired in addition to its functions. */
 export type Acquired = Pick<ConfigBuild, 'scope' | 'holds' | 'dispatcher'> & {
-  /** Those of them that have registered something. */
+  /** The holdings that have registered something. */
   readonly registering: readonly Holding[];
-  /** To be called when it begins to serve. */
+  /** Must be called when the configuration begins to serve. */
   readonly takeOver: () => void;
 };
 
-/** The way back into the gateway for what its components ask of it. */
+/** Sends requests of the configuration's components back into the gateway. */
 export interface Dispatcher {
   dispatch: Step<ClientRequest> | null;
-  /** What serves the configuration, once it is made. */
+  /** The runtime that serves the configuration, once it exists. */
   runtime: CallCounter | null;
 }

@@ -1,15 +1,15 @@
 import { createHash, hash } from 'node:crypto';
 import { scheduler } from '../contract/internal.ts';
 
-/** SHA-256 of a file's bytes, in lower-case hexadecimal. */
+/** SHA-256 of a file's bytes, in lowercase hexadecimal. */
 export function contentHash(bytes: Uint8Array): string {
   return hash('sha256', bytes);
 }
 
-/** How much is hashed at once, in bytes. */
+/** Size of one hashing step, in bytes. */
 const CHUNK = 1 << 18;
 
-/** As `contentHash`, in short slices. */
+/** Same as `contentHash`, in short time slices. */
 export async function contentHashInSlices(bytes: Uint8Array): Promise<string> {
   if (bytes.length <= CHUNK) return contentHash(bytes);
   const sum = createHash('sha256');
@@ -22,8 +22,8 @@ export async function contentHashInSlices(bytes: Uint8Array): Promise<string> {
 }
 
 /**
- * SHA-256 of what a directory holds: the names of its entries, whatever their order. Names that begin with a dot or end
- * with a tilde do not count: editors, and orchestrators that mount files, keep their own things under such names.
+ * SHA-256 of a directory's entry names, in any order. Names that begin with a dot or end with a tilde are ignored:
+ * editors, and orchestrators that mount files, use such names for their own files.
  */
 export function listingHash(names: readonly string[]): string {
   const counted = names.filter((name) => !name.startsWith('.') && !name.endsWith('~')).sort();

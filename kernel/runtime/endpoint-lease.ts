@@ -2,17 +2,17 @@ import type { Stream, StreamLease } from '../pipeline/stream-lease.ts';
 import { Holding } from './holding.ts';
 
 /**
- * What one endpoint acquired: released when the last configuration that has it has retired and its last stream has ended.
- * There are many, most without a stream.
+ * Resources of one endpoint: released when the last configuration that holds them has retired and the last stream has
+ * ended. There are many, most without a stream.
  */
 export class EndpointLease extends Holding implements StreamLease {
   #streams: Set<Stream> | null = null;
   #endsLasting = false;
   #onEmpty: (() => void) | null = null;
-  /** What it has together with other endpoints. */
+  /** Resources shared with other endpoints. */
   #shared: Holding | null = null;
 
-  /** Holds what others hold, too: it is released with the last of them. */
+  /** Shares a holding with others: it is released with the last of them. */
   share(shared: Holding): void {
     shared.adopt();
     this.#shared = shared;
@@ -42,7 +42,7 @@ export class EndpointLease extends Holding implements StreamLease {
     for (const stream of this.#streams ?? []) if (stream.isLasting) stream.end();
   }
 
-  /** At once where there is no stream. */
+  /** Finishes at once if there is no stream. */
   protected override async finish(onError: (error: unknown) => void): Promise<void> {
     if (this.streams > 0) {
       await new Promise<void>((resolve) => {

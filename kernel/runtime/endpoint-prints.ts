@@ -2,12 +2,12 @@ import { hash } from 'node:crypto';
 import type { EndpointConfig } from '#contract';
 import { canonicalJson } from '../config/index.ts';
 
-/** What tells an endpoint from every other one of a configuration. */
+/** Unique id of an endpoint within a configuration. */
 export function endpointId({ method, endpoint }: { readonly method: string; readonly endpoint: string }): string {
   return `${method} ${endpoint}`;
 }
 
-/** Equal for endpoints that are the same in everything, backends and components included. */
+/** Fingerprint of an endpoint: equal for endpoints that are identical, including their backends and components. */
 export function endpointPrint(endpoint: EndpointConfig): string {
   let print = prints.get(endpoint);
   if (print === undefined) {
@@ -17,20 +17,20 @@ export function endpointPrint(endpoint: EndpointConfig): string {
   return print;
 }
 
-/** Endpoints never change, and those that are as they were are the same objects in the configurations after. */
+/** Endpoints are immutable, and unchanged ones are the same objects in later configurations. */
 const prints = new WeakMap<EndpointConfig, string>();
 
-/** Which endpoints are new, different or gone, by their `endpointId`, sorted. */
+/** New, changed and removed endpoints, by their `endpointId`, sorted. */
 export interface EndpointChanges {
   readonly added: readonly string[];
   readonly changed: readonly string[];
   readonly removed: readonly string[];
 }
 
-/** With 10,000 endpoints, 40 in each: one that has changed costs as many. */
+/** With 10,000 endpoints, each bucket has about 40: the cost of one changed endpoint. */
 const BUCKETS = 256;
 
-/** Some endpoints, by their ids. Never changed once it is in a set. */
+/** Some endpoints, by their ids. Immutable once it is in a set. */
 class Bucket {
   readonly prints: Map<string, string>;
   #digest: string | null = null;
@@ -39,7 +39,7 @@ class Bucket {
     this.prints = prints;
   }
 
-  /** Their order means nothing. Made when first asked for. */
+  /** Independent of the order. Computed on first use. */
   get digest(): string {
     this.#digest ??= hash(
       'sha256',
@@ -55,8 +55,8 @@ class Bucket {
 const empty = new Bucket(new Map());
 
 /**
- * The fingerprints of all endpoints of a configuration, by their ids, whatever their order. A set that follows from another
- * one has its buckets, but for those of what has changed; by these the two are compared.
+ * The fingerprints of all endpoints of a configuration, by their ids, in any order. A derived set shares all buckets
+ * except those with changes; sets are compared by buckets.
  */
 export class EndpointPrints {
   static readonly none = new EndpointPrints(new Array<Bucket>(BUCKETS).fill(empty), 0);
@@ -73,7 +73,7 @@ export class EndpointPrints {
     return this.#buckets[bucketOf(id)]!.prints.get(id);
   }
 
-  /** This one without some endpoints, and with others. Yields after each. */
+  /** Derives a set without some endpoints and with others. Yields after each. */
   *with(
     gone: Iterable<EndpointConfig>,
     come: Iterable<EndpointConfig>,
@@ -104,7 +104,7 @@ export class EndpointPrints {
     return this.size === other.size && this.#differences(other).next().done === true;
   }
 
-  /** What it takes to come from this one to another. */
+  /** The changes that lead from this set to another. */
   changesTo(other: EndpointPrints): EndpointChanges {
     const added: string[] = [];
     const changed: string[] = [];
@@ -127,14 +127,14 @@ export class EndpointPrints {
     }
   }
 
-  /** SHA-256 of all of them. */
+  /** SHA-256 of all fingerprints. */
   get digest(): string {
     const sums = this.#buckets.map((bucket) => (bucket.prints.size > 0 ? bucket.digest : ''));
     return hash('sha256', sums.join('\n'), 'base64url');
   }
 }
 
-/** FNV-1a: the same in every process, since the digest depends on it. */
+/** FNV-1a: the same in every process, because the digest depends on it. */
 function bucketOf(id: string): number {
   let sum = 0x811c9dc5;
   for (let at = 0; at < id.length; at++) sum = Math.imul(sum ^ id.charCodeAt(at), 0x01000193);

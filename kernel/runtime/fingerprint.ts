@@ -7,9 +7,9 @@ import { EndpointPrints } from './endpoint-prints.ts';
 import { isSameService } from './shared-config.ts';
 import type { FileRead } from './watch/index.ts';
 
-/** What a configuration means, whatever the layout of its file. */
+/** Fingerprint of a configuration's meaning, independent of the layout of its file. */
 export interface Fingerprint {
-  /** Of everything but the endpoints. */
+  /** Fingerprint of everything except the endpoints. */
   readonly service: string;
   readonly endpoints: EndpointPrints;
 }
@@ -21,7 +21,7 @@ export interface Fingerprinted {
 }
 
 /**
- * Takes a fingerprint in short slices, so that requests go on being served.
+ * Computes a fingerprint in short time slices, so that requests continue to be served.
  * @param before a configuration that has most of the endpoints; null for none.
  */
 export async function takeFingerprint(
@@ -36,7 +36,7 @@ export async function takeFingerprint(
   }
 }
 
-/** Takes it at once. */
+/** Computes a fingerprint in one go. */
 export function takeFingerprintNow(config: ServiceConfig): Fingerprint {
   const work = printsOf(config, null);
   for (;;) {
@@ -57,7 +57,7 @@ function servicePrint(config: ServiceConfig, before: Fingerprinted | null): stri
   return hash('sha256', canonicalJson(service as unknown as Data), 'base64url');
 }
 
-/** SHA-256 of a configuration and of every file it names. The order of endpoints means nothing. */
+/** SHA-256 of a configuration and of every file it names. The order of endpoints is ignored. */
 export function hashOf({ service, endpoints }: Fingerprint, files: readonly FileRead[]): string {
   const sum = createHash('sha256').update(service).update(`\n${endpoints.digest}`);
   for (const { path, hash: content } of [...files].sort(byPath)) sum.update(`\n${path} ${content}`);

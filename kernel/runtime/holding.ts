@@ -6,71 +6,71 @@ import type { FilePlugin } from '../registry/registry.ts';
 import type { PluginPort } from './plugin-port.ts';
 import { Scope } from './scope.ts';
 
-/** What processes ask one another of a shared value. */
+/** Data that processes exchange about a shared value. */
 export type Asked = Data | Uint8Array;
 
-/** What something is acquired by. */
+/** The builder that acquires resources. */
 export interface Builder {
   readonly reads: Reads;
   readonly faultMeter: FaultMeter;
-  /** From now on another configuration has it: what is asked for later is asked of that. */
+  /** Transfers ownership to another configuration, which handles later requests for resources. */
   moveTo(whole: object): void;
 }
 
-/** A port of a plugin's, with the plugin that listens there. */
+/** A port of a plugin, with the plugin that listens on it. */
 export interface OwnedPort {
   readonly owner: string;
   readonly port: PluginPort;
 }
 
-/** Work that goes on while a configuration serves. */
+/** Background work while a configuration serves. */
 export interface StartTask {
   readonly run: Run;
-  /** When the gateway starts, its port opens once what it returns has settled. */
+  /** At startup, the gateway opens its port only after the returned promise has settled. */
   readonly holdsPort: boolean;
 }
 
-/** What one place of a configuration has registered, besides what it releases at its end. */
+/** Registrations of one part of a configuration, in addition to its disposers. */
 export interface Registered {
-  /** Work that goes on while it serves. */
+  /** Background work while the configuration serves. */
   readonly starts: StartTask[];
-  /** What the health endpoint shows of its components. */
+  /** Health details of its components, for the health endpoint. */
   readonly health: Map<string, () => Data>;
-  /** What empties the caches of each name. */
+  /** Functions that empty the caches, by name. */
   readonly caches: (readonly [name: string, empty: () => void])[];
-  /** What other processes may ask of the values it shares, by their ids. */
+  /** Operations of other processes on the values that it shares, by their ids. */
   readonly shared: Map<string, (asked: Asked) => Asked>;
-  /** By address. */
+  /** Ports by address. */
   readonly ports: Map<string, OwnedPort>;
   readonly handlerUses: HandlerUse[];
-  /** Mistakes that did not refuse it, at their places in the completed configuration. */
+  /** Errors that did not cause a rejection, with their locations in the completed configuration. */
   readonly warnings: ConfigError[];
-  /** What its plugins from files were handed. */
+  /** Objects that were passed to its plugins from files. */
   readonly sites: { readonly plugin: FilePlugin; readonly ref: WeakRef<object> }[];
 }
 
-/** Never written to. */
+/** Must not be modified. */
 const none = new Map<string, never>();
 const nothing: readonly never[] = Object.freeze([]);
 
 /**
- * What one place of a configuration acquired: the service, or one endpoint. Configurations after the one that it was built
- * for go on with it where nothing of it has changed; it works for as long as one of them serves, and is released when the
- * last of them has retired.
+ * Resources of one part of a configuration: the service, or one endpoint. Later configurations reuse them if that part
+ * has not changed; they stay active as long as one of these configurations serves, and are released when the last has
+ * retired.
  */
 export class Holding extends Scope {
-  /** What it was acquired by; it is asked for more as long as it works. */
+  /** The builder that acquired the resources; it provides more of them on request. */
   builder: Builder | null = null;
-  /** Configurations that have it. */
+  /** Number of configurations that hold it. */
   #holders = 1;
-  /** Those of them that serve; for a moment there are two. */
+  /** Number of holders that serve; briefly two during a swap. */
   #serving = 0;
   #working: AbortController | null = null;
-  /** What the port waits for. */
+  /** Promises that delay opening the port. */
   #before: readonly Promise<void>[] = nothing;
   #registered: Registered | null = null;
 
-  /** Made when first written to: most endpoints register nothing. */
+  /** Created on first write: most endpoints register nothing. */
   get registers(): Registered {
     this.#registered ??= {
       starts: [],
@@ -85,7 +85,7 @@ export class Holding extends Scope {
     return this.#registered;
   }
 
-  /** What is registered under names, to add to it: of most kinds most places have nothing. */
+  /** Registrations of a kind by name, to add to; most parts have none for most kinds. */
   names<K extends 'health' | 'shared' | 'ports'>(kind: K): Registered[K] {
     const registers = this.registers as { -readonly [Kind in keyof Registered]: Registered[Kind] };
     if (registers[kind] === none) registers[kind] = new Map() as Registered[K];
@@ -96,17 +96,17 @@ export class Holding extends Scope {
     return this.#registered;
   }
 
-  /** Another configuration goes on with it. */
+  /** Adds a configuration as a holder. */
   adopt(): void {
     this.#holders++;
   }
 
-  /** True while another configuration than the one that asks has it. */
+  /** True while another configuration holds it too. */
   get isShared(): boolean {
     return this.#holders > 1;
   }
 
-  /** A configuration that has it serves: what it has to do meanwhile begins, unless it is under way. */
+  /** Called when a holder begins to serve: starts the background work, unless it is running. */
   serve(log: Log): void {
     if (++this.#serving > 1) return;
     const starts = this.#registered?.starts;
@@ -126,28 +126,28 @@ export class Holding extends Scope {
     }
   }
 
-  /** Resolves when nothing of it holds up the port any more. */
+  /** Resolves when it no longer delays opening the port. */
   async ready(): Promise<void> {
     await Promise.all(this.#before);
   }
 
-  /** A configuration that had served does no more: with the last one its work ends. */
+  /** Called when a holder stops serving: with the last one, the background work ends. */
   rest(): void {
     if (--this.#serving === 0) this.#working?.abort();
   }
 
-  /** A configuration lets go of it: the last one releases it. @returns when it is released; null while others have it. */
+  /** Removes a configuration as a holder; the last one releases the resources. @returns a promise for the release; null while others hold it. */
   release(onError: (error: unknown) => void): Promise<void> | null {
     return --this.#holders > 0 ? null : this.finish(onError);
   }
 
-  /** Nobody has it any more. */
+  /** Called when there are no holders left. */
   protected finish(onError: (error: unknown) => void): Promise<void> {
     return this.dispose(onError);
   }
 }
 
-/** What several places have registered under names, as one: of two of a name the later one counts. */
+/** Merges the named registrations of several parts; the later one wins if names are equal. */
 export function joined<K extends 'health' | 'shared'>(holdings: Iterable<Holding>, kind: K): Registered[K] {
   const all = new Map();
   for (const { registered } of holdings) {
@@ -156,7 +156,7 @@ export function joined<K extends 'health' | 'shared'>(holdings: Iterable<Holding
   return all as Registered[K];
 }
 
-/** What several places have registered, in one list. */
+/** Concatenates the registrations of several parts. */
 export function listed<K extends 'caches' | 'handlerUses' | 'sites' | 'warnings'>(
   holdings: Iterable<Holding>,
   kind: K,

@@ -1,15 +1,15 @@
 import type { Clock, TokenPool } from '#contract';
 
-/** How long a worker holds tokens, or remembers that there are none, before it looks again, in milliseconds. */
+/** Time for which a worker holds tokens, or remembers that there are none, in milliseconds. */
 const HOLD_MS = 100;
 
-/** What a worker asks of a pool: whose tokens, and how many; below 0 it gives so many back. */
+/** Request of a worker to a pool: the key, and the number of tokens; a negative number returns tokens. */
 export type LeaseQuestion = [of: string, tokens: number];
 
-/** How many tokens there were, and for none the milliseconds until there is one. */
+/** Number of tokens granted, and, if 0, the time until the next token in milliseconds. */
 export type LeaseReply = [tokens: number, waitMs: number];
 
-/** Asks the owner of the pool. */
+/** Sends a request to the owner of the pool. */
 export type AskForTokens = (question: LeaseQuestion) => Promise<LeaseReply>;
 
 interface Waiting {
@@ -19,15 +19,15 @@ interface Waiting {
 
 interface Lease {
   tokens: number;
-  /** When its tokens are released, or without any the owner may be asked again: milliseconds of the clock. */
+  /** Time at which its tokens are released, or, without tokens, the owner may be queried again: milliseconds of the clock. */
   until: number;
-  /** When there is the next token, as the owner said; 0 when nobody asked yet. */
+  /** Time of the next token, as reported by the owner; 0 before the first request. */
   nextAt: number;
-  /** Those who wait for the answer of the owner; null while nothing is asked. */
+  /** Callers that wait for the owner's response; null while no request is pending. */
   waiting: Waiting[] | null;
 }
 
-/** The tokens a worker has of one pool. It asks the owner for several at once, and releases what it does not use. */
+/** A worker's tokens of one pool. Requests several at once from the owner, and releases unused ones. */
 export class Leases {
   readonly #ask: AskForTokens;
   readonly #batch: number;
@@ -42,7 +42,7 @@ export class Leases {
     this.#clock = clock;
   }
 
-  /** As of `TakeToken`. */
+  /** See `TakeToken`. */
   take(of: string): number | Promise<number> {
     const lease = this.#leases.get(of) ?? this.#open(of);
     if (lease.tokens > 0) {
@@ -61,7 +61,7 @@ export class Leases {
     });
   }
 
-  /** Releases what is not used; from now on nothing is held. */
+  /** Releases unused tokens; no tokens are held from now on. */
   close(): void {
     this.#isClosed = true;
     if (this.#sweeper) clearInterval(this.#sweeper);
@@ -78,7 +78,7 @@ export class Leases {
     return lease;
   }
 
-  /** Asks until everyone who waits has a token or is told to wait. */
+  /** Sends requests until every waiting caller has a token or a time to wait. */
   async #fill(of: string, lease: Lease, waiting: Waiting[]): Promise<void> {
     try {
       while (waiting.length > 0) {
@@ -99,12 +99,12 @@ export class Leases {
     if (this.#isClosed) this.#sweep(Number.POSITIVE_INFINITY);
   }
 
-  /** Forgets the leases that are over. */
+  /** Removes expired leases. */
   #sweep(now: number): void {
     for (const [of, { tokens, until, waiting }] of this.#leases) {
       if (waiting !== null || now < until) continue;
       this.#leases.delete(of);
-      // What the owner does not hear of any more comes back with time.
+      // Tokens that the owner does not get back are refilled with time.
       if (tokens > 0) this.#ask([of, -tokens]).catch(() => {});
     }
     if (this.#leases.size > 0 || this.#sweeper === null) return;
@@ -113,7 +113,7 @@ export class Leases {
   }
 }
 
-/** Answers a worker that asks for tokens or gives some back. */
+/** Handles requests of a worker to take or return tokens. */
 export function serveLease<T>(pool: TokenPool<T>): (value: T, question: LeaseQuestion) => LeaseReply {
   return (value, [of, tokens]) => {
     if (tokens < 0) {

@@ -1,33 +1,33 @@
 import type { Data, MirrorOptions } from '#contract';
 
-/** What goes from process to process. */
+/** A change as sent between processes. */
 export type MirrorChange = Data | Uint8Array;
 
-/** How changes reach the other processes. */
+/** Link to the other processes. */
 export interface MirrorLink {
   /** Sends a change to the owner, or from the owner to every worker. */
   send(id: string, change: MirrorChange): void;
-  /** For a worker: asks the owner for everything up to now, undefined for nothing. Null in the owner. */
+  /** Used by workers: fetches the full state from the owner, undefined if there is none. Null in the owner. */
   readonly fetch: ((id: string) => Promise<MirrorChange | undefined>) | null;
 }
 
 interface Copy {
   readonly value: unknown;
   readonly options: MirrorOptions<unknown, MirrorChange>;
-  /** False until it has what the owner has: what comes before that is part of it. */
+  /** False until it has the owner's full state: earlier changes are part of that. */
   complete: boolean;
 }
 
 /**
- * The copies this process has of values that all processes share. Every change goes through the owner, which passes it on
- * to all workers; alone there is nobody to pass it on to.
+ * This process's copies of values that all processes share. Every change goes through the owner, which forwards it to
+ * all workers; a single process forwards nothing.
  */
 export class Mirrors {
   readonly #copies = new Map<string, Copy>();
-  /** Set where there are other processes. */
+  /** Set if there are other processes. */
   link: MirrorLink | null = null;
 
-  /** Makes a copy. @param id of the value. */
+  /** Creates a copy. @param id of the value. */
   open<T, Change extends MirrorChange>(id: string, options: MirrorOptions<T, Change>): T {
     const value = options.open();
     this.#copies.set(id, {
@@ -53,19 +53,19 @@ export class Mirrors {
     this.#copies.delete(id);
   }
 
-  /** A change of this process. */
+  /** Publishes a change of this process. */
   change(id: string, change: MirrorChange): void {
-    // A worker's own change comes back from the owner, in the order in which everybody sees it.
+    // A worker's own change comes back from the owner, in the order in which all processes see it.
     if (!this.link?.fetch) this.#apply(id, change);
     this.link?.send(id, change);
   }
 
-  /** A change from another process. @returns false when the value is not known here. */
+  /** Applies a change from another process. @returns false if the value is unknown here. */
   receive(id: string, change: MirrorChange): boolean {
     return this.#apply(id, change);
   }
 
-  /** Everything up to now, for a process that starts; undefined when the value is not known here. */
+  /** Full state, for a process that starts; undefined if the value is unknown here. */
   snapshot(id: string): MirrorChange | undefined {
     const copy = this.#copies.get(id);
     return copy?.options.snapshot(copy.value);

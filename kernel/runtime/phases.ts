@@ -1,41 +1,41 @@
-/** The steps of a reload, in their order. */
+/** The steps of a reload, in order. */
 export type Phase = 'read' | 'validate' | 'build' | 'warmup' | 'prepare' | 'swap';
 
-/** How long each step of one attempt took. */
+/** Measures the duration of each step of one attempt. */
 export class Phases {
   readonly #spentMs = new Map<Phase, number>();
   readonly #onEnter: (phase: Phase) => void;
-  /** Aborts when the attempt is given up. */
+  /** Aborts when the attempt is abandoned. */
   readonly signal: AbortSignal;
   #current: Phase = 'read';
   #since = performance.now();
   #over = false;
 
-  /** @param onEnter called with every step that begins. @param signal aborts the attempt. Default: never. */
+  /** @param onEnter called at the beginning of every step. @param signal aborts the attempt. Default: never. */
   constructor(onEnter: (phase: Phase) => void = () => {}, signal: AbortSignal = new AbortController().signal) {
     this.#onEnter = onEnter;
     this.signal = signal;
   }
 
-  /** The step under way, or the last one. */
+  /** The current step, or the last one. */
   get current(): Phase {
     return this.#current;
   }
 
-  /** Ends the step under way and begins another. */
+  /** Ends the current step and begins another. */
   enter(phase: Phase): void {
     this.#note();
     this.#current = phase;
     this.#onEnter(phase);
   }
 
-  /** Ends the step under way: nothing comes after it. */
+  /** Ends the current step, which is the last one. */
   end(): void {
     this.#note();
     this.#over = true;
   }
 
-  /** Milliseconds by step, so far. */
+  /** Milliseconds per step, so far. */
   get spentMs(): Readonly<Partial<Record<Phase, number>>> {
     this.#note();
     return Object.fromEntries([...this.#spentMs].map(([phase, ms]) => [phase, Math.round(ms * 100) / 100]));

@@ -2,15 +2,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { PortAddress, PortHandler } from '#contract';
 
-/** Longest head of a request to a plugin's port, in bytes. */
+/** Maximum size of the request head on a plugin's port, in bytes. */
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Longest time for a request, in milliseconds, and how often it is looked at. */
+/** Request timeout, in milliseconds, and the interval at which it is checked. */
 const REQUEST_MS = 30_000;
 const CHECK_MS = 1000;
 
-/** A port that a plugin listens on. It outlives configurations: whichever serves answers. */
+/** A port that a plugin listens on. It outlives configurations: the serving one handles its requests. */
 export class PluginPort {
-  /** What answers now; null while no configuration does. */
+  /** The current handler; null while no configuration has one. */
   handler: PortHandler | null = null;
   readonly #address: PortAddress;
   #server: Server | null = null;
@@ -24,7 +24,7 @@ export class PluginPort {
     return (this.#server?.address() as AddressInfo | null)?.port ?? 0;
   }
 
-  /** Opens it once; every caller waits for the same outcome. @throws the error of the system. */
+  /** Opens the port once; all callers share the outcome. @throws the system's error. */
   open(): Promise<void> {
     this.#opening ??= this.#open();
     return this.#opening;
@@ -41,7 +41,7 @@ export class PluginPort {
       server.once('error', reject);
       server.listen({ host, port }, () => {
         server.off('error', reject);
-        // A connection that could not be taken concerns nobody else.
+        // A connection that could not be accepted does not affect others.
         server.on('error', () => {});
         resolve();
       });
@@ -49,7 +49,7 @@ export class PluginPort {
   }
 
   #answer(message: IncomingMessage, response: ServerResponse): void {
-    // A client that leaves is no fault.
+    // A client that disconnects is not an error.
     message.on('error', () => {});
     response.on('error', () => {});
     try {
@@ -61,7 +61,7 @@ export class PluginPort {
     }
   }
 
-  /** Takes no more requests and ends every connection. */
+  /** Stops accepting requests and closes every connection. */
   close(): Promise<void> {
     const server = this.#server;
     if (!server) return Promise.resolve();
@@ -78,7 +78,7 @@ const troubles: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'not an address of this machine',
 };
 
-/** Why an address cannot be listened on, in a few words. @param error of the system. */
+/** Explains briefly why an address cannot be listened on. @param error the system's error. */
 export function bindTrouble({ code = '', message }: NodeJS.ErrnoException): string {
   return troubles[code] ?? message;
 }

@@ -15,27 +15,27 @@ import { ReadFiles } from './read-files.ts';
 import type { Runtime } from './runtime.ts';
 import { shareWith } from './shared-config.ts';
 
-/** What the command line adds to a configuration. */
+/** Command line options that override a configuration. */
 export interface Overrides {
   /** Replaces the configured port; 0 for any free port. */
   readonly port?: number;
   /** Enables `/__debug/`. */
   readonly debug?: boolean;
-  /** A folder with plugins, besides that of the document. */
+  /** A folder with plugins, in addition to the document's. */
   readonly plugins?: string;
 }
 
-/** A document checked and completed, and the plugins that it may name: those of the release and those of its files. */
+/** A document that was checked and completed, and the plugins that it may name: built-in ones and those from its files. */
 export interface ReadConfig extends Normalized {
   readonly registry: Registry;
-  /** What a later one may be compared with; null where there are mistakes. */
+  /** Base of comparison for later documents; null if there are errors. */
   readonly understood: Understood | null;
 }
 
 /**
- * A registry with the plugins that a document names, loaded: those of the release, and those of its files.
- * @param document with the environment over it.
- * @param folder as of `Overrides.plugins`.
+ * Creates a registry with the plugins that a document names, loaded: built-in ones and those from its files.
+ * @param document with environment overrides applied.
+ * @param folder see `Overrides.plugins`.
  */
 export async function registryFor(
   document: unknown,
@@ -52,9 +52,9 @@ export async function registryFor(
 }
 
 /**
- * The document with the environment and the command line over it, checked and completed; its plugins are loaded.
+ * Applies environment and command line to a document, checks and completes it, and loads its plugins.
  * @param files reads the plugins that come from files. Default: reads them anew.
- * @param before what serves: what has not changed is taken from it. Default: nothing is.
+ * @param before the serving configuration, whose unchanged parts are reused. Default: nothing is reused.
  */
 export async function readConfig(
   data: unknown,
@@ -82,7 +82,7 @@ export async function readConfig(
   };
 }
 
-/** As `readConfig`, where only endpoints have changed; null where more has, or there are mistakes. */
+/** Same as `readConfig`, if only endpoints have changed; null if more has changed, or there are errors. */
 async function readChanges(
   data: unknown,
   overrides: Overrides,

@@ -9,34 +9,34 @@ interface ReadAttempt {
   /** Null for a file that cannot be read. */
   readonly hash: string | null;
   readonly bytes: Uint8Array | null;
-  /** Of a directory: the names of its entries. */
+  /** Names of a directory's entries; null for a file. */
   readonly names: readonly string[] | null;
   readonly error: unknown;
 }
 
-/** What is at a path: the bytes of a file, or the names of a directory's entries. */
+/** Content at a path: the bytes of a file, or the names of a directory's entries. */
 export type FileContent = Uint8Array | readonly string[];
 
 /**
- * The files of one attempt. Each path is read once: whoever asks again gets the same content, or the same error, so that
- * no attempt sees two versions of one file.
+ * The files of one attempt. Each path is read once: later reads get the same content, or the same error, so that no
+ * attempt sees two versions of one file.
  */
 export class ReadFiles {
   readonly #found = new Map<string, ReadAttempt>();
 
-  /** @param given contents read elsewhere, by absolute path: they are not read again. */
+  /** @param given contents read elsewhere, by absolute path; these are not read again. */
   constructor(given: Iterable<readonly [string, FileContent]> = []) {
     for (const [path, content] of given) this.#found.set(path, attemptOf(content, path));
   }
 
-  /** The bytes of a file. @throws the error of the file system. */
+  /** Returns the bytes of a file. @throws the file system's error. */
   readonly read = (path: string): Uint8Array => {
     const { bytes, error } = this.#attempt(path);
     if (!bytes) throw error;
     return bytes;
   };
 
-  /** The names of a directory's entries, in no order. @throws the error of the file system, ENOTDIR for a file. */
+  /** Returns the names of a directory's entries, in any order. @throws the file system's error, ENOTDIR for a file. */
   readonly list = (path: string): readonly string[] => {
     const absolute = resolve(path);
     if (!this.#found.has(absolute)) this.#found.set(absolute, attemptDirectory(absolute));
@@ -45,7 +45,7 @@ export class ReadFiles {
     return names;
   };
 
-  /** True for a directory, false for anything else that is there. @throws the error of the file system. */
+  /** True for a directory, false for anything else that exists. @throws the file system's error. */
   readonly isDirectory = (path: string): boolean => {
     try {
       return statSync(path).isDirectory();
@@ -54,7 +54,7 @@ export class ReadFiles {
     }
   };
 
-  /** Of what is at a path, as it is watched; null for what cannot be read. */
+  /** Hash of the content at a path, as it is watched; null if it cannot be read. */
   hashOf(path: string): string | null {
     return this.#attempt(path).hash;
   }
@@ -69,12 +69,12 @@ export class ReadFiles {
     return attempt;
   }
 
-  /** Everything asked for so far, missing files included. */
+  /** Every read so far, including missing files. */
   get reads(): FileRead[] {
     return [...this.#found].map(([path, { hash }]) => ({ path, hash }));
   }
 
-  /** What could be read, by absolute path. */
+  /** All readable content, by absolute path. */
   get contents(): [string, FileContent][] {
     return [...this.#found].flatMap(([path, { bytes, names }]) => {
       const content = bytes ?? names;
@@ -83,7 +83,7 @@ export class ReadFiles {
   }
 }
 
-/** Notes which files a configuration names, and reads none. */
+/** Records the files that a configuration names, without reading them. */
 export class NamedFiles extends ReadFiles {
   readonly names = new Set<string>();
 
@@ -108,7 +108,7 @@ function attemptRead(path: string): ReadAttempt {
   }
 }
 
-/** @throws ENOTDIR for a file, which nobody has asked for: it is not watched. */
+/** @throws ENOTDIR for a file; since its content was not requested, it is not watched. */
 function attemptDirectory(path: string): ReadAttempt {
   try {
     return attemptOf(readdirSync(path), path);
@@ -118,7 +118,7 @@ function attemptDirectory(path: string): ReadAttempt {
   }
 }
 
-/** @param error what reading it as a file has said. */
+/** @param error the error from reading it as a file. */
 function attemptList(path: string, error: unknown): ReadAttempt {
   try {
     return { ...attemptOf(readdirSync(path), path), error: withPath(error, path) };
@@ -141,7 +141,7 @@ function notA(kind: string, code: string, path: string): Error {
   return Object.assign(new Error(`not a ${kind}`), { code, path });
 }
 
-/** The error with its path, which tells it from a bug: Node.js names none for a directory that is read, or a path with a null byte. */
+/** Adds the path to an error, which distinguishes it from a bug: Node.js omits the path when a directory is read, or a path contains a null byte. */
 function withPath(error: unknown, path: string): unknown {
   return error instanceof Error && !('path' in error) ? Object.assign(error, { path }) : error;
 }

@@ -8,16 +8,16 @@ interface Kept {
   holders: number;
 }
 
-/** Values that outlive a configuration: each lives for as long as some configuration holds its key. */
+/** Values that outlive a configuration: each lives as long as a configuration holds its key. */
 export class RefCountedCache {
   readonly #kept = new Map<string, Kept>();
 
-  /** Values alive. */
+  /** Number of live values. */
   get size(): number {
     return this.#kept.size;
   }
 
-  /** Takes a value for one holder, who gives it back. */
+  /** Acquires a value for one holder, which must release it. */
   take<T>(id: string, open: () => T, close?: (value: T) => void | Promise<void>): T {
     let kept = this.#kept.get(id);
     if (!kept) {
@@ -36,17 +36,17 @@ export class RefCountedCache {
     return kept.close?.(kept.value as never);
   }
 
-  /** A cache's view for one configuration: what it takes is let go with the scope. */
+  /** Creates a view of the cache for one configuration: its values are released with the scope. */
   lease(scope: Scope): CacheLease {
     return new CacheLease(this, scope);
   }
 }
 
-/** Takes kept values for one configuration, each once however often it is asked for. */
+/** Acquires kept values for one configuration, each once, however often it is requested. */
 export class CacheLease {
   readonly #cache: RefCountedCache;
   readonly #scope: Scope;
-  /** Few for each holder, and there are many holders. */
+  /** A list, because each of the many holders has few values. */
   #held: readonly (readonly [id: string, value: unknown])[] = [];
 
   constructor(cache: RefCountedCache, scope: Scope) {
@@ -65,7 +65,7 @@ export class CacheLease {
   }
 }
 
-/** Names a kept value: equal for equal keys, whatever the order of their members. */
+/** Id of a kept value: equal for equal keys, regardless of the order of their members. */
 export function keptId(owner: string, key: Data): string {
   return `${owner} ${canonicalJson(key)}`;
 }

@@ -11,7 +11,7 @@ import { type Holding, joined, listed, type Registered } from './holding.ts';
 import type { ServerTls } from './tls.ts';
 import type { FileRead } from './watch/index.ts';
 
-/** What a runtime is made of. */
+/** Parts of a runtime. */
 export interface RuntimeOptions extends Acquired {
   readonly id: number;
   readonly config: ServiceConfig;
@@ -21,20 +21,20 @@ export interface RuntimeOptions extends Acquired {
   readonly files: readonly FileRead[];
 }
 
-/** One configuration, live: nothing about it changes but the calls in flight and its streams. */
+/** One live configuration: immutable except for its calls in flight and its streams. */
 export class Runtime {
-  /** The revision: grows with every configuration of a gateway. */
+  /** The revision: increases with every configuration of a gateway. */
   readonly id: number;
   readonly config: ServiceConfig;
-  /** The plugins it may name. */
+  /** The plugins that the configuration may name. */
   readonly registry: Registry;
   readonly compiled: Compiled;
   /** TLS of the port; null for plain HTTP. */
   readonly tls: ServerTls | null;
-  /** Every file it was built from, besides the document. */
+  /** Every file it was built from, except the document. */
   readonly files: readonly FileRead[];
   readonly dispatcher: Dispatcher;
-  /** What a document after this one may be compared with; null to read that as a whole. */
+  /** Base of comparison for a later document; null to read that in full. */
   understood: Understood | null = null;
   readonly #takeOver: () => void;
   readonly #scope: Holding;
@@ -45,13 +45,13 @@ export class Runtime {
    * alive past their youth, which costs a tenth of the CPU time of a request.
    */
   readonly #inFlight: InFlight[] = [];
-  /** Once retired: resolves when the last stream has ended and everything is released. */
+  /** After retirement: resolves when the last stream has ended and everything is released. */
   ended: Promise<unknown> = Promise.resolve();
   #fingerprint: Fingerprint | null = null;
   #hash: string | null = null;
   #shared: Registered['shared'] | null = null;
   #onIdle: (() => void) | null = null;
-  /** Other processes that serve it. */
+  /** Number of other processes that serve it. */
   #holders = 0;
   #serves = false;
   #retired = false;
@@ -72,46 +72,46 @@ export class Runtime {
     this.#registering = registering;
   }
 
-  /** What the service itself acquired. */
+  /** Resources of the service itself. */
   get scope(): Holding {
     return this.#scope;
   }
 
-  /** What agents acquired, and endpoints that components publish. */
+  /** Resources of agents, and of endpoints that components publish. */
   get otherHolds(): readonly EndpointLease[] {
     return this.#holds.slice(this.compiled.routes.length);
   }
 
-  /** What other processes may ask of the values it shares, by their ids. */
+  /** Operations of other processes on the values that it shares, by their ids. */
   get shared(): Registered['shared'] {
     this.#shared ??= joined(this.#registering, 'shared');
     return this.#shared;
   }
 
-  /** What empties its caches, by their names. */
+  /** Functions that empty its caches, by name. */
   get caches(): ReadonlyMap<string, readonly (() => void)[]> {
     const caches = Map.groupBy(listed(this.#registering, 'caches'), ([name]) => name);
     return new Map([...caches].map(([name, all]) => [name, all.map(([, empty]) => empty)]));
   }
 
-  /** What its plugins from files were handed. */
+  /** Objects that were passed to its plugins from files. */
   get sites(): Registered['sites'] {
     return listed(this.#registering, 'sites');
   }
 
-  /** Fingerprint of the configuration and of every file it names, whatever their layout; made when first asked for. */
+  /** Fingerprint of the configuration and of every file it names, regardless of layout; computed on first use. */
   get hash(): string {
     this.#hash ??= hashOf(this.fingerprint, this.files);
     return this.#hash;
   }
 
-  /** What the configuration means; taken when first asked for, unless it was given. */
+  /** Fingerprint of the configuration's meaning; computed on first use, unless it was given. */
   get fingerprint(): Fingerprint {
     this.#fingerprint ??= takeFingerprintNow(this.config);
     return this.#fingerprint;
   }
 
-  /** With its fingerprint, which is taken in short slices where nobody has yet. */
+  /** Returns it with its fingerprint, which is computed in short time slices if necessary. */
   async fingerprinted(): Promise<Fingerprinted> {
     this.#fingerprint ??= await takeFingerprint(this.config);
     return { config: this.config, fingerprint: this.#fingerprint };
@@ -121,41 +121,41 @@ export class Runtime {
     this.#fingerprint = taken;
   }
 
-  /** It serves: what its components have to do meanwhile begins. @param log gets what fails of it. */
+  /** Called when it begins to serve: starts the background work of its components. @param log receives the failures. */
   start(log: Log): void {
     this.#serves = true;
     this.#takeOver();
     for (const holding of this.#registering) holding.serve(log);
   }
 
-  /** Resolves when nothing of it holds up the port any more. */
+  /** Resolves when it no longer delays opening the port. */
   async ready(): Promise<void> {
     for (const holding of this.#registering) await holding.ready();
   }
 
-  /** Calls in flight; streams do not count. */
+  /** Number of calls in flight, without streams. */
   get calls(): number {
     return this.#inFlight.length;
   }
 
-  /** Answers that go on after their head was written; once it has retired, those that no configuration after it has. */
+  /** Responses that continue after their head was written; after retirement, only those that no later configuration holds. */
   get streams(): number {
     let streams = 0;
     for (const hold of this.#holds) if (!this.#retired || !hold.isShared) streams += hold.streams;
     return streams;
   }
 
-  /** Protocols that connections can go on in, in lower case. */
+  /** Protocols that connections can be upgraded to, in lowercase. */
   get upgrades(): ReadonlySet<string> {
     return this.compiled.upgrades;
   }
 
-  /** What the content types of requests begin with that have endpoints of their own over HTTP/2; null for none. */
+  /** Content type prefix of requests that have their own endpoints over HTTP/2; null for none. */
   get http2Type(): string | null {
     return this.compiled.http2?.contentType ?? null;
   }
 
-  /** The gateway closes: connections in other protocols, and answers that last, end in order. */
+  /** Called when the gateway closes: ends upgraded connections and long-lived responses in an orderly way. */
   endLasting(): void {
     for (const hold of this.#holds) hold.endLasting();
   }
@@ -174,7 +174,7 @@ export class Runtime {
     if (this.#inFlight.length === 0) this.#onIdle?.();
   }
 
-  /** Work that goes on without a request: it is waited for as requests are. @param of what it belongs to. */
+  /** Tracks work without a request; it is awaited as requests are. @param of the owner of the work. */
   background(work: Promise<unknown>, of: string): void {
     let isOver = false;
     const abort = (): string => {
@@ -190,7 +190,7 @@ export class Runtime {
     work.then(end, end);
   }
 
-  /** Keeps it from being released while another process serves it. @returns lets it go; to be called once. */
+  /** Prevents the release while another process serves it. @returns a function that lifts this; must be called once. */
   hold(): () => void {
     this.#holders++;
     return () => {
@@ -204,10 +204,10 @@ export class Runtime {
   }
 
   /**
-   * Ends what its components do meanwhile, waits for the last call to leave and for the last holder, then releases what
-   * the configuration acquired. Endpoints with streams are released when those have ended, which is not waited for.
-   * @param drainMs after which the calls left are aborted; infinite to wait.
-   * @returns what they asked for.
+   * Ends the background work of its components, waits for the last call and the last holder, then releases the
+   * configuration's resources. Endpoints with streams are released when those have ended, which is not awaited.
+   * @param drainMs time after which the remaining calls are aborted; infinite to wait.
+   * @returns their owners.
    */
   async retire(onError: (error: unknown) => void, drainMs = Number.POSITIVE_INFINITY): Promise<string[]> {
     const aborted: string[] = [];

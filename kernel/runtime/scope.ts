@@ -1,8 +1,8 @@
 type Dispose = () => void | Promise<void>;
 
-/** What one configuration acquired: released once, last in first out, whatever fails on the way. */
+/** Resources of one configuration: released once, last in first out, even if some releases fail. */
 export class Scope {
-  /** Made with the first one: there are many scopes, of one or two. */
+  /** Created with the first disposer: there are many scopes, with one or two each. */
   #disposers: Dispose[] | null = null;
   #disposed = false;
 
@@ -16,7 +16,7 @@ export class Scope {
     else this.#disposers = [dispose];
   }
 
-  /** @param onError told of each disposer that throws; the others still run. */
+  /** @param onError called for each disposer that throws; the others still run. */
   async dispose(onError: (error: unknown) => void): Promise<void> {
     if (this.#disposed) return;
     this.#disposed = true;

@@ -31,7 +31,7 @@ import { bindTrouble, PluginPort } from './plugin-port.ts';
 import type { ReadFiles } from './read-files.ts';
 import { type CacheLease, keptId } from './ref-counted-cache.ts';
 
-/** What the compiler is handed: for the whole service, or for one endpoint with a scope of its own. There are many. */
+/** Build context for the compiler: for the whole service, or for one endpoint with its own scope. There are many. */
 export class ScopedBuild implements Build {
   #whole: ConfigBuild;
   readonly holding: Holding;
@@ -44,7 +44,7 @@ export class ScopedBuild implements Build {
     holding.builder ??= this;
   }
 
-  /** A later configuration serves that goes on with what was built here: what is asked for later is asked of that. */
+  /** Called when a later configuration that reuses this part serves: later requests for resources go to that configuration. */
   moveTo(whole: ConfigBuild): void {
     this.#whole = whole;
   }
