@@ -21,49 +21,49 @@ import type {
 import type { Reads } from '../pipeline/reads.ts';
 import type { TestRequest } from './test-request.ts';
 
-/** What surrounds the plugin. */
+/** Environment of the plugin under test. */
 export interface HarnessOptions {
   readonly services?: Partial<Services>;
-  /** What stands inside the plugin. Default: answers 200 with `{"ok":true}`. */
+  /** The step inside the plugin. Default: responds with 200 and `{"ok":true}`. */
   readonly next?: Step<PipeRequest>;
-  /** For an endpoint with several backends; `next` is then not used. */
+  /** For an endpoint with several backends; `next` is then ignored. */
   readonly backends?: readonly Step<PipeRequest>[];
-  /** Others that are there, such as encodings that its configuration or its endpoint names. */
+  /** Additional plugins, such as encodings that its configuration or its endpoint names. */
   readonly plugins?: readonly Plugin[];
-  /** What other plugins offer it. */
+  /** Offers of other plugins to it. */
   readonly offers?: readonly Offer[];
-  /** Default: alone, or a worker where `owner` is given. */
+  /** Default: alone, or a worker if `owner` is given. */
   readonly role?: Role;
-  /** The same plugin in the role of the owner: what stands here is one of its workers, and asks it for what they share. */
+  /** The same plugin in the role of the owner: this harness is one of its workers, and requests shared values from it. */
   readonly owner?: Harness;
   readonly service?: Partial<ServiceConfig>;
   readonly endpoint?: Partial<EndpointConfig>;
   readonly backend?: Partial<BackendConfig>;
-  /** Of an agent whose driver the plugin is; its messages are answered by `next`. */
+  /** Agent whose driver the plugin is; its messages are handled by `next`. */
   readonly agent?: Partial<AgentConfig>;
-  /** False: what the plugin wants to run while it serves, such as an agent, does not run. Default true. */
+  /** False: background work of the plugin, such as an agent, does not run. Default: true. */
   readonly starts?: boolean;
 }
 
-/** A plugin standing alone, with no gateway and no socket around it. */
+/** A plugin on its own, without a gateway or a socket. */
 export interface Harness {
   send(request: TestRequest | ClientRequest): Promise<Reply>;
   /**
-   * Sends a request whose connection is to go on in another protocol, `upgrade` of the request.
+   * Sends a request to upgrade the connection to another protocol, `upgrade` of the request.
    * @returns the reply, and the client's end of the connection; null for an ordinary reply.
    */
   connect(request: TestRequest | ClientRequest): Promise<{ reply: Reply; connection: Duplex | null }>;
-  /** Another configuration for the same place, as a reload brings it: kept values pass over. */
+  /** Replaces the configuration, as a reload does: kept values are carried over. */
   reload(config: unknown): Promise<void>;
   readonly warnings: readonly ConfigError[];
-  /** What the plugin handed over. */
+  /** The attachments of the plugin. */
   readonly attached: AtService & AtEndpoint & AtBackend;
-  /** The ports it opened, in the order in which it asked for them. */
+  /** The ports it opened, in the order of its requests. */
   readonly ports: readonly number[];
-  /** What it tells the health endpoint, by name. */
+  /** Its health details, by name. */
   readonly health: ReadonlyMap<string, () => Data>;
-  /** What it asked its site for, by name, up to now. */
+  /** Everything it has read from its site, by name. */
   readonly reads: Reads;
-  /** Retires the plugin. @returns what it did not release; both must be 0. */
+  /** Retires the plugin. @returns counts of unreleased resources; both must be 0. */
   close(): Promise<{ kept: number; deferred: number }>;
 }

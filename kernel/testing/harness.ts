@@ -25,7 +25,7 @@ import { runNext, sendTo } from './send.ts';
 import { testAgent, testEndpoint, testService } from './test-config.ts';
 import { testContext } from './test-context.ts';
 
-/** What stands now. */
+/** The current plugin instance. */
 interface Standing {
   readonly attached: AtService & AtEndpoint & AtBackend;
   readonly scope: Scope;
@@ -33,13 +33,13 @@ interface Standing {
   readonly build: Build;
   readonly ports: readonly number[];
   readonly health: ReadonlyMap<string, () => Data>;
-  /** What workers ask for, by the name of the value. */
+  /** Operations for workers, by the name of the value. */
   readonly shared: ReadonlyMap<string, (asked: Asked) => Asked>;
 }
 
 /**
- * Stands a plugin at one place: validates its configuration, attaches it and folds it around `next`.
- * @throws ConfigErrors when the configuration is refused.
+ * Opens a plugin in one place: validates its configuration, attaches it and wraps it around `next`.
+ * @throws ConfigErrors when the configuration is rejected.
  */
 export async function openHarness(
   plugin: Plugin,
@@ -88,7 +88,7 @@ export async function openHarness(
   return self;
 }
 
-/** What each stand answers its workers. */
+/** Handles the requests of workers, by harness. */
 const owned = new WeakMap<Harness, (id: string, asked: Asked) => Asked>();
 
 function rethrow(error: unknown): never {

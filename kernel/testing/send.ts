@@ -23,12 +23,12 @@ import type { HarnessOptions } from './harness-options.ts';
 import { calledOverHttp } from './test-http.ts';
 import { type TestRequest, testRequest } from './test-request.ts';
 
-/** What stands inside a plugin when a test says nothing else. */
+/** Default step inside a plugin under test. */
 export function replyOk(): Reply {
   return Reply.data({ ok: true });
 }
 
-/** Sends a request through what a plugin attached. */
+/** Sends a request through a plugin's attachments. */
 export async function sendTo(
   attached: AtService & AtEndpoint & AtBackend,
   log: Log,
@@ -68,7 +68,7 @@ export function runNext({ next = replyOk }: HarnessOptions): AgentSite<unknown>[
   };
 }
 
-/** What a service-level plugin attached, around an inner step that answers what `next` answers. */
+/** A service-level plugin's attachments, around an inner step that responds as `next` does. */
 async function throughService(
   attached: AtService,
   client: ClientRequest,

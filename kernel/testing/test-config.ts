@@ -3,14 +3,14 @@ import { compileSchema } from '../config/index.ts';
 import { agentSchema, routerSchema, serviceSchema } from '../contract/internal.ts';
 import type { HarnessOptions } from './harness-options.ts';
 
-/** A service with every default, and what is given. */
+/** A service with all defaults, overridden by the given values. */
 export function testService(given: Partial<ServiceConfig> = {}): ServiceConfig {
   const { value } = compileSchema(serviceSchema)({ version: 3, endpoints: [] }, '');
   const router = compileSchema(routerSchema)({}, '').value;
   return { ...(value as ServiceConfig), router: router as ServiceConfig['router'], ...given };
 }
 
-/** An endpoint with every default and one backend, and what is given. */
+/** An endpoint with all defaults and one backend, overridden by the given values. */
 export function testEndpoint(around: HarnessOptions): EndpointConfig {
   const endpoint: EndpointConfig = {
     endpoint: '/test',
@@ -43,7 +43,7 @@ export function testEndpoint(around: HarnessOptions): EndpointConfig {
   return { ...endpoint, backend: [backend] };
 }
 
-/** An agent with every default, and what is given. */
+/** An agent with all defaults, overridden by the given values. */
 export function testAgent(around: HarnessOptions): AgentConfig {
   const { value } = compileSchema(agentSchema)(
     { name: 'test', consumer: { topic: 'test' }, backend: [], extra_config: {} },

@@ -9,15 +9,15 @@ import type { Harness, HarnessOptions } from './harness-options.ts';
 import { replyOk } from './send.ts';
 import { testHttp } from './test-http.ts';
 
-/** One for all that is stood: expressions are compiled once. */
+/** Shared by all harnesses, so that expressions are compiled once. */
 const patterns = createPatterns();
 
 const systemClock: Clock = { now: () => performance.now() };
 
-/** Asks another stand for a shared value. */
+/** Requests a shared value from another harness. */
 export type AskOwner = (owner: Harness, id: string, asked: Asked) => Promise<Asked>;
 
-/** What the plugin's configuration is built with, for as long as it stands. */
+/** Build context of the plugin's configuration, as long as the harness is open. */
 export function testContext(plugin: Plugin, around: HarnessOptions, ask: AskOwner): BuildContext {
   const { plugins = [], services, role, owner } = around;
   const http = plugin.http ? plugin : testHttp(around.next ?? replyOk);
@@ -41,7 +41,7 @@ export function testContext(plugin: Plugin, around: HarnessOptions, ask: AskOwne
     registry,
     cache: new RefCountedCache(),
     mirrors: new Mirrors(),
-    // Its author is to see what it throws.
+    // The plugin's author must see the errors it throws.
     containment: null,
     role: role ?? (owner ? 'worker' : 'alone'),
     ...(owner && { ask: (_revision, id, asked) => ask(owner, id, asked) }),

@@ -13,7 +13,7 @@ import {
   toCallError,
 } from '#contract';
 
-/** Stands in for HTTP: whatever is called is signed, seen by observers, and answered by `next`. */
+/** Replaces HTTP: every call is signed, seen by observers, and handled by `next`. */
 export function testHttp(next: Step<PipeRequest>): Plugin {
   const open: Plugin['http'] = (site) => calling(site.takeAll(httpSigners), site.takeAll(connectionObservers), next);
   return definePlugin({
@@ -27,7 +27,7 @@ export function testHttp(next: Step<PipeRequest>): Plugin {
   });
 }
 
-/** What stands inside a plugin under test, called as over HTTP: by what the plugin offers to it. */
+/** The step inside a plugin under test, called as over HTTP, with the offers to the plugin. */
 export function calledOverHttp(offers: readonly Offer[] = [], next: Step<PipeRequest>): Step<PipeRequest> {
   const offered = (name: string) => offers.filter(({ port }) => port.name === name).map(({ value }) => value);
   return calling(
@@ -37,7 +37,7 @@ export function calledOverHttp(offers: readonly Offer[] = [], next: Step<PipeReq
   );
 }
 
-/** Signs and tells observers as the gateway's HTTP client does, once, of a connection that took no time to open. */
+/** Signs and notifies observers as the gateway's HTTP client does, once, for a connection that took no time to open. */
 function calling(
   signers: readonly HttpSigner[],
   observers: readonly ConnectionObserver[],

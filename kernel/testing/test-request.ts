@@ -1,27 +1,27 @@
 import type { X509Certificate } from 'node:crypto';
 import { type ClientRequest, HeaderBag, makeRequest, type Params, RequestBody } from '#contract';
 
-/** A request to a plugin under test; a text is `METHOD /target`. */
+/** A request to a plugin under test; a string is `METHOD /target`. */
 export type TestRequest =
   | string
   | {
-      /** Default `GET`. */
+      /** Default: `GET`. */
       readonly method?: string;
-      /** Path and query. Default `/`. */
+      /** Path and query. Default: `/`. */
       readonly target?: string;
       readonly headers?: Readonly<Record<string, string>>;
       readonly body?: string | Uint8Array;
       /** Path variables, keyed as components see them. */
       readonly params?: Params;
-      /** The protocol that its connection is to go on in. */
+      /** The protocol to upgrade the connection to. */
       readonly upgrade?: string;
-      /** What the client has shown; its connection is then encrypted. */
+      /** The client's certificate; its connection is then encrypted. */
       readonly certificate?: X509Certificate;
-      /** Default `127.0.0.1`. */
+      /** Default: `127.0.0.1`. */
       readonly ip?: string;
     };
 
-/** The request as the gateway would make it of what a client sends. */
+/** Creates the request as the gateway would from a client's request. */
 export function testRequest(given: TestRequest): ClientRequest {
   const {
     method = 'GET',
