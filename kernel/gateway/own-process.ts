@@ -20,7 +20,7 @@ export class OwnProcess implements ServingProcesses {
     this.#startedAt = startedAt;
   }
 
-  /** The event loop delay is known to the code that monitors the event loop. */
+  /** `loopLagMs` is always 0: the lag is measured by the code that monitors the event loop. */
   get workers(): readonly WorkerInfo[] {
     const { current, requests, calls, streams } = this.#generations;
     return [

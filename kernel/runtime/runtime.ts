@@ -207,7 +207,7 @@ export class Runtime {
    * Ends the background work of its components, waits for the last call and the last holder, then releases the
    * configuration's resources. Endpoints with streams are released when those have ended, which is not awaited.
    * @param drainMs time after which the remaining calls are aborted; infinite to wait.
-   * @returns their owners.
+   * @returns what the aborted calls had requested.
    */
   async retire(onError: (error: unknown) => void, drainMs = Number.POSITIVE_INFINITY): Promise<string[]> {
     const aborted: string[] = [];

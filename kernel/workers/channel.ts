@@ -1,13 +1,13 @@
 import { ConfigError } from '#contract';
 import { ConfigErrors, GatewayError } from '../contract/internal.ts';
 
-/** One end of a line to another process, as `process` and cluster workers have it. */
+/** One end of a connection to another process, implemented by `process` and cluster workers. */
 export interface Line {
   send?(message: unknown, callback: (error: Error | null) => void): boolean;
   on(event: 'message', listener: (message: unknown) => void): unknown;
 }
 
-/** What this end answers, by name. */
+/** Request handlers of this end, by name. */
 export type Handlers = Readonly<Record<string, (payload: never) => unknown>>;
 
 type Message =
@@ -28,7 +28,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Asks and tells another process. Messages of one turn of the event loop travel together. */
+/** Sends requests and notifications to another process. Messages of one turn of the event loop are sent together. */
 export class Channel {
   readonly #line: Line;
   readonly #handlers: Handlers;
@@ -45,15 +45,15 @@ export class Channel {
     });
   }
 
-  /** Sends what needs no answer. What cannot be sent is lost. */
+  /** Sends a message without a response. A message that cannot be sent is lost. */
   notify(name: string, payload: unknown = null): void {
     this.#send({ name, payload });
   }
 
   /**
-   * Sends a question.
-   * @param timeoutMs longest wait for the answer; infinite to wait.
-   * @throws what the other end throws (ConfigErrors and GatewayErrors as such); GatewayError CHANNEL_TIMEOUT or
+   * Sends a request.
+   * @param timeoutMs longest wait for the response; infinite to wait.
+   * @throws errors of the other end (ConfigErrors and GatewayErrors keep their class); GatewayError CHANNEL_TIMEOUT or
    * CHANNEL_CLOSED.
    */
   ask(name: string, payload: unknown = null, timeoutMs = Number.POSITIVE_INFINITY): Promise<unknown> {
@@ -82,7 +82,7 @@ export class Channel {
     });
   }
 
-  /** The other process has gone: whoever waits is told. */
+  /** Called when the other process has exited: pending requests fail. */
   close(): void {
     this.#closed ??= new GatewayError('CHANNEL_CLOSED', 'the process has ended');
     for (const { reject } of [...this.#waiting.values()]) reject(this.#closed);
@@ -93,7 +93,7 @@ export class Channel {
     process.nextTick(() => {
       const messages = this.#outgoing;
       this.#outgoing = [];
-      // A line that has broken is told of elsewhere.
+      // A broken line is reported elsewhere.
       if (!this.#closed) this.#line.send?.(messages, () => {});
     });
   }

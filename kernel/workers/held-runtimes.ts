@@ -1,6 +1,6 @@
 import type { Runtime } from '../runtime/runtime.ts';
 
-/** Configurations that workers serve: held in this process, too, because the values that workers share live here. */
+/** Configurations that workers serve. They are held in this process, too, because the values that workers share live here. */
 export class HeldRuntimes {
   readonly #held = new Map<number, () => void>();
 
@@ -8,7 +8,7 @@ export class HeldRuntimes {
     this.#held.set(runtime.id, runtime.hold());
   }
 
-  /** Lets those go that no worker serves any more. */
+  /** Releases those that no worker serves. */
   release(isOver: (revision: number) => boolean): void {
     for (const [revision, letGo] of this.#held) {
       if (!isOver(revision)) continue;

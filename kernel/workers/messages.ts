@@ -7,61 +7,61 @@ import type { Asked } from '../runtime/config-build.ts';
 import type { MirrorChange } from '../runtime/mirrors.ts';
 import type { FileContent } from '../runtime/read-files.ts';
 
-/** A configuration as it travels to a worker: what was read, never where from. */
+/** A configuration as sent to a worker: its content, without the source. */
 export interface PrepareOrder {
   readonly revision: number;
-  /** Name of the document: its ending tells how the text is written. */
+  /** Name of the document: its extension determines the format of the text. */
   readonly file: string;
   readonly text: string;
   /** Contents of every other file, and of the folders of plugins, by absolute path. */
   readonly files: readonly (readonly [string, FileContent])[];
 }
 
-/** How the text of a configuration differs from that of another one. */
+/** The difference between the texts of two configurations. */
 export interface TextChange {
-  /** The revision of the other one. */
+  /** Revision of the base text. */
   readonly of: number;
-  /** What stands there from here. */
+  /** Start of the replaced range. */
   readonly start: number;
-  /** To here. */
+  /** End of the replaced range. */
   readonly end: number;
-  /** What stands in its place. */
+  /** Replacement text. */
   readonly text: string;
 }
 
-/** The same for a worker that serves another configuration: it has the text already, but for what has changed. */
+/** An order for a worker that serves another configuration: it has the text already, so only the changes are sent. */
 export interface ChangeOrder extends Omit<PrepareOrder, 'text'> {
   readonly change: TextChange;
 }
 
-/** Code of a worker that lacks the text of which it is told the changes. */
+/** Error code of a worker that lacks the base text of the changes. */
 export const TEXT_UNKNOWN = 'TEXT_UNKNOWN';
 
-/** What a worker says when it was told to change over. */
+/** Response of a worker to a commit. */
 export interface Committed {
-  /** The one it serves now: another one than it was told when it had not got ready for that. */
+  /** The revision that it serves now: differs from the committed one if the worker had not prepared that. */
   readonly revision: number;
-  /** Addresses it opened in the place of others. */
+  /** Addresses that it opened in place of others. */
   readonly rebound: readonly string[];
-  /** Where it listens; null before it does. */
+  /** Listening port; null before it listens. */
   readonly port: number | null;
 }
 
-/** What a worker is started with. */
+/** Startup settings of a worker. */
 export interface WorkerSettings {
   readonly port: number | null;
   readonly debug: boolean;
-  /** As of `EngineOptions`. */
+  /** See `EngineOptions`. */
   readonly log: boolean;
-  /** As of `Overrides`. */
+  /** See `Overrides`. */
   readonly plugins: string | null;
-  /** Descriptor to which it reports what holds its event loop; null for none. */
+  /** Descriptor for reporting what blocks its event loop; null for none. */
   readonly reports?: number | null;
 }
 
-/** A question for the process that owns the shared values. */
+/** A request to the process that owns the shared values. */
 export interface SharedQuestion {
-  /** Of the configuration that asks, which need not be the one that serves. */
+  /** Revision of the requesting configuration, which may differ from the serving one. */
   readonly revision: number;
   readonly id: string;
   readonly asked: Asked;
@@ -73,29 +73,29 @@ export interface MirrorMessage {
   readonly change: MirrorChange;
 }
 
-/** Something that a component in a worker tells. */
+/** An event of a component in a worker. */
 export interface WorkerEvent {
   readonly type: 'breaker.changed' | 'plugin.suspended' | 'internal.error';
   readonly data: object;
 }
 
-/** What a worker tells of itself every second. */
+/** The status that a worker sends every second. */
 export interface Heartbeat extends MemoryUse {
   readonly revision: number;
   /** Requests since it started. */
   readonly requests: number;
   readonly calls: number;
   readonly streams: number;
-  /** As of `Generations`. */
+  /** See `Generations`. */
   readonly streamsByEndpoint: ReadonlyMap<string, number>;
   readonly held: readonly GenerationInfo[];
   /** Requests aborted because their configuration had been replaced for too long, since it started. */
   readonly aborted: number;
-  /** Configurations that stay in memory though they were released. */
+  /** Configurations that were released but stay in memory. */
   readonly leaked: number;
-  /** Lines that its logs have lost. */
+  /** Number of log lines lost. */
   readonly lostLines: number;
-  /** How late its timers are, in milliseconds. */
+  /** Delay of its timers, in milliseconds. */
   readonly loopLagMs: number;
   /** Faults of plugins from files since the last heartbeat. */
   readonly faults: readonly FaultDelta[];
@@ -107,13 +107,13 @@ export interface Heartbeat extends MemoryUse {
 
 /** Memory of a process, in bytes. */
 export interface MemoryUse {
-  /** All that is in the machine's memory. */
+  /** Resident set size. */
   readonly rssBytes: number;
-  /** Objects of JavaScript, those not yet collected included. */
+  /** Size of JavaScript objects, including those not yet collected. */
   readonly heapUsedBytes: number;
 }
 
-/** What this process uses now. */
+/** Current memory use of this process. */
 export function memoryUse(): MemoryUse {
   return { rssBytes: process.memoryUsage.rss(), heapUsedBytes: getHeapStatistics().used_heap_size };
 }

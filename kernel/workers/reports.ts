@@ -5,10 +5,10 @@ import type { Held } from '../containment/watchdog.ts';
 import type { WorkerSettings } from './messages.ts';
 import { boundInArguments } from './young-generation.ts';
 
-/** Descriptor, in a worker, of the line for what its event loop cannot say since it stands still. */
+/** Descriptor, in a worker, for reports that its blocked event loop cannot send. */
 const REPORTS = 4;
 
-/** From now on workers are started with that line, beside the one over which all else is told. */
+/** Starts all later workers with that descriptor, in addition to the channel for everything else. */
 export function setUpWorkers(program: string, args: readonly string[], settings: WorkerSettings): void {
   const ofEach: WorkerSettings = { ...settings, reports: REPORTS };
   cluster.setupPrimary({
@@ -20,7 +20,7 @@ export function setUpWorkers(program: string, args: readonly string[], settings:
   });
 }
 
-/** Reads what the watchdog of a worker reports, for as long as the worker lives. */
+/** Reads the reports of a worker's watchdog as long as the worker lives. */
 export function readReports(worker: Worker, onHeld: (held: Held) => void): void {
   const line = worker.process.stdio?.[REPORTS] as Readable | null | undefined;
   if (!line) return;
@@ -29,7 +29,7 @@ export function readReports(worker: Worker, onHeld: (held: Held) => void): void 
     try {
       onHeld(JSON.parse(text) as Held);
     } catch {
-      // Half a line of a worker that was ended.
+      // Partial line of a worker that was killed.
     }
   });
 }

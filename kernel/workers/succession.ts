@@ -1,23 +1,23 @@
 import type { WorkerSlot } from './worker-slot.ts';
 
-/** A worker that had an internal error is replaced at most once in this time, in milliseconds. */
+/** Minimum time between replacements of a worker that has internal errors, in milliseconds. */
 const PAUSE_MS = 5_000;
 
 export interface SuccessionOptions {
-  /** Makes the successor of a worker; it is not started yet. */
+  /** Creates the successor of a worker, without starting it. */
   readonly successorOf: (slot: WorkerSlot) => WorkerSlot;
-  /** How long a replaced worker may take to end its requests, in milliseconds. */
+  /** Time limit for a replaced worker to end its requests, in milliseconds. */
   readonly drainMs: () => number;
 }
 
 /** Replaces workers that had an internal error: a successor starts first, then the faulty one ends its requests and exits. */
 export class Succession {
   readonly #options: SuccessionOptions;
-  /** Faulty workers by the successor that is to take their place. */
+  /** Faulty workers by the successor that will replace them. */
   readonly #faulty = new Map<WorkerSlot, WorkerSlot>();
-  /** Replaced workers that end their requests. */
+  /** Replaced workers that are still draining. */
   readonly #ending = new Map<WorkerSlot, Promise<void>>();
-  /** When the worker of an id was last replaced. */
+  /** Time of the last replacement, by worker id. */
   readonly #replacedAt = new Map<number, number>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #isClosed = false;
@@ -31,7 +31,7 @@ export class Succession {
     return [...this.#faulty.keys(), ...this.#ending.keys()];
   }
 
-  /** Starts the successor of a faulty worker, unless there is one already. */
+  /** Starts the successor of a faulty worker, unless it has one already. */
   replace(slot: WorkerSlot): void {
     if (this.#isClosed || this.#ending.has(slot) || [...this.#faulty.values()].includes(slot)) return;
     const successor = this.#options.successorOf(slot);

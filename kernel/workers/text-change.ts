@@ -3,10 +3,10 @@ import { commonPrefix, commonSuffix } from '../values/common-ends.ts';
 import type { Channel } from './channel.ts';
 import { type ChangeOrder, type PrepareOrder, TEXT_UNKNOWN, type TextChange } from './messages.ts';
 
-/** Shorter texts, in characters, travel as they are. */
+/** Minimum text length, in characters, for sending changes only. */
 const WORTH_IT = 65_536;
 
-/** The order for a worker that serves another configuration: with what its text differs in. Null where it is to have all. */
+/** Creates the order for a worker that serves another configuration, with the differences in its text. Null if the full text must be sent. */
 function changeOrder(serving: PrepareOrder | null, { text, ...order }: PrepareOrder): ChangeOrder | null {
   if (!serving || text.length < WORTH_IT) return null;
   const start = commonPrefix(serving.text, text);
@@ -21,8 +21,8 @@ function changeOrder(serving: PrepareOrder | null, { text, ...order }: PrepareOr
 }
 
 /**
- * Has a worker get ready for a configuration.
- * @param serving what it serves, as far as it is known here. @throws as of `Channel.ask`.
+ * Makes a worker prepare a configuration.
+ * @param serving its serving configuration, as far as it is known here. @throws see `Channel.ask`.
  */
 export async function askToPrepare(
   channel: Channel,
@@ -33,13 +33,13 @@ export async function askToPrepare(
   try {
     await channel.ask('prepare', changeOrder(serving, order) ?? order, timeoutMs);
   } catch (error) {
-    // It serves another one.
+    // The worker serves another configuration.
     if (!(error instanceof GatewayError) || error.code !== TEXT_UNKNOWN) throw error;
     await channel.ask('prepare', order, timeoutMs);
   }
 }
 
-/** The text that a change makes of another one. */
+/** Applies a change to a text. */
 export function changedText(before: string, { start, end, text }: TextChange): string {
   return before.slice(0, start) + text + before.slice(end);
 }

@@ -2,7 +2,7 @@ import type { GenerationInfo } from '../control/generations.ts';
 import type { MemoryUse } from './messages.ts';
 import type { WorkerSlot, WorkerState } from './worker-slot.ts';
 
-/** A worker as the admin API shows it. */
+/** A worker as shown by the admin API. */
 export interface WorkerInfo extends MemoryUse {
   readonly id: number;
   readonly pid: number | null;
@@ -13,7 +13,7 @@ export interface WorkerInfo extends MemoryUse {
   readonly calls: number;
   readonly streams: number;
   readonly loopLagMs: number;
-  /** Lines that its logs have lost. */
+  /** Number of log lines lost. */
   readonly lostLines: number;
 }
 
@@ -34,7 +34,7 @@ export function describeWorker({ id, pid, state, uptimeMs, heartbeat }: WorkerSl
   };
 }
 
-/** Configurations that workers hold together, newest first. */
+/** Configurations held by all workers, newest first. */
 export function heldBy(slots: readonly WorkerSlot[]): readonly GenerationInfo[] {
   const all = slots.flatMap(({ heartbeat }) => heartbeat?.held ?? []);
   const revisions = [...Map.groupBy(all, ({ revision }) => revision)].sort(([a], [b]) => b - a);
@@ -47,7 +47,7 @@ export function heldBy(slots: readonly WorkerSlot[]): readonly GenerationInfo[] 
   }));
 }
 
-/** Streams of workers together, by endpoint. */
+/** Streams of all workers, by endpoint. */
 export function streamsBy(slots: readonly WorkerSlot[]): ReadonlyMap<string, number> {
   const all = slots.flatMap(({ heartbeat }) => [...(heartbeat?.streamsByEndpoint ?? [])]);
   const endpoints = Map.groupBy(all, ([endpoint]) => endpoint);

@@ -28,7 +28,7 @@ import { type SlotOwner, WorkerSlot } from './worker-slot.ts';
 
 export interface WorkerPoolOptions {
   readonly count: number;
-  /** The program that workers run, with its arguments; the settings follow as JSON. */
+  /** The program that workers run, with its arguments; the settings are appended as JSON. */
   readonly program: string;
   readonly args: readonly string[];
   readonly settings: WorkerSettings;
@@ -42,8 +42,8 @@ export interface WorkerPoolOptions {
 }
 
 /**
- * The processes that serve under a primary. The primary reads and builds every configuration itself first; then all workers
- * get ready from what it read, and only when every one is, all change over.
+ * The serving processes under a primary. The primary reads and builds every configuration itself first; then all
+ * workers prepare what it read, and only when every worker is ready do all switch over.
  */
 export class WorkerPool implements Participant, SlotOwner {
   readonly log: Log;
@@ -59,7 +59,7 @@ export class WorkerPool implements Participant, SlotOwner {
   /** Slots whose worker has exited, until another one is up. */
   readonly #fallen = new WeakSet<WorkerSlot>();
   #committed: PrepareOrder | null = null;
-  /** Some workers may not have changed over yet. */
+  /** True while some workers may not have switched over yet. */
   #committing = false;
   #listens = false;
   target: ListenTarget = { known: null };
@@ -100,7 +100,7 @@ export class WorkerPool implements Participant, SlotOwner {
     });
   }
 
-  /** Also those that are about to serve, and those that end their requests. */
+  /** Includes workers that are about to serve, and those that are draining. */
   get #all(): readonly WorkerSlot[] {
     return [...this.#slots, ...this.#succession.workers];
   }
@@ -121,39 +121,39 @@ export class WorkerPool implements Participant, SlotOwner {
     return this.#denied.all;
   }
 
-  /** True while every worker serves what is committed. */
+  /** True while every worker serves the committed configuration. */
   get converged(): boolean {
     return this.#slots.every(
       ({ state, heartbeat }) => state === 'up' && heartbeat?.revision === this.#committed?.revision,
     );
   }
 
-  /** True while some worker serves. */
+  /** True while at least one worker serves. */
   get serving(): boolean {
     return this.#slots.some(({ state }) => state === 'up');
   }
 
-  /** True while connections are closed after their answer. */
+  /** True while connections are closed after their response. */
   get closing(): boolean {
     return this.#closing;
   }
 
-  /** What all workers together hold, newest first; a moment old. */
+  /** Configurations held by all workers, newest first; may be slightly stale. */
   get held(): readonly GenerationInfo[] {
     return heldBy(this.#all);
   }
 
-  /** As of `Generations`, of all workers together. */
+  /** Total of all workers; see `Generations`. */
   get aborted(): number {
     return sum(this.#slots.map(({ heartbeat }) => heartbeat?.aborted ?? 0));
   }
 
-  /** As of `Generations`, of all workers together. */
+  /** Total of all workers; see `Generations`. */
   get leaked(): number {
     return sum(this.#slots.map(({ heartbeat }) => heartbeat?.leaked ?? 0));
   }
 
-  /** As of `Generations`, of all workers together; a moment old. */
+  /** Total of all workers; see `Generations`. May be slightly stale. */
   get streamsByEndpoint(): ReadonlyMap<string, number> {
     return streamsBy(this.#all);
   }
@@ -172,7 +172,7 @@ export class WorkerPool implements Participant, SlotOwner {
     const refused = settled.find((outcome) => outcome.status === 'rejected');
     if (refused) {
       const released = abort();
-      // Orders arrive in their sequence: the next one follows the abort.
+      // Orders arrive in sequence: the next one follows the abort.
       if (!signal.aborted) await released;
       throw refused.reason;
     }
@@ -201,7 +201,7 @@ export class WorkerPool implements Participant, SlotOwner {
     return first!;
   }
 
-  /** As of `Generations.inFlight`, of all workers together, now. */
+  /** Current total of all workers; see `Generations.inFlight`. */
   async countInFlight(): Promise<number> {
     return sum(await Promise.all(this.#all.map((slot) => slot.countInFlight())));
   }
@@ -211,7 +211,7 @@ export class WorkerPool implements Participant, SlotOwner {
     for (const slot of this.#all) slot.setClosing(closing);
   }
 
-  /** What is denied in this process is denied in every worker, too; resolves when all know. */
+  /** Applies the denied addresses of this process to every worker; resolves when all have them. */
   async shareDenied(): Promise<void> {
     await Promise.all(this.#all.map((slot) => slot.deny(this.denied)));
   }
@@ -235,7 +235,7 @@ export class WorkerPool implements Participant, SlotOwner {
     return use(asked);
   }
 
-  /** What no worker serves any more is released here, too, with the values that workers shared. */
+  /** Releases configurations that no worker serves, with the values that workers shared. */
   #releaseRuntimes(): void {
     if (this.#committing) return;
     const served = new Set([this.#committed?.revision, ...this.held.map(({ revision }) => revision)]);
@@ -272,7 +272,7 @@ export class WorkerPool implements Participant, SlotOwner {
       this.log.warning(`worker ${id} (pid ${replaced.pid}) had an internal error; replaced by pid ${pid}`);
     }
     if (this.#fallen.delete(slot)) this.log.info(`worker ${id} (pid ${pid}) is up again`);
-    // It may have come in the place of another one while the gateway drains.
+    // It may have replaced another worker while the gateway drains.
     slot.setClosing(this.#closing);
     this.#events.emit('worker.up', { worker: id, pid });
   }
@@ -280,7 +280,7 @@ export class WorkerPool implements Participant, SlotOwner {
   onDown(slot: WorkerSlot, signal: string, held: Held | null, pauseMs: number): void {
     const { id, pid } = slot;
     const reason = held ? `${signal}: ${describeHeld(held)}` : signal;
-    // What it was about to tell of itself it could not.
+    // The worker could not send its pending report itself.
     if (held) this.#containment.merge([{ name: held.plugin, hash: held.hash, faults: [], heldMs: [held.ms] }]);
     this.#fallen.add(slot);
     this.log.warning(
@@ -292,7 +292,7 @@ export class WorkerPool implements Participant, SlotOwner {
     this.#releaseRuntimes();
   }
 
-  /** Ends every worker when its requests have ended. */
+  /** Stops every worker once its requests have ended. */
   async close(): Promise<void> {
     await Promise.all([this.#succession.close(), ...this.#slots.map((slot) => slot.stop())]);
     this.#runtimes.release(() => true);

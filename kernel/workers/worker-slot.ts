@@ -10,53 +10,53 @@ import type { Committed, Heartbeat, MirrorMessage, PrepareOrder, SharedQuestion,
 import { readReports } from './reports.ts';
 import { askToPrepare } from './text-change.ts';
 
-/** What a slot needs from the pool it belongs to. */
+/** Interface between a slot and its pool. */
 export interface SlotOwner {
   readonly log: Log;
-  /** What a worker that starts must serve; null before the first configuration. */
+  /** The configuration that a starting worker must serve; null before the first one. */
   readonly committed: PrepareOrder | null;
-  /** True once workers are to listen. */
+  /** True once workers must listen. */
   readonly listens: boolean;
-  /** Where another worker listens. */
+  /** Listening address of another worker. */
   readonly target: ListenTarget;
-  /** What no connection of a worker may lead to. */
+  /** Addresses that no connection of a worker may reach. */
   readonly denied: readonly ListenAddress[];
   useShared(question: SharedQuestion): Asked;
   onMirror(message: MirrorMessage): void;
-  /** Everything a mirrored value has; undefined for one that is not known. */
+  /** Full state of a mirrored value; undefined for an unknown one. */
   mirrorSnapshot(id: string): MirrorChange | undefined;
   onHeartbeat(heartbeat: Heartbeat): void;
   onEvent(slot: WorkerSlot, event: WorkerEvent): void;
-  /** The worker had an internal error: it serves on until another one has taken its place. */
+  /** The worker had an internal error: it continues to serve until another one has replaced it. */
   onFaulty(slot: WorkerSlot): void;
   onUp(slot: WorkerSlot): void;
   /**
-   * @param held by which plugin its event loop was held; null for none.
-   * @param pauseMs until another worker is started, in milliseconds.
+   * @param held the plugin that blocked its event loop; null for none.
+   * @param pauseMs delay before another worker is started, in milliseconds.
    */
   onDown(slot: WorkerSlot, reason: string, held: Held | null, pauseMs: number): void;
 }
 
 export type WorkerState = 'starting' | 'up' | 'stopping' | 'down';
 
-/** Longest wait for a worker to build a configuration, or to change over to it, in milliseconds. */
+/** Longest wait for a worker to build a configuration, or to switch to it, in milliseconds. */
 const PREPARE_MS = 30_000;
 
-/** Longest wait for a worker to answer what takes no time, in milliseconds. */
+/** Longest wait for a worker's response to a trivial request, in milliseconds. */
 const ANSWER_MS = 500;
 
-/** Pauses before a worker that keeps dying is started again, in milliseconds; the last one stays. */
+/** Delays before a worker that keeps crashing is restarted, in milliseconds; the last one repeats. */
 const PAUSES_MS = [0, 100, 500, 2_000, 5_000];
 
-/** A worker that has lived so long is not one that keeps dying. */
+/** Uptime after which a worker no longer counts as crashing repeatedly. */
 const STABLE_MS = 10_000;
 
-/** A worker that has given no sign of life for so long is one whose event loop stands still, in milliseconds. */
+/** Time without a sign of life after which a worker's event loop counts as blocked, in milliseconds. */
 const SILENT_MS = 10_000;
-/** Signs that have waited here get so long to be read, in milliseconds: it may be this process that stood still. */
+/** Time to read signs that are queued here, in milliseconds: this process may have been the blocked one. */
 const UNREAD_MS = 2_000;
 
-/** A place for one worker: when its process dies, another one takes the place, in the configuration that serves. */
+/** A slot for one worker: when its process exits, another one takes its place and serves the current configuration. */
 export class WorkerSlot {
   readonly id: number;
   readonly #owner: SlotOwner;
@@ -67,7 +67,7 @@ export class WorkerSlot {
   #deaths = 0;
   #heartbeat: Heartbeat | null = null;
   #silence: NodeJS.Timeout | undefined;
-  /** What it has last told of a plugin that holds its event loop. */
+  /** Its last report of a plugin that blocks its event loop. */
   #held: Held | null = null;
   #up: PromiseWithResolvers<void> = Promise.withResolvers();
   /** Resolves when the process has ended. */
@@ -90,17 +90,17 @@ export class WorkerSlot {
     return this.#state === 'up' ? Date.now() - this.#startedAt : 0;
   }
 
-  /** The last one of the worker; null before its first. */
+  /** Last heartbeat of the worker; null before the first. */
   get heartbeat(): Heartbeat | null {
     return this.#heartbeat;
   }
 
-  /** Resolves when a worker sits here that serves what is committed, or waits for the first configuration. */
+  /** Resolves when the slot has a worker that serves the committed configuration, or waits for the first one. */
   get ready(): Promise<void> {
     return this.#up.promise;
   }
 
-  /** Starts a worker and brings it to the committed configuration; where the system has no process to give, later. */
+  /** Starts a worker and brings it to the committed configuration; retries later if the system cannot create a process. */
   start(): void {
     this.#state = 'starting';
     this.#startedAt = Date.now();
@@ -132,7 +132,7 @@ export class WorkerSlot {
       faulty: () => this.#owner.onFaulty(this),
     });
     this.#channel = channel;
-    // An error of the line is followed by `exit`; that of a process which never was is all that is told of it.
+    // A line error is followed by `exit`; for a process that never started, it is the only event.
     worker.on('error', (error) => {
       if (worker.process.pid === undefined) this.#onGone(`cannot be started: ${error.message}`);
     });
@@ -142,7 +142,7 @@ export class WorkerSlot {
     });
   }
 
-  /** Another worker takes the place of one whose event loop stands still: nothing else can end that. */
+  /** Replaces a worker whose event loop is blocked: nothing else can end that. */
   #listenForLife(worker: Worker): void {
     clearTimeout(this.#silence);
     const end = (): void => {
@@ -195,7 +195,7 @@ export class WorkerSlot {
     }, pauseMs);
   }
 
-  /** @throws what refuses the configuration there; GatewayError PREPARE_TIMEOUT when the worker is late or dies. */
+  /** @throws the worker's rejection of the configuration; GatewayError PREPARE_TIMEOUT when the worker is late or dies. */
   async prepare(order: PrepareOrder): Promise<void> {
     try {
       await this.#readySoon();
@@ -206,7 +206,7 @@ export class WorkerSlot {
     }
   }
 
-  /** A worker that keeps dying must not hold up the others for ever. */
+  /** A worker that keeps crashing must not hold up the others forever. */
   async #readySoon(): Promise<void> {
     const { promise, reject } = Promise.withResolvers<never>();
     const late = setTimeout(() => {
@@ -216,9 +216,9 @@ export class WorkerSlot {
   }
 
   /**
-   * Resolves when the worker, or the one that takes its place, serves what is committed: with what the worker says, null
-   * when it is another one. Where neither does in time, the log says so, and it goes on being tried.
-   * @param revision what is committed.
+   * Resolves when the worker, or its replacement, serves the committed configuration: with the worker's response, or
+   * null for a replacement. If neither does in time, this is logged, and attempts continue.
+   * @param revision the committed revision.
    */
   async commit(revision: number): Promise<Committed | null> {
     if (this.#state === 'up') {
@@ -228,14 +228,14 @@ export class WorkerSlot {
       else if (outcome.revision === revision) return outcome;
       else this.#bringUpAgain(`it serves revision ${outcome.revision}`);
     }
-    // Another one is on its way here, and comes up with what is committed.
+    // A replacement is starting, and will come up with the committed configuration.
     await this.#readySoon().catch((error: Error) => {
       this.#owner.log.error(`worker ${this.id} does not serve revision ${revision} yet: ${error.message}`);
     });
     return null;
   }
 
-  /** A worker that has died meanwhile is replaced anyway, by one that comes up with what is committed. */
+  /** A worker that has died meanwhile is replaced anyway, by one that comes up with the committed configuration. */
   #bringUpAgain(why: string): void {
     if (this.#state !== 'up') return;
     this.#owner.log.error(`worker ${this.id} did not switch to the new revision (${why}); retrying`);
@@ -244,7 +244,7 @@ export class WorkerSlot {
     void this.#bringUp(this.#channel!);
   }
 
-  /** One that is being brought up gets ready for what is committed, not for what is aborted here. */
+  /** A worker that is starting prepares the committed configuration, not the one that is aborted here. */
   async abort(): Promise<void> {
     if (this.#state !== 'up') return;
     await this.#channel?.ask('abort').catch(() => {});
@@ -255,14 +255,14 @@ export class WorkerSlot {
     return (await this.#channel!.ask('listen', target)) as { host: string; port: number };
   }
 
-  /** Requests and streams under way there now; where the worker does not say so soon, what it told last. */
+  /** Current requests and streams of the worker; its last reported figure if it does not respond soon. */
   async countInFlight(): Promise<number> {
     const counted = this.#channel?.ask('inFlight', null, ANSWER_MS) as Promise<number> | undefined;
     const { calls = 0, streams = 0 } = this.#heartbeat ?? {};
     return (await counted?.catch(() => calls + streams)) ?? 0;
   }
 
-  /** Tells the worker to close connections after their answers, or to stop doing so. */
+  /** Makes the worker close connections after their responses, or stop doing so. */
   setClosing(closing: boolean): void {
     this.#channel?.notify('closing', closing);
   }
@@ -272,17 +272,17 @@ export class WorkerSlot {
     this.#channel?.notify('level', level);
   }
 
-  /** Tells the worker what no connection may lead to. Resolves when it knows, or is told when it comes up. */
+  /** Sends the denied addresses to the worker. Resolves when it has them, or will get them when it comes up. */
   async deny(all: readonly ListenAddress[]): Promise<void> {
     await this.#channel?.ask('deny', all, ANSWER_MS).catch(() => {});
   }
 
-  /** Passes on a change of a mirrored value. */
+  /** Forwards a change of a mirrored value. */
   mirror(message: MirrorMessage): void {
     this.#channel?.notify('mirror', message);
   }
 
-  /** Ends the worker when its requests have ended. @param waitMs then it is killed. Default: no limit. */
+  /** Stops the worker once its requests have ended. @param waitMs time after which it is killed. Default: no limit. */
   async stop(waitMs = Number.POSITIVE_INFINITY): Promise<void> {
     const isGone = this.#state === 'down';
     this.#state = 'stopping';

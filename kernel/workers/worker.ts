@@ -31,37 +31,37 @@ import { serveFromYoungGeneration } from './young-generation.ts';
 const HEARTBEAT_MS = 1_000;
 
 /**
- * Serves in a process of its own what the primary says, until it says stop.
- * @param sinks where its logs go. Default: the process's standard output and error.
+ * Serves in a separate process, controlled by the primary, until it is stopped.
+ * @param sinks destinations of its logs. Default: the process's standard output and error.
  * @returns the exit code.
  */
 export async function runWorker(catalogue: Catalogue, settings: WorkerSettings, sinks?: LogSinks): Promise<number> {
-  // They go to the whole group of processes; the primary decides what they mean.
+  // These signals reach the whole process group; the primary handles them.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
   const worker = new Worker(process, catalogue, settings, sinks);
   worker.watchErrors();
   await worker.stopped;
-  // The answer to the order gets a moment to leave.
+  // Leaves time to send the response to the order.
   setImmediate(() => delay(50).then(() => process.exit(0)));
   return 0;
 }
 
-/** Serves what the other end of a line says. */
+/** Serves under the control of the other end of a line. */
 export class Worker {
-  /** Resolves when it has been told to stop and has. */
+  /** Resolves when it has stopped on request. */
   readonly stopped: Promise<void>;
   readonly #settings: WorkerSettings;
   readonly #channel: Channel;
   readonly #engine: Engine;
-  /** Resolves when it knows which plugins are suspended; null before it has asked. */
+  /** Resolves when it knows which plugins are suspended; null before the first request. */
   #suspensionsKnown: Promise<void> | null = null;
   #prepared: (Prepared & { readonly document: Document }) | null = null;
-  /** What serves, as it was written: only what changes of it is read again. */
+  /** The serving document, as written: only its changes are read again. */
   #document: Document | null = null;
-  /** What it gets ready for; another order, or giving it up, takes its place. */
+  /** The order in preparation; replaced by another order or by an abort. */
   #wanted: PrepareOrder | ChangeOrder | null = null;
   #listens = false;
-  /** The revision that serves; 0 before the first. */
+  /** The serving revision; 0 before the first. */
   #serving = 0;
   #pulseAt = performance.now();
   #heartbeat: NodeJS.Timeout | undefined;
@@ -102,7 +102,7 @@ export class Worker {
     this.#channel.notify('ready');
   }
 
-  /** Takes the uncaught errors of this process from now on: the primary replaces it. */
+  /** Handles the uncaught errors of this process from now on: the primary replaces it. */
   watchErrors(): void {
     this.#engine.internalErrors.watch();
   }
@@ -127,7 +127,7 @@ export class Worker {
     else await prepared.abort();
   }
 
-  /** @throws GatewayError TEXT_UNKNOWN where the order is for what serves another revision. */
+  /** @throws GatewayError TEXT_UNKNOWN if the order is based on another revision than the serving one. */
   #textOf(order: PrepareOrder | ChangeOrder): string {
     if ('text' in order) return order.text;
     const { change } = order;
@@ -141,7 +141,7 @@ export class Worker {
     return this.#engine.generations.listen(target);
   }
 
-  /** Changes over to a revision, if that is the one it got ready for. */
+  /** Switches to a revision, if that is the prepared one. */
   #commit(revision: number): Committed {
     const prepared = this.#prepared;
     const { generations } = this.#engine;
@@ -194,7 +194,7 @@ export class Worker {
     this.#channel.notify('heartbeat', heartbeat);
   }
 
-  /** Answers what is under way. */
+  /** Finishes the requests in progress. */
   async #stop(): Promise<void> {
     clearInterval(this.#heartbeat);
     await this.#engine.generations.close();

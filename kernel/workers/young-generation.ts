@@ -3,29 +3,29 @@ import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /**
- * Room for new objects, in MiB, from which on it grows no more. What a request makes is garbage when it is over: V8's own bound,
+ * Upper limit of the space for new objects, in MiB. Objects of a request are garbage when it is over: V8's own limit,
  * four times as much, makes a process 50 MiB larger and saves it no work.
  */
 const MOST_MIB = 8;
 
-/** V8 counts both halves, of which one is empty. */
+/** V8 counts both semi-spaces, one of which is empty. */
 const MOST_BYTES = 2 * MOST_MIB * 2 ** 20;
 
-/** Arguments of Node.js that bound it; none where somebody has set another bound. */
+/** Node.js arguments that set the limit; none if another limit was set. */
 export function boundInArguments(): readonly string[] {
   return isBound() ? [] : [`--max-semi-space-size=${MOST_MIB}`];
 }
 
-/** From so many bytes on a file has thousands of endpoints. */
+/** Minimum size of a file with thousands of endpoints, in bytes. */
 const LARGE_FILE_BYTES = 512 * 1024;
 
-/** Room while such a file is loaded, in bytes: more of it would save little work and keep more memory. */
+/** Space while such a file is loaded, in bytes: more would save little work and keep more memory. */
 const LOADING_BYTES = 2 * 4 * 2 ** 20;
 
 /**
- * From now on a configuration file is loaded. For a large one the room for new objects grows: looked through a quarter as often,
- * they take half the time (10,000 endpoints: 111 times and 250 ms in place of 457 and 430), and 8 MiB more.
- * @returns ends it.
+ * Call before loading a configuration file. For a large one the space for new objects grows: collected a quarter as
+ * often, they take half the time (10,000 endpoints: 111 times and 250 ms instead of 457 and 430), and 8 MiB more.
+ * @returns a function that ends it.
  */
 export function loadIntoYoungGeneration(file: string): () => void {
   if (sizeOf(file) < LARGE_FILE_BYTES) return () => {};
@@ -37,9 +37,9 @@ export function loadIntoYoungGeneration(file: string): () => void {
 }
 
 /**
- * From now on requests are served: the room for new objects grows up to that bound. While a configuration is loaded it does not
- * (`kernel/bin.ts`): what is made then stays.
- * @returns ends it.
+ * Call before serving requests: the space for new objects grows up to that limit. It does not while a configuration is
+ * loaded (`kernel/bin.ts`), because objects created then stay.
+ * @returns a function that ends it.
  */
 export function serveFromYoungGeneration(): () => void {
   setGrowth(2);
@@ -51,16 +51,16 @@ export function serveFromYoungGeneration(): () => void {
   };
 }
 
-/** Lets the room grow to so many bytes. @returns stops looking after it. */
+/** Lets the space grow to a number of bytes. @returns a function that stops monitoring it. */
 function growUpTo(bytes: number): () => void {
   setGrowth(2);
-  // V8 takes room away from a process that rests, which is to grow again.
+  // V8 shrinks the space of an idle process; it must grow again.
   const observer = new PerformanceObserver(() => setGrowth(youngBytes() < bytes ? 2 : 1));
   observer.observe({ entryTypes: ['gc'] });
   return () => observer.disconnect();
 }
 
-/** Nothing for what cannot be read: whoever reads it tells why. */
+/** 0 for an unreadable file: the code that reads it reports the reason. */
 function sizeOf(file: string): number {
   try {
     return statSync(file).size;
