@@ -1,20 +1,20 @@
 import { timerMs } from '#contract';
 import { GatewayError } from '../contract/internal.ts';
 
-/** Lets one through at a time, in the order they came. */
+/** Grants access to one caller at a time, in order of arrival. */
 export class Mutex {
   readonly #waiting: (() => void)[] = [];
   #taken = false;
 
-  /** True while somebody is through. */
+  /** True while a caller has access. */
   get locked(): boolean {
     return this.#taken;
   }
 
   /**
    * Waits for its turn.
-   * @param waitMs longest wait; 0 not to wait, infinite for as long as it takes.
-   * @returns lets the next one through.
+   * @param waitMs longest wait; 0 not to wait, infinite for no limit.
+   * @returns a function that releases the access.
    * @throws GatewayError RELOAD_IN_PROGRESS.
    */
   async acquire(waitMs: number): Promise<() => void> {

@@ -3,43 +3,43 @@ import type { FileContent } from '../runtime/read-files.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** A configuration about to serve: built and found good in this process. */
+/** A configuration about to serve, built and validated in this process. */
 export interface Next {
   readonly runtime: Runtime;
   readonly snapshot: Snapshot;
-  /** What was read for it besides the document, by absolute path. */
+  /** Files read for it in addition to the document, by absolute path. */
   readonly files: readonly (readonly [string, FileContent])[];
-  /** Aborts when the change is given up. */
+  /** Aborts when the change is abandoned. */
   readonly signal: AbortSignal;
 }
 
 type Rebound = readonly string[] | void;
 
-/** Ready for the next configuration: once precommitted, the swap cannot fail any more. */
+/** A prepared participant: once precommitted, its swap cannot fail. */
 export interface Ready {
   /**
-   * What may fail and is not to be undone: called when everybody is ready, and with the swap right behind it. Not in a dry
-   * run.
-   * @throws ConfigErrors to give the change up; `abort` follows.
+   * Runs steps that may fail and must not be undone: called when all participants are ready, directly before the swap.
+   * Not called in a dry run.
+   * @throws ConfigErrors to abandon the change; `abort` follows.
    */
   precommit?(): Promise<void>;
-  /** Resolves when the participant has changed over, with the addresses it opened in the place of others. */
+  /** Resolves when the participant has switched over, with the addresses it opened in place of others. */
   commit(): Rebound | Promise<Rebound>;
   abort(): void | Promise<void>;
 }
 
-/** Has a part in every change of configuration, such as other processes that serve it, or a port of their own. */
+/** Takes part in every configuration change; for example, other processes that serve it, or separate ports. */
 export interface Participant {
   /**
-   * Gets ready, or refuses the configuration for all.
-   * @throws ConfigErrors with what is wrong, or GatewayError PREPARE_TIMEOUT.
+   * Prepares for the configuration, or rejects it for all.
+   * @throws ConfigErrors with every error, or GatewayError PREPARE_TIMEOUT.
    */
   prepare(next: Next): Promise<Ready>;
 }
 
 /**
- * Everybody changes over, whatever becomes of the others: the new configuration serves already.
- * @returns the addresses that were opened in the place of others, and who did not follow.
+ * Switches all participants over, even if some fail: the new configuration already serves.
+ * @returns the addresses that were opened in place of others, and the participants that did not follow.
  */
 export async function commitAll(
   ready: readonly Ready[],
@@ -56,7 +56,7 @@ function toFailure(cause: unknown): ConfigError {
   return new ConfigError('COMMIT_FAILED', '', `applied, but not everything has followed: ${message}`, { cause });
 }
 
-/** Everybody releases what they got ready. */
+/** Makes all participants release their preparations. */
 export async function abortAll(ready: readonly Ready[]): Promise<void> {
   await Promise.all(ready.map((one) => one.abort()));
 }

@@ -6,17 +6,17 @@ import { type AskedAddress, type Listener, listen } from '../server/listener.ts'
 import type { Serving } from '../server/protocols.ts';
 
 export interface PublicPortOptions {
-  /** Answers requests, whatever serves. */
+  /** Handles requests with the serving configuration. */
   readonly serving: Serving;
   readonly log: Log;
 }
 
-/** The port as another configuration wants it: opened already, or the one there is. */
+/** The port for another configuration: newly opened, or the existing one. */
 export interface PortChange {
   /**
-   * Takes it over; the old one goes on until its requests have ended. Synchronous.
+   * Takes the port over; the old one stays until its requests have ended. Synchronous.
    * @param waitMs longest wait for them, in milliseconds; infinite to wait.
-   * @returns the addresses that were opened in the place of others, and when the old ones are closed.
+   * @returns the addresses that were opened in place of others, and a promise for the closing of the old ones.
    */
   commit(waitMs: number): { readonly rebound: readonly string[]; readonly closed: Promise<void> };
   abort(): Promise<void>;
@@ -24,21 +24,21 @@ export interface PortChange {
 
 /** An address that replaces the configured one. */
 export interface ListenOptions {
-  /** Port; 0 for any free one. Default: that of the configuration. */
+  /** Port; 0 for any free one. Default: the configured port. */
   readonly port?: number | undefined;
   /** Address or host name of this machine. Default: `listen_ip` of the configuration. */
   readonly host?: string | undefined;
 }
 
-/** Where the port is opened. */
+/** Address to open the port at. */
 export interface ListenTarget {
-  /** Where other processes of this gateway listen: taken where any free port would do. */
+  /** Port of other processes of this gateway: used where any free port would do. */
   readonly known: number | null;
-  /** Replaces the address of this and of every later configuration. */
+  /** Replaces the address of this and of all later configurations. */
   readonly address?: ListenOptions | undefined;
 }
 
-/** Where clients of the gateway connect: as the serving configuration says, or as `listen` was told. */
+/** The gateway's port for clients: at the address of the serving configuration, or at the one passed to `listen`. */
 export class PublicPort {
   readonly #options: PublicPortOptions;
   #listener: Listener | null = null;
@@ -56,8 +56,8 @@ export class PublicPort {
   }
 
   /**
-   * Opens it, where it is not open yet.
-   * @throws GatewayError LISTEN_FAILED, LISTENING when it is open at another address than the one asked for.
+   * Opens the port unless it is open.
+   * @throws GatewayError LISTEN_FAILED, LISTENING when it is open at an address other than the requested one.
    */
   async open(
     runtime: Runtime,
@@ -68,7 +68,7 @@ export class PublicPort {
       this.#chosen = address;
       const asked = this.#addressOf(runtime.config);
       const isFree = asked.port === 0 && known !== null;
-      // Workers share a port under the number they asked for: where another one holds it as 0, 0 leads to it.
+      // Workers share a port under the number they requested: if another one requested 0, 0 leads to the same port.
       const listener = isFree ? await this.#listen(runtime, { ...asked, port: known }).catch(() => null) : null;
       this.#listener = listener ?? (await this.#listen(runtime, asked));
       this.#listener.setClosing(this.#closing);
@@ -105,7 +105,7 @@ export class PublicPort {
     this.#listener?.setClosing(closing);
   }
 
-  /** Accepts no more, and waits for requests in flight. @param waitMs as of `commit`. */
+  /** Stops accepting, and waits for requests in flight. @param waitMs see `commit`. */
   async close(waitMs: number): Promise<void> {
     await this.#listener?.close(waitMs);
     this.#listener = null;
@@ -125,7 +125,7 @@ export class PublicPort {
     throw new GatewayError('LISTENING', `the gateway already listens on ${address}`);
   }
 
-  /** A free port stays the same while any will do, and when it is asked for by its number. */
+  /** A free port is kept while any port will do, and when it is requested by its number. */
   #isAt({ ip, port }: AskedAddress): boolean {
     return ip === this.#asked.ip && (port === this.#asked.port || port === this.#listener!.port);
   }

@@ -17,17 +17,17 @@ const sources: Readonly<Record<Exclude<Trigger, 'api'>, Revision['source']>> = {
   resume: 'resume',
 };
 
-/** Puts every configuration that begins to serve into the history. */
+/** Adds every configuration that begins to serve to the history. */
 export function recordRevisions(control: Control, generations: Generations, revisions: RevisionStore): void {
   control.onDone.push((change, { result, revision, hash, previous }) => {
     if (result !== 'applied' || change.recorded === false || previous === 0) return;
     const { runtime } = generations.current;
-    // It is in the history at once; a slow disk holds nobody up.
+    // It is in the history at once; a slow disk delays nothing.
     void revisions.add(toRevision(change, revision, hash, control.current.snapshot, runtime));
   });
 }
 
-/** Records the first configuration. Its fingerprint is taken in short slices: requests are served already. */
+/** Records the first configuration. Its fingerprint is computed in short time slices, because requests are already served. */
 export async function recordStart(control: Control, generations: Generations, revisions: RevisionStore): Promise<void> {
   const { trigger, snapshot } = control.current;
   const { runtime } = generations.current;

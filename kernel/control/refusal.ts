@@ -3,7 +3,7 @@ import { type Document, type IsSecret, type Issue, toIssues } from '../config/in
 import { ConfigErrors, flattenStack, GatewayError } from '../contract/internal.ts';
 import type { Phase } from '../runtime/phases.ts';
 
-/** What kind of thing went wrong, as the admin API names it. */
+/** Kind of failure, as named by the admin API. */
 export type Slug =
   | 'syntax'
   | 'template'
@@ -16,20 +16,20 @@ export type Slug =
   | 'stale'
   | 'internal';
 
-/** Most issues that are made and remembered of one change, and told to one client. */
+/** Maximum number of issues created and kept per change, and shown to one client. */
 export const MAX_ISSUES = 200;
 
-/** A configuration that was not applied, or a change that was not tried: what serves is untouched. */
+/** A configuration that was not applied, or a change that was not attempted: the serving configuration is untouched. */
 export class Refusal extends ConfigErrors {
   readonly slug: Slug;
   /** The step that failed. */
   readonly phase: Phase;
-  /** The first mistakes with their places; `errors` are all of them. */
+  /** The first errors with their locations; `errors` has all of them. */
   readonly issues: readonly Issue[];
-  /** Mistakes that would not have refused it, where they were asked for. */
+  /** Errors that alone would not have caused a rejection, if requested. */
   warnings: readonly Issue[] = [];
 
-  /** @param isSecret which values are masked. Default: by names and texts. */
+  /** @param isSecret selects the values to mask. Default: by names and texts. */
   constructor(
     slug: Slug,
     phase: Phase,
@@ -48,11 +48,11 @@ export class Refusal extends ConfigErrors {
   }
 }
 
-/** What is remembered of a refusal: data of its own, which keeps nothing else alive. */
+/** Record of a rejection: separate data, which keeps nothing else alive. */
 export interface RefusalRecord extends Pick<Refusal, 'slug' | 'phase' | 'issues' | 'warnings'> {
-  /** Why, where there are no issues; empty where there are. */
+  /** The reason if there are no issues; otherwise empty. */
   readonly message: string;
-  /** Issues beyond those that are remembered. */
+  /** Number of issues that are not recorded. */
   readonly hidden: number;
 }
 
@@ -67,15 +67,15 @@ export function recordOf({ slug, phase, issues, errors, warnings, message }: Ref
   };
 }
 
-/** The first issues, copied: their texts may be parts of larger ones. */
+/** Copies the first issues: their texts may be slices of larger ones. */
 export function briefly(issues: readonly Issue[]): readonly Issue[] {
   return structuredClone(issues.slice(0, MAX_ISSUES));
 }
 
-/** Mistakes in what is written, found at whatever step. */
+/** Errors in the document itself, found at any step. */
 const written = /^(?:SCHEMA|DURATION|NAMESPACE|CONFIG|ENV|ENCODING|SD)_/;
 
-/** Mistakes between endpoints. */
+/** Conflicts between endpoints. */
 const collisions: ReadonlySet<string> = new Set(['ROUTE_COLLISION', 'ROUTE_DUPLICATE']);
 
 const slugOfPhase: Readonly<Record<Phase, Slug>> = {
@@ -87,7 +87,7 @@ const slugOfPhase: Readonly<Record<Phase, Slug>> = {
   swap: 'internal',
 };
 
-/** Whatever stopped an attempt, as its refusal. @param isSecret which values are masked. Default: by names and texts. */
+/** Converts any error that stopped an attempt into a rejection. @param isSecret selects the values to mask. Default: by names and texts. */
 export function toRefusal(error: unknown, phase: Phase, document: Document | null, isSecret?: IsSecret): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof ConfigErrors) {

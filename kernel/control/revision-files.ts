@@ -5,45 +5,45 @@ import { scheduler } from '../contract/internal.ts';
 import { makeDirectory } from './make-directory.ts';
 import { parseRevision, type Revision, type RevisionSummary, summaryOf } from './revision.ts';
 
-/** What a directory held when it was opened. */
+/** Content of a directory when it was opened. */
 export interface StoredRevisions {
   readonly revisions: readonly RevisionSummary[];
-  /** Highest number that is taken, by a damaged file too; 0 when there is none. */
+  /** Highest number in use, including by damaged files; 0 if there is none. */
   readonly last: number;
-  /** Files that are no revisions, each with why. They are left as they are. */
+  /** Files that are not valid revisions, each with the reason. They are left unchanged. */
   readonly skipped: readonly string[];
 }
 
-/** The revisions of one directory, one file each. Everything rejects with what the file system says. */
+/** The revisions of one directory, one file each. Every method rejects with the file system's error. */
 export interface RevisionFiles {
   find(): Promise<StoredRevisions>;
-  /** Rejects also when the file is damaged. */
+  /** Also rejects when the file is damaged. */
   read(number: number): Promise<Revision>;
-  /** Writes a new revision, wholly or not at all. @returns false when its number is taken: nothing is written then. */
+  /** Writes a new revision atomically. @returns false if its number is in use: nothing is written then. */
   create(revision: Revision): Promise<boolean>;
-  /** Writes a revision anew, wholly or not at all. */
+  /** Rewrites a revision atomically. */
   replace(revision: Revision): Promise<void>;
-  /** A file that is not there is as good as removed. */
+  /** Removes a revision; a missing file counts as removed. */
   remove(number: number): Promise<void>;
 }
 
-/** Only the gateway's own user may look: configurations hold secrets. */
+/** Accessible to the gateway's own user only, because configurations contain secrets. */
 const FILE_MODE = 0o600;
 
 const NAME = /^\d{8,}\.json$/;
 const TEMPORARY = /^\.\d{8,}\.[\da-f-]{36}\.tmp$/;
 
-/** An unfinished file as old as this, in milliseconds, was left behind by a process that died. */
+/** Age at which an unfinished file counts as left behind by a dead process, in milliseconds. */
 const ABANDONED_MS = 3_600_000;
 
-/** @param directory made, with its parents, when something is to be written. */
+/** @param directory created, with its parents, on the first write. */
 export function revisionFiles(directory: string): RevisionFiles {
   const nameOf = (number: number): string => `${number}`.padStart(8, '0');
   const pathOf = (number: number): string => join(directory, `${nameOf(number)}.json`);
   const read = async (number: number): Promise<Revision> =>
     parseRevision(await readFile(pathOf(number), 'utf8'), number);
 
-  /** Puts the whole text on the disk before it gets its name. */
+  /** Writes the whole text to disk before it gets its name. */
   const write = async (revision: Revision, publish: (temporary: string) => Promise<boolean>): Promise<boolean> => {
     await makeDirectory(directory);
     const temporary = join(directory, `.${nameOf(revision.number)}.${randomUUID()}.tmp`);
@@ -81,7 +81,8 @@ export function revisionFiles(directory: string): RevisionFiles {
     create: (revision) =>
       write(revision, async (temporary) => {
         const path = pathOf(revision.number);
-        // Of several processes one alone makes the file; hard links would do the same, but not every volume has them.
+        // Only one of several processes creates the file; hard links would do the same, but not every volume supports
+        // them.
         try {
           await (await open(path, 'wx', FILE_MODE)).close();
         } catch (error) {
@@ -106,13 +107,13 @@ export function revisionFiles(directory: string): RevisionFiles {
   };
 }
 
-/** Characters of a configuration that are made ready for the disk at once: requests are served meanwhile. */
+/** Number of characters serialized at once; requests are served in between. */
 const PIECE = 65_536;
 
-/** A revision as a line of JSON, in pieces, between which requests have their time. */
+/** Serializes a revision as a line of JSON, in pieces, so that requests are served in between. */
 async function* jsonOf({ text, ...summary }: Revision): AsyncGenerator<string, void, undefined> {
   yield `${JSON.stringify(summary).slice(0, -1)},"text":"`;
-  // Halves of a character are escaped, each by itself, and are one again when they are read.
+  // Surrogate halves are escaped separately, and are joined again when read.
   for (let at = 0; at < text.length; at += PIECE) {
     yield JSON.stringify(text.slice(at, at + PIECE)).slice(1, -1);
     await scheduler.yield();
@@ -120,7 +121,7 @@ async function* jsonOf({ text, ...summary }: Revision): AsyncGenerator<string, v
   yield '"}\n';
 }
 
-/** In the order of their numbers; none when there is no directory yet. */
+/** Lists the names in the order of their numbers; empty if the directory does not exist yet. */
 async function namesIn(directory: string): Promise<string[]> {
   try {
     return (await readdir(directory)).sort();
@@ -130,19 +131,19 @@ async function namesIn(directory: string): Promise<string[]> {
   }
 }
 
-/** Leaves alone what another process may be writing this moment. */
+/** Skips files that another process may be writing. */
 async function removeAbandoned(path: string): Promise<void> {
   try {
     if (Date.now() - (await stat(path)).mtimeMs > ABANDONED_MS) await rm(path, { force: true });
   } catch {
-    // It is gone already, or not ours to remove; either way it is no revision.
+    // It is gone already, or cannot be removed by this process; either way it is not a revision.
   }
 }
 
-/** Makes a rename outlive a power cut, where the system can. */
+/** Makes a rename survive a power failure, if the system supports it. */
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r').catch(() => null);
-  // Not every file system can do it; the file itself is written and named.
+  // Not every file system supports this; the file itself is written and named.
   await handle?.sync().catch(() => {});
   await handle?.close();
 }

@@ -2,41 +2,42 @@ import type { Log } from '#contract';
 import { type Revision, type RevisionSummary, summaryOf } from './revision.ts';
 import { type RevisionFiles, revisionFiles } from './revision-files.ts';
 
-/** What a number leads to: `pruned` when there was such a revision, undefined when there never was. */
+/** Result of a lookup by number: `pruned` if the revision existed, undefined if it never did. */
 export type Stored<T> = T | 'pruned' | undefined;
 
 /**
- * The history of configurations that served. A change shows at once; its promise resolves when the disk has it, or has
- * refused it. Nothing rejects: what the disk refused stays in memory, and is tried again with the next change.
+ * The history of configurations that served. A change is visible at once; its promise resolves when the disk write has
+ * succeeded or failed. Nothing rejects: data that could not be written stays in memory, and is retried with the next
+ * change.
  */
 export interface RevisionStore {
   /** Highest number ever used; 0 before the first. */
   readonly last: number;
-  /** Why the history on disk lacks something; null when it does not. */
+  /** Reason why the history on disk is incomplete; null if it is complete. */
   readonly problem: string | null;
-  /** Resolves when everything noted so far is on the disk, or was refused by it. */
+  /** Resolves when the disk writes of all changes so far have succeeded or failed. */
   readonly settled: Promise<void>;
   /** Newest first. */
   list(): readonly RevisionSummary[];
-  /** `pruned` also, with a WARNING, when its file cannot be read any more. */
+  /** Returns `pruned` also, with a WARNING, when the file is no longer readable. */
   get(number: number): Promise<Stored<Revision>>;
-  /** The newest that was not rolled back and can still be read. */
+  /** The newest revision that was not rolled back and is still readable. */
   lastGood(): Promise<Revision | undefined>;
   /**
-   * Adds the one that serves now; the oldest that are not pinned are pruned.
+   * Adds the serving revision; the oldest unpinned ones are pruned.
    * @param revision its number is above `last`.
    */
   add(revision: Revision): Promise<void>;
-  /** Never, or again, prune it. */
+  /** Pins a revision, which excludes it from pruning, or unpins it. */
   pin(number: number, pinned: boolean): Promise<Stored<RevisionSummary>>;
-  /** Notes that it was rolled back: `lastGood` passes over it. */
+  /** Marks a revision as rolled back: `lastGood` skips it. */
   markBad(number: number, reason: string): Promise<Stored<RevisionSummary>>;
 }
 
 /**
- * Opens the history in a directory; one that cannot be read counts as a problem of the disk, not of the caller.
+ * Opens the history in a directory; an unreadable one counts as a disk problem, not as an error of the caller.
  * @param directory null to keep everything in memory.
- * @param keep tells how many revisions are kept beside the pinned ones; the newest always is.
+ * @param keep returns the number of revisions to keep in addition to the pinned ones; the newest is always kept.
  */
 export async function openRevisionStore(
   directory: string | null,
@@ -48,20 +49,20 @@ export async function openRevisionStore(
 
 interface Entry {
   summary: RevisionSummary;
-  /** The content while it is in memory only; null when it is in its file. */
+  /** The content while it is only in memory; null when it is in its file. */
   text: string | null;
   /** Differs from its file. */
   dirty: boolean;
 }
 
-/** As `openRevisionStore`, on any files. */
+/** Same as `openRevisionStore`, for any files. */
 export async function createRevisionStore(
   files: RevisionFiles | null,
   keep: () => number,
   log: Log,
 ): Promise<RevisionStore> {
   const entries = new Map<number, Entry>();
-  /** Pruned, but perhaps still on the disk. */
+  /** Pruned, but possibly still on disk. */
   const leaving = new Set<Entry>();
   let last = 0;
   let problem: string | null = null;
@@ -94,7 +95,7 @@ export async function createRevisionStore(
     }
   };
 
-  /** @returns why it is not on the disk although nothing failed; null when it is. */
+  /** @returns the reason why it is not on disk although nothing failed; null when it is. */
   const save = async (disk: RevisionFiles, entry: Entry): Promise<string | null> => {
     const { summary, text } = entry;
     entry.dirty = false;
@@ -126,7 +127,7 @@ export async function createRevisionStore(
         failures.push((error as Error).message);
       }
     };
-    // What goes makes room for what comes.
+    // Removals make room for additions.
     for (const entry of leaving) {
       await attempt(async () => {
         if (entry.text === null) await disk.remove(entry.summary.number);
@@ -218,7 +219,7 @@ export async function createRevisionStore(
   };
 }
 
-/** The file is gone or damaged; what the system may let us read another time is not lost. */
+/** The file is missing or damaged; one that may become readable later is not lost. */
 function isLost(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === undefined || code === 'ENOENT';

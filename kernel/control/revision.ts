@@ -4,27 +4,27 @@ const sources = ['start', 'file', 'api', 'rollback', 'guard', 'resume'] as const
 const results = ['applied', 'rolled-back'] as const;
 const formats = ['json', 'yaml', 'toml'] as const;
 
-/** What the history tells of a configuration that served, without its content. */
+/** History entry of a configuration that served, without its content. */
 export interface RevisionSummary {
-  /** Grows by at least one with every revision. */
+  /** Increases by at least one with every revision. */
   readonly number: number;
   /** Fingerprint of the effective configuration. */
   readonly hash: string;
-  /** When it began to serve, in ISO 8601. */
+  /** Time at which it began to serve, in ISO 8601. */
   readonly at: string;
-  /** What brought it: `resume` is the last good one taken up at a start, `guard` a roll-back by the guard. */
+  /** Trigger of the revision: `resume` is the last good one restored at startup, `guard` a rollback by the guard. */
   readonly source: (typeof sources)[number];
-  /** Who asked for it, as the id of a token; null when nobody in particular did. */
+  /** The requester, as the id of a token; null if unknown. */
   readonly actor: string | null;
   readonly message: string | null;
   readonly result: (typeof results)[number];
-  /** Why it was rolled back; null when it was not. */
+  /** Reason for its rollback; null unless it was rolled back. */
   readonly reason: string | null;
   /** Never pruned while true. */
   readonly pinned: boolean;
-  /** How the content is written. */
+  /** Format of the content. */
   readonly format: (typeof formats)[number];
-  /** Paths that were read to make it. */
+  /** Paths that it was built from. */
   readonly files: readonly string[];
 }
 
@@ -53,9 +53,9 @@ const members: { readonly [Key in keyof Revision]: (value: unknown) => boolean }
 };
 
 /**
- * Reads a revision as `JSON.stringify` wrote it.
- * @param number the one it must have.
- * @throws Error when the text is no such revision; the message says why, never quoting the text.
+ * Parses a revision as serialized by `JSON.stringify`.
+ * @param number the number it must have.
+ * @throws Error when the text is not that revision; the message gives the reason and never quotes the text.
  */
 export function parseRevision(text: string, number: number): Revision {
   let data: unknown;

@@ -9,39 +9,38 @@ import type { Snapshot, Source } from './snapshot.ts';
 /** A change whose source is known. */
 export type Sourced = Change & { readonly source: Source };
 
-/** Time that an attempt has left once another change waits behind it, in milliseconds. */
+/** Remaining time of an attempt once another change waits behind it, in milliseconds. */
 const OVERTAKEN_MS = 2000;
 
-/** One attempt on its way. */
+/** An attempt in progress. */
 export class RunningAttempt {
   readonly change: Sourced;
   readonly attempt: Attempt;
   readonly phases: Phases;
   readonly files = new ReadFiles();
   snapshot: Snapshot | null = null;
-  /** The file of the configuration, first, and the files that it is made of; none where it came otherwise. */
+  /** The configuration file, first, and the files that it is built from; empty for other sources. */
   readonly #sources = new Map<string, FileRead>();
   readonly #canceller = new AbortController();
   #overtaken: NodeJS.Timeout | null = null;
 
-  /** @param onEnter called with every step that begins. */
+  /** @param onEnter called at the beginning of every step. */
   constructor(change: Sourced, attempt: Attempt, onEnter: (phase: Phase) => void) {
     this.change = change;
     this.attempt = attempt;
     this.phases = new Phases(onEnter, this.#canceller.signal);
   }
 
-  /** Gives the attempt up where it waits for components; what cannot be cancelled is bounded by itself. */
+  /** Cancels the attempt where it waits for components; steps that cannot be cancelled have their own time limits. */
   cancel(reason: string): void {
     this.#canceller.abort(new GatewayError('RELOAD_CANCELLED', reason));
   }
 
-  /** Another change waits: one that hangs must not hold it up. */
+  /** Called when another change waits: an attempt that hangs must not hold it up. */
   overtake(): void {
     this.#overtaken ??= setTimeout(() => this.cancel('cancelled in favor of the next change'), OVERTAKEN_MS);
   }
 
-  /** The attempt has ended. */
   end(): void {
     if (this.#overtaken) clearTimeout(this.#overtaken);
   }

@@ -5,7 +5,7 @@ import type { FileRead } from '../runtime/watch/index.ts';
 
 export type Format = FormatName;
 
-/** The text of a configuration that came by other ways than a file. */
+/** The text of a configuration that does not come from a file. */
 export class ConfigText {
   readonly text: string;
   readonly format: Format;
@@ -16,10 +16,10 @@ export class ConfigText {
   }
 }
 
-/** A configuration: the path of its file, its text, or the object it would hold. */
+/** A configuration: the path of its file, its text, or the object it would contain. */
 export type Source = string | ConfigText | object;
 
-/** The document of one attempt, in memory: later steps, and other processes, see just this. */
+/** The document of one attempt, in memory: later steps, and other processes, see exactly this. */
 export interface Snapshot {
   readonly source: Source;
   /** The path of the file, or a name for a text without one. */
@@ -29,14 +29,15 @@ export interface Snapshot {
   readonly text: string;
   /** SHA-256 of the text. */
   readonly textHash: string;
-  /** Knows where things stand in the text; null for an object. */
+  /** Locates values in the text; null for an object. */
   readonly document: Document | null;
 }
 
 /**
  * Reads a source once.
- * @param onRead told of the file, and of everything else that it is made of, also of what cannot be read or parsed.
- * @param before what serves: of its text only what has changed is parsed.
+ * @param onRead called for the file, and for everything else that it is built from, including unreadable and malformed
+ * files.
+ * @param before the serving configuration: only changes to its text are parsed.
  * @throws ConfigErrors when it cannot be read or parsed.
  */
 export async function readSnapshot(
@@ -67,7 +68,7 @@ function ofDocument(source: Source, document: Document): Snapshot {
   return new Written(source, document);
 }
 
-/** Its hash is taken when somebody asks for it. */
+/** The hash is computed on first use. */
 class Written implements Snapshot {
   readonly source: Source;
   readonly file: string;
@@ -92,7 +93,7 @@ class Written implements Snapshot {
   }
 }
 
-/** An object has a text only when somebody asks for it. */
+/** The text of an object is created on first use. */
 class Plain implements Snapshot {
   readonly source: object;
   readonly file = 'configuration.json';
@@ -107,7 +108,7 @@ class Plain implements Snapshot {
   }
 
   get text(): string {
-    // What is no JSON at all has a text, too: its mistakes are told elsewhere.
+    // A value that is not JSON has a text, too: its errors are reported elsewhere.
     this.#text ??= String(printJson(this.data));
     return this.#text;
   }

@@ -6,21 +6,21 @@ import { difference } from '../values/difference.ts';
 
 interface Held {
   readonly id: string;
-  /** Equal for endpoints that are the same in everything. */
+  /** Equal for endpoints that are identical. */
   readonly meaning: string;
   ending: NodeJS.Timeout | null;
 }
 
 /**
- * Streams whose configuration has been replaced. One goes on for as long as the serving configuration has its endpoint
- * unchanged; else it is ended in order after a while.
+ * Streams whose configuration has been replaced. A stream continues as long as the serving configuration has its
+ * endpoint unchanged; otherwise it is ended in an orderly way after a while.
  */
 export class Streams {
   readonly #held = new Map<StreamLease, Held>();
 
-  /** Takes the streams of a replaced configuration and looks at all of them again. @param drainMs how long changed ones go on. */
+  /** Adds the streams of a replaced configuration and checks all of them again. @param drainMs how long streams of changed endpoints continue. */
   follow(replaced: readonly Route[], serving: readonly Route[], drainMs: number): void {
-    // An endpoint that has not changed is the same in both, with its streams.
+    // An unchanged endpoint is the same object in both, with its streams.
     const [gone] = difference(replaced, serving);
     for (const { hold, endpoint } of gone) {
       if (hold.streams === 0 || this.#held.has(hold)) continue;
@@ -37,14 +37,14 @@ export class Streams {
     }
   }
 
-  /** Streams under way. */
+  /** Number of active streams. */
   get size(): number {
     let streams = 0;
     for (const hold of this.#held.keys()) streams += hold.streams;
     return streams;
   }
 
-  /** Streams that go on, by endpoint. @param serving routes that serve, whose streams count too. */
+  /** Streams that continue, by endpoint. @param serving serving routes, whose streams count too. */
   byEndpoint(serving: readonly Route[]): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
     const count = (id: string, { streams }: StreamLease): void => {
@@ -55,12 +55,12 @@ export class Streams {
     return counts;
   }
 
-  /** The gateway closes: connections in other protocols, and answers that last, end in order. */
+  /** Called when the gateway closes: ends upgraded connections and long-lived responses in an orderly way. */
   endLasting(): void {
     for (const hold of this.#held.keys()) hold.endLasting();
   }
 
-  /** Ends none of them any more. */
+  /** Stops ending streams. */
   close(): void {
     for (const held of this.#held.values()) stopEnding(held);
     this.#held.clear();

@@ -3,7 +3,7 @@ import type { Engine } from './engine.ts';
 
 const ID = 'plugin suspensions';
 
-/** From now on all processes know the same suspensions. Resolves when this one knows what the owner does. */
+/** Shares suspensions among all processes from now on. Resolves when this process has those of the owner. */
 export function joinSuspensions({ containment, mirrors }: Pick<Engine, 'containment' | 'mirrors'>): Promise<void> {
   mirrors.open(ID, {
     open: () => containment,

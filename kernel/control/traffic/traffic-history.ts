@@ -6,7 +6,7 @@ import { endpointId } from '../../runtime/endpoint-prints.ts';
 import { systemTimers, type Timers } from '../../runtime/watch/timers.ts';
 
 const SLICE_MS = 60_000;
-/** How far back `before` looks. */
+/** Time span that `before` covers. */
 export const REMEMBERED_MS = 5 * SLICE_MS;
 
 interface Slice {
@@ -16,27 +16,27 @@ interface Slice {
   readonly windows: ReadonlyMap<string, TrafficWindow>;
 }
 
-/** An endpoint that serves, and what it has served. Its `endpointId` outlives a reload. */
+/** A serving endpoint and its traffic. Its `endpointId` survives a reload. */
 export type Served = Pick<Route, 'traffic'> & { readonly endpoint: Pick<EndpointConfig, 'method' | 'endpoint'> };
 
-/** What every endpoint served in the last minutes, minute by minute: twice as many as `before` looks back. */
+/** Traffic of every endpoint in the last minutes, minute by minute: twice the span that `before` covers. */
 export class TrafficHistory {
   readonly #endpoints: () => Iterable<Served>;
   readonly #timers: Timers;
   #slices: Slice[] = [];
-  /** What of each traffic is in the slices already. A configuration may bring new traffic under an old key. */
+  /** The part of each traffic that is already in the slices. A configuration may bring new traffic under an old key. */
   readonly #counted = new WeakMap<EndpointTraffic, TrafficWindow>();
   #cancel: (() => void) | null = null;
   #runningSince: number;
 
-  /** @param endpoints what serves at the moment it is called. */
+  /** @param endpoints returns the endpoints that serve when it is called. */
   constructor(endpoints: () => Iterable<Served>, timers: Timers = systemTimers) {
     this.#endpoints = endpoints;
     this.#timers = timers;
     this.#runningSince = timers.now();
   }
 
-  /** Ends a slice every minute from now on. Starting twice is starting once. */
+  /** Ends a slice every minute from now on. Idempotent. */
   start(): void {
     this.#cancel ??= this.#timers.after(SLICE_MS, () => {
       this.#cancel = null;
@@ -50,21 +50,21 @@ export class TrafficHistory {
     this.#cancel = null;
   }
 
-  /** Ends the running slice, so that `before` knows of it. */
+  /** Ends the current slice, so that `before` includes it. */
   rotate(): void {
     this.#end([]);
   }
 
   /**
-   * As `rotate`, at a moment that `since` will be asked about. The moments before it are not any more: slices between them
-   * become one, so that however many moments there are, there are few slices.
+   * Same as `rotate`, at a time that `since` will be queried for. Earlier marks are dropped: slices between them are
+   * merged, so that there are few slices regardless of the number of marks.
    */
   mark(): void {
     const last = this.#slices.at(-1);
     this.#end(last && last.beganAt > this.#timers.now() - SLICE_MS ? this.#slices.splice(-1) : []);
   }
 
-  /** @param earlier slices that become one with the running one. */
+  /** @param earlier slices that are merged with the current one. */
   #end(earlier: readonly Slice[]): void {
     const windows = new Map<string, TrafficWindow>();
     for (const served of this.#endpoints()) {
@@ -85,13 +85,13 @@ export class TrafficHistory {
     if (windows.size > 0) this.#slices.push({ beganAt, endedAt, windows });
   }
 
-  /** Slices remembered. */
+  /** Number of slices kept. */
   get size(): number {
     return this.#slices.length;
   }
 
   /**
-   * What an endpoint served in the five minutes before a moment: the slices that had ended by then.
+   * Traffic of an endpoint in the five minutes before a time: the slices that had ended by then.
    * @param nowMs on the clock of the timers.
    */
   before(key: string, nowMs: number): TrafficWindow {
@@ -100,8 +100,8 @@ export class TrafficHistory {
   }
 
   /**
-   * What an endpoint has served since the last mark, not longer ago than `before` looks back.
-   * @param traffic its present one. @param fromMs on the clock of the timers.
+   * Traffic of an endpoint since the last mark, limited to the span that `before` covers.
+   * @param traffic its current traffic. @param fromMs on the clock of the timers.
    */
   since(key: string, traffic: EndpointTraffic, fromMs: number): TrafficWindow {
     const slices = this.#slices.filter(({ endedAt }) => endedAt > fromMs);
