@@ -1,10 +1,10 @@
 import { type AwilixContainer, asFunction, asValue, createContainer, InjectionMode } from 'awilix/browser';
 import type { Catalogue, Plugin, Services } from '#contract';
 
-/** The process's container: services by name, plugins as `plugin:<namespace>`, each made at its first use. */
+/** The process's container: services by name, plugins as `plugin:<namespace>`, each created on first use. */
 export type Container = AwilixContainer<Services & Record<`plugin:${string}`, Promise<Plugin>>>;
 
-/** Registers the kernel's own services and every plugin of the catalogue. Makes and loads none of them. */
+/** Registers the kernel's own services and every plugin of the catalog, without creating or loading any. */
 export function createProcessContainer(catalogue: Catalogue, services: Services): Container {
   const container: Container = createContainer({ injectionMode: InjectionMode.PROXY, strict: true });
   for (const name of Object.keys(services) as (keyof Services)[]) {
@@ -16,22 +16,22 @@ export function createProcessContainer(catalogue: Catalogue, services: Services)
   return container;
 }
 
-/** What is offered at one place of a configuration, by port: all of it, and all that is offered around it. */
+/** Offers at one place of a configuration, by port: its own, and those of the places around it. */
 export type PlaceScope = AwilixContainer<Record<string, readonly unknown[]>>;
 
-/** A scope within a container, or within the place around it: what it has not itself is asked for there. */
+/** Opens a scope within a container, or within the surrounding place, which resolves everything it lacks. */
 export function openScope(around: AwilixContainer): PlaceScope {
   return around.createScope<Record<string, readonly unknown[]>>();
 }
 
 const keyOf = (port: string): string => `port:${port}`;
 
-/** Everything that was offered at a port, at a place and around it, outermost first. */
+/** Returns all offers at a port, at a place and around it, outermost first. */
 export function offeredAt(place: AwilixContainer, port: string): readonly unknown[] {
   return place.resolve<readonly unknown[] | undefined>(keyOf(port), { allowUnregistered: true }) ?? [];
 }
 
-/** Offers one thing more at a place. */
+/** Adds an offer at a place. */
 export function offerAt(place: PlaceScope, port: string, value: unknown): void {
   place.register(keyOf(port), asValue([...offeredAt(place, port), value]));
 }

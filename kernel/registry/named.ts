@@ -6,8 +6,8 @@ import type { Registry } from './registry.ts';
 const { properties: fields } = backendSchema;
 
 /**
- * Loads every plugin that a document names, of any version, and however deep: its components, encodings and discoveries,
- * those of what its components hold, and those that are always there.
+ * Loads every plugin that a document names, of any version and at any depth: its components, encodings and discoveries,
+ * those nested in components, and those that are always present.
  */
 export async function loadNamed(document: unknown, registry: Registry): Promise<void> {
   const { defaultProtocol, always = [] } = registry.catalogue;
@@ -30,8 +30,8 @@ const families: Readonly<Record<string, string>> = {
 };
 
 /**
- * More is found than the names: a word that is data loads a plugin for nothing, or is no name at all. What is nested too
- * deeply is refused later.
+ * Also collects strings that are not names: one that is data loads a plugin needlessly, or matches nothing. Excessive
+ * nesting is rejected later.
  */
 function addNames(value: unknown, names: Set<Namespace>, depth = 0): void {
   if (depth > MAX_DEPTH) return;

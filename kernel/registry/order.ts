@@ -1,6 +1,6 @@
 import type { Namespace, Order, Phase, Plugin } from '#contract';
 
-/** What stands in a phase. */
+/** An item in a phase. */
 interface Standing {
   readonly plugin: Plugin;
   /** The service attaches it to each of its endpoints or backends. */
@@ -8,9 +8,9 @@ interface Standing {
 }
 
 /**
- * Sorts what stands in one phase, outermost first: by the order table; a plugin the table does not name stands beside
- * the one its `outside` or `inside` names, be that in the table or not, else innermost. What the service attaches may have a
- * place of its own, as `service: NAME`.
+ * Sorts the items of one phase, outermost first, by the order table. A plugin that the table does not name is placed
+ * next to the one named by its `outside` or `inside`, in the table or not, or else innermost. Items that the service
+ * attaches may have a place of their own, as `service: NAME`.
  */
 export function sortByOrder<T extends Standing>(items: readonly T[], order: Order, phase: Phase): T[] {
   if (items.length < 2) return items.slice();
@@ -25,13 +25,13 @@ export function sortByOrder<T extends Standing>(items: readonly T[], order: Orde
     .map(({ item }) => item);
 }
 
-/** Where a plugin stands, and how many neighbours away from the table. */
+/** Position of a plugin, and its distance from the table in neighbors. */
 interface Place {
   readonly rank: number;
   readonly away: number;
 }
 
-/** @param asking those on whose place this one's depends: who depends on itself stands innermost. */
+/** @param asking plugins whose position depends on this one; a circular dependency is placed innermost. */
 function standingOf(
   plugin: Plugin,
   listed: readonly Namespace[],

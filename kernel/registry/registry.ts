@@ -18,21 +18,21 @@ import { servedPlugins } from './loading/served-plugins.ts';
 /** A plugin that came from a file. */
 export type FilePlugin = Plugin & { readonly source: PluginSource };
 
-/** Namespace to plugin, loaded when first asked for and kept for the life of the process. */
+/** Maps namespaces to plugins, which are loaded on first use and kept for the life of the process. */
 export class Registry implements KnownPlugins {
   readonly catalogue: Catalogue;
   /** Loads plugins from files, for all registries of the process. */
   readonly loader: LoadPlugins;
-  /** False where it lacks a plugin that could not be loaded. */
+  /** False if a plugin is missing because it could not be loaded. */
   isWhole = true;
   readonly #container: Container;
   readonly #loaded = new Map<Namespace, Plugin>();
-  /** Those asked for, by their names. */
+  /** Encodings used so far, by name. */
   readonly #encodings = new Map<string, Encoding>();
-  /** Those that it has beside those of the one that it goes on from. */
+  /** Plugins in addition to those of the registry it is derived from. */
   #given: readonly Plugin[] = [];
 
-  /** @param loader of the registry that this one goes on from. */
+  /** @param loader of the registry that this one is derived from. */
   constructor(catalogue: Catalogue, services: Services, loader: LoadPlugins = new PluginLoader(catalogue.adapt)) {
     this.catalogue = catalogue;
     this.loader = loader;
@@ -40,8 +40,8 @@ export class Registry implements KnownPlugins {
   }
 
   /**
-   * This one, with plugins beside those that it has; it lives as long as the configurations that use it.
-   * @param isWhole false where some could not be loaded.
+   * Derives a registry with additional plugins; it lives as long as the configurations that use it.
+   * @param isWhole false if some could not be loaded.
    */
   with(plugins: readonly Plugin[], isWhole: boolean): Registry {
     if (plugins.length === 0 && isWhole) return this;
@@ -53,9 +53,9 @@ export class Registry implements KnownPlugins {
   }
 
   /**
-   * This one, for looking at configurations without evaluating any file: plugins from files are those of a registry that
-   * serves.
-   * @param settings the root field `plugin` that brought them.
+   * Derives a registry for inspecting configurations without evaluating any file: plugins from files are those of a
+   * serving registry.
+   * @param settings the root field `plugin` that loaded them.
    */
   closed(serving: Registry, settings: unknown): Registry {
     const closed = new Registry(this.catalogue, this.services, servedPlugins({ settings, plugins: serving.#given }));
@@ -64,9 +64,9 @@ export class Registry implements KnownPlugins {
   }
 
   /**
-   * Stands in for another one that goes on from the same one with the same plugins, each of the same content, and knows
-   * from then on what that knows.
-   * @returns false for one that has others.
+   * Replaces another registry derived from the same one, with the same plugins of the same content, and takes over what
+   * that has loaded.
+   * @returns false if the plugins differ.
    */
   standsInFor(other: Registry): boolean {
     if (this === other) return true;
@@ -74,7 +74,7 @@ export class Registry implements KnownPlugins {
     if (!this.isWhole || !other.isWhole || this.#given.length !== other.#given.length) return false;
     if (!this.#given.every(isOwn)) return false;
     const missing = [...other.#loaded].filter(([name, plugin]) => this.#loaded.get(name) !== plugin);
-    // Which of them are loaded can be seen of plugins from files.
+    // For plugins from files, it is observable which of them are loaded.
     if (missing.some(([name, { source }]) => source !== undefined || this.#loaded.has(name))) return false;
     for (const [name, plugin] of missing) this.#loaded.set(name, plugin);
     return true;
@@ -87,7 +87,7 @@ export class Registry implements KnownPlugins {
     return Object.keys(plugins).filter(isNamed);
   }
 
-  /** Whether it has plugins from files, loaded or not. */
+  /** True if it has plugins from files, loaded or not. */
   get hasFilePlugins(): boolean {
     return this.#given.length > 0;
   }
@@ -110,17 +110,17 @@ export class Registry implements KnownPlugins {
     return this.catalogue.compatibility ?? nothingKnown.compatibility;
   }
 
-  /** What plugins are handed by `site.use`. */
+  /** Services passed to plugins by `site.use`. */
   get services(): Services {
     return this.#container.cradle;
   }
 
-  /** What one configuration's components offer one another. */
+  /** Opens a scope for the offers among one configuration's components. */
   openScope(): PlaceScope {
     return openScope(this.#container);
   }
 
-  /** Loads the plugins of these namespaces, those that offer what they take and those they become; unknown ones are passed over. */
+  /** Loads the plugins of these namespaces, those that offer what they take and those they become; unknown ones are skipped. */
   async load(namespaces: Iterable<Namespace>): Promise<void> {
     const missing = [...new Set(namespaces)].filter(
       (name) => Object.hasOwn(this.catalogue.plugins, name) && !this.#loaded.has(name),
@@ -135,12 +135,12 @@ export class Registry implements KnownPlugins {
     );
   }
 
-  /** A loaded plugin; undefined when the catalogue has none of that name. */
+  /** A loaded plugin; undefined if the catalog has none with that name. */
   plugin(namespace: Namespace): Plugin | undefined {
     return this.#loaded.get(namespace);
   }
 
-  /** Where a loaded plugin stands at a level. */
+  /** Place of a loaded plugin at a level. */
   place<L extends Level>(namespace: Namespace, level: L): Extract<Place, { at: L }> | undefined {
     const places = this.#loaded.get(namespace)?.places;
     return places?.find((place): place is Extract<Place, { at: L }> => place.at === level);
@@ -153,7 +153,7 @@ export class Registry implements KnownPlugins {
 
   /** The encoding of a loaded `encoding/<name>` plugin. */
   encoding(name: string): Encoding | undefined {
-    // Asked for each backend, several times.
+    // Called several times for each backend.
     const known = this.#encodings.get(name);
     if (known) return known;
     const encoding = this.#loaded.get(`encoding/${name}`)?.encodings?.find((each) => each.name === name);
@@ -166,13 +166,13 @@ export class Registry implements KnownPlugins {
     return this.#loaded.get(`discovery/${name}`)?.discoveries?.find((discovery) => discovery.name === name);
   }
 
-  /** Disposes of what the process holds. */
+  /** Disposes of the process's resources. */
   async close(): Promise<void> {
     await this.#container.dispose();
   }
 }
 
-/** A catalogue with more plugins; those that attach to every service do so. */
+/** Creates a catalog with additional plugins; those that attach to every service do so. */
 export function withPlugins(catalogue: Catalogue, plugins: readonly Plugin[]): Catalogue {
   const added = plugins.map((plugin) => [plugin.name, async () => ({ plugin })] as const);
   const always = plugins.filter((plugin) => plugin.always).map(({ name }) => name);
@@ -185,7 +185,7 @@ export function withPlugins(catalogue: Catalogue, plugins: readonly Plugin[]): C
   };
 }
 
-/** In whose name a plugin keeps values: those of a plugin from a file belong to its content, or to the form it says they have. */
+/** Owner of a plugin's kept values: for a plugin from a file, its content, or the form that it declares for them. */
 export function ownerOf({ name, source, keeps }: Plugin): string {
   if (!source) return name;
   return keeps === undefined ? `${name}@${source.hash}` : `${name} keeps ${keeps}`;

@@ -2,7 +2,7 @@ import { canBeSecret, type IsSecret, isMarked, isSecret, parsePointer, presentNa
 import type { Registry } from './registry.ts';
 
 /**
- * What is not to be shown of a configuration: what its name or text tells, and the fields that a component's schema marks
+ * Selects the secrets of a configuration: values recognized by name or text, and fields that a component's schema marks
  * as secret. Knows the schemas of loaded plugins.
  */
 export function secretsKnownTo(registry: Registry): IsSecret {

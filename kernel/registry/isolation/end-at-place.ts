@@ -3,7 +3,7 @@ import { enterDebugger, leaveDebugger } from '../../containment/debugger-lock.ts
 import type { SourcePlace } from '../../containment/source-columns.ts';
 import { pathOf } from '../../containment/source-place.ts';
 
-/** Longest time to find it, in milliseconds: the code must stop for it, which it does at once if it runs. */
+/** Time limit for locating the code, in milliseconds: the code must pause for it, which it does at once if it runs. */
 const LOCATE_MS = 3000;
 
 interface Frame {
@@ -11,7 +11,7 @@ interface Frame {
 }
 
 /**
- * Ends a thread whose code does not come back.
+ * Ends a thread whose code does not return.
  * @param name of the thread.
  * @param end called with the place where the thread is in what runs there; null where that is in none of the files.
  */
@@ -38,7 +38,7 @@ export async function endAtPlace(
         send(2, 'Debugger.pause');
       });
       session.on('NodeWorker.receivedMessageFromWorker', ({ params: { message } }) => {
-        // It names every script that there is; those of others are not looked at.
+        // The debugger lists every script; those of others are ignored.
         if (message.startsWith('{"method":"Debugger.scriptParsed"')) {
           if (!files.some((file) => message.includes(file))) return;
           const { params } = JSON.parse(message) as {
@@ -50,7 +50,7 @@ export async function endAtPlace(
         }
         if (!message.startsWith('{"method":"Debugger.paused"')) return;
         const { params } = JSON.parse(message) as { readonly params: { readonly callFrames: readonly Frame[] } };
-        // One that stands still could not be ended.
+        // A paused thread could not be ended.
         resume();
         resolve(placeOf(params.callFrames, scripts));
       });
@@ -58,11 +58,11 @@ export async function endAtPlace(
     session.post('NodeWorker.enable', { waitForDebuggerOnStart: false });
     await end(await place);
   } catch {
-    // Somebody else has the debugger.
+    // The debugger is in use elsewhere.
     await end(null);
   } finally {
     clearTimeout(timer);
-    // Not before the thread is gone: it may stand still late, and would not be let go.
+    // Only after the thread is gone: it may pause late, and would not be resumed.
     session.disconnect();
     leaveDebugger();
   }

@@ -1,19 +1,19 @@
-/** Messages of a second from which on a thread is ended. */
+/** Number of messages per second at which a thread is ended. */
 export const FLOOD = 20_000;
-/** Messages that one answered request accounts for: its answer, and what was asked and said for it. */
+/** Messages allowed per answered request: its response, and the exchanges for it. */
 const PER_ANSWER = 10;
 
-/** The messages of a thread, by the second. However many requests a thread answers, their own messages are no flood. */
+/** Counts the messages of a thread, per second. Messages that belong to answered requests never count as a flood. */
 export class MessageRate {
   #count = 0;
   #since: number;
 
-  /** @param now of a monotonic clock, in milliseconds. */
+  /** @param now monotonic clock, in milliseconds. */
   constructor(now: number) {
     this.#since = now;
   }
 
-  /** @param isAnswer the message answers a question of the gateway. @returns false for a flood. */
+  /** @param isAnswer the message responds to a request of the gateway. @returns false for a flood. */
   add(now: number, isAnswer: boolean): boolean {
     if (now - this.#since >= 1000) {
       this.#since = now;

@@ -2,16 +2,16 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Line } from '#contract';
 import { receiveError, sendError } from './sent-error.ts';
 
-/** What a message is, its first element. */
+/** Type of a message, its first element. */
 const ASK = 0;
 const SAY = 1;
 const ANSWER = 2;
 const FAILURE = 3;
 
-/** Questions that one side may owe an answer. */
+/** Maximum number of unanswered requests per side. */
 const MOST_PENDING = 10_000;
 
-/** Answers what the other side asks of a place. */
+/** Handles requests of the other side for a place. */
 export type ReceiveAt = (place: number, operation: string, value: unknown) => unknown;
 
 interface Pending {
@@ -19,9 +19,9 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** One end of a line between two threads. Whatever comes in, it never throws: the other end may be anybody's. */
+/** One end of a line between two threads. It never throws on any input: the other end is not trusted. */
 export class PortLine {
-  /** Questions of the other side that are being answered. */
+  /** Number of requests of the other side in progress. */
   serving = 0;
   /** Called when `serving` has become 0, or more than that. */
   onServing: () => void = () => {};
@@ -32,12 +32,12 @@ export class PortLine {
   #closed: Error | null = null;
 
   constructor(port: MessagePort, receive: ReceiveAt) {
-    // Kept: who shares the thread may change what all ports have.
+    // Kept, because other code in the thread may change the prototype of all ports.
     this.#post = port.postMessage.bind(port);
     this.#receive = receive;
   }
 
-  /** Questions that the other side has not answered. */
+  /** Number of requests that the other side has not answered. */
   get pending(): number {
     return this.#pending.size;
   }
@@ -61,7 +61,7 @@ export class PortLine {
     });
   }
 
-  /** Nobody hears of what cannot be sent. */
+  /** Messages that cannot be sent are dropped silently. */
   #send(message: unknown): void {
     if (this.#closed) return;
     try {
@@ -69,7 +69,7 @@ export class PortLine {
     } catch {}
   }
 
-  /** A message of the other side. */
+  /** Handles a message of the other side. */
   readonly accept = (message: unknown): void => {
     if (!Array.isArray(message)) return;
     const [kind, id, place, operation, value] = message as readonly unknown[];
@@ -111,7 +111,7 @@ export class PortLine {
     }
   }
 
-  /** Nothing more comes: what is owed fails. */
+  /** Closes the line: pending requests fail. */
   close(reason: Error): void {
     this.#closed ??= reason;
     for (const { reject } of this.#pending.values()) reject(reason);

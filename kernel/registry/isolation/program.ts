@@ -8,15 +8,15 @@ import { sendError } from './sent-error.ts';
 import { filesOver } from './served-files.ts';
 import { CLOSE, LEAVE, OPEN, STRAY, type ThreadLoaded, type ThreadStart } from './thread-start.ts';
 
-/** Time between two beats, in milliseconds. */
+/** Interval between two beats, in milliseconds. */
 const BEAT_MS = 25;
 
-// The port comes as a message, so that the module cannot get it from anywhere.
+// The port arrives as a message, so that the module cannot get it from anywhere.
 parentPort!.once('message', (start: ThreadStart) => void run(start));
 
 async function run({ port, files, lock, beat, entry, guest: program, loadMs, serves }: ThreadStart): Promise<void> {
   const post = port.postMessage.bind(port);
-  // It is ended by whoever has started it: what it says last must be heard.
+  // The thread is ended by its starter, so that its last messages are received.
   port.on('message', () => {});
   const graph = new ModuleGraph(entry, filesOver(files, lock));
   try {
@@ -30,7 +30,7 @@ async function run({ port, files, lock, beat, entry, guest: program, loadMs, ser
   }
 }
 
-/** What is wrong with the source has its place there. */
+/** Errors in the source have their location there. */
 function sentFailure(error: unknown, entry: string, files: readonly string[]): object {
   const sent = sendError(error);
   if (sent.kind === 'config' && !(error instanceof PositionedError)) return sent;

@@ -12,29 +12,29 @@ import { stackOf } from '../../containment/source-place.ts';
 import { DeadlineError } from '../../contract/internal.ts';
 import { isObject } from '../../values/data.ts';
 
-/** An error on its way between threads. */
+/** An error as sent between threads. */
 export interface SentError {
   readonly kind: string;
   readonly name: string;
   readonly message: string;
   readonly stack: string;
   readonly code?: string | undefined;
-  /** Of a call. */
+  /** Only for an error of a call. */
   readonly view?: ClientView;
   readonly upstreamStatus?: number | undefined;
-  /** Of a configuration. */
+  /** Only for a configuration error. */
   readonly pointer?: string;
   readonly hint?: string | undefined;
   readonly fix?: Fix | undefined;
   readonly cause?: SentError | undefined;
 }
 
-/** Longest texts, in characters, and causes of causes. */
+/** Maximum length of texts, in characters, and maximum depth of causes. */
 const LONGEST_MESSAGE = 4096;
 const LONGEST_STACK = 16 * 1024;
 const DEEPEST = 4;
 
-/** The error as plain data. Never throws, whatever was thrown. */
+/** Converts an error to plain data. Never throws, for any thrown value. */
 export function sendError(error: unknown, depth = 0): SentError {
   try {
     if (!(error instanceof Error)) return plain('Error', `thrown: ${String(error)}`, '');
@@ -79,7 +79,7 @@ const makers: Readonly<Record<string, (sent: Received) => Error>> = {
   cancelled: ({ message }) => new CancelledError(message),
 };
 
-/** The error again. What is not of the form that `sendError` gives is an error, too. */
+/** Restores an error. Data of another form than that of `sendError` becomes an error, too. */
 export function receiveError(sent: unknown): Error {
   const read = readSent(sent, 0);
   if (Object.hasOwn(makers, read.kind)) return makers[read.kind]!(read);
@@ -91,7 +91,7 @@ export function receiveError(sent: unknown): Error {
   return notePlaced(error);
 }
 
-/** What was received, each field of its type. */
+/** Received data, with each field of its type. */
 interface Received {
   readonly kind: string;
   readonly name: string;

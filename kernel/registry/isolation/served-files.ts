@@ -11,7 +11,7 @@ interface Response {
   readonly error?: { readonly message: string; readonly code: string | undefined };
 }
 
-/** The side that waits. @param lock of four bytes. */
+/** The waiting side. @param lock four bytes. */
 export function filesOver(port: MessagePort, lock: Int32Array): FileReader {
   const post = port.postMessage.bind(port);
   return {
@@ -46,7 +46,7 @@ export function serveFiles(port: MessagePort, lock: Int32Array, files: Pick<File
   });
 }
 
-/** Files of which everything that was read can be read again as it was, and nothing else once they are sealed. */
+/** Files whose earlier reads can be repeated with the same result; once sealed, nothing else can be read. */
 export interface RememberedFiles extends Pick<FileReader, 'read'> {
   seal(): void;
 }

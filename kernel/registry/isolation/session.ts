@@ -13,54 +13,54 @@ import { receiveError } from './sent-error.ts';
 import { serveFiles } from './served-files.ts';
 import { CLOSE, type ThreadLoaded, type ThreadStart } from './thread-start.ts';
 
-/** What a thread is for. */
+/** Options of a thread. */
 export interface ThreadOptions {
   readonly entry: string;
   /** The program that exports `guest`. */
   readonly guest: URL;
-  /** Reads the files that the module is made of. */
+  /** Reads the module's files. */
   readonly files: Pick<FileReader, 'read'>;
-  /** Longest time for the module to be evaluated, in milliseconds. */
+  /** Time limit for the evaluation of the module, in milliseconds. */
   readonly loadMs: number;
 }
 
-/** What whoever starts a thread that serves hears of it. */
+/** Events for the starter of a serving thread. */
 export interface ThreadListener {
   readonly receive: ReceiveAt;
-  /** A line that the module has written to standard output, or to standard error. */
+  /** A line that the module has written to standard output or standard error. */
   output(line: string): void;
 }
 
-/** What a thread may take. Bytes outside of the heap, as those of buffers, are not counted. */
+/** Resource limits of a thread. Bytes outside the heap, such as those of buffers, are not counted. */
 const limits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32, codeRangeSizeMb: 32, stackSizeMb: 4 };
 
-/** For the thread itself to start, beside its module, in milliseconds. */
+/** Time for the thread itself to start, in addition to its module, in milliseconds. */
 const BOOT_MS = 10_000;
-/** Longest time for what a module releases at its end, in milliseconds. */
+/** Time limit for the module to release its resources at the end, in milliseconds. */
 const CLOSE_MS = 5_000;
-/** Between two looks whether the thread's loop turns, in milliseconds; a look that comes late says nothing. */
+/** Interval of the checks of the thread's event loop, in milliseconds; a check that comes late proves nothing. */
 const LOOK_MS = 50;
-/** A thread that owes an answer and whose loop has not turned for so long is ended, in milliseconds. */
+/** Time after which a thread that owes a response and whose event loop is blocked is ended, in milliseconds. */
 export const HELD_MS = 1000;
 
 let count = 0;
 
-/** The thread is gone, or has not come. */
+/** The thread has ended or could not be started. */
 export class ThreadEnded extends Error {
   constructor(reason: string, place: string | null = null) {
     super(reason);
     this.name = new.target.name;
-    // Whoever reports it names the line.
+    // The code that reports the error names the line.
     this.stack = place === null ? '' : `${this.name}: ${reason}\n    at ${place}`;
     notePlaced(this);
   }
 }
 
-/** One life of a plugin's thread, from its start to its end. */
+/** One session of a plugin's thread, from its start to its end. */
 export class ThreadSession {
-  /** What the module says of itself. @throws ConfigError for a module that is wrong; ThreadEnded. */
+  /** The manifest of the module. @throws ConfigError for an invalid module; ThreadEnded. */
   readonly loaded: Promise<ThreadLoaded>;
-  /** Why the thread has ended. Never fails. */
+  /** Reason for the end of the thread. Never rejects. */
   readonly ended: Promise<Error>;
   readonly line: PortLine;
   readonly startedAt = performance.now();
@@ -74,7 +74,7 @@ export class ThreadSession {
   #watch: NodeJS.Timeout | null = null;
   readonly #rate = new MessageRate(this.startedAt);
 
-  /** @param listener null where only the manifest is wanted. */
+  /** @param listener null if only the manifest is needed. */
   constructor({ entry, guest, files, loadMs }: ThreadOptions, listener: ThreadListener | null) {
     this.#listener = listener;
     this.#sources = files;
@@ -105,7 +105,7 @@ export class ThreadSession {
     this.loaded = this.#load(port, loadMs).finally(() => {
       filesPort.close();
       port.on('message', this.#accept);
-      // From now on it keeps no process alive.
+      // It keeps no process alive from now on.
       port.unref();
       this.#worker.unref();
     });
@@ -122,7 +122,7 @@ export class ThreadSession {
     this.#worker.postMessage({ ...start, port: otherPort, files: otherFiles }, [otherPort, otherFiles]);
   }
 
-  /** Somebody asks: the thread is watched until it owes nothing. */
+  /** Called for each request: watches the thread until it owes no response. */
   watch(): void {
     if (this.#watch || this.#reason) return;
     let seen = Atomics.load(this.#beat, 0);
@@ -134,7 +134,7 @@ export class ThreadSession {
       lookedAt = now;
       const beat = Atomics.load(this.#beat, 0);
       if (this.line.pending === 0) return this.#stopWatch();
-      // This loop has been held itself: it does not know.
+      // This event loop was blocked itself, so the check proves nothing.
       if (passed > 3 * LOOK_MS) return;
       heldMs = beat === seen ? heldMs + passed : 0;
       seen = beat;
@@ -163,13 +163,13 @@ export class ThreadSession {
     return textOf(placeInSource(place, source));
   }
 
-  /** Ends the thread at once. @param reason what is owed fails with. */
+  /** Ends the thread at once. @param reason error for pending requests. */
   async end(reason: Error = new ThreadEnded('its thread was ended')): Promise<void> {
     this.#setReason(reason);
     await this.#worker.terminate();
   }
 
-  /** Ends the thread, once the module has released what it has. */
+  /** Ends the thread once the module has released its resources. */
   async close(): Promise<void> {
     const released = this.line.at(0).ask(CLOSE, null);
     this.watch();
@@ -218,7 +218,7 @@ export class ThreadSession {
     });
   }
 
-  /** What nobody listens to is read nevertheless: it would be kept. */
+  /** Streams without a listener must be read, too; otherwise their data would be buffered. */
   #follow(stream: Readable): void {
     let rest = '';
     stream.setEncoding('utf8');
@@ -238,7 +238,7 @@ function reasonOf(error: unknown): Error {
   return new ThreadEnded(`its thread failed: ${message}`);
 }
 
-/** As the loader has it of a module that it imports itself. */
+/** Matches the loader's error for a module that it imports itself. */
 function loadFailure(failed: unknown): Error {
   const error = receiveError(failed);
   const { source } = (isObject(failed) ? failed : {}) as {

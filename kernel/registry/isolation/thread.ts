@@ -3,21 +3,21 @@ import { receiveError } from './sent-error.ts';
 import { type ThreadOptions, ThreadSession } from './session.ts';
 import { LEAVE, OPEN, STRAY } from './thread-start.ts';
 
-/** Pause before a thread is started again, in milliseconds: doubled with every end that follows soon. */
+/** Delay before a thread is restarted, in milliseconds: doubled with every end that follows soon. */
 const LEAST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 30_000;
-/** A thread that has lived for so long, in milliseconds, is started again as if it was the first time. */
+/** Uptime after which the restart delay is reset, in milliseconds. */
 const SETTLED_MS = 60_000;
-/** Lines of output and failures that nobody waited for which are passed on within a second. */
+/** Maximum number of output lines and unhandled failures that are forwarded per second. */
 const MOST_LINES = 100;
 
 interface Place {
   readonly user: ThreadUser;
-  /** Its user has begun: it begins again where the thread does. */
+  /** Its user has begun: it begins again when the thread restarts. */
   hasBegun: boolean;
 }
 
-/** The thread of one content of a plugin's file. It runs while it has users, and is started again when it ends by itself. */
+/** The thread for one content of a plugin's file. It runs while it has users, and is restarted when it ends by itself. */
 export class IsolatedThread implements IsolatedModule {
   readonly manifest: unknown;
   readonly #options: ThreadOptions;
@@ -86,7 +86,7 @@ export class IsolatedThread implements IsolatedModule {
     const session = new ThreadSession(this.#options, { receive: this.#receive, output: this.#output });
     this.#session = session;
     void session.ended.then((reason) => this.#ended(session, reason));
-    // One that had users before.
+    // Places that had users before.
     const again = [...this.#places].filter(([, { hasBegun }]) => hasBegun);
     if (again.length > 0) void this.#beginAgain(session, again);
     return session;
@@ -96,7 +96,7 @@ export class IsolatedThread implements IsolatedModule {
     try {
       await session.loaded;
     } catch (error) {
-      // One that ends so is started again by its end.
+      // A thread that ends this way is restarted by its end handler.
       await session.end(error as Error);
       return;
     }
@@ -136,7 +136,7 @@ export class IsolatedThread implements IsolatedModule {
     return place.user.receive(operation, value);
   };
 
-  /** Heard as any failure that nobody waited for: reported and counted as the plugin's, where plugins are contained. */
+  /** Treated like any unhandled failure: reported and counted as the plugin's, where plugins are contained. */
   #stray(value: unknown): void {
     if (this.#mayPass) void Promise.reject(receiveError(value));
   }

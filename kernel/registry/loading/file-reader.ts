@@ -1,7 +1,7 @@
 /** Reads the files of one attempt; each is read once. */
 export interface FileReader {
-  /** @throws the error of the file system. */
+  /** @throws the file system's error. */
   read(path: string): Uint8Array;
-  /** The names of a directory's entries. @throws the error of the file system. */
+  /** Returns the names of a directory's entries. @throws the file system's error. */
   list(path: string): readonly string[];
 }

@@ -8,9 +8,9 @@ import type { FileReader } from './file-reader.ts';
 import { importPackage } from './packages.ts';
 import { awaitBounded, runBounded } from './run-bounded.ts';
 
-/** By what name a plugin's source imports the contract: it gets the one of the gateway that runs it. */
+/** Name under which a plugin's source imports the contract: it gets the contract of the gateway that runs it. */
 const OWN_NAME = 'sluice/plugin';
-/** What a plugin's source may be written in. */
+/** Extensions of plugin sources. */
 export const SOURCE_FILE = /\.(?:ts|mts|js|mjs)$/;
 
 type Exports = Record<string, unknown>;
@@ -20,17 +20,16 @@ interface Module {
 }
 
 /**
- * A plugin's own modules: its file, and whatever that imports by relative paths. They are made anew for every content, as
- * functions that nobody but this graph holds, so that an instance that is not used any more leaves memory. (Modules that Node
- * imports stay for the life of the process.) Packages are imported as everywhere, once.
- *
+ * A plugin's own modules: its file, and everything that imports by relative paths. They are created anew for every
+ * content, as functions that only this graph holds, so that an unused instance leaves memory. (Modules imported by
+ * Node.js stay for the life of the process.) Packages are imported as usual, once.
  * `import.meta` has `url`, `filename` and `dirname`. Top-level `await` works in the plugin's own file.
  */
 export class ModuleGraph {
   readonly #entry: string;
   readonly #files: FileReader;
   readonly #modules = new Map<string, Module>();
-  /** The contract as its modules see it; the classes in it are everybody's. */
+  /** The contract as its modules see it; its classes are shared by all. */
   readonly #contract = { ...contract };
   #parse: Parse | undefined;
 
@@ -39,19 +38,19 @@ export class ModuleGraph {
     this.#files = files;
   }
 
-  /** Every file that was imported so far, the plugin's own first. */
+  /** Every file imported so far, the plugin's own first. */
   get files(): readonly string[] {
     return [...this.#modules.keys()];
   }
 
-  /** What nothing but its modules has. */
+  /** Objects that only its modules have. */
   get parts(): readonly object[] {
     return [this.#contract, ...[...this.#modules.values()].map(({ exports }) => exports)];
   }
 
   /**
-   * @param ms longest time without coming back, and longest time to be awaited.
-   * @returns what the plugin's file exports. @throws whatever its source does, or is; when it does not end.
+   * @param ms time limit for synchronous code, and for the awaited part.
+   * @returns the exports of the plugin's file. @throws any error in or of its source; an error on timeout.
    */
   async evaluate(ms: number): Promise<Readonly<Exports>> {
     // Loaded when a configuration first has plugins of its own.
@@ -111,7 +110,7 @@ export class ModuleGraph {
     return module.exports;
   }
 
-  /** TypeScript calls a file by the name that it will have when it is compiled. */
+  /** TypeScript refers to a file by the name that it will have when it is compiled. */
   #locate(path: string): string {
     const source = path.replace(/\.(m?)js$/, '.$1ts');
     return source === path || this.#isThere(path) || !this.#isThere(source) ? path : source;
@@ -130,22 +129,22 @@ export class ModuleGraph {
     try {
       return Buffer.from(this.#files.read(path)).toString('utf8');
     } catch (error) {
-      // Made here, few calls below the import that asked: a stack has ten of them.
+      // Created here, few calls below the import: a stack trace has ten frames.
       throw new Error(`cannot read ${path}: ${(error as Error).message}`, { cause: error });
     }
   }
 }
 
-/** The parser of the transformer, for the places of its tokens. */
+/** The parser of the transformer, for the positions of its tokens. */
 const PARSER = 'sucrase/dist/parser/index.js';
 
-/** @param language whether it is JSX, TypeScript, Flow. */
+/** @param language flags for JSX, TypeScript, Flow. */
 type Parse = (
   code: string,
   ...language: readonly [boolean, boolean, boolean]
 ) => { readonly tokens: readonly { readonly start: number; readonly end: number }[] };
 
-/** Code in which `import.meta` is a variable; what texts and comments say stays as it is. */
+/** Code in which `import.meta` is a variable; strings and comments are unchanged. */
 function withMeta(code: string, parse: Parse): string {
   const { tokens } = parse(code, false, false, false);
   let result = '';

@@ -4,11 +4,11 @@ import { pathToFileURL } from 'node:url';
 import { isObject } from '#contract';
 import type { FileReader } from './file-reader.ts';
 
-/** Conditions under which a package names its files, as of Node's own imports. */
+/** Conditions for the exports of a package, as for Node.js's own imports. */
 const CONDITIONS: ReadonlySet<string> = new Set(['import', 'node', 'module-sync', 'default']);
 
 /**
- * The file of an installed package, found as an import from the working directory would find it.
+ * The file of an installed package, resolved as an import from the working directory would be.
  * @throws Error when it is not installed there, or has no such file.
  */
 export function packageEntry(name: string, files: FileReader): string {
@@ -17,7 +17,7 @@ export function packageEntry(name: string, files: FileReader): string {
   try {
     manifest = findPackageJSON(name, from);
   } catch {
-    // Not installed: said below.
+    // Not installed: reported below.
   }
   if (manifest === undefined) throw new Error(`package "${name}" is not installed in ${process.cwd()}`);
   const { exports, main } = JSON.parse(Buffer.from(files.read(manifest)).toString('utf8')) as Record<string, unknown>;
@@ -29,7 +29,7 @@ export function packageEntry(name: string, files: FileReader): string {
   return join(dirname(manifest), entry);
 }
 
-/** What the first condition that holds names. */
+/** The target of the first condition that applies. */
 function exportOf(target: unknown): unknown {
   if (Array.isArray(target)) return target.map(exportOf).find((entry) => entry !== undefined);
   if (!isObject(target)) return target;
@@ -41,8 +41,8 @@ function exportOf(target: unknown): unknown {
 }
 
 /**
- * What a plugin's file gets of a package: the file that an import would get, of a package that is made of modules too. One that
- * waits at its top level is loaded as `require` would find it.
+ * Imports a package for a plugin's file: the file that an import would get, including packages that consist of modules.
+ * A package with top-level await is loaded as `require` would find it.
  * @param importer the plugin's file. @throws the error of Node.js.
  */
 export function importPackage(name: string, importer: string): unknown {

@@ -1,7 +1,7 @@
 import { ConfigError, isObject, type Plugin } from '#contract';
 import { compileSchema } from '../../config/index.ts';
 
-/** Everything a plugin may say of itself: a member that is none of these would be ignored. */
+/** All members of a plugin; any other member would be ignored. */
 const MEMBERS: Readonly<Record<keyof Plugin, true>> = {
   name: true,
   contract: true,
@@ -37,13 +37,12 @@ const MEMBERS: Readonly<Record<keyof Plugin, true>> = {
   inside: true,
 };
 
-/** As in `acme/header-injector`; `__proto__` and the like would be no name in a table. */
+/** As in `acme/header-injector`; names like `__proto__` cannot be used as table keys. */
 const NAME = /^(?!(?:__proto__|constructor|prototype)$)[A-Za-z0-9][\w.-]*(?:\/[A-Za-z0-9][\w.-]*)*$/;
 
 /**
- * What is wrong with what a file exports as a plugin, in words; null for nothing.
- *
- * The contract is refused when it is another one than this gateway has: what such a plugin means by its members is not known.
+ * Explains why an export is not a valid plugin; null if it is.
+ * A contract version other than this gateway's is rejected: the meaning of such a plugin's members is unknown.
  */
 export function wrongWith(exported: unknown): string | null {
   if (typeof exported !== 'object' || exported === null)

@@ -14,21 +14,21 @@ import { wrongWith } from './plugin-check.ts';
 import { sourceError } from './source-error.ts';
 import { isUnchanged, StuckFiles } from './stuck-files.ts';
 
-/** The root field `plugin`, as far as it was written soundly. */
+/** The valid part of the root field `plugin`. */
 interface PluginSettings {
   readonly folder?: string;
   readonly pattern?: string;
   readonly packages?: readonly string[];
 }
 
-/** Where a plugin's file is named: in the configuration, or on the command line. */
+/** A reference to a plugin's file, in the configuration or on the command line. */
 interface Entry {
   readonly file: string;
-  /** Of what names it; empty for the command line. */
+  /** Pointer to the reference; empty for the command line. */
   readonly pointer: string;
 }
 
-/** What the files of a configuration brought. */
+/** Plugins loaded from the files of a configuration. */
 export interface LoadedPlugins {
   readonly plugins: readonly Plugin[];
   readonly errors: readonly ConfigError[];
@@ -38,43 +38,44 @@ export interface LoadedPlugins {
 /** Loads the plugins that a configuration names by folder or package. */
 export type LoadPlugins = Pick<PluginLoader, 'load'>;
 
-/** What one file exports, and of which content. */
+/** The exports of one file, and the content they belong to. */
 interface Instance {
   readonly plugins: readonly Plugin[];
-  /** Paths of all its files, each with the SHA-256 it had. */
+  /** Paths of all its files, each with its SHA-256. */
   readonly hashes: ReadonlyMap<string, string>;
 }
 
-/** Longest time for a plugin's file to be evaluated, in milliseconds. */
+/** Time limit for the evaluation of a plugin's file, in milliseconds. */
 const LOAD_MS = 10_000;
-/** Instances that are remembered: those of the newest content of as many files. */
+/** Maximum number of cached instances: one per file, of the newest content. */
 const REMEMBERED = 500;
 
 /**
- * Plugins of files. A file is evaluated once for a content: as long as it and all it imports by relative paths stay the same,
- * so does the instance. Nothing but the configurations that use it holds an instance of an older content.
- *
- * Codes: PLUGIN_FOLDER, PLUGIN_PACKAGE, PLUGIN_LOAD, PLUGIN_INVALID, PLUGIN_DUPLICATE, PLUGIN_NAME; PLUGIN_NONE as a warning.
+ * Loads plugins from files. A file is evaluated once per content: as long as it and everything it imports by relative
+ * paths stay the same, so does the instance. An instance of older content is held only by the configurations that use
+ * it.
+ * Codes: PLUGIN_FOLDER, PLUGIN_PACKAGE, PLUGIN_LOAD, PLUGIN_INVALID, PLUGIN_DUPLICATE, PLUGIN_NAME; PLUGIN_NONE as a
+ * warning.
  */
 export class PluginLoader {
   readonly #adapt: Catalogue['adapt'];
   readonly #loadMs: number;
   readonly #instances = new LRUCache<string, Instance>({ max: REMEMBERED });
   readonly #stuck = new StuckFiles(REMEMBERED);
-  /** Requests may be waiting for this event loop: the first configuration has been loaded. */
+  /** True once the first configuration has been loaded: requests may be waiting for this event loop. */
   #mayServe = false;
 
-  /** @param adapt as of `Catalogue`. @param loadMs longest time for one file to be evaluated. */
+  /** @param adapt see `Catalogue`. @param loadMs time limit for the evaluation of one file. */
   constructor(adapt: Catalogue['adapt'] = undefined, loadMs = LOAD_MS) {
     this.#adapt = adapt;
     this.#loadMs = loadMs;
   }
 
   /**
-   * @param settings what the document has as `plugin`; it is not validated yet.
-   * @param folder one that the command line names.
-   * @param files reads the files, and notes what is to be watched.
-   * @param isTaken tells whether the release has a plugin of that name.
+   * @param settings the document's `plugin`, not validated yet.
+   * @param folder a folder named on the command line.
+   * @param files reads the files, and records those to watch.
+   * @param isTaken returns true for the name of a built-in plugin.
    */
   async load(
     settings: unknown,
@@ -100,7 +101,7 @@ export class PluginLoader {
         else plugins.set(plugin.name, plugin);
       }
     }
-    // A file beside them that they import is theirs.
+    // A file in the same folder that they import belongs to them.
     for (const { file, pointer } of empty) {
       if (!imported.has(file)) warnings.push(new ConfigError('PLUGIN_NONE', pointer, `${file} exports no plugin`));
     }
@@ -168,10 +169,10 @@ export class PluginLoader {
   }
 
   /**
-   * The plugin of a module that is to be isolated: a thread evaluates the module to read its manifest, and ends; the module is
-   * never imported here. Undefined for any other module.
-   *
-   * While requests may be waiting, a thread evaluates every changed module first: one that does not return holds up no request.
+   * The plugin of a module that requests isolation: a thread evaluates the module to read its manifest, and ends; the
+   * module is never imported here. Undefined for any other module.
+   * While requests may be waiting, a thread evaluates every changed module first, so that one that does not return
+   * holds up no request.
    */
   async #isolated(file: string, pointer: string, files: FileReader): Promise<Instance | undefined> {
     if (!this.#mayServe && !MAY_BE_ISOLATED.test(textOf(file, files))) return undefined;
@@ -198,7 +199,7 @@ export class PluginLoader {
     }
   }
 
-  /** The plugin of a module that was written for another gateway. @throws ConfigError as of `AdaptModule`. */
+  /** The plugin of a module that was written for another gateway. @throws ConfigError see `AdaptModule`. */
   async #adapted(
     exports: Readonly<Record<string, unknown>>,
     file: string,
@@ -214,10 +215,10 @@ export class PluginLoader {
   }
 }
 
-/** A module that is to be isolated says so in its own file. */
+/** A module that requests isolation does so in its own file. */
 const MAY_BE_ISOLATED = /\bisolate\b/;
 
-/** Empty for a file that cannot be read: who imports it says so. */
+/** Empty for an unreadable file: its importer reports it. */
 function textOf(file: string, files: FileReader): string {
   try {
     return Buffer.from(files.read(file)).toString('latin1');
@@ -226,7 +227,7 @@ function textOf(file: string, files: FileReader): string {
   }
 }
 
-/** Files that may hold a plugin, in alphabetical order: no declarations of types, and no tests. */
+/** Files that may contain a plugin, in alphabetical order, without type declarations and tests. */
 function sourcesAmong(names: readonly string[], part: string): string[] {
   return names
     .filter((name) => SOURCE_FILE.test(name) && !/\.(?:d|test|spec)\.\w+$/.test(name) && name.includes(part))

@@ -1,14 +1,14 @@
 import { Script } from 'node:vm';
 
-/** Under this name the function to be run is found by the script that a timeout can stop. */
+/** Key under which the script that a timeout can stop finds the function to run. */
 const KEY = Symbol.for('sluice.bounded');
 const holder = globalThis as unknown as Record<symbol, (() => unknown) | undefined>;
 let script: Script | undefined;
 
 /**
- * Calls a function, and stops it when it does not come back: an endless loop too.
- * @param ms longest time until it returns.
- * @throws what it throws; Error ERR_SCRIPT_EXECUTION_TIMEOUT when it was stopped.
+ * Calls a function, and stops it on timeout, even in an endless loop.
+ * @param ms time limit until it returns.
+ * @throws the function's error; Error ERR_SCRIPT_EXECUTION_TIMEOUT when it was stopped.
  */
 export function runBounded<T>(work: () => T, ms: number): T {
   script ??= new Script("globalThis[Symbol.for('sluice.bounded')]()", { filename: 'bounded' });
@@ -21,7 +21,7 @@ export function runBounded<T>(work: () => T, ms: number): T {
   }
 }
 
-/** @returns what a promise settles with. @throws what it rejects with; Error ERR_LOAD_TIMEOUT when it takes longer. */
+/** Awaits a promise with a time limit. @returns its value. @throws its rejection; Error ERR_LOAD_TIMEOUT when it takes longer. */
 export async function awaitBounded<T>(promise: PromiseLike<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {

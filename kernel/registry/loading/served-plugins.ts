@@ -3,11 +3,10 @@ import { ConfigError, type Plugin } from '#contract';
 import type { LoadPlugins } from './plugin-loader.ts';
 
 /**
- * Returns the active plugins from files without reading or evaluating any: for tokens that can check configurations but must not
- * run code.
- *
+ * Returns the active plugins from files without reading or evaluating any: for tokens that can check configurations but
+ * must not run code.
  * Code: PLUGIN_NOT_SERVED.
- * @param served the plugins, and the root field `plugin` that brought them.
+ * @param served the plugins, and the root field `plugin` that loaded them.
  */
 export function servedPlugins(served: {
   readonly settings: unknown;

@@ -2,10 +2,10 @@ import { PositionedError } from '../../config/index.ts';
 import { placeInSource, type SourcePlace } from '../../containment/source-columns.ts';
 
 /**
- * What went wrong in a plugin's source, at its place there.
- * @param pointer what in the configuration brings the plugin.
- * @param entry the plugin's file, where no other place is known.
- * @param files the plugin's files: the place is the innermost one in them.
+ * Creates an error for a plugin's source, with its location there.
+ * @param pointer the configuration field that names the plugin.
+ * @param entry the plugin's file, used if no other location is known.
+ * @param files the plugin's files: the location is the innermost one in them.
  */
 export function sourceError(
   pointer: string,
@@ -25,10 +25,10 @@ export function sourceError(
   });
 }
 
-/** How the reason begins where a plugin's evaluation took too long. */
+/** Beginning of the reason when a plugin's evaluation took too long. */
 export const UNFINISHED = 'the plugin did not finish loading';
 
-/** Codes of errors whose text says nothing to whoever wrote the plugin. */
+/** Replacements for error messages that do not help the plugin's author, by code. */
 const reasons: Readonly<Record<string, string>> = {
   ERR_SCRIPT_EXECUTION_TIMEOUT: `${UNFINISHED}: it runs in an endless loop`,
   ERR_LOAD_TIMEOUT: `${UNFINISHED}: it awaits a promise that never settles`,

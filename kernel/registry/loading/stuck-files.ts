@@ -6,25 +6,25 @@ import { sourceError, UNFINISHED } from './source-error.ts';
 
 interface Stuck {
   readonly error: PositionedError;
-  /** Every file that had been read by then, with the SHA-256 of its content. */
+  /** Every file read by then, with the SHA-256 of its content. */
   readonly hashes: ReadonlyMap<string, string>;
 }
 
 /**
- * Plugin files whose evaluation did not end within its time, by content. The same content is refused at once; any other
- * failure may be one of the environment, and is tried again.
+ * Plugin files whose evaluation timed out, by content. The same content is rejected at once; any other failure may be
+ * caused by the environment, and is retried.
  */
 export class StuckFiles {
   readonly #known: LRUCache<string, Stuck>;
 
-  /** @param max files that are remembered. */
+  /** @param max maximum number of files to remember. */
   constructor(max: number) {
     this.#known = new LRUCache({ max });
   }
 
   /**
-   * Loads a file, unless it is known not to end.
-   * @param load gets the reader to use: what it reads belongs to the file's content. @throws what `load` throws.
+   * Loads a file, unless it is known to time out.
+   * @param load receives the reader to use: its reads belong to the file's content. @throws errors of `load`.
    */
   async load<T>(file: string, pointer: string, files: FileReader, load: (files: FileReader) => Promise<T>): Promise<T> {
     const stuck = this.#known.get(file);
@@ -48,7 +48,7 @@ export class StuckFiles {
   }
 }
 
-/** Every file has the content with that SHA-256. */
+/** True if every file has the content with that SHA-256. */
 export function isUnchanged(hashes: ReadonlyMap<string, string>, files: FileReader): boolean {
   for (const [path, before] of hashes) {
     try {
