@@ -28,7 +28,7 @@ export async function shareWith(before: ServiceConfig, config: ServiceConfig): P
   return Object.freeze(shared) as unknown as ServiceConfig;
 }
 
-/** Two configurations, the later one shared with the earlier, differ in nothing but their endpoints. */
+/** True if two configurations, the later one shared with the earlier, differ only in their endpoints. */
 export function isSameService(before: ServiceConfig, config: ServiceConfig): boolean {
   const fields = Object.keys(config) as (keyof ServiceConfig)[];
   const isSame = (field: keyof ServiceConfig, at: number, all: readonly string[]): boolean =>

@@ -12,17 +12,17 @@ import {
 } from '#contract';
 import { keyFilesOf } from '../contract/internal.ts';
 
-/** TLS of the port under one configuration: its files are read and found good. */
+/** TLS settings of the port for one configuration: its files are read and validated. */
 export interface ServerTls {
   /** For a TLS server; without ALPN. */
   readonly options: TlsOptions;
-  /** For clients that ask for no name. */
+  /** For clients that send no server name (SNI). */
   readonly context: SecureContext;
-  /** Differs whenever a setting or the content of a file differs. */
+  /** Changes with every setting and the content of every file. */
   readonly fingerprint: string;
 }
 
-/** Where files come from, and where what is wrong with TLS settings goes. */
+/** Source of the files, and destination of TLS errors. */
 interface Findings {
   readonly read: (path: string) => Uint8Array;
   readonly errors: ConfigError[];
@@ -39,17 +39,16 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE----
 const EXPIRES_SOON_DAYS = 14;
 const DAY_MS = 86_400_000;
 
-/** Ties sessions to this server; what it is does not matter as long as it stays. */
+/** Ties sessions to this server; any constant value works. */
 const SESSION_CONTEXT = 'sluice';
 
 const fault: TlsFault = (kind, at, message, cause) => new ConfigError(`TLS_${kind}`, `/tls${at}`, message, { cause });
 
 /**
- * Reads the files of a `tls` object and checks that they go together.
- *
+ * Reads the files of a `tls` object and checks that they match.
  * Codes: TLS_FILE, TLS_INVALID, TLS_VERSION, TLS_CIPHER; warnings TLS_EXPIRY, TLS_CLIENTS_NOBODY.
- * @param findings takes what is wrong; the path of the file is in the message.
- * @returns null when TLS is disabled or something is wrong.
+ * @param findings receives the errors; the path of the file is in the message.
+ * @returns null when TLS is disabled or there are errors.
  */
 export function readServerTls(config: ServerTlsConfig | undefined, findings: Findings): ServerTls | null {
   if (!config || config.disabled) return null;
@@ -101,7 +100,7 @@ export function readServerTls(config: ServerTlsConfig | undefined, findings: Fin
   };
 }
 
-/** Checks that certificate and key go together. */
+/** Checks that certificate and key match. */
 function checkPair(files: KeyFiles, cert: string, key: string, { warnings }: Findings): Pair {
   const { certificate, privateKey, certificateAt, privateKeyAt } = files;
   const leaf = parsed(certificateAt, `no certificate in ${certificate}`, cert, () => new X509Certificate(cert));
@@ -136,7 +135,7 @@ function parsed<T>(at: string, message: string, pem: string, parse: () => T): T 
   }
 }
 
-/** Whose signature under a client's certificate is believed: also the authorities in the server's own chains. */
+/** CA certificates trusted for client certificates, including those in the server's own chains. */
 function clientTrust(
   config: ServerTlsConfig,
   pairs: readonly Pair[],
@@ -156,7 +155,7 @@ function context(common: SecureContextOptions, { cert, key }: Pair, at: string):
   return parsed(at, 'the settings cannot be used', cert, () => createSecureContext({ ...common, cert, key }));
 }
 
-/** Finds the pair for the name a client asks for: a certificate of just that name before one with a wildcard. */
+/** Selects the pair for the server name of a client: an exact match is preferred to a wildcard. */
 function chooser(pairs: readonly Pair[], contexts: readonly SecureContext[]): NonNullable<TlsOptions['SNICallback']> {
   const find = (name: string, wildcards: boolean) =>
     pairs.findIndex(({ leaf }) => leaf.checkHost(name, { wildcards }) !== undefined);

@@ -5,12 +5,13 @@ import { untilAborted } from '../values/until-aborted.ts';
 /** Time limit for all warm-ups of one build, in milliseconds. */
 const WARM_UP_MS = 10_000;
 
-/** Something to be done before a configuration serves. Its signal aborts when the result is no longer wanted. */
+/** A task to complete before a configuration serves. Its signal aborts when the result is no longer needed. */
 export type WarmUp = (signal: AbortSignal) => Promise<void>;
 
 /**
- * Runs all warm-ups at once. A task that ignores its signal is abandoned: neither the change nor the gateway waits for it.
- * @param cancelled aborts when the change is given up.
+ * Runs all warm-ups concurrently. A task that ignores its signal is abandoned: neither the change nor the gateway waits
+ * for it.
+ * @param cancelled aborts when the change is abandoned.
  * @throws ConfigErrors WARM_UP for each task that failed or did not finish; the reason of `cancelled`.
  */
 export async function warmUp(tasks: readonly WarmUp[], cancelled: AbortSignal): Promise<void> {
@@ -34,7 +35,7 @@ export async function warmUp(tasks: readonly WarmUp[], cancelled: AbortSignal): 
   }
 }
 
-/** Tasks may throw before they return a promise. One whose signal has aborted already does not begin. */
+/** Tasks may throw before they return a promise. A task whose signal has already aborted is not started. */
 async function started(task: WarmUp, signal: AbortSignal): Promise<void> {
   await null;
   if (!signal.aborted) await task(signal);

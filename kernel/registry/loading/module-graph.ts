@@ -20,7 +20,7 @@ interface Module {
 }
 
 /**
- * A plugin's own modules: its file, and everything that imports by relative paths. They are created anew for every
+ * A plugin's own modules: its file, and everything it imports by relative paths. They are created anew for every
  * content, as functions that only this graph holds, so that an unused instance leaves memory. (Modules imported by
  * Node.js stay for the life of the process.) Packages are imported as usual, once.
  * `import.meta` has `url`, `filename` and `dirname`. Top-level `await` works in the plugin's own file.

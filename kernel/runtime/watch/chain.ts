@@ -1,21 +1,21 @@
 import { readlink, stat } from 'node:fs/promises';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 
-/** Real directories to watch, each with the names in it that matter; null when all do. */
+/** Real directories to watch, each with the relevant names in it; null if all are relevant. */
 export type Directories = Map<string, Set<string> | null>;
 
 type PathKind = { readonly target: string } | 'not a link' | 'missing' | 'not in a directory';
 
-/** What was found at each path on the way, for paths that share a part of it. */
+/** Cache of path kinds, for paths with a common prefix. */
 export type Trodden = Map<string, PathKind>;
 
-/** Longer chains of links are loops to the operating system too. */
+/** Longer chains of links are loops for the operating system, too. */
 const MAX_LINKS = 40;
 
 /**
- * Adds every directory that decides what a path leads to: the one that holds it, the one around each symbolic link on
- * the way, and the path itself when it is a directory. Where the way ends early, the deepest directory there is stands
- * for the rest. Never rejects.
+ * Adds every directory that affects the resolution of a path: the one that contains it, the one around each symbolic
+ * link on the way, and the path itself if it is a directory. If part of the path does not exist, the deepest existing
+ * directory is added for the rest. Never rejects.
  */
 export async function addChain(path: string, directories: Directories, trodden: Trodden): Promise<void> {
   const absolute = resolve(path);
@@ -63,7 +63,7 @@ async function follow(entry: string): Promise<PathKind> {
     return { target: await readlink(entry) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Windows says UNKNOWN where others say EINVAL.
+    // Windows reports UNKNOWN where others report EINVAL.
     if (code === 'EINVAL' || code === 'UNKNOWN') return 'not a link';
     return code === 'ENOTDIR' ? 'not in a directory' : 'missing';
   }

@@ -2,32 +2,32 @@ import type { BigIntStats } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { contentHash, listingHash } from '../content-hash.ts';
 
-/** What was found at a path. */
+/** Content found at a path. */
 export interface Content {
   /**
-   * Of a file its bytes' SHA-256, of a directory its names'; null when it cannot be read, undefined for what only its
-   * first reader can read, such as a pipe.
+   * SHA-256 of a file's bytes or of a directory's names; null if unreadable, undefined for content that only its first
+   * reader can read, such as a pipe.
    */
   readonly hash: string | null | undefined;
-  /** Differs whenever size, times, inode or the reason not to be readable differ. */
+  /** Changes with size, times, inode and the reason for being unreadable. */
   readonly mark: string;
-  /** Why it cannot be read; null when it can. */
+  /** Reason why it is unreadable; null if it is readable. */
   readonly problem: string | null;
-  /** Missing, or not completely written by its looks. */
+  /** Missing, or apparently not completely written. */
   readonly unfinished: boolean;
   /** Old enough that another write would have changed the mark. */
   readonly settled: boolean;
 }
 
-/** Says whether a file is still on its way to the disk. */
+/** Tests whether a file is still being written. */
 export type LooksUnfinished = (file: string, bytes: Uint8Array) => boolean;
 
-/** Times of files may be as coarse as this, in milliseconds: a write right after another can leave the same times. */
+/** Assumed granularity of file times, in milliseconds: two writes in quick succession can leave the same times. */
 const COARSE_TIME_MS = 2_000;
 
 /**
  * Reads a file, following links, or lists a directory. Never rejects.
- * @param before what was found last time: reused, without reading, where nothing can have changed.
+ * @param before the previous result: reused, without reading, if nothing can have changed.
  */
 export async function readContent(
   path: string,
@@ -56,7 +56,7 @@ export async function readContent(
   }
 }
 
-/** The `mark` of what is at a path now. Never rejects. */
+/** The current `mark` of a path. Never rejects. */
 export async function readMark(path: string): Promise<string> {
   try {
     return markOf(await stat(path, { bigint: true }));

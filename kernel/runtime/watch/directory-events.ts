@@ -4,29 +4,29 @@ import { type FSWatcher, watch } from 'chokidar';
 import type { Directories } from './chain.ts';
 
 interface Watched {
-  /** Which directory it is, should another take its name. */
+  /** Identifies the directory, in case another one takes its name. */
   readonly identity: string;
   readonly watcher: FSWatcher;
-  /** Resolves when no later change can go unnoticed. */
+  /** Resolves once no later change can be missed. */
   readonly ready: PromiseWithResolvers<void>;
-  /** Names that matter; null when all do. */
+  /** Relevant names; null for all. */
   names: ReadonlySet<string> | null;
 }
 
-/** Tells about changes of directories' entries. */
+/** Reports changes of directories' entries. */
 export interface DirectoryEvents {
   /**
-   * Watches these directories and no others. Never rejects. Calls must not overlap.
-   * @returns whether a directory is watched that was not before, and when all are.
+   * Watches exactly these directories. Never rejects. Calls must not overlap.
+   * @returns whether a directory is newly watched, and a promise for all of them.
    */
   arrange(directories: Directories): Promise<{ readonly moved: boolean; readonly ready: Promise<unknown> }>;
   close(): Promise<void>;
 }
 
 /**
- * One watcher a directory, so that those that stay are not disturbed by those that go.
- * @param onEvent something under a name that matters may have changed.
- * @param onError events of a directory cannot be relied on.
+ * Uses one watcher per directory, so that removals do not disturb the others.
+ * @param onEvent an entry with a relevant name may have changed.
+ * @param onError events of a directory are unreliable.
  */
 export function directoryEvents(onEvent: () => void, onError: (error: Error) => void): DirectoryEvents {
   const watched = new Map<string, Watched>();
@@ -96,7 +96,7 @@ export function directoryEvents(onEvent: () => void, onError: (error: Error) => 
   };
 }
 
-/** An inode alone would not do: its number is soon given to another directory. */
+/** An inode number alone is not enough: it is soon reused for another directory. */
 async function identityOf(path: string): Promise<string | null> {
   try {
     const { dev, ino, birthtimeNs } = await stat(path, { bigint: true });

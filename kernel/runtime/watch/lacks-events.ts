@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 
-/** Kinds of file systems that another machine can change without this one being told. */
+/** File system types that another machine can change without notifying this one. */
 const SHARED: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
@@ -14,11 +14,11 @@ const SHARED: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * The kind of file system a directory is on when that kind does not tell of every change. Never rejects.
- * @returns null when it does, or nothing is known.
+ * The file system type of a directory if that type does not report every change. Never rejects.
+ * @returns null if it does, or if the type is unknown.
  */
 export async function lacksEvents(directory: string): Promise<string | null> {
-  // The numbers are Linux's own.
+  // The numbers are specific to Linux.
   if (process.platform !== 'linux') return null;
   try {
     const { type } = await statfs(directory);

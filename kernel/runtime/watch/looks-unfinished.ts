@@ -13,9 +13,9 @@ const CLOSE_BRACKET = 0x5d;
 const PEM_EXTENSIONS = new Set(['.pem', '.crt', '.cer', '.key']);
 
 /**
- * True when a file seems to be still on its way to the disk: it is empty, its JSON ends in the middle of something, or a
- * PEM block has no end. A file that is plainly broken is finished: its mistake can be told at once.
- * @param file path, for its extension; without one a text that begins like JSON is taken as JSON.
+ * True when a file seems to be still in the process of being written: it is empty, its JSON is truncated, or a PEM
+ * block has no end. A malformed file counts as finished: its error can be reported at once.
+ * @param file path, for its extension; without one, a text that begins like JSON is treated as JSON.
  */
 export function looksUnfinished(file: string, bytes: Uint8Array): boolean {
   if (bytes.length === 0) return true;
@@ -26,7 +26,7 @@ export function looksUnfinished(file: string, bytes: Uint8Array): boolean {
   return PEM_EXTENSIONS.has(extension) && lacksPemEnd(bytes);
 }
 
-/** @param strict also a text that does not begin like an object or a list may be JSON. */
+/** @param strict a text that does not begin like an object or a list may also be JSON. */
 function endsInside(bytes: Uint8Array, strict: boolean): boolean {
   const open: number[] = [];
   let begun = false;
@@ -54,14 +54,14 @@ function endsInside(bytes: Uint8Array, strict: boolean): boolean {
   return strict ? open.length > 0 || !begun : open.length > 0;
 }
 
-/** Behind a byte order mark. */
+/** Offset after a byte order mark. */
 function startOf(bytes: Uint8Array): number {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
 }
 
 const BROKEN = -1;
 
-/** @returns the offset of the closing quote, at least the length when there is none yet; BROKEN at a line break. */
+/** @returns the offset of the closing quote, at least the length if it is missing; BROKEN at a line break. */
 function endOfString(bytes: Uint8Array, start: number): number {
   for (let at = start + 1; at < bytes.length; at++) {
     const byte = bytes[at];
@@ -72,7 +72,7 @@ function endOfString(bytes: Uint8Array, start: number): number {
   return bytes.length;
 }
 
-/** @returns the offset of the comment's last byte, at least the length when it has none yet; BROKEN when it is none. */
+/** @returns the offset of the comment's last byte, at least the length if it is unclosed; BROKEN if it is not a comment. */
 function endOfComment(bytes: Uint8Array, start: number): number {
   const mark = bytes[start + 1];
   if (mark === undefined) return bytes.length;

@@ -2,15 +2,15 @@ import type { Content } from './content.ts';
 import type { Timers, Waits } from './timers.ts';
 import type { WatchTimes } from './watch-times.ts';
 
-/** Everything watched, by path. */
+/** All watched content, by path. */
 export type Contents = ReadonlyMap<string, Content>;
 
 /**
- * Reads until what has changed stands still: two readings agree, and no changed file is missing or looks unfinished. What
- * does neither in time is taken as it is.
+ * Reads until the changes have settled: two readings agree, and no changed file is missing or looks unfinished. After
+ * the time limit, content is accepted as it is.
  *
  * @param read reads everything.
- * @param differing paths of a reading that differ from what is known.
+ * @param differing paths of a reading that differ from the known content.
  */
 export async function settle(
   read: () => Promise<Contents>,
@@ -48,8 +48,9 @@ function agree(a: Contents, b: Contents): boolean {
 }
 
 /**
- * Turns a burst of events into one run: `quietMs` after the last event, but no later than `longestMs` after the first.
- * @returns what to call on each event.
+ * Combines a burst of events into one run: `quietMs` after the last event, but no later than `longestMs` after the
+ * first.
+ * @returns the function to call on each event.
  */
 export function debounce(
   timers: Timers,

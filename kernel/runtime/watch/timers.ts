@@ -1,14 +1,14 @@
 import { timerMs } from '#contract';
 
-/** Time as a watcher sees it. */
+/** Clock and timers of a watcher. */
 export interface Timers {
-  /** Milliseconds, never going back. */
+  /** Monotonic clock, in milliseconds. */
   now(): number;
-  /** Runs something once, later. @returns what calls it off. */
+  /** Runs a function once, later. @returns a function that cancels it. */
   after(ms: number, run: () => void): () => void;
 }
 
-/** The timers of the process; none of them keeps it alive. */
+/** The timers of the process; they do not keep it alive. */
 export const systemTimers: Timers = {
   now: () => performance.now(),
   after(ms, run) {
@@ -20,9 +20,9 @@ export const systemTimers: Timers = {
 /** Timers that end together. */
 export interface Waits extends Timers {
   readonly ended: boolean;
-  /** Resolves later, or at once when the waits end. */
+  /** Resolves after a delay, or at once when the timers end. */
   pause(ms: number): Promise<void>;
-  /** Calls everything off; what is asked for later never runs. */
+  /** Cancels all timers; later ones never run. */
   end(): void;
 }
 

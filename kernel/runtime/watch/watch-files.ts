@@ -13,48 +13,48 @@ export type { FileRead } from './watched-set.ts';
 
 export interface WatchOptions {
   /**
-   * Told of the paths, absolute, whose content is no longer what it was: changed, new, gone or unreadable. Runs one at a
-   * time; what changes meanwhile is told in one run after it. A rejection is logged, and watching goes on.
+   * Called with the absolute paths whose content has changed: modified, new, removed or unreadable. Runs one at a time;
+   * changes in the meantime are reported in one run after it. A rejection is logged, and watching continues.
    */
   onChange(changed: readonly string[]): Promise<void>;
   readonly log: Pick<Log, 'debug' | 'warning' | 'error'>;
-  /** False: never ask the operating system for events, look every `pollMs`. Default true. */
+  /** False: poll every `pollMs` instead of using operating system events. Default: true. */
   readonly events?: boolean;
-  /** Times that differ from the defaults. */
+  /** Overrides of the default times. */
   readonly times?: Partial<WatchTimes>;
-  /** Default: those of the process, which do not keep it alive. */
+  /** Default: the timers of the process, which do not keep it alive. */
   readonly timers?: Timers;
   /** Default: `looksUnfinished`. */
   readonly looksUnfinished?: LooksUnfinished;
 }
 
 export interface WatchStatus {
-  /** How changes are noticed. Beside events there is always a slow poll. */
+  /** How changes are detected. In addition to events there is always a slow poll. */
   readonly mode: 'events' | 'poll';
-  /** Paths watched, missing ones included. */
+  /** Number of watched paths, including missing ones. */
   readonly files: number;
 }
 
-/** Tells when watched files have other content. Nothing it does throws or rejects. */
+/** Reports changes of watched files. Its methods never throw or reject. */
 export interface Watcher {
   /**
-   * Names the files, and directories listed, that are to be watched. They replace those before. Given with the path, the content that an attempt read is compared with what is on the disk now,
-   * so that no change between reading and watching is lost; else what is read now counts as read by the attempt. May be
-   * called, and waited for, while `onChange` runs.
-   * @returns resolves when no later change can go unnoticed.
+   * Sets the files, and directories listed, to watch; replaces the previous ones. Content given with a path, as read by
+   * an attempt, is compared with the disk, so that no change between reading and watching is lost; otherwise the
+   * current content counts as read by the attempt. May be called, and awaited, while `onChange` runs.
+   * @returns a promise that resolves once no later change can be missed.
    */
   watch(files: Iterable<string | FileRead>): Promise<void>;
   /**
-   * Runs a write of our own: nothing is told of it, but of any change after it.
-   * @param hash of what is written, as of `contentHash`. @param write rejects when the file is as it was.
+   * Runs a write of the gateway itself, which is not reported; later changes are.
+   * @param hash of the written content, see `contentHash`. @param write rejects when the file is unchanged.
    */
   write(path: string, hash: string, write: () => Promise<void>): Promise<void>;
   readonly status: WatchStatus;
-  /** Stops at once; a running `onChange` is not waited for. Resolves when no handle is left. */
+  /** Stops at once, without waiting for a running `onChange`. Resolves when all handles are closed. */
   close(): Promise<void>;
 }
 
-/** Watches nothing until it is told what. */
+/** Watches nothing until `watch` is called. */
 export function watchFiles(options: WatchOptions): Watcher {
   const { onChange, log, events: withEvents = true } = options;
   const times: WatchTimes = { ...defaultWatchTimes, ...options.times };
@@ -63,7 +63,7 @@ export function watchFiles(options: WatchOptions): Watcher {
   let mode: WatchStatus['mode'] = withEvents ? 'events' : 'poll';
   let closed = false;
 
-  /** Since the last look at the files began: whether events came, and whether a poll saw something. */
+  /** Since the start of the last check: whether there were events, and whether a poll found changes. */
   let eventCame = false;
   let pollSaw = false;
 
@@ -97,7 +97,7 @@ export function watchFiles(options: WatchOptions): Watcher {
   };
 
   let arranging: Promise<unknown> = Promise.resolve();
-  /** Watches the directories that lead to the files now. */
+  /** Watches the directories that the files currently resolve through. */
   const arrange = (): Promise<{ readonly moved: boolean; readonly ready: Promise<unknown> }> => {
     const turn = arranging.then(async () => {
       if (closed || !withEvents) return { moved: false, ready: Promise.resolve() };
@@ -140,7 +140,7 @@ export function watchFiles(options: WatchOptions): Watcher {
     pollSaw = false;
     eventCame = false;
     const { moved, ready } = await arrange();
-    // What changed in a new directory before it was watched has caused no event.
+    // Changes in a new directory before it was watched caused no event.
     if (moved) void ready.then(look);
     const { contents, changed } = await settle(set.read, set.differing, waits, times);
     if (closed) return;

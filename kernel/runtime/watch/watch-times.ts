@@ -1,18 +1,18 @@
-/** How long a watcher waits, in milliseconds. */
+/** Wait times of a watcher, in milliseconds. */
 export interface WatchTimes {
-  /** Without an event, before files are looked at. Default 200. */
+  /** Quiet time after an event before files are checked. Default: 200. */
   readonly quietMs: number;
-  /** From the first event, however many follow, before files are looked at. Default 2,000. */
+  /** Longest delay from the first event, regardless of later ones, before files are checked. Default: 2,000. */
   readonly longestMs: number;
-  /** Between two readings that must agree. Default 50. */
+  /** Interval between two readings that must agree. Default: 50. */
   readonly stabilityMs: number;
-  /** For files that keep changing, are missing or look unfinished, before they are taken as they are. Default 2,000. */
+  /** Time after which files that keep changing, are missing or look unfinished are accepted as they are. Default: 2,000. */
   readonly patienceMs: number;
-  /** Readings of a missing or unfinished file within `patienceMs`. Default 10. */
+  /** Number of readings of a missing or unfinished file within `patienceMs`. Default: 10. */
   readonly retries: number;
-  /** Between two looks at the files where events cannot be relied on. Default 2,000. */
+  /** Poll interval where events are unreliable. Default: 2,000. */
   readonly pollMs: number;
-  /** Between two looks at the files beside events. Default 30,000. */
+  /** Poll interval in addition to events. Default: 30,000. */
   readonly slowPollMs: number;
 }
 

@@ -3,38 +3,38 @@ import { addChain, type Directories, type Trodden } from './chain.ts';
 import { type Content, type LooksUnfinished, readContent, readMark } from './content.ts';
 import type { Contents } from './settle.ts';
 
-/** A file, or a directory, as an attempt read it. */
+/** A file or a directory, as read by an attempt. */
 export interface FileRead {
   readonly path: string;
-  /** As of `contentHash` or `listingHash`; null when it could not be read, undefined when that is not known. */
+  /** See `contentHash` and `listingHash`; null if it was unreadable, undefined if unknown. */
   readonly hash: string | null | undefined;
 }
 
-/** The watched paths and what is known of them. */
+/** The watched paths and their known content. */
 export interface WatchedSet {
   readonly size: number;
   replace(files: Iterable<string | FileRead>): void;
-  /** Runs a write of ours: content with this hash is nobody's change while it runs, and known when it has succeeded. */
+  /** Runs a write of the gateway itself: content with this hash does not count as a change while it runs, and becomes known on success. */
   write(path: string, hash: string, write: () => Promise<void>): Promise<void>;
-  /** Reads everything. Content of paths that nothing is known of becomes what is known. */
+  /** Reads everything. Content of new paths becomes the known content. */
   read(): Promise<Contents>;
-  /** Paths whose content is not what is known. */
+  /** Paths whose content differs from the known one. */
   differing(contents: Contents): string[];
-  /** Makes content what is known. */
+  /** Makes content the known one. */
   accept(paths: readonly string[], contents: Contents): void;
-  /** Whether anything, by size, times or inode, is not as it was read last. */
+  /** Tests whether size, times or inode of any path have changed since the last read. */
   moved(): Promise<boolean>;
-  /** Directories that decide what the paths lead to now. */
+  /** Directories that the paths currently resolve through. */
   directories(): Promise<Directories>;
 }
 
-/** Files read at the same time. */
+/** Number of files read concurrently. */
 const ABREAST = 16;
 
 export function watchedSet(looksUnfinished: LooksUnfinished): WatchedSet {
   /** Content the last attempt read; undefined until the file is first read. */
   let known = new Map<string, string | null | undefined>();
-  /** Content that is being written by us. */
+  /** Content that the gateway itself is writing. */
   const own = new Map<string, string>();
   let last = new Map<string, Content>();
 
@@ -104,7 +104,7 @@ export function watchedSet(looksUnfinished: LooksUnfinished): WatchedSet {
   };
 }
 
-/** Does something with each item, several at a time. */
+/** Processes items, several concurrently. */
 async function abreast<T>(items: Iterable<T>, use: (item: T) => Promise<void>): Promise<void> {
   const queue = [...items].values();
   const worker = async (): Promise<void> => {
