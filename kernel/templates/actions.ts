@@ -6,32 +6,32 @@ import type { Run } from './run.ts';
 import type { Source } from './source.ts';
 import { describe, integerOf, isList, isMap, isTrue, sortedKeys, type Value, valueAt } from './value.ts';
 
-/** How a list of nodes has ended: at its end, or with `{{break}}` or `{{continue}}`. */
+/** How the execution of a node list ended: at its end, or with `{{break}}` or `{{continue}}`. */
 type Ending = typeof NEXT | typeof BREAK | typeof CONTINUE;
 
 const NEXT = 0;
 const BREAK = 1;
 const CONTINUE = 2;
 
-/** Carries out a part of a template. */
+/** Executes a part of a template. */
 type Execute = (run: Run, dot: Value) => Ending;
 
 /** A template that others can call. */
 export interface Compiled {
   readonly source: Source;
-  /** Of its variables. */
+  /** Number of its variables. */
   readonly slots: number;
   readonly execute: Execute;
 }
 
-/** The templates of a set by their names; a template may call one that is compiled after it. */
+/** The templates of a set by name; a template may call one that is compiled later. */
 export type TemplateSet = ReadonlyMap<string, Compiled>;
 
 export function compileDefinition({ nodes, slots }: Definition, within: Compilation, set: TemplateSet): Compiled {
   return { source: within.source, slots, execute: new Actions(within, set).list(nodes) };
 }
 
-/** Carries out a compiled template. */
+/** Executes a compiled template. */
 export function execute({ source, slots, execute: body }: Compiled, run: Run, dot: Value): void {
   run.source = source;
   run.slots = newSlots(slots, dot);
@@ -92,7 +92,7 @@ class Actions {
     }
   }
 
-  /** @param isSilent it only sets a variable. */
+  /** @param isSilent true if it only sets a variable. */
   #action(at: number, evaluate: Evaluate, isSilent: boolean): Execute {
     return (run, dot) => {
       run.at = at;
@@ -155,7 +155,7 @@ class Actions {
   }
 }
 
-/** What a range goes through: items of a list, values of a map in the order of its keys, the integers below one. */
+/** Entries that a range iterates over: items of a list, values of a map in key order, the integers below a number. */
 function* entriesOf(values: Value): Iterable<readonly [key: Value, value: Value]> {
   if (isList(values)) {
     for (let index = 0; index < values.length; index++) yield [BigInt(index), values[index]];

@@ -1,29 +1,29 @@
-/** What one filling in of a template may take; more of it is an error. */
+/** Limits of one template execution; exceeding one is an error. */
 export interface TemplateLimits {
-  /** Actions, rounds of loops, calls and values that are looked at. Default 1,000,000. */
+  /** Actions, loop iterations, calls and inspected values. Default: 1,000,000. */
   readonly steps: number;
-  /** Default 500. */
+  /** Default: 500. */
   readonly milliseconds: number;
-  /** Of the output and of all texts that functions make on the way, in UTF-16 units. Default 32 Mi. */
+  /** Size of the output and of all intermediate texts that functions create, in UTF-16 units. Default: 32 Mi. */
   readonly characters: number;
 }
 
 export const DEFAULT_LIMITS: TemplateLimits = { steps: 1_000_000, milliseconds: 500, characters: 32 * 1024 * 1024 };
 
-/** Why a template was given up: it is told where by whoever carries it out. */
+/** A limit was exceeded; the executor adds the location. */
 export class Exceeded extends Error {}
 
-/** A mistake that only shows when a template is carried out: the message says what, whoever carries it out where. */
+/** An error during the execution of a template: the message gives the reason, the executor adds the location. */
 export class Failure extends Error {}
 
-/** Steps between two looks at the clock. */
+/** Number of steps between two checks of the clock. */
 const STEPS_A_LOOK = 1024;
 
-/** What filling in one template may still take. */
+/** The remaining budget of one template execution. */
 export class Budget {
   readonly #limits: TemplateLimits;
   readonly #deadline: number;
-  /** Until the clock is looked at; what is left of the steps behind that. */
+  /** Steps until the next check of the clock; further steps are counted separately. */
   #steps: number;
   #stepsLater: number;
   #characters: number;
@@ -36,13 +36,13 @@ export class Budget {
     this.#characters = limits.characters;
   }
 
-  /** Takes steps: one for each action, round, call and value that is looked at. @throws Exceeded. */
+  /** Consumes steps: one for each action, iteration, call and inspected value. @throws Exceeded. */
   spend(steps: number): void {
     this.#steps -= steps;
     if (this.#steps < 0) this.#look();
   }
 
-  /** Takes characters, of the output or of a text that a function makes, before they are made. @throws Exceeded. */
+  /** Consumes characters, of the output or of a text that a function creates, before they are created. @throws Exceeded. */
   claim(characters: number): void {
     this.#characters -= characters;
     if (!(this.#characters >= 0)) {

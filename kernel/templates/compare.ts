@@ -12,8 +12,8 @@ import {
 } from './value.ts';
 
 /**
- * Whether two values are equal for `eq`. Integers and other numbers are compared by what they are worth.
- * @throws Failure for what cannot be compared: a string and a number, lists and maps.
+ * Tests two values for equality as `eq` does. Integers and other numbers are compared by value.
+ * @throws Failure for values that cannot be compared: a string and a number, lists and maps.
  */
 export function areEqual(one: Value, other: Value): boolean {
   const isNothing = one === undefined || one === null;
@@ -24,7 +24,7 @@ export function areEqual(one: Value, other: Value): boolean {
   return one === other || String(one) === String(other);
 }
 
-/** Negative, zero or positive as one comes before the other. @throws Failure for what has no order. */
+/** Returns a negative number, zero or a positive number, by order. @throws Failure for values without an order. */
 export function compareValues(one: Value, other: Value): number {
   const difference = numericDifference(one, other);
   if (difference !== undefined) return difference;
@@ -37,7 +37,7 @@ function demandSame(one: NonNullable<Value>, other: NonNullable<Value>): void {
   if (!isComparable) throw new Failure(`cannot compare ${describe(one)} and ${describe(other)}`);
 }
 
-/** @returns undefined unless both are numbers; NaN for one that is none. */
+/** @returns undefined unless both are numbers; NaN if one is NaN. */
 function numericDifference(one: Value, other: Value): number | undefined {
   const a = numberOf(one);
   const b = a === undefined ? undefined : numberOf(other);
@@ -48,7 +48,7 @@ function numericDifference(one: Value, other: Value): number | undefined {
   return a - b || (a === b ? 0 : Number.NaN);
 }
 
-/** The value of a whole number however long. */
+/** The exact value of an integer of any length. */
 function exactOf(value: Value): bigint | undefined {
   const integer = integerOf(value);
   if (integer !== undefined) return integer;
@@ -56,7 +56,7 @@ function exactOf(value: Value): bigint | undefined {
   return typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : undefined;
 }
 
-/** Whether two values are the same through and through, types of numbers included, as Go's `reflect.DeepEqual`. */
+/** Tests two values for deep equality, including the types of numbers, like Go's `reflect.DeepEqual`. */
 export function areSame(one: Value, other: Value, depth = 0): boolean {
   if (one === other) return true;
   if ((one ?? null) === null && (other ?? null) === null) return true;

@@ -11,12 +11,12 @@ const UNITS: Readonly<Record<string, number>> = {
   h: 3600e9,
 };
 
-/** A duration as a value. @param nanoseconds of it. */
+/** Creates a duration value. @param nanoseconds length of the duration. */
 export function duration(nanoseconds: bigint): TypedInteger {
   return new TypedInteger(nanoseconds, 'time.Duration', showDuration(nanoseconds));
 }
 
-/** `1h30m`, `-1.5s`, as Go's `time.ParseDuration`. @returns nanoseconds; undefined for what is no duration. */
+/** Parses `1h30m`, `-1.5s`, like Go's `time.ParseDuration`. @returns nanoseconds; undefined for an invalid duration. */
 export function parseGoDuration(text: string): bigint | undefined {
   const [, sign, body] = /^([-+]?)(.+)$/s.exec(text) ?? [];
   if (body === undefined) return undefined;
@@ -32,7 +32,7 @@ export function parseGoDuration(text: string): bigint | undefined {
   return BigInt.asIntN(64, signed) === signed ? signed : undefined;
 }
 
-/** `1h30m0s`, `1.5s`, `20ms`, as Go prints a duration. */
+/** Formats a duration as Go does: `1h30m0s`, `1.5s`, `20ms`. */
 export function showDuration(nanoseconds: bigint): string {
   if (nanoseconds === 0n) return '0s';
   const sign = nanoseconds < 0n ? '-' : '';

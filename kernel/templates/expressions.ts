@@ -6,7 +6,7 @@ import type { Run } from './run.ts';
 import { type Source, syntaxError } from './source.ts';
 import { isTrue, type Value } from './value.ts';
 
-/** What a part of a template comes to. */
+/** Evaluates a part of a template. */
 export type Evaluate = (run: Run, dot: Value) => Value;
 
 export interface Compilation {
@@ -15,7 +15,7 @@ export interface Compilation {
   readonly missingKey: MissingKey;
 }
 
-/** Compiles a pipeline; the variables that it declares are set by it, unless a range does. */
+/** Compiles a pipeline; it sets the variables that it declares, unless a range does. */
 export function compilePipeline(pipeline: Pipeline, within: Compilation, setsVariables = true): Evaluate {
   const { commands, variables } = pipeline;
   let evaluate: Evaluate | undefined;
@@ -29,7 +29,7 @@ export function compilePipeline(pipeline: Pipeline, within: Compilation, setsVar
   };
 }
 
-/** @param piped the command before it. */
+/** @param piped the preceding command. */
 function compileCommand({ operands, at }: Command, within: Compilation, piped: Evaluate | undefined): Evaluate {
   const [first, ...rest] = operands;
   const args = rest.map((operand) => compileOperand(operand, within));
@@ -82,7 +82,7 @@ function demandCount(
   throw syntaxError(within.source, at, `${name} takes ${wanted} argument${wanted === '1' ? '' : 's'}, found ${count}`);
 }
 
-/** `and` and `or` evaluate no more of their arguments than they need. */
+/** `and` and `or` evaluate only as many arguments as they need. */
 const lazyCalls: Readonly<Record<string, (args: readonly Evaluate[]) => Evaluate>> = {
   __proto__: null as never,
   and: (args) => firstThat(args, false),

@@ -5,10 +5,10 @@ import { describe, integerOf, isList, isMap, isRawNumber, Struct, type Value, va
 export type MissingKey = NonNullable<TemplateOptions['missingKey']>;
 
 /**
- * `.name` of a value.
+ * Resolves `.name` of a value.
  *
  * @param path names that lead to the value; the error says which of them has no value.
- * @throws Failure for a value that has no such field.
+ * @throws Failure for a value without that field.
  */
 export function fieldOf(value: Value, name: string, missing: MissingKey, path: () => string): Value {
   if (typeof value === 'object' && value !== null) {
@@ -26,7 +26,7 @@ function missingKey(name: string, missing: MissingKey): Value {
   return missing === 'zero' ? null : undefined;
 }
 
-/** `.name` of a value, which is to be called with arguments. */
+/** Resolves `.name` of a value that is called with arguments. */
 export function methodOf(value: Value, name: string): (args: readonly Value[]) => Value {
   const method = value instanceof Struct ? value.member(name) : undefined;
   if (method) return method;
@@ -34,7 +34,7 @@ export function methodOf(value: Value, name: string): (args: readonly Value[]) =
   throw new Failure(`${JSON.stringify(name)} of ${describe(value)} is not a function: it takes no arguments`);
 }
 
-/** `index value key`. @throws Failure for a list that is shorter, and for what has no members. */
+/** Implements `index value key`. @throws Failure for an index out of range, and for a value without members. */
 export function memberOf(value: Value, key: Value): Value {
   if (isMap(value)) {
     if (typeof key !== 'string') throw new Failure(`the key of a map must be a string, found ${describe(key)}`);
@@ -52,7 +52,7 @@ function boundedItem(items: Uint8Array | readonly Value[], index: number): Value
   return items instanceof Uint8Array ? BigInt(item as number) : (item as Value);
 }
 
-/** A value as an index. @throws Failure for what is no whole number. */
+/** Converts a value to an index. @throws Failure if it is not an integer. */
 export function indexOf(value: Value): number {
   const number = typeof value === 'number' ? value : isRawNumber(value) ? Number.NaN : integerOf(value);
   if (number === undefined || !Number.isSafeInteger(Number(number))) {

@@ -1,9 +1,9 @@
 import { decimal, goExponent, shortFloat } from './print.ts';
 
-/** Most digits that a precision gives; Node's own limit. */
+/** Maximum precision, in digits; a limit of Node.js. */
 export const MAX_PRECISION = 100;
 
-/** A number by one of Go's verbs for it: `e`, `f`, `g` and their capitals. @param precision undefined: none is given. */
+/** Formats a number by one of Go's verbs: `e`, `f`, `g` and their capitals. @param precision undefined if not given. */
 export function formatFloat(value: number, verb: string, precision: number | undefined, keepsZeros = false): string {
   if (!Number.isFinite(value)) return shortFloat(value);
   const text = styles[verb.toLowerCase()]!(value, precision, keepsZeros);
@@ -21,7 +21,7 @@ const styles: Readonly<Record<string, (value: number, precision: number | undefi
       precision === undefined ? shortFloat(value) : general(value, precision || 1, keepsZeros),
   };
 
-/** Ties go to the even digit, which `toFixed` does not do. */
+/** Rounds ties to even, which `toFixed` does not do. */
 function fixed(value: number, precision: number): string {
   if (Math.abs(value) >= 1e21) return decimalOfLarge(value) + (precision > 0 ? `.${'0'.repeat(precision)}` : '');
   const text = value.toFixed(precision);
@@ -39,7 +39,7 @@ function isTie(exact: string, precision: number): boolean {
   return exact.includes('.') && /^50*$/.test(tail);
 }
 
-/** Of the two neighbours of a tie, the one whose last digit is even. @param rounded the one away from zero. */
+/** Of the two neighbors of a tie, the one whose last digit is even. @param rounded the one away from zero. */
 function towardEven(rounded: string, exact: string, precision: number): string {
   const cut = exact.slice(0, exact.indexOf('.') + (precision > 0 ? 1 + precision : 0));
   return Number(cut.at(-1)) % 2 === 0 ? cut : rounded;

@@ -4,12 +4,12 @@ import { type Dict, describe, integerOf, isList, isMap, isRawNumber, type List, 
 
 /** A function of templates. */
 export interface TemplateFunction {
-  /** Fewest and most arguments. */
+  /** Minimum and maximum number of arguments. */
   readonly fewest: number;
   readonly most: number;
-  /** Why templates may not call it: whoever writes it is told so where it is compiled. */
+  /** Reason why templates may not call it, reported when the template is compiled. */
   readonly refusal?: string;
-  /** @throws Failure for arguments of a wrong type, and what the function itself cannot do. */
+  /** @throws Failure for arguments of a wrong type, and when the function itself fails. */
   readonly call: (args: readonly Value[], run: Run) => Value;
 }
 
@@ -19,7 +19,7 @@ export type Functions = Readonly<Record<string, TemplateFunction>>;
 interface Parameters {
   readonly any: Value;
   readonly string: string;
-  /** An integer, or a number without a fraction: as safe as JavaScript has them. */
+  /** An integer, or a number without a fraction, within JavaScript's safe range. */
   readonly int: number;
   readonly bool: boolean;
   readonly list: List;
@@ -49,7 +49,7 @@ export function fn<const Signature extends string>(
   return bounded(signature, (_run, ...args) => call(...args));
 }
 
-/** The same for a function that makes much of little, or formats numbers: it takes what that costs from the run. */
+/** Same as `fn`, for functions that produce much from little or format numbers: they consume the run's budget. */
 export function bounded<const Signature extends string>(
   signature: Signature,
   call: (run: Run, ...args: Arguments<Signature>) => Value,

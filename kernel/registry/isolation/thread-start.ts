@@ -23,7 +23,7 @@ export interface ThreadLoaded {
 
 /** Operation that reports unhandled failures; it has no place. */
 export const STRAY = 'stray';
-/** Operation that opens a place, and operation that closes it. */
+/** Operations that open and close a place. */
 export const OPEN = 'open';
 export const LEAVE = 'leave';
 /** Operation that ends everything. */

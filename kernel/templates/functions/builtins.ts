@@ -7,9 +7,9 @@ import { sprintf } from '../printf.ts';
 import type { Run } from '../run.ts';
 import { describe, isList, isMap, isTrue, type Value } from '../value.ts';
 
-/** The functions of the language itself. */
+/** Built-in functions of the template language. */
 export const builtins: Functions = {
-  // How many of their arguments are evaluated is the compiler's business.
+  // The compiler decides how many arguments are evaluated.
   and: fn('any any...', (first, ...rest) => rest.reduce((value, next) => (isTrue(value) ? next : value), first)),
   or: fn('any any...', (first, ...rest) => rest.reduce((value, next) => (isTrue(value) ? value : next), first)),
   not: fn('any', (value) => !isTrue(value)),
@@ -29,7 +29,7 @@ export const builtins: Functions = {
   println: bounded('any...', (run, ...values) => `${values.map((value) => textOf(value, run)).join(' ')}\n`),
   printf: bounded('string any...', (run, format, ...values) => sprintf(format, values, run)),
   html: bounded('any...', (run, ...values) => escapeWith(HTML, /[\0"'&<>]/g, joined(values, run))),
-  // Not of Go's: what XML cannot hold, however it is written, becomes a replacement character.
+  // Not in Go: characters that XML cannot contain in any form are replaced with a replacement character.
   xmlEscape: bounded('any...', (run, ...values) =>
     escapeWith(HTML, /["'&<>]/g, joined(values, run)).replace(
       /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu,
@@ -78,7 +78,7 @@ function joined(values: readonly Value[], run: Run): string {
   return sprint(values, run);
 }
 
-/** Values behind each other, with a space between two that are no texts. */
+/** Concatenates values, with a space between two that are not strings. */
 function sprint(values: readonly Value[], run: Run): string {
   let text = '';
   for (const [index, value] of values.entries()) {
@@ -88,14 +88,14 @@ function sprint(values: readonly Value[], run: Run): string {
   return text;
 }
 
-/** A text as one value of a query, as Go escapes it. */
+/** Escapes a text for use as a query value, as Go does. */
 export function queryEscape(text: string): string {
   return encodeURIComponent(text.toWellFormed())
     .replaceAll('%20', '+')
     .replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** Texts are cut by their bytes in UTF-8, as in Go. */
+/** Slices texts by their UTF-8 bytes, as Go does. */
 function slice(value: Value, ...limits: readonly Value[]): Value {
   const [from = 0, to, capacity] = limits.map(indexOf);
   if (!isList(value) && typeof value !== 'string') throw new Failure(`cannot slice ${describe(value)}`);

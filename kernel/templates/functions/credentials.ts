@@ -4,7 +4,7 @@ import { Failure } from '../budget.ts';
 import { bounded, type Functions } from '../function.ts';
 import type { Run } from '../run.ts';
 
-/** Functions that hold the process for up to a second, for templates that are carried out once: not on requests. */
+/** Functions that block the process for up to a second, for templates that are executed once, never per request. */
 export const credentialFunctions: Functions = {
   bcrypt: bounded('string', (run, password) => hashed(run, password)),
   htpasswd: bounded('string string', (run, user, password) => {
@@ -32,7 +32,7 @@ export const credentialFunctions: Functions = {
   }),
 };
 
-/** The clock is looked at before, since one of these takes longer than all steps between two looks. */
+/** The clock is checked first, because one of these functions takes longer than all steps between two checks. */
 function takeTime(run: Run): void {
   run.budget.spend(1024);
 }
@@ -72,7 +72,7 @@ const keyMakers: Readonly<Record<string, () => string>> = {
     }).privateKey,
 };
 
-/** The forms of passwords of the algorithm Master Password; each sign stands for one of its characters. */
+/** Password templates of the Master Password algorithm; each letter stands for one of its characters. */
 const FORMS: Readonly<Record<string, string>> = {
   __proto__: null as never,
   maximum: 'anoxxxxxxxxxxxxxxxxx axxxxxxxxxxxxxxxxxno',

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes, randomUUID }
 import { Failure } from '../budget.ts';
 import { bounded, type Functions, fn } from '../function.ts';
 
-/** Hashes, encryption and what is made by chance. */
+/** Hash, encryption and random functions. */
 export const cryptoFunctions: Functions = {
   sha1sum: fn('string', (text) => createHash('sha1').update(text).digest('hex')),
   sha256sum: fn('string', (text) => createHash('sha256').update(text).digest('hex')),
@@ -32,7 +32,7 @@ export const cryptoFunctions: Functions = {
   }),
 };
 
-/** The first 32 bytes of a password, filled up with zeros. */
+/** The first 32 bytes of a password, padded with zeros. */
 function keyOf(password: string): Buffer {
   const key = Buffer.alloc(32);
   Buffer.from(password).copy(key);

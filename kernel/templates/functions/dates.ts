@@ -25,7 +25,7 @@ const mustDateModify = fn('string any', (text, date) => {
   return demandTime(date).plus(nanoseconds);
 });
 
-/** Dates: a time, or seconds since 1970; anything else is now. */
+/** Date functions: accept a time, or seconds since 1970; any other value means now. */
 export const dateFunctions: Functions = {
   now: fn('', () => new Time(Date.now())),
   date: fn('string any', (layout, date) => formatTime(timeOf(date).in('Local'), layout)),
@@ -53,7 +53,7 @@ export const dateFunctions: Functions = {
   unixEpoch: fn('any', (date) => String(demandTime(date).seconds)),
 };
 
-/** Go's time that is none. */
+/** Go's zero time. */
 const ZERO = new Time(Date.parse('0001-01-01T00:00:00Z'), 'UTC');
 
 function timeOf(value: Value): Time {
@@ -90,7 +90,7 @@ const UNITS: readonly (readonly [unit: bigint, name: string])[] = [
   [NANOSECONDS, 's'],
 ];
 
-/** The largest unit that is less than all of it. */
+/** Rounds down to the largest unit that is smaller than the duration. */
 function rounded(nanoseconds: bigint): string {
   const size = nanoseconds < 0n ? -nanoseconds : nanoseconds;
   const [unit, name] = UNITS.find(([length]) => size > length) ?? [];

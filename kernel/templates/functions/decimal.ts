@@ -1,4 +1,4 @@
-/** Digits behind the point of a quotient. */
+/** Decimal places of a quotient. */
 const QUOTIENT_DIGITS = 16;
 
 /** A number as the decimal that it prints as: `digits / 10 ** scale`. */
@@ -7,7 +7,7 @@ interface Decimal {
   readonly scale: number;
 }
 
-/** Sums of decimals are those of the digits that are written: 0.1 and 0.2 are 0.3. */
+/** Adds numbers by their written digits: 0.1 and 0.2 are 0.3. */
 export function addDecimal(one: number, other: number): number {
   return exactly(one, other, one + other, (a, b) => {
     const scale = Math.max(a.scale, b.scale);
@@ -19,7 +19,7 @@ export function multiplyDecimal(one: number, other: number): number {
   return exactly(one, other, one * other, (a, b) => ({ digits: a.digits * b.digits, scale: a.scale + b.scale }));
 }
 
-/** Rounded to 16 digits behind the point. @param other not zero. */
+/** Divides with rounding to 16 decimal places. @param other not zero. */
 export function divideDecimal(one: number, other: number): number {
   return exactly(one, other, one / other, (a, b) => {
     const scale = Math.max(a.scale, b.scale);
@@ -30,7 +30,7 @@ export function divideDecimal(one: number, other: number): number {
   });
 }
 
-/** Powers of ten beyond this are left to the processor. */
+/** Larger powers of ten use floating-point arithmetic. */
 const MAX_POWER = 60;
 
 function exactly(one: number, other: number, otherwise: number, compute: (a: Decimal, b: Decimal) => Decimal): number {
@@ -40,7 +40,7 @@ function exactly(one: number, other: number, otherwise: number, compute: (a: Dec
   return Number(`${digits}e${-scale}`);
 }
 
-/** @returns undefined for a number that is too large or too small to be worth it. */
+/** @returns undefined for a number that is too large or too small for this. */
 function decimalOf(value: number): Decimal | undefined {
   if (!Number.isFinite(value)) return undefined;
   const [mantissa, power] = value.toExponential().split('e') as [string, string];

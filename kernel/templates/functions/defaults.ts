@@ -3,7 +3,7 @@ import { areSame } from '../compare.ts';
 import { type Functions, fn } from '../function.ts';
 import { isTrue, kindOf, typeOf } from '../value.ts';
 
-/** Functions that choose between values, and those that say what a value is. */
+/** Functions that choose between values, and functions that test values. */
 export const defaultFunctions: Functions = {
   default: fn('any any...', (otherwise, ...[value]) => (isTrue(value) ? value : otherwise)),
   empty: fn('any', (value) => !isTrue(value)),

@@ -4,7 +4,7 @@ import { textOf } from '../print.ts';
 import type { Run } from '../run.ts';
 import { type Dict, describe, isList, isMap, isTrue, setValue, sortedKeys, type Value, valueAt } from '../value.ts';
 
-/** Functions on maps. Keys come in their order, where Sprig has none. */
+/** Functions on maps. Keys are sorted, whereas Sprig's are in no particular order. */
 export const dictFunctions: Functions = {
   dict: bounded('any...', (run, ...values) => {
     const result: Dict = {};
@@ -60,7 +60,7 @@ function claimedKeys(map: Dict, run: Run): string[] {
   return keys;
 }
 
-/** What belongs to the configuration is frozen. */
+/** Values of the configuration are frozen. */
 function changed(map: Dict, change: () => void): Dict {
   if (Object.isFrozen(map)) throw new Failure('this map is read-only: use deepCopy to get a writable one');
   change();
@@ -79,7 +79,7 @@ function merged(run: Run, target: Dict, sources: readonly Dict[], overwrites: bo
   });
 }
 
-/** Maps are merged key by key; of anything else one is taken: what is there and not empty, or always the new value. */
+/** Merges maps key by key; for other values, either the existing non-empty one or always the new one is used. */
 function mergeInto(run: Run, target: Dict, source: Dict, overwrites: boolean): void {
   for (const key of claimedKeys(source, run)) {
     const value = valueAt(source, key);

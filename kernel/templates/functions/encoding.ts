@@ -12,7 +12,7 @@ const toJson = bounded('any', (run, value) => writeJson(value, COMPACT, run));
 const toPrettyJson = bounded('any', (run, value) => writeJson(value, PRETTY, run));
 const toRawJson = bounded('any', (run, value) => writeJson(value, RAW, run));
 
-/** Functions that write values as texts, and read them. */
+/** Functions that encode values as text, and decode them. */
 export const encodingFunctions: Functions = {
   toJson,
   mustToJson: toJson,
@@ -41,7 +41,7 @@ export const encodingFunctions: Functions = {
   b32dec: fn('string', (text) => fromBase32(text.replace(/[\r\n]/g, ''))),
 };
 
-/** @returns undefined for what is no JSON. */
+/** @returns undefined for invalid JSON. */
 function readJson(text: string): Value {
   try {
     return parseExact(text) as Value;

@@ -15,7 +15,7 @@ import { stringFunctions } from './strings.ts';
 import { urlFunctions } from './urls.ts';
 import { wordFunctions } from './words.ts';
 
-/** The functions of the language and of Sprig; of Sprig's none that reads the environment or the network. */
+/** The functions of the language and of Sprig, except those of Sprig that read the environment or the network. */
 export const standardFunctions: Functions = {
   ...builtins,
   ...stringFunctions,
