@@ -58,7 +58,11 @@ const banned: ReadonlyArray<readonly [RegExp, string]> = [
 const hiddenSubject = /^(what|who|whose|whom|how|where|whether|that|those|it|anything|which|after which)\b/i;
 
 /** Parts of the source whose comments are held to the rules as well. */
-const revised = ['admin', 'kernel/{cli,containment,contract,inspect,mcp,pipeline,server}', 'plugins'];
+const revised = [
+  'admin',
+  'kernel/{cli,containment,contract,control,gateway,inspect,logging,mcp,pipeline,server,testing,workers}',
+  'plugins',
+];
 
 /** Constructions that comments may use: a null that means "none", and words that quote a protocol. */
 const allowedInComments = new Set([
