@@ -63,7 +63,7 @@ const bodies = new WeakMap<Koa.Context, Promise<Body | null>>();
 /**
  * Reads the body, once.
  * @param accepted media types.
- * @returns null when there is no body.
+ * @returns null without a body.
  * @throws Problem unsupported-media-type, payload-too-large.
  */
 export function readBody(ctx: Koa.Context, { settings }: Admin, accepted: readonly string[]): Promise<Body | null> {
@@ -103,7 +103,7 @@ export async function demandConfigBody(ctx: Koa.Context, admin: Admin): Promise<
   return (await readConfigBody(ctx, admin)) ?? new ConfigText('', 'json');
 }
 
-/** Reads a configuration. @returns null when there is no body. @throws Problem as `readBody`; ConfigErrors. */
+/** Reads a configuration. @returns null without a body. @throws Problem as `readBody`; ConfigErrors. */
 export async function readConfigBody(ctx: Koa.Context, admin: Admin): Promise<ConfigText | null> {
   const body = await readBody(ctx, admin, acceptedConfigs);
   if (!body) return null;

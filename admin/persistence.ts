@@ -16,7 +16,7 @@ import {
 } from '#kernel';
 import { Problem, type ProblemSlug } from './problem.ts';
 
-/** How a configuration is written to the file: as the given text, or as edits of the existing text. */
+/** Form in which a configuration is written to the file: the given text, or edits of the existing text. */
 export type Writing = 'text' | 'edits';
 
 /** Problems that prevent the file from being written. */
@@ -55,7 +55,7 @@ export async function persistence(gateway: Operations, format: Format, writing: 
   };
 }
 
-/** The file that the gateway reads its configuration from. @throws Problem bad-request when there is no file. */
+/** The file that the gateway reads its configuration from. @throws Problem bad-request without a file. */
 function mainFile({ source }: Operations): string {
   if (typeof source === 'string') return source;
   throw new Problem('bad-request', 'persist=file: the configuration was not loaded from a file');

@@ -27,7 +27,7 @@ export interface AdminPortOptions {
   readonly log: Log;
   /** Called for every opened address, and for every configuration that serves there, before the response to its change is sent. */
   readonly onServing: (address: string) => Promise<void>;
-  /** How long a replaced address stays open, in milliseconds. Default: 10 seconds. */
+  /** Time for which a replaced address stays open, in milliseconds. Default: 10 seconds. */
   readonly handoverMs?: number;
 }
 

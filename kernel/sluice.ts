@@ -11,7 +11,7 @@ export type { Applied, Gateway, GatewayOptions, ListenOptions, Source } from './
 
 /**
  * Makes a gateway of this release from a configuration: a file's path, or the object a file would hold. It answers
- * `inject` at once and the network after `listen`. It writes no log unless `log`, `sinks` or a component asks for one.
+ * `inject` at once and the network after `listen`. It writes no log unless `log`, `sinks` or a component enables it.
  *
  * @throws ConfigErrors with every mistake of the configuration. @throws GatewayError PLUGIN_NAME, PLUGIN_WORKERS.
  * @example

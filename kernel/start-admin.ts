@@ -8,7 +8,7 @@ export interface StartAdminOptions {
   readonly token?: string | undefined;
   /** File with tokens; stronger than `token`. */
   readonly tokenFile?: string | undefined;
-  /** Where the gateway's own token is kept, between starts, too. */
+  /** Directory in which the gateway's own token is stored across starts. */
   readonly stateDirectory: string;
   /** Ends the process in order. */
   stop(): void;

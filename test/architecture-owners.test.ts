@@ -19,7 +19,7 @@ const creators: Readonly<Record<string, readonly string[]>> = {
   ws: ['WebSocket'],
 };
 
-/** Places that create one for whoever runs them, with the reason why no owner is needed. */
+/** Places that create one for their callers, with the reason why no owner is needed. */
 const exceptions: Readonly<Record<string, string>> = {
   'admin/server/socket-listener.ts': 'the admin port sees only the façade: requests are owned by its application',
   'admin/server/unix-socket.ts': 'asks once whether a socket is in use, while the port opens',

@@ -8,7 +8,7 @@ import { catalogue } from '../plugins/index.ts';
 import type { Bound } from '../scripts/docs/bounds/bound.ts';
 import { bounds, boundsPage, defaultOf, limitOf } from '../scripts/docs/bounds/index.ts';
 
-/** What bounds each container that lives longer than a call, as `file name`. */
+/** Bound of each container that lives longer than a call, as `file name`. */
 const containers: Readonly<Record<string, readonly string[]>> = JSON.parse(
   readFileSync(new URL('bounds/containers.json', import.meta.url), 'utf8'),
 );

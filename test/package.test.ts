@@ -87,7 +87,7 @@ describe('the types of the package', function () {
     }
   };
 
-  /** What the compiler says of files, under strict settings that look into the declarations of libraries. */
+  /** Compiler output for files, under strict settings that look into the declarations of libraries. */
   const compile = async (texts: Readonly<Record<string, string>>): Promise<string> => {
     for (const [name, text] of Object.entries(texts)) writeFileSync(join(home, name), text);
     const { stdout } = await run('tsc', ['--project', home]).catch((error) => error);

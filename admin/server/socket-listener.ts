@@ -27,7 +27,7 @@ export async function openSocketListener(
   const denied = Promise.withResolvers<void>();
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-    // A reset can occur at any time, even when there is no other error listener.
+    // A reset can occur at any time, even without another error listener.
     socket.on('error', ignored);
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));

@@ -65,7 +65,7 @@ export function pipesIn(schema: Schema, value: unknown, pointer = ''): NestedPip
 export interface AroundPipe {
   readonly service: ServiceConfig;
   readonly known: KnownPlugins;
-  /** Timeout of the surrounding endpoint, in milliseconds; the service's if there is none. */
+  /** Timeout of the surrounding endpoint, in milliseconds; the service's without one. */
   readonly timeout: number;
   readonly rules: PipeRules;
 }

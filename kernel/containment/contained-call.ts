@@ -3,7 +3,7 @@ import { beginHook, endHook } from './marks.ts';
 import { isThenable } from './reply-state.ts';
 
 export interface ContainedCallOptions<Args extends readonly unknown[], Value> {
-  /** Substitute for the hook's value when its faults are skipped, and while it is suspended; null when there is no substitute. */
+  /** Substitute for the hook's value when its faults are skipped, and while it is suspended; null without a substitute. */
   readonly instead: ((...args: Args) => Value) | null;
   /** Validates the hook's values. Default: all are valid. */
   readonly isSound?: (value: unknown) => boolean;
@@ -13,7 +13,7 @@ export interface ContainedCallOptions<Args extends readonly unknown[], Value> {
   readonly mayThrow?: true;
 }
 
-/** Contains a synchronous function. @throws PluginFault, PluginSuspended when there is no substitute. */
+/** Contains a synchronous function. @throws PluginFault, PluginSuspended without a substitute. */
 export function containedCall<Args extends readonly unknown[], Value>(
   hook: (...args: Args) => Value,
   guard: HookGuard,

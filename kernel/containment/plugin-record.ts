@@ -5,7 +5,7 @@ export interface HookFaults {
   readonly count: number;
   /** Message of the last fault; the fields below describe it too. */
   readonly message: string;
-  /** Where the plugin is configured: an endpoint, as in `GET /users`, or `the service`. */
+  /** Place at which the plugin is configured: an endpoint, as in `GET /users`, or `the service`. */
   readonly endpoint: string;
   /** Position in the plugin's source, as in `/app/plugins/audit.ts:12:7`; null when the stack does not contain one. */
   readonly place: string | null;
@@ -13,7 +13,7 @@ export interface HookFaults {
   readonly at: number;
 }
 
-/** How often, and for how long, the plugin's own code blocked the event loop for 50 ms or more. */
+/** Number and duration of the times at which the plugin's own code blocked the event loop for 50 ms or more. */
 export interface Blocking {
   readonly count: number;
   readonly longestMs: number;
@@ -100,7 +100,7 @@ export class PluginRecord {
     this.#ranges[range < 0 ? blockingBoundsMs.length : range]! += 1;
   }
 
-  /** Counts since the last call; null when there are none. */
+  /** Counts since the last call; null without any. */
   takeDelta(): FaultDelta | null {
     const { name, hash } = this;
     const faults = [...this.#untold.values()];

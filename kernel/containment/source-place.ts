@@ -4,7 +4,7 @@ import { type SourcePlace, stackInSource, textOf } from './source-columns.ts';
 /** Maximum characters of a stack that are examined. */
 const LONGEST_STACK = 32 * 1024;
 
-/** The stack of what was thrown, with the places of the sources of plugins; empty where there is none. Never throws, whatever was thrown. */
+/** Stack of a thrown value, with the source positions of plugins; empty without one. Never throws. */
 export function stackOf(error: unknown): string {
   try {
     const stack = (error as Partial<Error> | null | undefined)?.stack;

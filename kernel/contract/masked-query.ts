@@ -10,7 +10,7 @@ const suspicious =
 
 /**
  * Masks a query for logs, events and spans: values of credentials such as `token` or `client_secret` become `***`.
- * Returns the same string if there are none.
+ * Returns a query without credentials unchanged.
  * @param search undecoded, without `?`.
  */
 export function maskQuery(search: string): string {

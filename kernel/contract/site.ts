@@ -287,7 +287,7 @@ export interface AgentSite<Config> extends Site<Config> {
   readonly agent: AgentConfig;
   /**
    * Runs the agent's pipe for one message, with the consumer's timeout. Never throws: failures are in the `errors` of
-   * the reply. A message is done if there are none and the reply is complete or raw.
+   * the reply. A message is done if `errors` is empty and the reply is complete or raw.
    * @param signal aborts the run.
    */
   run(message: AgentMessage, signal?: AbortSignal): Promise<Reply>;

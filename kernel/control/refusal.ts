@@ -50,7 +50,7 @@ export class Refusal extends ConfigErrors {
 
 /** Record of a rejection: separate data, which keeps nothing else alive. */
 export interface RefusalRecord extends Pick<Refusal, 'slug' | 'phase' | 'issues' | 'warnings'> {
-  /** The reason if there are no issues; otherwise empty. */
+  /** The reason of a refusal without issues; otherwise empty. */
   readonly message: string;
   /** Number of issues that are not recorded. */
   readonly hidden: number;

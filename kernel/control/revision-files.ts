@@ -8,7 +8,7 @@ import { parseRevision, type Revision, type RevisionSummary, summaryOf } from '.
 /** Content of a directory when it was opened. */
 export interface StoredRevisions {
   readonly revisions: readonly RevisionSummary[];
-  /** Highest number in use, including by damaged files; 0 if there is none. */
+  /** Highest number in use, including by damaged files; 0 without one. */
   readonly last: number;
   /** Files that are not valid revisions, each with the reason. They are left unchanged. */
   readonly skipped: readonly string[];

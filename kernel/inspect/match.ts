@@ -44,7 +44,7 @@ export interface Matching {
 export interface RouteMatch extends Matching {
   /** Parsed target; null when it is invalid. */
   readonly target: Target | null;
-  /** The endpoint that serves the request; null when there is none. */
+  /** The endpoint that serves the request; null without one. */
   readonly winner: Route | null;
   /** Path parameters as in the request. */
   readonly params: Params;

@@ -22,7 +22,7 @@ const MAX_OTHER_MATCHES = 10;
  * over, then the first one of every other method. Uses the router itself, each time without the endpoints already
  * found.
  *
- * @param path as on the wire. @param winner the endpoint that serves the request; null when there is none.
+ * @param path as on the wire. @param winner the endpoint that serves the request; null without one.
  */
 export async function findOtherMatches(
   served: Served,

@@ -12,7 +12,7 @@ export interface Served {
   readonly destinations: Destinations;
 }
 
-/** What a compiled configuration would serve, for inspection. */
+/** Routes and endpoints of a compiled configuration, for inspection. */
 export async function servedBy(config: ServiceConfig, compiled: Compiled): Promise<Served> {
   return { config, compiled, ...(await destinationsOf(config, compiled)) };
 }

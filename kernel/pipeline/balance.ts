@@ -2,7 +2,7 @@ import type { HostList } from '#contract';
 
 /**
  * Picks hosts in turn from a random start; an entry that is repeated has a larger share. A changed list starts over.
- * @returns a function that returns undefined while there are no hosts.
+ * @returns a function that returns undefined while the list is empty.
  */
 export function balance(list: HostList): () => string | undefined {
   let hosts = list.current;

@@ -1,7 +1,7 @@
 import type { AfterHook, Call, Reply, Step, Wrap } from '#contract';
 import { afterHook } from '../contract/internal.ts';
 
-/** Folds wraps, outermost first, around the innermost step. Without wraps there is no overhead. */
+/** Folds wraps, outermost first, around the innermost step. Adds no overhead without wraps. */
 export function fold<R>(wraps: readonly Wrap<R>[], innermost: Step<R>): Step<R> {
   return stagesOf(wraps).reduceRight((next, stage) => stage.wrap(next), innermost);
 }

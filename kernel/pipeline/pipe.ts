@@ -207,7 +207,7 @@ function onlyShadows(backends: readonly AttachedBackend[], pointer: string): Con
   });
 }
 
-/** How the backends of a pipe are called and their replies merged. */
+/** Calls the backends of a pipe and merges their replies. */
 interface Gathering {
   readonly gather: AtEndpoint['gather'];
   readonly combine: AtEndpoint['combine'];

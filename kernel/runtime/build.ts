@@ -94,7 +94,7 @@ interface Sound {
   readonly tls: ServerTls | null;
 }
 
-/** Compiles all valid parts, even of a configuration with errors: there may be more errors. */
+/** Compiles all valid parts, even of a configuration with errors, to find all errors. */
 async function compileSound(whole: ConfigBuild, earlier: Earlier | null = null): Promise<Sound> {
   const build = new ScopedBuild(whole, whole.scope);
   const { errors } = whole.normalized;

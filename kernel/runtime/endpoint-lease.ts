@@ -42,7 +42,7 @@ export class EndpointLease extends Holding implements StreamLease {
     for (const stream of this.#streams ?? []) if (stream.isLasting) stream.end();
   }
 
-  /** Finishes at once if there is no stream. */
+  /** Finishes at once without a stream. */
   protected override async finish(onError: (error: unknown) => void): Promise<void> {
     if (this.streams > 0) {
       await new Promise<void>((resolve) => {

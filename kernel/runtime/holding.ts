@@ -141,7 +141,7 @@ export class Holding extends Scope {
     return --this.#holders > 0 ? null : this.finish(onError);
   }
 
-  /** Called when there are no holders left. */
+  /** Called when the last holder is gone. */
   protected finish(onError: (error: unknown) => void): Promise<void> {
     return this.dispose(onError);
   }

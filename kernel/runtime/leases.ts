@@ -1,6 +1,6 @@
 import type { Clock, TokenPool } from '#contract';
 
-/** Time for which a worker holds tokens, or remembers that there are none, in milliseconds. */
+/** Time for which a worker holds tokens, or remembers that none are available, in milliseconds. */
 const HOLD_MS = 100;
 
 /** Request of a worker to a pool: the key, and the number of tokens; a negative number returns tokens. */

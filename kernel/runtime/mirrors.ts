@@ -7,7 +7,7 @@ export type MirrorChange = Data | Uint8Array;
 export interface MirrorLink {
   /** Sends a change to the owner, or from the owner to every worker. */
   send(id: string, change: MirrorChange): void;
-  /** Used by workers: fetches the full state from the owner, undefined if there is none. Null in the owner. */
+  /** Used by workers: fetches the full state from the owner, undefined without one. Null in the owner. */
   readonly fetch: ((id: string) => Promise<MirrorChange | undefined>) | null;
 }
 

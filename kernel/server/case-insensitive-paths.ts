@@ -2,7 +2,7 @@ import { parseSegment, readSegment } from '../config/index.ts';
 
 /** Node of the path trie: the possible continuations after a segment of a declared path. */
 interface Node {
-  /** Fixed next segments, by lowercase text; null when there are none, as most nodes end a path. */
+  /** Fixed next segments, by lowercase text; null without any, as most nodes end a path. */
   fixed: Map<string, Fixed> | null;
   /** Next segments that contain variables. */
   variables: readonly Variables[];

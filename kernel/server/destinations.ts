@@ -25,7 +25,7 @@ export interface Wayfinder {
 export class Destinations implements Wayfinder {
   /** Router of the endpoints that apply to all hosts. */
   readonly router: Router;
-  /** Routers of virtual hosts; null when there are none. */
+  /** Routers of virtual hosts; null without any. */
   readonly virtual: VirtualRouters | null;
   readonly #own: OwnRoutes;
   readonly #options: RouterOptions;

@@ -6,7 +6,7 @@ import type { Run } from './run.ts';
 import type { Source } from './source.ts';
 import { describe, integerOf, isList, isMap, isTrue, sortedKeys, type Value, valueAt } from './value.ts';
 
-/** How the execution of a node list ended: at its end, or with `{{break}}` or `{{continue}}`. */
+/** End of the execution of a node list: at its end, or with `{{break}}` or `{{continue}}`. */
 type Ending = typeof NEXT | typeof BREAK | typeof CONTINUE;
 
 const NEXT = 0;

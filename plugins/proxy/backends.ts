@@ -11,7 +11,7 @@ export function answeringBackends(endpoint: EndpointConfig): readonly BackendCon
   return endpoint.backend.filter((backend) => !isShadow(backend));
 }
 
-/** True when the endpoint passes bytes through unread, so that there is no data to modify. */
+/** True when the endpoint passes bytes through unread, so that no data can be modified. */
 export function passesBytes({ endpoint, encoding }: EndpointSite<unknown>): boolean {
   return encoding(endpoint.output_encoding)?.raw === true;
 }

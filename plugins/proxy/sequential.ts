@@ -23,7 +23,7 @@ export interface Propagated {
   readonly path: readonly string[] | null;
 }
 
-/** What the chain needs to know about one backend. */
+/** Properties of one backend that the chain needs. */
 export interface Link {
   /** True when its bytes are passed through unread, so that any response counts as complete. */
   readonly raw: boolean;

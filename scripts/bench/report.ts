@@ -2,7 +2,7 @@ import type { Comparison, Side } from './measure.ts';
 import type { Spread } from './spread.ts';
 import { table } from './table.ts';
 
-/** Results of one scenario, or the reason why there are none. */
+/** Results of one scenario, or the reason why they are missing. */
 export type Outcome = { readonly name: string } & (Comparison | { readonly failed: string });
 
 /** Formats the results as text: medians, with the minimum and maximum round in parentheses. */

@@ -7,7 +7,7 @@ import type { Title } from './titles.ts';
 export interface Rule {
   readonly id: string;
   readonly rule: string;
-  /** How the gateway deviates from the rule; absent if it complies. */
+  /** Deviation of the gateway from the rule; absent if it complies. */
   readonly deviation?: string;
   /** Full titles of the tests that prove the rule or, for a deviation, the actual behavior. */
   readonly tests: readonly string[];

@@ -8,7 +8,7 @@ export interface Conversation {
   /** Initial window of each stream, in bytes. */
   readonly window: number;
   readonly steps: readonly Step[];
-  /** How it disconnects; `answer` for at the end of the first response. */
+  /** Moment at which it disconnects; `answer` for at the end of the first response. */
   readonly end: string;
 }
 

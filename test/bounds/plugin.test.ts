@@ -34,7 +34,7 @@ describe('bounds that plugins meet', function () {
   });
 
   it('tell a hundred thousand hooks apart', async () => {
-    // In a thread of its own: what is told apart is so for the life of a process.
+    // Runs in its own thread, because marks live as long as the process.
     const marks = new URL('../../kernel/containment/marks.ts', import.meta.url).href;
     const program = `import(${JSON.stringify(marks)}).then(({ numberOf }) => {
       const of = (at) => numberOf({ plugin: 'p', hash: 'h', hook: 'proxy', endpoint: 'GET /' + at });

@@ -8,7 +8,7 @@ import { openRaw } from './server/raw.ts';
 
 const head = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
 
-/** What a backend does with a request, by name. */
+/** Behavior of a backend, by name. */
 const acts: Readonly<Record<string, (socket: Socket) => void>> = {
   answers: (socket) => void socket.write(`${head}Content-Length: 2\r\n\r\n{}`),
   'stays silent': () => {},

@@ -15,7 +15,7 @@ import { publish, take } from './backend/pubsub/nats-endpoints.ts';
 /** Opens at the first failure. */
 const breaker = { 'qos/circuit-breaker': { interval: 60, timeout: 60, max_errors: 1 } };
 
-/** What a request waits for when its client disconnects. */
+/** State of a request when its client disconnects. */
 interface Case {
   readonly endpoint: object;
   readonly root?: object;
@@ -89,7 +89,7 @@ describe('a client that disconnects in the middle of a call', function () {
   const start = async ({ endpoint, root }: Case): Promise<number> => {
     gateway = await startGateway({ ...root, endpoints: [{ endpoint: '/a', timeout: '60s', ...endpoint }] }, { sinks });
     const { port } = await gateway.listen();
-    // What is said of the configuration is not of interest.
+    // Findings about the configuration are ignored.
     sinks.lines.length = 0;
     return port;
   };
@@ -111,7 +111,7 @@ describe('a client that disconnects in the middle of a call', function () {
   };
   const ask = async ({ method = 'GET', headers = {}, payload = '' }: Case): Promise<number> =>
     (await gateway!.inject({ method, url: '/a', headers, payload } as never)).statusCode;
-  /** What is counted and logged of other sides after all of that. */
+  /** Errors counted and logged for other sides afterwards. */
   const blamed = () => {
     const { published } = partsOf(gateway!).generations.current.runtime.compiled;
     const lines = sinks.lines.filter((line) => / (?:ERROR|CRITICAL|WARNING)/.test(line));

@@ -74,7 +74,7 @@ function hintFor(variable: string, text: string): string | undefined {
     : undefined;
 }
 
-/** Name of the variable that overrides the value at a pointer; undefined if there is none. */
+/** Name of the variable that overrides the value at a pointer; undefined without one. */
 export function variableFor(pointer: string): string | undefined {
   const field = pointer.slice(1);
   const fields: Readonly<Record<string, Schema>> = serviceSchema.properties;

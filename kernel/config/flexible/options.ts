@@ -18,7 +18,7 @@ export interface FlexibleOptions {
   readonly partials: readonly string[];
   readonly templates: readonly string[];
   readonly missingKey: 'invalid' | 'zero' | 'error';
-  /** Null if there is no such variable. */
+  /** Null if the variable does not exist. */
   readonly metaKey: string | null;
   /** File that the result is written to for inspection; null for none. */
   readonly out: string | null;

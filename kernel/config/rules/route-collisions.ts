@@ -10,7 +10,7 @@ export interface Route {
 
 /** A position in the paths of one method. */
 interface Position {
-  /** Null if there are none: most positions are the end of a path. */
+  /** Null without any: most positions are the end of a path. */
   words: Map<string, Position> | null;
   /** Segments with variables, by their fixed text. */
   variables: Map<string, { names: readonly string[]; route: Route; next: Position }> | null;

@@ -15,7 +15,7 @@ export type CheckCode = (
 
 const require = createRequire(import.meta.url);
 
-/** Check that ajv generated from this exact schema when the package was built; undefined if there is none. */
+/** Check that ajv generated from this exact schema when the package was built; undefined if it does not exist. */
 export function builtCheck(schema: JsonSchema, choose: Choose): ValidateFunction | undefined {
   if (builtChecks.size === 0) return undefined;
   const digest = digestOf(schema);

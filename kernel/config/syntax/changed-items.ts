@@ -96,7 +96,7 @@ function firstBehind(places: Float64Array, from: number, place: number): number 
   return low;
 }
 
-/** First item of the unchanged end of both lists, after an offset in both; null if there is none. */
+/** First item of the unchanged end of both lists, after an offset in both; null without one. */
 function sameTail(
   before: string,
   { starts, ends }: EndpointRanges,

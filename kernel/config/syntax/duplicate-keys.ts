@@ -22,7 +22,7 @@ export function duplicateKeys(text: string): TextFault[] {
   return mayHaveDuplicates(text) ? listDuplicates(text) : [];
 }
 
-/** Fast check in one pass: false if there are no duplicates, true if there may be some. */
+/** Fast check in one pass: false without duplicates, true if duplicates are possible. */
 function mayHaveDuplicates(text: string): boolean {
   /** Keys of all open objects; the keys of an inner object follow those of the outer one. */
   const keys: string[] = [];

@@ -13,7 +13,7 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 
 /**
- * Finds the endpoints in the text of a JSON object without comments; null if there is no such list. For any other text,
+ * Finds the endpoints in the text of a JSON object without comments; null if the list is missing. For any other text,
  * the result is null or arbitrary ranges. Works in short slices.
  */
 export async function findEndpoints(text: string): Promise<EndpointRanges | null> {

@@ -29,7 +29,7 @@ export interface Document {
   readonly text: string;
   /** The text that positions refer to: the content of the file, which for a template differs from `text`. */
   readonly written: string;
-  /** How the text was rendered from a template; absent if the file is not a template. */
+  /** Rendering of the text from a template; absent if the file is not a template. */
   readonly rendering?: Rendering;
   /** An object; numbers that JavaScript would change are exact numbers. */
   readonly data: unknown;

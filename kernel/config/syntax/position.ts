@@ -24,11 +24,11 @@ export interface Mend extends TextRange {
 /** The part of a field that an error is about. */
 export type KeyOrValue = 'key' | 'value';
 
-/** Returns the value at a pointer; undefined if there is none. */
+/** Returns the value at a pointer; undefined if it does not exist. */
 export type ValueAt = (pointer: string) => unknown;
 
 /**
- * Position of a value, or of its key, in the text; undefined if there is no such value.
+ * Position of a value, or of its key, in the text; undefined if the value does not exist.
  * @param range part of a string value to locate, in UTF-16 units.
  */
 export type Locate = (pointer: string, which: KeyOrValue, range?: TextRange) => Position | undefined;

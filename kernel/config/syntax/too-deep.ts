@@ -41,7 +41,7 @@ function isNested(value: unknown): value is object {
 
 const stringOrBracket = /"(?:[^"\\\n]|\\.)*"|[[\]{}]/g;
 
-/** The bracket that exceeds the maximum depth, in a text that cannot be parsed; undefined if there is none. */
+/** The bracket that exceeds the maximum depth, in a text that cannot be parsed; undefined if the depth is not exceeded. */
 export function tooDeepBracket(text: string): TextRange | undefined {
   let depth = 0;
   for (const { 0: match, index } of text.matchAll(stringOrBracket)) {

@@ -64,5 +64,5 @@ function caretColumn(stack: string, line: number): number {
   return lines[at]!.indexOf('^') - wrapping.length + 1;
 }
 
-/** What line 1 is shown with where a plugin's module is run as a function. */
+/** Prefix of line 1 of a plugin's module, which is run as a function. */
 const WRAPPING = /^\((?:async )?function \(exports, [\w, ]+\) \{/;

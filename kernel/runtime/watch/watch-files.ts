@@ -29,7 +29,7 @@ export interface WatchOptions {
 }
 
 export interface WatchStatus {
-  /** How changes are detected. In addition to events there is always a slow poll. */
+  /** Method of detecting changes. Events are always complemented by a slow poll. */
   readonly mode: 'events' | 'poll';
   /** Number of watched paths, including missing ones. */
   readonly files: number;

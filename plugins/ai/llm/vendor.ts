@@ -58,7 +58,7 @@ export interface Progress {
 export interface Streaming {
   /** Encoding of the vendor's streams. */
   readonly encoding: 'sse' | 'eventstream';
-  /** How to request a stream: by `stream: true` in the payload, or by replacing the end of the path. */
+  /** Method of requesting a stream: by `stream: true` in the payload, or by replacing the end of the path. */
   readonly asks: 'payload' | { readonly path: string; readonly becomes: string; readonly query?: string };
   /** Set if the messages already are chat-completion chunks, with `[DONE]` at the end. */
   readonly isCompletion?: true;

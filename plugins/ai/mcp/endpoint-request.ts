@@ -14,7 +14,7 @@ import {
 /** The arguments do not form a valid request of the endpoint. The message is returned to the model. */
 export class ArgumentError extends Error {}
 
-/** Where each argument belongs in a request to an endpoint. */
+/** Destination of each argument in a request to an endpoint. */
 export interface Places {
   /** The path, split into constant pieces (even indexes) and variable names (odd indexes). */
   readonly pieces: readonly string[];
@@ -52,7 +52,7 @@ export type ToEndpoint = (args: DataObject, client: ClientRequest) => ClientRequ
 
 /**
  * Compiles the mapping from arguments to a request. Each argument is placed where the endpoint expects it: in its path,
- * in the allowed query parameters, or otherwise in the JSON body (in the query if there is no body). The address, host
+ * in the allowed query parameters, or otherwise in the JSON body (in the query without a body). The address, host
  * and certificate are those of the client.
  *
  * @param headerNames client headers to forward, in addition to the trace headers.

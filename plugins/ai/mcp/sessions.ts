@@ -21,7 +21,7 @@ interface Session {
   /** Digest of the client that opened the session; empty without authentication. */
   readonly owner: string;
   usedAt: number;
-  /** ID of the ping that the client has not answered yet; empty if there is none. */
+  /** ID of the ping that the client has not answered yet; empty without one. */
   ping: string;
 }
 

@@ -6,7 +6,7 @@ import type { AgentMessage, Log } from '#contract';
  */
 export type Outcome = 'done' | 'failed' | 'returned';
 
-/** What a driver needs in order to consume messages. */
+/** Requirements of a driver for consuming messages. */
 export interface Consuming {
   /**
    * Runs the pipe once a worker is free and the rate allows it. Never rejects. The caller limits how many messages

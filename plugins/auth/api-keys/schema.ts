@@ -8,7 +8,7 @@ export type Strategy = (typeof strategies)[number];
 
 export const hashes = ['fnv128', 'sha256', 'sha1'] as const;
 
-/** How the configured keys were derived from the clients' keys. */
+/** Derivation of the configured keys from the clients' keys. */
 export type KeyHash = 'plain' | (typeof hashes)[number];
 
 const roles = {

@@ -24,7 +24,7 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_REDIRECTS = 10;
 const redirects = new Set([301, 302, 303, 307, 308]);
 
-/** How the gateway authenticates to the server: in the `Authorization` header, or in form fields. */
+/** Authentication of the gateway at the server: in the `Authorization` header, or in form fields. */
 type Style = 'header' | 'form';
 
 /** Authentication style that the server is known to accept. */

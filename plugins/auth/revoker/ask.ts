@@ -15,7 +15,7 @@ const ASK_MS = 30_000;
 /** Maximum size of a response that is read, in bytes. */
 const MAX_BYTES = 64 * 1024;
 
-/** Sends a request to a URL. @returns the status. @throws Error if there is no response. */
+/** Sends a request to a URL. @returns the status. @throws Error without a response. */
 export type Ask = (url: URL, body: Uint8Array, signal: AbortSignal) => Promise<number>;
 
 /**

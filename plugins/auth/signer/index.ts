@@ -25,7 +25,7 @@ import { tokenMaker } from './token.ts';
 
 /**
  * Replaces objects in the response with tokens signed by a key of the gateway. Returns 400 if the response is not
- * complete, and 401 for every request while there is no key.
+ * complete, and 401 for every request until a key is available.
  *
  * Configuration faults: those of `openSigningKey` and `checkKeyFields`; warnings `SIGNER_OUTPUT`, `SIGNER_NESTED`.
  */

@@ -1,7 +1,7 @@
 import type { HeaderBag } from '#contract';
 import { MAX_TOKEN } from './token.ts';
 
-/** Extracts the token of a request: empty if there is none, null if it is too long. */
+/** Extracts the token of a request: empty without one, null if it is too long. */
 export type Extract = (headers: HeaderBag) => string | null;
 
 /** Reads the token from a header or, if that is missing or empty, from a cookie. */

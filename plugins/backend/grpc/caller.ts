@@ -4,7 +4,7 @@ import { formatTimeout } from '../../services/grpc/timeout.ts';
 import type { Channel, Channels } from './channels.ts';
 import { Exchange, type Incoming, type Outgoing } from './exchange.ts';
 
-/** How a backend calls its method. */
+/** Call settings of a backend's method. */
 export interface CallerSettings {
   readonly channels: Channels;
   readonly path: string;

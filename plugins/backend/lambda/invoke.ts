@@ -130,7 +130,7 @@ function dataOf(text: string, name: string) {
   return Array.isArray(data) ? { collection: data } : { content: data };
 }
 
-/** Returns the first of the given fields of a JSON object that is a string; empty if there is none. */
+/** Returns the first of the given fields of a JSON object that is a string; empty if none is. */
 function fieldOf(text: string, ...names: string[]): string {
   try {
     const held: unknown = JSON.parse(text);

@@ -20,7 +20,7 @@ export interface Watch {
   readonly close: () => void;
 }
 
-/** How long a configuration waits for the first lookup before it serves without hosts, in milliseconds. */
+/** Time for which a configuration waits for the first lookup before it serves without hosts, in milliseconds. */
 const FIRST_LOOK_UP_MS = 5000;
 const QUERY = { timeout: 2000, tries: 2 };
 

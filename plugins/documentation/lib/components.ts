@@ -2,7 +2,7 @@ import { type DataObject, type EndpointConfig, isObject, type ServiceConfig } fr
 
 type Components = Readonly<DataObject>;
 
-/** Returns the settings under a namespace, as written; undefined if there are none. */
+/** Returns the settings under a namespace, as written; undefined without any. */
 export function componentOf(components: Components, namespace: string): DataObject | undefined {
   if (!Object.hasOwn(components, namespace)) return undefined;
   const config = components[namespace];

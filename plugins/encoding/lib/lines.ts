@@ -113,7 +113,7 @@ export class LineCutter {
   }
 }
 
-/** Next position of a byte; the length when there is none. */
+/** Next position of a byte; the length if it does not occur. */
 function find(bytes: Uint8Array, byte: number, from: number): number {
   const at = bytes.indexOf(byte, from);
   return at < 0 ? bytes.length : at;

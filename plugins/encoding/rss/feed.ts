@@ -41,7 +41,7 @@ export interface Feed {
   readonly updated: string;
   readonly author: Person | null;
   readonly categories: readonly string[];
-  /** Image URL; empty when there is none. */
+  /** Image URL; empty without one. */
   readonly image: string;
   readonly custom?: DataObject;
   readonly items: readonly Item[];

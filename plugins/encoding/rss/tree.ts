@@ -83,7 +83,7 @@ export function childrenOf(element: Element, name: string, space = ''): Element[
   return element.children.filter((member) => member.name === name && member.space === space);
 }
 
-/** Trimmed text of the first such child; empty when there is none. Markup in it is preserved. */
+/** Trimmed text of the first such child; empty without one. Markup in it is preserved. */
 export function textOf(element: Element, name: string, space = ''): string {
   const match = child(element, name, space);
   return match ? inner(match) : '';

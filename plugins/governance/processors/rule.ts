@@ -9,7 +9,7 @@ import type { RefusedCallers } from './refused-callers.ts';
 import type { LimitConfig } from './schema.ts';
 import { countUse } from './use-script.ts';
 
-/** How long a counter is kept beyond its window, in milliseconds, because the clocks of gateways differ. */
+/** Time for which a counter is kept beyond its window, in milliseconds, because the clocks of gateways differ. */
 const MARGIN_MS = 3_600_000;
 
 /** Maximum length of a caller's name, in bytes; longer names are stored as a digest. */

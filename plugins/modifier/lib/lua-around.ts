@@ -63,7 +63,7 @@ function pathOf({ target }: PipeRequest): string {
   return target.split('?', 1)[0]!;
 }
 
-/** Returns whether there is no response that a script could read. */
+/** Returns whether a script has no response to read. */
 function isRefusal(reply: Reply): boolean {
   return reply.failed || reply.skipped || (reply.complete === null && reply.data === null && reply.body === null);
 }

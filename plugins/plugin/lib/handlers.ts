@@ -18,7 +18,7 @@ export const kindNames: Readonly<Record<Kind, string>> = {
  */
 export type Factory = (config: unknown, host: ModuleHost) => unknown;
 
-/** Finds the first error in the settings of a name, and fills in defaults; null if there is no error. */
+/** Finds the first error in the settings of a name, and fills in defaults; null without an error. */
 export type CheckSettings = (settings: Data) => { readonly pointer: string; readonly message: string } | null;
 
 /** The handlers that a module provides under one name. */

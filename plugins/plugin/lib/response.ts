@@ -49,7 +49,7 @@ export class ResponseView implements PluginResponse {
     return response.#reply;
   }
 
-  /** Returns the body field; null if there is no body. */
+  /** Returns the body field; null without a body. */
   static fieldOf(response: ResponseView): BodyField | null {
     return response.#field;
   }

@@ -3,7 +3,7 @@ import type { Call } from '#contract';
 /** Outcome of a fetch that other requests wait for. */
 export type Landing = 'kept' | 'not kept' | 'failed' | 'cancelled';
 
-/** How long the cache remembers that a variant's response is not stored, in milliseconds. */
+/** Time for which the cache remembers that a variant's response is not stored, in milliseconds. */
 const REMEMBERED_MS = 5_000;
 /** Maximum number of such variants remembered. */
 const MAX_REMEMBERED = 500;

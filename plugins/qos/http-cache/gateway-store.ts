@@ -5,7 +5,7 @@ import type { Asking } from './store.ts';
 
 /** Maximum time to wait for the process that owns the store, in milliseconds; beyond it a request continues without the store. */
 const PATIENCE_MS = 250;
-/** How long an unresponsive owner is not contacted again, in milliseconds. */
+/** Time for which an unresponsive owner is not contacted again, in milliseconds. */
 const SILENCE_MS = 1_000;
 /** Maximum size of a body that is sent to other processes, in bytes; a larger one is stored only by the worker that fetched it. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;

@@ -155,7 +155,7 @@ function warnOfUnused(site: Site<unknown>, config: LimitConfig, pointer: string)
   }
 }
 
-/** @returns null when there is no limit per client. */
+/** @returns null without a limit per client. */
 function strategyOf(site: Site<unknown>, config: LimitConfig, pointer: string): Strategy | null {
   const written = config.strategy ?? '';
   const strategy = strategies.find((name) => name === written.toLowerCase());

@@ -72,7 +72,7 @@ export const plugin = definePlugin({
 
 /**
  * Takes a token for a call: 0 when one was available. Warnings: RATELIMIT_OFF.
- * @returns null when there is no limit.
+ * @returns null without a limit.
  * @throws ConfigError RATELIMIT_EVERY.
  */
 function admission(site: BackendSite<Infer<typeof schema>>): (() => number | Promise<number>) | null {

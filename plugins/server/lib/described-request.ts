@@ -20,7 +20,7 @@ export function targetOf(request: ClientRequest): string {
   return request.search === '' ? request.path : `${request.path}?${request.search}`;
 }
 
-/** The body as text; empty when there is no body. */
+/** The body as text; empty without a body. */
 export async function textOf(request: ClientRequest): Promise<string> {
   return request.body ? Buffer.from(await request.body.bytes()).toString() : '';
 }

@@ -26,7 +26,7 @@ const FIRST_ATTEMPTS = 3;
 const OPENING_MS = 10_000;
 const CLOSING_MS = 1000;
 
-/** Creates a channel that is reopened whenever it is lost, with its connection if necessary. Fails with AmqpTrouble while there is no channel. */
+/** Creates a channel that is reopened whenever it is lost, with its connection if necessary. Fails with AmqpTrouble without an open channel. */
 export function keptChannel<T>(connection: AmqpConnection, use: ChannelUse<T>): KeptLink<OpenChannel<T>> {
   return new KeptLink({
     name: `[AMQP] ${connection.name}`,

@@ -7,7 +7,7 @@ export class AmqpTrouble extends BackendError {
   }
 }
 
-/** Error message for requests while there is no connection. */
+/** Error message for requests without a connection. */
 export const NOT_CONNECTED = 'connection not available, trying to reconnect';
 
 /** Error message of the client library, on one line. */

@@ -10,11 +10,11 @@ export interface IssuedCredentials extends AwsCredentials {
 /** Looks credentials up. @param send the HTTP client of the caller. */
 export type LookUp = (send: Step<PipeRequest>) => Promise<IssuedCredentials>;
 
-/** How long before they expire credentials are renewed, in milliseconds. */
+/** Time before their expiry at which credentials are renewed, in milliseconds. */
 const EARLY_MS = 5 * 60_000;
-/** How long credentials without an expiry are used before they are looked up again, in milliseconds: files change. */
+/** Time after which credentials without an expiry are looked up again, in milliseconds: files change. */
 const LOOKED_UP_MS = 5 * 60_000;
-/** How long a failed lookup is cached, in milliseconds. */
+/** Time for which a failed lookup is cached, in milliseconds. */
 const FAILED_MS = 1000;
 
 /** Credentials that are looked up at first use, once for all concurrent callers, and again five minutes before they expire. */

@@ -30,7 +30,7 @@ export interface LinkOptions<L extends Link> {
   readonly reasonOf?: (error: unknown) => string;
   /** Attempts in the first series, regardless of the limit for later ones. Default: no limit. */
   readonly firstAttempts?: number;
-  /** Error for callers while there is no link. Default: BROKER_NOT_CONNECTED with the name and the reason. */
+  /** Error for callers without an open link. Default: BROKER_NOT_CONNECTED with the name and the reason. */
   readonly failure?: () => Error;
 }
 
@@ -86,7 +86,7 @@ export class KeptLink<L extends Link> {
     return during(call, this.#first ?? Promise.resolve()).then(() => this.#link ?? this.#missing());
   }
 
-  /** The open link; null if there is none. */
+  /** The open link; null without one. */
   get opened(): L | null {
     return this.#link;
   }

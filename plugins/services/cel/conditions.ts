@@ -34,7 +34,7 @@ export type PathOf = (request: PipeRequest) => string;
 /**
  * Evaluates conditions on the request before the rest of the pipe, and on the reply unless that is a failure or a
  * rejection. Request conditions may read `req_body`, which is then buffered in memory.
- * @returns undefined if there are no conditions.
+ * @returns undefined without conditions.
  */
 export function conditional(
   before: Conditions,

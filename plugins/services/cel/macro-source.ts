@@ -20,7 +20,7 @@ export function withSource<T>(source: MacroSource | null, evaluate: () => T): T 
   }
 }
 
-/** @throws Error if there is no current request. */
+/** @throws Error without a current request. */
 export function currentSource(): MacroSource {
   if (!current) throw new Error('no request is available');
   return current;

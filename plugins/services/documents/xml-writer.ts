@@ -57,7 +57,7 @@ function writeElement(text: BoundedText, name: string, value: Data): void {
   }
 }
 
-/** @returns false when there are no members, including in nested lists. */
+/** @returns false without members, including in nested lists. */
 function writeMembers(text: BoundedText, name: string, list: readonly Data[]): boolean {
   let isAny = false;
   for (const member of list) {

@@ -5,7 +5,7 @@ import { closeFile } from './open-file.ts';
 /** Largest file that is read at once; larger files are streamed. */
 const WHOLE_BYTES = 64 * 1024;
 
-/** How long a client may read nothing of a file, in milliseconds. */
+/** Time for which a client can read nothing of a file, in milliseconds. */
 const STALL_MS = 60_000;
 
 /**

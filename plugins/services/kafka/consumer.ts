@@ -16,7 +16,7 @@ type Stream = MessagesStream<Buffer, Buffer, Buffer, Buffer>;
 
 /** Receiver of records. */
 export interface Receiver {
-  /** @returns false when there is no room for more: `resume` then requests them. */
+  /** @returns false if the buffer is full: `resume` then requests them. */
   receive(delivery: KafkaDelivery): boolean;
   /** Reports records that cannot be read and are discarded. @param where such as `orders:0 from 17 to 20`. */
   unreadable(where: string, why: string, count: number): void;
@@ -39,7 +39,7 @@ export interface Reading {
 
 /** Longest wait for a client that leaves its group, in milliseconds. */
 const GOODBYE_MS = 3000;
-/** How long a broker holds a fetch request while there are no records, in milliseconds. */
+/** Time for which a broker holds a fetch request without records, in milliseconds. */
 const POLL_MS = 1000;
 
 /** A group member that reads topics, and rejoins whenever it has lost the brokers. */

@@ -41,7 +41,7 @@ export interface GroupSettings {
   readonly instanceId: string | undefined;
   readonly fetchBytes: number;
   readonly readsUncommitted: boolean;
-  /** Where a group without committed offsets starts. */
+  /** Start of a group without committed offsets. */
   readonly from: 'newest' | 'oldest';
 }
 

@@ -24,9 +24,9 @@ export interface Keys {
 /** Options for naming and caching keys. */
 export interface KeysOptions {
   readonly strategy: IdentifyStrategy;
-  /** How long downloaded keys are cached, in milliseconds; null to download them for every request. */
+  /** Time for which downloaded keys are cached, in milliseconds; null to download them for every request. */
   readonly maxAgeMs: number | null;
-  /** How long a name that was not found is not looked up again, in milliseconds; 0 disables the cooldown. */
+  /** Time for which a name that was not found is not looked up again, in milliseconds; 0 disables the cooldown. */
   readonly cooldownMs: number;
 }
 

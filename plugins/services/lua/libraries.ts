@@ -128,7 +128,7 @@ function pushNumber(L: LuaState, value: number): number {
   return 1;
 }
 
-/** The largest numeric key of a table; 0 if there is none. */
+/** The largest numeric key of a table; 0 without one. */
 function maxn(L: LuaState): number {
   lauxlib.luaL_checktype(L, 1, lua.LUA_TTABLE);
   let greatest = 0;

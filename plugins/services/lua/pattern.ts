@@ -40,7 +40,7 @@ export class Matcher {
     this.#pattern = pattern;
   }
 
-  /** @returns the end of the match that starts at `at`; -1 if there is none. @param from where the pattern starts. */
+  /** @returns the end of the match that starts at `at`; -1 without a match. @param from start of the pattern. */
   match(at: number, from = 0): number {
     this.#count();
     this.captures = [];
@@ -190,7 +190,7 @@ export class Matcher {
     return at + Math.max(length, 0);
   }
 
-  /** Where the class that starts at `p` ends. */
+  /** End of the class that starts at `p`. */
   #classEnd(p: number): number {
     const pattern = this.#pattern;
     if (pattern[p] === ESCAPE) {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Data, Site } from '#contract';
 import { type InstrumentChange, MetricStore } from './metric-store.ts';
 
-/** How often a worker reports what it has counted, in milliseconds: exported values are at most this old. */
+/** Interval at which a worker reports its counts, in milliseconds: exported values are at most this old. */
 const RELAY_MS = 1000;
 /** Most workers whose last message number the owner remembers. */
 const MAX_SENDERS = 256;

@@ -5,7 +5,7 @@ import type { Outage } from './outage.ts';
 const MAX_WAITING = 2048;
 /** Items per batch: encoding a request with this many spans takes about a millisecond. */
 const BATCH = 256;
-/** How long an item waits for a batch to fill, in milliseconds. */
+/** Time for which an item waits for a batch to fill, in milliseconds. */
 const DELAY_MS = 1000;
 /** Pause before a batch is sent again, in milliseconds; doubled each time up to the longest. */
 const FIRST_PAUSE_MS = 1000;

@@ -12,7 +12,7 @@ const MAX_WAITING = 10_000;
 /** Error of a server that requires using another server. */
 const elsewhere = /^(?:READONLY|MASTERDOWN)\b/;
 
-/** How early a timer may fire, in milliseconds. */
+/** Maximum time by which a timer can fire early, in milliseconds. */
 const TIMER_MS = 1;
 
 /** A connection that was open for less, in milliseconds, is not reopened immediately. */

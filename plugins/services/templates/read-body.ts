@@ -1,6 +1,6 @@
 import { CallError, CancelledError, type RequestBody, toCallError } from '#contract';
 
-/** Longest body that is read if there is no body limit, in bytes. */
+/** Longest body that is read without a body limit, in bytes. */
 const LIMIT_BYTES = 64 * 1024 * 1024;
 
 /**

@@ -13,7 +13,7 @@ export interface IssuedToken {
 
 /** A server that issues tokens. */
 export interface TokenServer {
-  /** How long before its expiry a token is no longer used, in milliseconds. */
+  /** Time before its expiry from which a token is no longer used, in milliseconds. */
   readonly reserveMs: number;
   /** Requests a token. @throws Error with the cause, which contains no secrets. */
   issue(signal: AbortSignal): Promise<IssuedToken>;

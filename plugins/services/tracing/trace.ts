@@ -43,7 +43,7 @@ export function ratioSampler(rate: number): Sampler {
 /** The trace of a request. */
 export class Trace {
   readonly sampled: boolean;
-  /** Trace context of another service; null if there is none. */
+  /** Trace context of another service; null without one. */
   readonly remote: RemoteContext | null;
   /** As in `Carried`. */
   readonly baggage: string;

@@ -6,7 +6,7 @@ const DATAGRAM = '0002';
 
 /**
  * Returns the path of the socket that prevents a connection: the first existing one that accepts only datagrams,
- * provided that no other accepts connections. Undefined if there is no such socket or the listing is unavailable.
+ * provided that no other accepts connections. Undefined if the socket does not exist or the listing is unavailable.
  */
 export function datagramSocket(paths: readonly string[], listing = LISTING): string | undefined {
   const results = paths.filter((path) => statSync(path, { throwIfNoEntry: false })?.isSocket());

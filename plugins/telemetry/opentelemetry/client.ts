@@ -36,7 +36,7 @@ export interface ClientReport {
   readonly route: string;
   /** Null if the trace is not propagated to backends. */
   readonly propagation: Propagation | null;
-  /** Returns the trace of a request; null if there is none. */
+  /** Returns the trace of a request; null without one. */
   trace(request: PipeRequest, call: Call): Trace | null;
 }
 

@@ -38,7 +38,7 @@ export interface Stage {
   readonly metrics: StageMetrics | null;
   /** Null if no spans are recorded. */
   readonly traces: TraceLayer | null;
-  /** Returns the trace of a request; null if there is none. */
+  /** Returns the trace of a request; null without one. */
   trace(request: PipeRequest, call: Call): Trace | null;
   /** Returns the id of the parent span. */
   parent(trace: Trace, call: Call): string | undefined;

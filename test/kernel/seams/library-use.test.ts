@@ -108,7 +108,7 @@ describe('inject() of a gateway made in code', () => {
 describe('the log of a gateway made in code', function () {
   this.timeout(60_000);
 
-  /** What a program prints that serves one request and is refused one reload. */
+  /** Output of a program that serves one request and has one reload rejected. */
   const printed = async (options: object, more: object): Promise<string> => {
     const program = `
       const { createGateway } = await import('./kernel/sluice.ts');

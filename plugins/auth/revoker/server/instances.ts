@@ -22,7 +22,7 @@ export interface Told {
   readonly failed: number;
 }
 
-/** How gateways are notified. */
+/** Notification of gateways. */
 export interface Pushing {
   readonly ask: Ask;
   readonly workers: number;

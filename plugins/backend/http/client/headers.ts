@@ -47,9 +47,9 @@ export class Outgoing {
 export class Fields {
   /** Alternating names and values. */
   list: string[] = [];
-  /** All `Connection` values, joined; null if there are none. */
+  /** All `Connection` values, joined; null without any. */
   connection: string | null = null;
-  /** All `Transfer-Encoding` values, joined; null if there are none. */
+  /** All `Transfer-Encoding` values, joined; null without any. */
   codings: string | null = null;
   /** The last `Content-Length`, and the number of such headers. */
   length = '';

@@ -11,9 +11,9 @@ export interface HttpClient {
   readonly hidesClient: boolean;
   /** Whether a body is buffered before it is sent. */
   readonly buffersBody: boolean;
-  /** Signers, outermost first; null if there are none. */
+  /** Signers, outermost first; null without any. */
   readonly signers: readonly HttpSigner[] | null;
-  /** Observers of how requests get their connections; null if there are none. */
+  /** Observers of how requests get their connections; null without any. */
   readonly observers: readonly ConnectionObserver[] | null;
   /** Whether to request and inflate gzip if the request has no `Accept-Encoding`. */
   readonly asksGzip: boolean;

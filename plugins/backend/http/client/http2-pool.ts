@@ -192,7 +192,7 @@ export class Http2Pool {
   }
 }
 
-/** Whether the server has chosen HTTP/2. Without TLS there is no choice. */
+/** Whether the server has chosen HTTP/2. Without TLS, HTTP/2 is assumed. */
 function isHttp2({ protocol }: URL, socket: Socket): boolean {
   return protocol === 'http:' || (socket as TLSSocket).alpnProtocol === 'h2';
 }

@@ -149,7 +149,7 @@ function checkHttp2({ config, setting, fault }: ClientSite): void {
   throw fault('HTTP2_UNUSABLE', '/http2', `http2 cannot be: ${reason}`, { hint: 'leave one of the two out' });
 }
 
-/** Whether the address comes from requests: a host contains placeholders, or there is no backend. */
+/** Whether the address comes from requests: a host contains placeholders, or the site has no backend. */
 function isPassing({ backend }: ClientSite): boolean {
   return !backend || backend.host.some((host) => host.includes('{'));
 }

@@ -4,7 +4,7 @@ import { incoming } from './headers.ts';
 /** Maximum size of the trailers, in bytes. Anything beyond it is dropped. */
 const MAX_TRAILER_BYTES = 16 * 1024;
 
-/** Reads the trailers without those of the connection; null if there are none. @param raw alternating names and values. */
+/** Reads the trailers without those of the connection; null without any. @param raw alternating names and values. */
 export function readTrailers(raw: unknown, log: Log): HeaderBag | null {
   if (!Array.isArray(raw) || raw.length === 0) return null;
   const fields = raw as readonly Buffer[] | readonly string[];

@@ -34,7 +34,7 @@ export class Leases {
     this.#timer = setInterval(() => void this.#renew(), RENEWAL_MS).unref();
   }
 
-  /** Sets the current connection to the server; null while there is none. */
+  /** Sets the current connection to the server; null without one. */
   use(settling: Settling | null): void {
     this.#settling = settling;
     this.#flush();

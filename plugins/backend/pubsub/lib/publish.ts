@@ -1,7 +1,7 @@
 import { type BackendSite, type Call, HeaderBag, type PipeRequest, type Protocol, Reply, toCallError } from '#contract';
 import type { Message, Publisher } from '../../../services/broker/message.ts';
 
-/** How requests are converted to messages, and how they are replied to once the broker has accepted the message. */
+/** Converts requests to messages, and replies once the broker has accepted them. */
 export interface Publishing {
   readonly publisher: Publisher;
   /** Status of the reply. Default: 200. */

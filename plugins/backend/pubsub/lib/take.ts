@@ -13,7 +13,7 @@ import {
 import type { Delivery, Subscriber } from '../../../services/broker/message.ts';
 import { repliesRaw, warnOfSeveral } from './publish.ts';
 
-/** How messages are converted to replies. */
+/** Converts messages to replies. */
 export interface Taking {
   readonly subscriber: Subscriber;
   readonly log: Log;

@@ -31,7 +31,7 @@ export class SecuritySchemes {
     return this.#schemes;
   }
 
-  /** Returns the security requirement of an operation, all schemes together; undefined if there is none. */
+  /** Returns the security requirement of an operation, all schemes together; undefined without one. */
   requirementOf(endpoint: EndpointConfig, { custom_security_schemes: own = {} }: OpenApiSettings): Data | undefined {
     const names = new Set(credentialsOf(endpoint, this.#config).map((credential) => this.#nameOf(credential)));
     for (const [name, scheme] of Object.entries(own)) {

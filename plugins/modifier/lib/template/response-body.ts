@@ -121,7 +121,7 @@ class ResponseGenerator {
   }
 }
 
-/** Returns whether there is no response that a template could use. */
+/** Returns whether a template has no response to use. */
 function isRefusal({ failed, skipped, complete, data, body, upgrade }: Reply): boolean {
   return failed || skipped || upgrade !== null || (complete === null && data === null && body === null);
 }

@@ -86,11 +86,11 @@ export class ChatStand {
   }
 }
 
-/** What the tests of a suite share. */
+/** Fixtures shared by the tests of a suite. */
 export interface ChatSuite {
   readonly stand: ChatStand;
   readonly client: OpenAI;
-  /** How the fake vendor responds. */
+  /** Response of the fake vendor. */
   respond: Answering;
 }
 

@@ -41,7 +41,7 @@ export class ChunkedBody {
    * Parses more bytes, at most up to the end of the body.
    * @param from inclusive.
    * @param to exclusive.
-   * @returns a copy of the data in the bytes; empty if there is none.
+   * @returns a copy of the data in the bytes; empty without one.
    * @throws TransportError
    */
   read(bytes: Buffer, from: number, to: number): Buffer {
