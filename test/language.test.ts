@@ -64,11 +64,11 @@ const revised = [
   'plugins',
 ];
 
-/** Constructions that comments may use: a null that means "none", and words that quote a protocol. */
+/** Constructions that comments may use: a null that means "none", and a repeated "that of". */
 const allowedInComments = new Set([
   'is not a valid …',
   'is not valid',
-  'does not exist',
+
   'repeat the noun',
   'regardless of',
 ]);
@@ -115,6 +115,12 @@ describe('the words of the product', () => {
     const broken = violations(comments(), ([, usual]) => !allowedInComments.has(usual));
     deepEqual(broken, []);
   });
+
+  it('name the thing first in comments of the revised parts', () =>
+    deepEqual(
+      comments().filter(({ text }) => /^(what|who|whose|whom|how|where|that|those|which)\b/i.test(text)),
+      [],
+    ));
 
   it('name the value first in descriptions', () =>
     deepEqual(

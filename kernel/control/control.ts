@@ -80,7 +80,7 @@ export class Control {
     return this.#replaced;
   }
 
-  /** Where the serving configuration came from. */
+  /** Source of the serving configuration. */
   get source(): Source {
     return this.#source;
   }

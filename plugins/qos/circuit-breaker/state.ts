@@ -24,7 +24,7 @@ export interface BreakerSettings {
   readonly maxErrors: number;
   /** Time after which a closed breaker resets its failures, in milliseconds; 0 for never. */
   readonly intervalMs: number;
-  /** How long the breaker stays open, in milliseconds. */
+  /** Time for which the breaker stays open, in milliseconds. */
   readonly openMs: number;
   /** Called for every change of state. */
   readonly changed: (from: BreakerState, to: BreakerState) => void;

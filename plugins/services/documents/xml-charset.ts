@@ -2,7 +2,7 @@ import { TextDecoder } from 'node:util';
 
 const declaration = /^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']/;
 
-/** How much of a document is searched for its declaration, in bytes. */
+/** Number of bytes of a document that are searched for its declaration. */
 const DECLARATION_BYTES = 256;
 
 /**

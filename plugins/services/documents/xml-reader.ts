@@ -4,7 +4,7 @@ import { trimXml } from './xml-text.ts';
 
 interface Open {
   readonly name: string;
-  /** Attributes and children; null as long as there are none. */
+  /** Attributes and children; null until the first one. */
   parts: DataObject | null;
   text: string;
 }

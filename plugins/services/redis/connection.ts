@@ -35,7 +35,7 @@ export class Connection implements RedisConnection {
   #quietSince = 0;
   /** Set while the server's response is overdue; no commands are sent meanwhile. */
   #silence: NodeJS.Timeout | null = null;
-  /** Why there is no connection. */
+  /** Reason for the missing connection. */
   #trouble = 'not connected yet';
 
   constructor(settings: RedisSettings, log: Log) {
