@@ -31,7 +31,7 @@ const schema = {
   properties: {
     schema: {
       type: 'object',
-      description: 'JSON Schema (draft 04, 06 or 07) of the response data.',
+      description: 'JSON Schema of the response data, in draft 04, 06, 07, 2019-09 or 2020-12.',
       examples: [{ type: 'object', required: ['id'] }],
     },
     error: {

@@ -55,11 +55,16 @@ function checkAnyOf(
   run: Run,
 ): void {
   let closest: Findings | null = null;
+  let isMet = false;
   for (const alternative of alternatives) {
     const tried = attempt(alternative, value, path, run);
-    if (tried.count === 0) return;
-    closest = nearest(closest, tried);
+    if (tried.count === 0) {
+      if (!run.tracks) return;
+      isMet = true;
+      findings.adopt(tried);
+    } else closest = nearest(closest, tried);
   }
+  if (isMet) return;
   findings.add(path, 'Must validate at least one schema (anyOf)');
   if (closest !== null) findings.append(closest);
 }
@@ -75,8 +80,10 @@ function checkOneOf(
   let matching = 0;
   for (const alternative of alternatives) {
     const tried = attempt(alternative, value, path, run);
-    if (tried.count === 0) matching += 1;
-    else closest = nearest(closest, tried);
+    if (tried.count === 0) {
+      matching += 1;
+      findings.adopt(tried);
+    } else closest = nearest(closest, tried);
   }
   if (matching === 1) return;
   findings.add(path, 'Must validate one and only one schema (oneOf)');
@@ -103,11 +110,16 @@ function checkCondition(
   findings: Findings,
   run: Run,
 ): void {
-  const holds = attempt(condition, value, path, run).count === 0;
+  const tested = attempt(condition, value, path, run);
+  const holds = tested.count === 0;
+  if (holds) findings.adopt(tested);
   const consequence = holds ? rules.whenMet : rules.whenNot;
   if (consequence === null) return;
   const tried = attempt(consequence, value, path, run);
-  if (tried.count === 0) return;
+  if (tried.count === 0) {
+    findings.adopt(tried);
+    return;
+  }
   findings.add(path, holds ? 'Must validate "then" as "if" was valid' : 'Must validate "else" as "if" was not valid');
   findings.append(tried);
 }

@@ -27,10 +27,11 @@ export function translate(root: SchemaNode): JsonSchema {
   };
   const one = (node: SchemaNode): JsonSchema => {
     if (node.pass !== null) return node.pass;
-    if (node.ref) return refer(node.ref);
+    const references = node.references?.map(refer);
+    if (node.bare && references?.length === 1) return references[0]!;
     return present({
       type: node.type?.names,
-      ...combinators(node, one),
+      ...combinators(node, one, references),
       ...object(node, one),
       ...array(node, one),
       ...values(node),
@@ -45,13 +46,17 @@ const whenMet = 'then';
 
 type Translate = (node: SchemaNode) => JsonSchema;
 
-function combinators({ combinators: rules }: SchemaNode, one: Translate): Record<string, unknown> {
-  if (!rules) return {};
+function combinators(
+  { combinators: rules }: SchemaNode,
+  one: Translate,
+  references: readonly JsonSchema[] | undefined,
+): Record<string, unknown> {
+  if (!rules) return { allOf: references };
   const { not, dependencies } = rules;
   return {
     anyOf: rules.anyOf?.map(one),
     oneOf: rules.oneOf?.map(one),
-    allOf: rules.allOf?.map(one),
+    allOf: references || rules.allOf ? [...(references ?? []), ...(rules.allOf ?? []).map(one)] : null,
     not: not && one(not),
     if: rules.condition && one(rules.condition),
     [whenMet]: rules.whenMet && one(rules.whenMet),
@@ -115,6 +120,16 @@ function isScalar(value: Data): boolean {
 
 function present(keywords: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(keywords).filter(([, value]) => value != null));
+}
+
+/** Whether the code generator, which implements draft 07, knows the rules of a schema. */
+export function isProvable({ unevaluated, array, combinators }: SchemaNode): boolean {
+  const keys = combinators?.dependencies?.map(({ key }) => key) ?? [];
+  return (
+    unevaluated === null &&
+    (array === null || (array.minContains === 1 && array.maxContains === null)) &&
+    new Set(keys).size === keys.length
+  );
 }
 
 /** Returns true if a document without exact numbers is certainly valid. */

@@ -4,19 +4,39 @@ import type { ArrayRules, Dependency, ObjectRules, Run, SchemaNode, SchemaReader
 import { createIdentify, eachDuplicate } from './values.ts';
 
 export function readArrayRules(reader: SchemaReader): ArrayRules | null {
-  const items = reader.get('items');
-  const additional = reader.get('additionalItems');
-  const each = Array.isArray(items) ? items.map((_, index) => reader.child('items', index)) : null;
+  const { each, every, additional } = readItems(reader);
+  const contains = reader.get('contains') === undefined ? null : reader.child('contains');
   const rules: ArrayRules = {
-    every: items === undefined || each ? null : reader.child('items'),
+    every,
     each,
-    additional: !each || additional === undefined || additional === true ? null : reader.child('additionalItems'),
+    additional,
     minItems: reader.count('minItems'),
     maxItems: reader.count('maxItems'),
     unique: reader.get('uniqueItems') === true,
-    contains: reader.get('contains') === undefined ? null : reader.child('contains'),
+    contains,
+    minContains: reader.count('minContains') ?? 1,
+    maxContains: reader.count('maxContains'),
+    containsEvaluates: reader.draft.containsEvaluates,
   };
-  return Object.values(rules).every((rule) => rule === null || rule === false) ? null : rules;
+  const { minItems, maxItems, unique } = rules;
+  const idle = [every, each, additional, minItems, maxItems, contains].every((rule) => rule === null) && !unique;
+  return idle ? null : rules;
+}
+
+/** Reads the schemas of items by position: `prefixItems` and `items`, or in older drafts `items` and `additionalItems`. */
+function readItems(reader: SchemaReader): Pick<ArrayRules, 'every' | 'each' | 'additional'> {
+  const items = reader.get('items');
+  const listed = Array.isArray(items) ? 'items' : 'prefixItems';
+  const list = reader.get(listed) as Data[] | undefined;
+  if (list === undefined) {
+    return { every: items === undefined ? null : reader.child('items'), each: null, additional: null };
+  }
+  const rest = listed === 'items' ? 'additionalItems' : 'items';
+  return {
+    every: null,
+    each: list.map((_, index) => reader.child(listed, index)),
+    additional: reader.get(rest) === undefined ? null : reader.child(rest),
+  };
 }
 
 export function checkArray(
@@ -27,6 +47,7 @@ export function checkArray(
   run: Run,
 ): void {
   const { minItems, maxItems, unique, contains } = rules;
+  if (run.tracks) markItems(rules, items, findings);
   checkItems(rules, items, path, findings, run);
   if (minItems !== null && items.length < minItems) findings.add(path, `Array must have at least ${minItems} items`);
   if (maxItems !== null && items.length > maxItems) findings.add(path, `Array must have at most ${maxItems} items`);
@@ -36,7 +57,13 @@ export function checkArray(
       findings.add(path, `array items[${first},${second}] must be unique`),
     );
   }
-  if (contains !== null) checkContains(contains, items, path, findings, run);
+  if (contains !== null) checkContains(rules, contains, items, path, findings, run);
+}
+
+function markItems({ every, each, additional }: ArrayRules, items: readonly Data[], findings: Findings): void {
+  const evaluated = findings.evaluated(items);
+  if (every !== null || additional !== null) evaluated.all = true;
+  if (each !== null) evaluated.items = Math.max(evaluated.items, each.length);
 }
 
 function checkItems(rules: ArrayRules, items: readonly Data[], path: Path | null, findings: Findings, run: Run): void {
@@ -50,7 +77,7 @@ function checkItems(rules: ArrayRules, items: readonly Data[], path: Path | null
   for (let key = 0; key < items.length && key < each.length; key += 1) {
     run.evaluate(each[key]!, items[key]!, { parent: path, key }, findings, run);
   }
-  if (additional === null || items.length <= each.length) return;
+  if (additional === null || items.length <= each.length || additional.pass === true) return;
   if (additional.pass === false) {
     findings.add(path, 'No additional items allowed on array');
     return;
@@ -61,6 +88,7 @@ function checkItems(rules: ArrayRules, items: readonly Data[], path: Path | null
 }
 
 function checkContains(
+  { minContains, maxContains, containsEvaluates }: ArrayRules,
   contains: SchemaNode,
   items: readonly Data[],
   path: Path | null,
@@ -68,13 +96,22 @@ function checkContains(
   run: Run,
 ): void {
   let closest: Findings | null = null;
+  let matching = 0;
+  const marks = containsEvaluates && run.tracks ? findings.evaluated(items) : null;
   for (let key = 0; key < items.length; key += 1) {
     const tried = new Findings();
     run.evaluate(contains, items[key]!, { parent: path, key }, tried, run);
-    if (tried.count === 0) return;
-    closest = nearest(closest, tried);
+    if (tried.count === 0) {
+      matching += 1;
+      marks?.keys.add(key);
+      if (matching >= minContains && maxContains === null && marks === null) return;
+    } else closest = nearest(closest, tried);
   }
-  findings.add(path, 'At least one of the items must match');
+  if (maxContains !== null && matching > maxContains) {
+    findings.add(path, `At most ${maxContains} of the items may match`);
+  }
+  if (matching >= minContains) return;
+  findings.add(path, `At least ${minContains === 1 ? 'one' : minContains} of the items must match`);
   if (closest !== null) findings.append(closest);
 }
 
@@ -93,7 +130,7 @@ export function readObjectRules(reader: SchemaReader): ObjectRules | null {
       pattern: reader.pattern(source, 'patternProperties', source),
       node: reader.child('patternProperties', source),
     })),
-    additional: additional === undefined || additional === true ? null : reader.child('additionalProperties'),
+    additional: additional === undefined ? null : reader.child('additionalProperties'),
     names: reader.get('propertyNames') === undefined ? null : reader.child('propertyNames'),
   };
   const idle =
@@ -127,8 +164,8 @@ export function checkObject(
     if (Object.hasOwn(value, key)) findings.score += 1;
     else findings.add(path, `${key} is required`);
   }
-  if (patterns.length > 0 || additional !== null) {
-    for (const key of Object.keys(value)) checkUndeclared(rules, key, value[key]!, path, findings, run);
+  if (patterns.length > 0 || (additional !== null && additional.pass !== true) || run.tracks) {
+    for (const key of Object.keys(value)) checkUndeclared(rules, key, value, path, findings, run);
   }
   if (names !== null) {
     for (const key of Object.keys(value)) {
@@ -144,12 +181,13 @@ export function checkObject(
 function checkUndeclared(
   rules: ObjectRules,
   key: string,
-  value: Data,
+  owner: DataObject,
   parent: Path | null,
   findings: Findings,
   run: Run,
 ): void {
   const { declared, patterns, additional } = rules;
+  const value = owner[key]!;
   const path = { parent, key };
   let matched = declared.has(key);
   for (const { pattern, node } of patterns) {
@@ -157,6 +195,7 @@ function checkUndeclared(
     matched = true;
     run.evaluate(node, value, path, findings, run);
   }
+  if (run.tracks && (matched || additional !== null)) findings.evaluated(owner).keys.add(key);
   if (matched || additional === null) return;
   if (additional.pass === false) findings.add(parent, `Additional property ${key} is not allowed`);
   else run.evaluate(additional, value, path, findings, run);
@@ -175,12 +214,15 @@ export function checkProperties(
 }
 
 export function readDependencies(reader: SchemaReader): Dependency[] | null {
-  const dependencies = reader.get('dependencies');
-  if (!isObject(dependencies ?? null)) return null;
-  return Object.entries(dependencies as DataObject).map(([key, needs]) => ({
-    key,
-    needs: Array.isArray(needs) ? (needs as string[]) : reader.child('dependencies', key),
-  }));
+  const all = ['dependencies', 'dependentRequired', 'dependentSchemas'].flatMap((keyword) => {
+    const dependencies = reader.get(keyword);
+    if (!isObject(dependencies ?? null)) return [];
+    return Object.entries(dependencies as DataObject).map(([key, needs]) => ({
+      key,
+      needs: Array.isArray(needs) ? (needs as string[]) : reader.child(keyword, key),
+    }));
+  });
+  return all.length === 0 ? null : all;
 }
 
 export function checkDependencies(

@@ -1,5 +1,7 @@
 import { createRequire } from 'node:module';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { Ajv2019 } from 'ajv/dist/2019.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import type Core from 'ajv/dist/core.js';
 import Ajv04 from 'ajv-draft-04';
 import addFormats from 'ajv-formats';
@@ -11,6 +13,12 @@ export interface Draft {
   readonly ids: readonly string[];
   /** Keywords that this version does not define; they are ignored. */
   readonly unknown: ReadonlySet<string>;
+  /** Whether the keywords next to `$ref` apply; older versions ignore them. */
+  readonly besideRef: boolean;
+  /** Keywords with which a schema declares a name for references, `#name`. */
+  readonly anchors: readonly string[];
+  /** Whether `contains` evaluates the items that match it, so that `unevaluatedItems` does not apply to them. */
+  readonly containsEvaluates: boolean;
   /** Returns the first error in a schema; null for none. */
   check(schema: DataObject): SchemaMistake | null;
 }
@@ -23,13 +31,25 @@ export interface SchemaMistake {
 
 const conditionals = ['if', 'then', 'else'];
 
+/** Keywords that draft 2019-09 introduced, and those of draft 2020-12. */
+export const KEYWORDS_OF_2019: readonly string[] = [
+  ...['$anchor', '$recursiveRef', '$recursiveAnchor', 'dependentRequired', 'dependentSchemas'],
+  ...['minContains', 'maxContains', 'unevaluatedItems', 'unevaluatedProperties'],
+];
+export const KEYWORDS_OF_2020: readonly string[] = ['prefixItems', '$dynamicRef', '$dynamicAnchor'];
+const later = [...KEYWORDS_OF_2019, ...KEYWORDS_OF_2020];
+
+/** Rules that drafts 04, 06 and 07 share. */
+const early = { besideRef: false, anchors: [], containsEvaluates: false } as const;
+
 /**
- * Returns the draft that a schema declares in `$schema`; without it, the keywords of all three drafts apply.
+ * Returns the draft that a schema declares in `$schema`; without it, the keywords of drafts 04, 06 and 07 apply.
  * @returns undefined for an unsupported draft.
  */
 export function findDraft(uri: string | undefined): Draft | undefined {
   if (uri === undefined) return makeDraft('any');
-  const [, name] = /^https?:\/\/json-schema\.org\/(?:(draft-0[467])\/)?schema#?$/.exec(uri) ?? [null, null];
+  const address = /^https?:\/\/json-schema\.org\/(?:(draft-0[467]|draft\/(?:2019-09|2020-12))\/)?schema#?$/;
+  const [, name] = address.exec(uri) ?? [null, null];
   return name === null ? undefined : makeDraft(name ?? 'any');
 }
 
@@ -37,14 +57,16 @@ function makeDraft(name: string): Draft {
   switch (name) {
     case 'draft-04':
       return {
+        ...early,
         ids: ['id'],
-        unknown: new Set(['const', 'contains', 'propertyNames', ...conditionals]),
+        unknown: new Set(['const', 'contains', 'propertyNames', ...conditionals, ...later]),
         check: checkWith(name, () => new Ajv04.default(options), 'http://json-schema.org/draft-04/schema#'),
       };
     case 'draft-06':
       return {
+        ...early,
         ids: ['$id'],
-        unknown: new Set(conditionals),
+        unknown: new Set([...conditionals, ...later]),
         check: checkWith(
           name,
           () => new Ajv(options).addMetaSchema(draft06()),
@@ -52,9 +74,32 @@ function makeDraft(name: string): Draft {
         ),
       };
     case 'draft-07':
-      return { ids: ['$id'], unknown: new Set(), check: checkWith(name, () => new Ajv(options), draft07) };
+      return {
+        ...early,
+        ids: ['$id'],
+        unknown: new Set(later),
+        check: checkWith(name, () => new Ajv(options), draft07),
+      };
+    case 'draft/2019-09':
+      return {
+        ids: ['$id'],
+        unknown: new Set(KEYWORDS_OF_2020),
+        besideRef: true,
+        anchors: ['$anchor'],
+        containsEvaluates: false,
+        check: checkWith(name, () => new Ajv2019(options), 'https://json-schema.org/draft/2019-09/schema'),
+      };
+    case 'draft/2020-12':
+      return {
+        ids: ['$id'],
+        unknown: new Set(['additionalItems', '$recursiveRef', '$recursiveAnchor']),
+        besideRef: true,
+        anchors: ['$anchor', '$dynamicAnchor'],
+        containsEvaluates: true,
+        check: checkWith(name, () => new Ajv2020(options), 'https://json-schema.org/draft/2020-12/schema'),
+      };
     default:
-      return { ids: ['$id', 'id'], unknown: new Set(), check: checkWith(name, anyDraft, anyDraftId) };
+      return { ...early, ids: ['$id', 'id'], unknown: new Set(later), check: checkWith(name, anyDraft, anyDraftId) };
   }
 }
 
@@ -140,7 +185,7 @@ const withRegExp = (pattern: RegExp) => (text: string) => pattern.test(text);
 /** Formats by name: returns whether a text has the format. Unlisted formats are not checked. */
 export const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ...['date', 'time', 'date-time', 'hostname', 'email', 'ipv4', 'ipv6', 'uri', 'uri-reference'].map(published),
-  ...['uri-template', 'regex', 'json-pointer', 'relative-json-pointer'].map(published),
+  ...['uri-template', 'regex', 'json-pointer', 'relative-json-pointer', 'duration'].map(published),
   ['uuid', withRegExp(/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i)],
   // An internationalized value is valid if it is valid with its non-ASCII characters replaced by ordinary ones.
   ['idn-email', viaAscii('email', 'a')],

@@ -5,17 +5,27 @@ import { checkArray, checkObject, checkProperties } from './containers.ts';
 import { Findings, type Path } from './findings.ts';
 import type { Run, SchemaNode } from './node.ts';
 import { checkNumber } from './numbers.ts';
+import { checkUnevaluated } from './unevaluated.ts';
 import { checkCommon, checkString, kindOf } from './values.ts';
 
+/** Properties of a schema that decide how it is evaluated. */
+export interface ExamineOptions {
+  /**
+   * The schema contains itself: then no part of the document is checked twice against the same target of a reference, or
+   * alternatives that recur would take exponential time.
+   */
+  readonly recursive: boolean;
+  /** The schema has rules for parts that no other keyword evaluates. */
+  readonly tracks: boolean;
+}
+
 /**
- * All violations in a document, in the order in which clients see them.
- * @param recursive the schema contains itself: then no part of the document is checked twice against the same target of
- *   a reference, or alternatives that recur would take exponential time.
+ * Returns all violations in a document, in the order in which clients see them.
  * @throws RangeError for a document nested too deeply.
  */
-export function examine(node: SchemaNode, document: Data, recursive: boolean): Findings {
+export function examine(node: SchemaNode, document: Data, { recursive, tracks }: ExamineOptions): Findings {
   const findings = new Findings();
-  const run: Run = { evaluate, memo: recursive ? new Map() : null, identify: null };
+  const run: Run = { evaluate, memo: recursive ? new Map() : null, identify: null, tracks };
   evaluate(node, document, null, findings, run);
   return findings;
 }
@@ -26,9 +36,21 @@ function evaluate(node: SchemaNode, value: Data, path: Path | null, findings: Fi
     findings.add(path, 'False always fails validation');
     return;
   }
-  if (node.ref !== null) {
-    follow(node.ref, value, path, findings, run);
+  if (node.unevaluated === null) {
+    evaluateRules(node, value, path, findings, run);
     return;
+  }
+  // Evaluation by the keywords of other schemas does not count, so these findings start empty.
+  const own = new Findings();
+  evaluateRules(node, value, path, own, run);
+  checkUnevaluated(node.unevaluated, value, path, own, run);
+  findings.append(own);
+}
+
+function evaluateRules(node: SchemaNode, value: Data, path: Path | null, findings: Findings, run: Run): void {
+  if (node.references !== null) {
+    for (const target of node.references) follow(target, value, path, findings, run);
+    if (node.bare) return;
   }
   const { type, combinators, object, array, number, string, common } = node;
   const kind = kindOf(value);

@@ -14,6 +14,22 @@ const KEPT_LIMIT = 10_000;
 /** Maximum length of the report, in UTF-16 units: a small, deeply nested body has long locations. */
 const TEXT_LIMIT = 1024 * 1024;
 
+/** The parts of an object or array that have been evaluated. */
+export class Evaluated {
+  /** Every part has been. */
+  all = false;
+  /** Number of leading items. */
+  items = 0;
+  /** Keys, and indexes beyond the leading items. */
+  readonly keys = new Set<string | number>();
+
+  add({ all, items, keys }: Evaluated): void {
+    this.all ||= all;
+    this.items = Math.max(this.items, items);
+    for (const key of keys) this.keys.add(key);
+  }
+}
+
 /** Violations of one value, in order, and a score of how closely the value matches its schema. */
 export class Findings {
   /** Number of violations; 0 for a valid value. */
@@ -21,6 +37,7 @@ export class Findings {
   /** Similarity score: each passed check adds one, each violation subtracts two. */
   score = 0;
   #entries: (Violation | Findings)[] = [];
+  #evaluated: Map<object, Evaluated> | null = null;
 
   add(path: Path | null, message: string): void {
     this.count += 1;
@@ -33,6 +50,24 @@ export class Findings {
     this.count += inner.count;
     this.score += inner.score;
     if (inner.count > 0 && this.#entries.length < KEPT_LIMIT) this.#entries.push(inner);
+    this.adopt(inner);
+  }
+
+  /** Returns the evaluated parts of an object or array, to be added to. */
+  evaluated(value: object): Evaluated {
+    this.#evaluated ??= new Map();
+    let known = this.#evaluated.get(value);
+    if (known === undefined) {
+      known = new Evaluated();
+      this.#evaluated.set(value, known);
+    }
+    return known;
+  }
+
+  /** Adds what a schema that the value matches has evaluated. */
+  adopt(inner: Findings): void {
+    if (inner.#evaluated === null) return;
+    for (const [value, parts] of inner.#evaluated) this.evaluated(value).add(parts);
   }
 
   /**

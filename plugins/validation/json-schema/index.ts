@@ -4,7 +4,7 @@ import { compileValidator, type Validator } from './validator.ts';
 const schema = {
   type: 'object',
   description:
-    'JSON Schema (draft 04, 06 or 07) of the request body. `$schema` selects the draft; without it, the keywords of all three apply.',
+    'JSON Schema of the request body, in draft 04, 06, 07, 2019-09 or 2020-12. `$schema` selects the draft; without it, the keywords of drafts 04, 06 and 07 apply. Formats are checked in every draft.',
   examples: [{ type: 'object', required: ['name'], properties: { name: { type: 'string', minLength: 2 } } }],
 } as const;
 

@@ -9,8 +9,10 @@ export interface SchemaNode {
   readonly pointer: string;
   /** Value of a boolean schema; null for an object. */
   pass: boolean | null;
-  /** Target of `$ref`, next to which all other keywords are ignored. */
-  ref: SchemaNode | null;
+  /** Targets of `$ref` and of a dynamic reference. */
+  references: readonly SchemaNode[] | null;
+  /** Only the references apply: the schema has no other rules, or its draft ignores them. */
+  bare: boolean;
   type: TypeRule | null;
   combinators: Combinators | null;
   object: ObjectRules | null;
@@ -18,6 +20,7 @@ export interface SchemaNode {
   number: NumberRules | null;
   string: StringRules | null;
   common: CommonRules | null;
+  unevaluated: UnevaluatedRules | null;
 }
 
 /** Access to the schema that rules are read from. It has already been checked against the metaschema. */
@@ -41,14 +44,16 @@ export interface Run {
   /** Findings of a value for the target of a reference; kept only if schemas are recursive. */
   readonly memo: Map<object, Map<SchemaNode, Findings>> | null;
   identify: Identify | null;
+  /** Records which parts of a value have been evaluated; false if no schema requires it. */
+  readonly tracks: boolean;
 }
 
 /** Returns the direct subschemas of a schema. `here`: the subschema applies to the same value, not to a part of it. */
 export function childrenOf(node: SchemaNode): { child: SchemaNode; here: boolean }[] {
   const children: { child: SchemaNode; here: boolean }[] = [];
   const add = (child: SchemaNode | null | undefined, here: boolean) => child && children.push({ child, here });
-  add(node.ref, true);
-  const { combinators, object, array } = node;
+  for (const child of node.references ?? []) add(child, true);
+  const { combinators, object, array, unevaluated } = node;
   if (combinators) {
     for (const list of [combinators.anyOf, combinators.oneOf, combinators.allOf]) {
       for (const child of list ?? []) add(child, true);
@@ -69,6 +74,8 @@ export function childrenOf(node: SchemaNode): { child: SchemaNode; here: boolean
     add(array.additional, false);
     add(array.contains, false);
   }
+  add(unevaluated?.items, false);
+  add(unevaluated?.properties, false);
   return children;
 }
 
@@ -110,6 +117,18 @@ export interface ArrayRules {
   readonly maxItems: number | null;
   readonly unique: boolean;
   readonly contains: SchemaNode | null;
+  /** Minimum number of items that match `contains`; 1 by default. */
+  readonly minContains: number;
+  /** Maximum number of items that match `contains`. */
+  readonly maxContains: number | null;
+  /** Items that match `contains` count as evaluated. */
+  readonly containsEvaluates: boolean;
+}
+
+/** Schemas for the parts of a value that no other keyword of the schema, or of those applied in place, has evaluated. */
+export interface UnevaluatedRules {
+  readonly items: SchemaNode | null;
+  readonly properties: SchemaNode | null;
 }
 
 export interface ObjectRules {

@@ -11,12 +11,15 @@ export interface SchemaLocation {
 /** Address of a document that declares none. */
 export const ROOT_ADDRESS = 'schema:///';
 
-const single = ['additionalProperties', 'additionalItems', 'items', 'contains', 'not', 'if', 'then', 'else'];
-const lists = ['items', 'allOf', 'anyOf', 'oneOf'];
-const maps = ['properties', 'patternProperties', 'definitions', 'dependencies'];
+const single = [
+  ...['additionalProperties', 'additionalItems', 'items', 'contains', 'not', 'if', 'then', 'else', 'propertyNames'],
+  ...['unevaluatedItems', 'unevaluatedProperties'],
+];
+const lists = ['items', 'prefixItems', 'allOf', 'anyOf', 'oneOf'];
+const maps = ['properties', 'patternProperties', 'definitions', '$defs', 'dependencies', 'dependentSchemas'];
 
 /**
- * Finds all schemas that declare an address, by absolute address.
+ * Finds all schemas that declare an address or an anchor, by absolute address.
  * @param fault creates the error for an invalid address.
  */
 export function indexNames(
@@ -25,6 +28,7 @@ export function indexNames(
   fault: (pointer: string, message: string) => Error,
 ): ReadonlyMap<string, SchemaLocation> {
   const index = new Map<string, SchemaLocation>();
+  const isKnown = (keyword: string) => !draft.unknown.has(keyword);
   const visit = (schema: Data | undefined, pointer: string, outer: string) => {
     if (!isObject(schema ?? null)) return;
     const node = schema as DataObject;
@@ -32,13 +36,19 @@ export function indexNames(
     if (invalid !== null) throw fault(`${pointer}/${invalid}`, 'must be a URI reference');
     const place = { schema: node, pointer, base };
     if (address !== null && !index.has(address)) index.set(address, place);
-    for (const keyword of [...single, 'propertyNames']) visit(getKey(node, keyword), `${pointer}/${keyword}`, base);
+    for (const keyword of draft.anchors) {
+      const anchor = getKey(node, keyword);
+      if (typeof anchor === 'string') index.set(`${withoutFragment(base)}#${anchor}`, place);
+    }
+    for (const keyword of single) if (isKnown(keyword)) visit(getKey(node, keyword), `${pointer}/${keyword}`, base);
     for (const keyword of lists) {
+      if (!isKnown(keyword)) continue;
       const list = getKey(node, keyword);
       if (!Array.isArray(list)) continue;
       for (const [at, child] of list.entries()) visit(child, `${pointer}/${keyword}/${at}`, base);
     }
     for (const keyword of maps) {
+      if (!isKnown(keyword)) continue;
       const map = getKey(node, keyword);
       if (!isObject(map ?? null)) continue;
       for (const [key, child] of Object.entries(map as DataObject)) {
@@ -79,13 +89,16 @@ export function escapeToken(key: string | number): string {
   return String(key).replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** Returns the base address of a schema's references, after the address that it declares. Next to `$ref` a declared address is ignored. */
+/**
+ * Returns the base address of a schema's references, after the address that it declares. Drafts that ignore the
+ * keywords next to `$ref` ignore an address there too.
+ */
 function rebase(
   schema: DataObject,
   base: string,
   draft: Draft,
 ): { readonly base: string; readonly address: string | null; readonly invalid: string | null } {
-  if (typeof getKey(schema, '$ref') === 'string') return { base, address: null, invalid: null };
+  if (!draft.besideRef && typeof getKey(schema, '$ref') === 'string') return { base, address: null, invalid: null };
   for (const keyword of draft.ids) {
     const name = getKey(schema, keyword);
     if (typeof name !== 'string') continue;
@@ -130,7 +143,8 @@ function decodeToken(token: string): string | null {
   }
 }
 
-function withoutFragment(address: string): string {
+/** Returns an address up to its fragment. */
+export function withoutFragment(address: string): string {
   const at = address.indexOf('#');
   return at < 0 ? address : address.slice(0, at);
 }

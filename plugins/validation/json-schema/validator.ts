@@ -1,5 +1,5 @@
 import { type Data, type DataObject, isObject, mayLoseDigits, parseExact } from '#contract';
-import { compileProof } from './compiled.ts';
+import { compileProof, isProvable } from './compiled.ts';
 import { examine } from './evaluate.ts';
 import { childrenOf, type SchemaNode } from './node.ts';
 import { readSchema, type SchemaSite } from './read.ts';
@@ -24,7 +24,7 @@ export interface Validator {
 }
 
 /**
- * Compiles a JSON Schema of draft 04, 06 or 07.
+ * Compiles a JSON Schema of draft 04, 06, 07, 2019-09 or 2020-12.
  *
  * @throws ConfigError as `readSchema`, `JSON_SCHEMA_ENDLESS` for a reference that leads back to itself, and
  *   `JSON_SCHEMA_DEPTH` for a schema that is nested until the stack runs out.
@@ -43,10 +43,12 @@ function compile(schema: DataObject, site: SchemaSite): Validator {
   const { recursive, endless } = findRecursion(root);
   if (endless) throw site.fault('JSON_SCHEMA_ENDLESS', endless.pointer, 'refers to itself without end');
   // Generated code checks a value once for every path that leads to it, and recursion multiplies the paths.
-  const isLarge = reachable(root).length > MAX_PROVEN;
-  const proof = recursive || isLarge ? null : compileProof(root, schema, site);
+  const nodes = reachable(root);
+  const tracks = nodes.some(({ unevaluated }) => unevaluated !== null);
+  const proof =
+    recursive || nodes.length > MAX_PROVEN || !nodes.every(isProvable) ? null : compileProof(root, schema, site);
   const validate = (document: Data) => {
-    const findings = examine(root, document, recursive);
+    const findings = examine(root, document, { recursive, tracks });
     return findings.count === 0 ? null : findings.text();
   };
   if (!proof) return { validate, validateData: validate, validateText: (text) => validate(parseExact(text)) };
@@ -80,7 +82,8 @@ export function findRecursion(root: SchemaNode): Recursion {
   return { recursive: findCycle([root], false) !== null, endless: findCycle(reachable(root), true) };
 }
 
-function reachable(root: SchemaNode): SchemaNode[] {
+/** Returns a schema and all schemas that it applies. */
+export function reachable(root: SchemaNode): SchemaNode[] {
   const results = new Set([root]);
   for (const node of results) for (const { child } of childrenOf(node)) results.add(child);
   return [...results];

@@ -153,11 +153,7 @@ describe('validation/json-schema references', () => {
     });
 
     it('of other drafts are fetched as little as anything else', () => {
-      for (const $ref of [
-        draft('03'),
-        'https://json-schema.org/draft/2020-12/schema',
-        'http://json-schema.org/schema#',
-      ]) {
+      for (const $ref of [draft('03'), 'https://json-schema.org/draft/next/schema', 'http://json-schema.org/schema#']) {
         throws(() => check(to($ref, {}), '1'), /JSON_SCHEMA_REFERENCE/);
       }
     });

@@ -200,7 +200,7 @@ describe('validation/json-schema', () => {
     ['a remote reference', { items: { $ref: 'http://x.test/a.json' } }, 'JSON_SCHEMA_REFERENCE /items/$ref'],
     ['a dangling reference', { $ref: '#/definitions/a' }, 'JSON_SCHEMA_REFERENCE /$ref'],
     ['a reference to itself', { allOf: [{ $ref: '#' }] }, 'JSON_SCHEMA_ENDLESS '],
-    ['an unknown draft', { $schema: 'https://json-schema.org/draft/2020-12/schema' }, 'JSON_SCHEMA_DRAFT /$schema'],
+    ['an unknown draft', { $schema: 'https://json-schema.org/draft/next/schema' }, 'JSON_SCHEMA_DRAFT /$schema'],
     ['a reference to what is no schema', { $ref: '#/title', title: 'x' }, 'JSON_SCHEMA_INVALID /title'],
   ];
   for (const [what, schema, fault] of mistakes) {
