@@ -13,7 +13,7 @@ import {
   type Step,
   textOf,
 } from '#contract';
-import { workflowComponents, workflowDefaults, workflowEncoding } from './services/workflow-pipe.ts';
+import { workflowComponents, workflowDefaults, workflowEncoding } from './shared/workflows/pipe.ts';
 
 /** Maximum nesting depth of workflows. */
 const MAX_DEPTH = 16;

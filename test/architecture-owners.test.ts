@@ -28,7 +28,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'kernel/inspect/try-address.ts': 'tries one address for the command that waits for it',
   'kernel/registry/isolation/session.ts': 'what its messages do is contained, and it never throws',
   'kernel/workers/worker-slot.ts': 'starts processes: an exception in the one that leads them concerns all of them',
-  'plugins/services/http2/connection.ts': 'speaks over a socket that its caller has opened for an owner',
+  'plugins/clients/http2/connection.ts': 'speaks over a socket that its caller has opened for an owner',
   'plugins/telemetry/gelf/tcp.ts': 'log-connection.ts opens it for an owner',
   'plugins/telemetry/gelf/udp.ts': 'sends alone; its one handler does nothing',
   'plugins/telemetry/logging/syslog.ts': 'log-connection.ts opens it for an owner',

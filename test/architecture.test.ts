@@ -28,6 +28,61 @@ const rooms = [
   'cli',
 ];
 
+/**
+ * Rooms that plugins share: engines of languages and formats, clients of other systems, and small rooms of one idea each.
+ * Each names everything that imports it: families of plugins, and rooms, which stand below it in this table.
+ */
+const sharedRooms: Readonly<Record<string, readonly string[]>> = {
+  'shared/buckets': ['async', 'auth', 'qos'],
+  'shared/calls': ['auth', 'clients/keys', 'clients/tokens'],
+  'shared/http-headers': ['ai', 'auth', 'backend', 'modifier', 'plugin', 'qos', 'shared/files'],
+  'shared/logging': ['auth', 'backend', 'governance', 'modifier'],
+  'shared/parameters': ['ai', 'auth', 'backend', 'engines/cel', 'governance', 'modifier', 'qos'],
+  'shared/ports': [
+    'ai',
+    'engines/cel',
+    'governance',
+    'grpc',
+    'modifier',
+    'plugin',
+    'qos',
+    'security',
+    'server',
+    'telemetry',
+  ],
+  'shared/replies': ['modifier', 'plugin'],
+  'shared/retries': ['async', 'backend', 'clients/broker', 'websocket'],
+  'shared/values': ['engines/templates', 'modifier', 'plugin', 'validation', 'websocket'],
+  'shared/workflows': ['ai', 'workflow'],
+  'shared/files': ['backend', 'plugin', 'server'],
+  'engines/cel': ['backend', 'security', 'shared/callers', 'telemetry', 'validation'],
+  'engines/documents': ['backend', 'documentation', 'encoding', 'engines/lua', 'engines/templates'],
+  'engines/grpc': ['backend', 'grpc'],
+  'engines/lua': ['modifier'],
+  'engines/templates': ['ai', 'backend', 'modifier'],
+  'shared/callers': ['ai', 'auth', 'governance', 'qos', 'telemetry'],
+  'clients/tls': [
+    'async',
+    'backend',
+    'clients/amqp',
+    'clients/kafka',
+    'clients/nats',
+    'clients/redis',
+    'redis',
+    'telemetry',
+    'websocket',
+  ],
+  'clients/broker': ['async', 'backend', 'clients/amqp', 'clients/kafka', 'clients/nats'],
+  'clients/amqp': ['async', 'backend'],
+  'clients/aws': ['auth', 'backend'],
+  'clients/http2': ['backend'],
+  'clients/kafka': ['async', 'backend'],
+  'clients/keys': ['auth', 'plugin'],
+  'clients/nats': ['async', 'backend'],
+  'clients/redis': ['governance', 'plugin', 'qos', 'redis'],
+  'clients/tokens': ['auth'],
+};
+
 /** Files that stand above the rooms, and what they may reach. */
 const roots: Readonly<Record<string, readonly string[]>> = {
   'kernel/version.ts': [],
@@ -70,15 +125,30 @@ function roomOf(path: string): string | undefined {
   return path === '#contract' ? 'contract' : /^kernel\/([^/]+)\//.exec(path)?.[1];
 }
 
+/** The shared room of a plugin's file, or its family; undefined for other files. */
+function familyOf(path: string): string | undefined {
+  return /^plugins\/((?:engines|clients|shared)\/[^/]+|[^/.]+)[/.]/.exec(path)?.[1];
+}
+
+/** Says why a file of the plugins may not import another; undefined when it may. */
+function objectionOfPlugin({ from, to }: Import): string | undefined {
+  if (to === '#contract') return undefined;
+  if (from === 'plugins/index.ts') return to.startsWith('plugins/') ? undefined : 'the manifest imports plugins only';
+  const family = familyOf(from)!;
+  const target = familyOf(to);
+  if (target === family) return undefined;
+  const importers = sharedRooms[target ?? ''];
+  if (!importers) return 'a plugin imports #contract, its own family, shared rooms and packages';
+  if (!importers.includes(family)) return `"${family}" does not stand in the list of "${target}"`;
+  const order = Object.keys(sharedRooms);
+  return order.includes(family) && order.indexOf(family) < order.indexOf(target!)
+    ? `"${target}" does not stand above "${family}"`
+    : undefined;
+}
+
 /** Says why an import may not be; undefined when it may. */
 function objection({ from, to }: Import): string | undefined {
-  const family = /^plugins\/([^/]+)\//.exec(from)?.[1];
-  if (family !== undefined || /^plugins\/[^/]+\.ts$/.test(from)) {
-    if (to === '#contract') return undefined;
-    if (from === 'plugins/index.ts') return to.startsWith('plugins/') ? undefined : 'the manifest imports plugins only';
-    if (to.startsWith('plugins/services/') || to.startsWith(`plugins/${family}/`)) return undefined;
-    return 'a plugin imports #contract, its own family, services and packages';
-  }
+  if (from.startsWith('plugins/')) return objectionOfPlugin({ from, to });
   if (from.startsWith('admin/')) {
     return to === '#kernel' || to === '#contract' || to.startsWith('admin/') ? undefined : 'admin sees the façade only';
   }
@@ -140,6 +210,17 @@ describe('architecture', () => {
   it('names every room of the kernel', () => {
     const results = new Set(files.map(roomOf).filter((room) => room !== undefined));
     equal([...results].sort().join(), [...rooms].sort().join());
+  });
+
+  it('names every room that plugins share, and no importer that does not import it', () => {
+    const shared = files.filter((file) => /^plugins\/(?:engines|clients|shared)\//.test(file));
+    deepEqual([...new Set(shared.map(familyOf))].sort(), Object.keys(sharedRooms).sort());
+    const importers = new Map(Object.keys(sharedRooms).map((room) => [room, new Set<string>()]));
+    for (const { from, to } of files.filter((file) => file !== 'plugins/index.ts').flatMap(importsOf)) {
+      const [family, target] = [familyOf(from), familyOf(to)];
+      if (family !== undefined && target !== family) importers.get(target ?? '')?.add(family);
+    }
+    for (const [room, names] of importers) deepEqual([room, [...names].sort()], [room, [...sharedRooms[room]!].sort()]);
   });
 
   it('has no circle of imports, types included', () => {

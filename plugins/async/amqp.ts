@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type AgentSite, atAgent, definePlugin, HeaderBag, type Infer, meters, type Schema } from '#contract';
-import { readSettings } from '../services/amqp/connection.ts';
-import { type AmqpSettings, closeWith, openLink } from '../services/amqp/link.ts';
-import { limitMessages } from '../services/amqp/message-limit.ts';
-import { type Delivery, type Subscription, subscribe } from '../services/amqp/subscription.ts';
-import { declarationFields, declareQueue } from '../services/amqp/topology.ts';
-import { reasonOf } from '../services/amqp/trouble.ts';
+import { readSettings } from '../clients/amqp/connection.ts';
+import { type AmqpSettings, closeWith, openLink } from '../clients/amqp/link.ts';
+import { limitMessages } from '../clients/amqp/message-limit.ts';
+import { type Delivery, type Subscription, subscribe } from '../clients/amqp/subscription.ts';
+import { declarationFields, declareQueue } from '../clients/amqp/topology.ts';
+import { reasonOf } from '../clients/amqp/trouble.ts';
 import type { AgentDriver, Consuming } from './lib/driver.ts';
 import { runAgent } from './lib/run-agent.ts';
 

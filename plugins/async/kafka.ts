@@ -1,10 +1,16 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import { type AgentMessage, type AgentSite, atAgent, definePlugin, type Infer, meters, type Schema } from '#contract';
-import { Room } from '../services/broker/room.ts';
-import { KafkaTroubles } from '../services/kafka/client.ts';
-import { giveBack, type KafkaDelivery, Membership, newProgress, type Reading } from '../services/kafka/consumer.ts';
-import { clusterSchema, groupSchema } from '../services/kafka/schema.ts';
-import { isTopic, type KafkaSettings, readCluster, readGroup } from '../services/kafka/settings.ts';
+import { Room } from '../clients/broker/room.ts';
+import { KafkaTroubles } from '../clients/kafka/client.ts';
+import {
+  giveBack,
+  type KafkaDelivery,
+  Membership,
+  newProgress,
+  type Reading,
+} from '../clients/kafka/consumer/consumer.ts';
+import { clusterSchema, groupSchema } from '../clients/kafka/schema.ts';
+import { isTopic, type KafkaSettings, readCluster, readGroup } from '../clients/kafka/settings.ts';
 import type { AgentDriver, AgentSession, Consuming } from './lib/driver.ts';
 import { headersOf } from './lib/message-headers.ts';
 import { runAgent } from './lib/run-agent.ts';

@@ -1,10 +1,10 @@
 import { type AgentSite, atAgent, clientTlsSchema, definePlugin, type Infer, meters, type Schema } from '#contract';
-import { keyOf } from '../services/broker/key-of.ts';
-import { Room } from '../services/broker/room.ts';
-import { prepareTls, standardTls } from '../services/client-tls.ts';
-import { type NatsSettings, parseServers, subjectTrouble } from '../services/nats/address.ts';
-import { listen, openNats } from '../services/nats/connection.ts';
-import { nameServers } from '../services/nats/tls.ts';
+import { keyOf } from '../clients/broker/key-of.ts';
+import { Room } from '../clients/broker/room.ts';
+import { type NatsSettings, parseServers, subjectTrouble } from '../clients/nats/address.ts';
+import { listen, openNats } from '../clients/nats/connection.ts';
+import { nameServers } from '../clients/nats/tls.ts';
+import { prepareTls, standardTls } from '../clients/tls/client-tls.ts';
 import type { AgentDriver, AgentSession, Consuming } from './lib/driver.ts';
 import { headersOf } from './lib/message-headers.ts';
 import { runAgent } from './lib/run-agent.ts';

@@ -10,11 +10,11 @@ import {
   type PipeRequest,
   type Schema,
 } from '#contract';
-import { endpointPath } from '../services/cel/conditions.ts';
-import { withSource } from '../services/cel/macro-source.ts';
-import { requestTypes, Variables } from '../services/cel/variables.ts';
-import { compileWritten } from '../services/cel/written-expression.ts';
-import { limitedWarning } from '../services/limited-warning.ts';
+import { endpointPath } from '../engines/cel/conditions.ts';
+import { withSource } from '../engines/cel/macro-source.ts';
+import { requestTypes, Variables } from '../engines/cel/variables.ts';
+import { compileWritten } from '../engines/cel/written-expression.ts';
+import { limitedWarning } from '../shared/logging/limited-warning.ts';
 
 const name = 'backend/conditional';
 

@@ -9,10 +9,10 @@ import {
   type Schema,
   type Wrap,
 } from '#contract';
-import { type Fields, requestFields } from '../services/templates/fields.ts';
-import { readClientBody, textOf } from '../services/templates/media.ts';
-import { compileRenderer } from '../services/templates/renderer.ts';
-import { type ReceivedBody, replacingBody } from '../services/templates/request-body.ts';
+import { type Fields, requestFields } from '../engines/templates/fields.ts';
+import { readClientBody, textOf } from '../engines/templates/media.ts';
+import { compileRenderer } from '../engines/templates/renderer.ts';
+import { type ReceivedBody, replacingBody } from '../engines/templates/request-body.ts';
 
 /** Decoded: `<c>{{ xmlEscape .req_params.Country }}</c>`. */
 const example = 'PGM+e3sgeG1sRXNjYXBlIC5yZXFfcGFyYW1zLkNvdW50cnkgfX08L2M+';

@@ -1,7 +1,7 @@
 import { atBackend, definePlugin, type Schema } from '#contract';
-import { backendFiles } from '../services/files/backend-files.ts';
-import { checkDirectory, directoryFields } from '../services/files/directory-setting.ts';
-import { decodePath } from '../services/files/file-path.ts';
+import { backendFiles } from '../shared/files/backend-files.ts';
+import { checkDirectory, directoryFields } from '../shared/files/directory-setting.ts';
+import { decodePath } from '../shared/files/file-path.ts';
 
 const schema = {
   type: 'object',

@@ -1,6 +1,6 @@
 import { type DataObject, definePlugin, type Encoded } from '#contract';
-import { writeXml } from '../services/documents/xml-writer.ts';
-import { writeYaml } from '../services/documents/yaml-writer.ts';
+import { writeXml } from '../engines/documents/xml/writer.ts';
+import { writeYaml } from '../engines/documents/yaml/writer.ts';
 import { writeJson } from './lib/json-body.ts';
 
 type Writer = (data: DataObject | null) => Encoded;

@@ -1,6 +1,6 @@
 import { definePlugin } from '#contract';
-import { readXml } from '../services/documents/xml-reader.ts';
-import { writeXml } from '../services/documents/xml-writer.ts';
+import { readXml } from '../engines/documents/xml/reader.ts';
+import { writeXml } from '../engines/documents/xml/writer.ts';
 
 /** XML, input and output. */
 export const plugin = definePlugin({

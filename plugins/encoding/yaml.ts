@@ -1,6 +1,6 @@
 import { definePlugin } from '#contract';
-import { readYaml } from '../services/documents/yaml-reader.ts';
-import { writeYaml } from '../services/documents/yaml-writer.ts';
+import { readYaml } from '../engines/documents/yaml/reader.ts';
+import { writeYaml } from '../engines/documents/yaml/writer.ts';
 
 /** YAML, input and output. */
 export const plugin = definePlugin({

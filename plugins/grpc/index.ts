@@ -1,6 +1,6 @@
 import { type AtService, atService, definePlugin, offer, type Site } from '#contract';
-import { type GrpcCatalog, grpcCatalog, pathOf } from '../services/grpc/catalog.ts';
-import { telemetrySwitches } from '../services/tracing/switches.ts';
+import { type GrpcCatalog, grpcCatalog, pathOf } from '../engines/grpc/catalog.ts';
+import { telemetrySwitches } from '../shared/ports/telemetry-switches.ts';
 import { readCatalog } from './catalog-files.ts';
 import { setsOfSources } from './compile-sources.ts';
 import { CatalogError, linkSets } from './descriptor-sets.ts';

@@ -7,7 +7,7 @@ import {
   type PipeRequest,
   type Wrap,
 } from '#contract';
-import { onData, rawEncodingAt } from '../services/on-data.ts';
+import { onData, rawEncodingAt } from '../shared/replies/on-data.ts';
 import { readExpression } from './lib/jmespath/read-expression.ts';
 import { toData } from './lib/to-data.ts';
 

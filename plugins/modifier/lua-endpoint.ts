@@ -8,7 +8,7 @@ import {
   type Site,
   type Wrap,
 } from '#contract';
-import { personalHeaders } from '../services/personal-headers.ts';
+import { personalHeaders } from '../shared/http-headers/personal.ts';
 import { contextKind, ScriptedClient } from './lib/lua-context.ts';
 import { aroundFields, type ScriptConfig, scriptFields } from './lib/lua-schema.ts';
 import { Script } from './lib/lua-script.ts';

@@ -1,5 +1,5 @@
 import { atEndpoint, definePlugin, httpSigners } from '#contract';
-import { personalHeaders } from '../services/personal-headers.ts';
+import { personalHeaders } from '../shared/http-headers/personal.ts';
 import { around } from './lib/lua-around.ts';
 import { aroundSchema } from './lib/lua-schema.ts';
 

@@ -1,5 +1,5 @@
 import { atBackend, atEndpoint, definePlugin } from '#contract';
-import { generatingRequests } from '../services/templates/request-body.ts';
+import { generatingRequests } from '../engines/templates/request-body.ts';
 import { generatorSchema, requestExample } from './lib/template/schema.ts';
 
 const schema = generatorSchema(requestExample);

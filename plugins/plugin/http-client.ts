@@ -1,5 +1,5 @@
 import { type AtBackend, atBackend, type BackendSite, definePlugin } from '#contract';
-import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
+import { anyHeader, personalHeaders } from '../shared/http-headers/personal.ts';
 import { stageOf } from './isolated/place.ts';
 import { type Handlers, handlers } from './lib/handlers.ts';
 import { contained, hostPorts } from './lib/make.ts';

@@ -1,7 +1,7 @@
 import { type AtService, atService, type ClientRequest, definePlugin, type ServerHandler, type Wrap } from '#contract';
-import { geoLocations } from '../services/geo.ts';
-import { keyAggregators } from '../services/keys/key-aggregator.ts';
-import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
+import { keyAggregators } from '../clients/keys/key-aggregator.ts';
+import { anyHeader, personalHeaders } from '../shared/http-headers/personal.ts';
+import { geoLocations } from '../shared/ports/geo.ts';
 import { type BuiltInServer, serverBuiltIns, serverSchemas } from './built-ins/servers.ts';
 import { asFunction, contained, hostPorts, joined, make } from './lib/make.ts';
 import { findBuiltIns, findModules } from './lib/named-built-ins.ts';

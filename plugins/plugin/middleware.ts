@@ -1,5 +1,5 @@
 import { type AtBackend, type AtEndpoint, atBackend, atEndpoint, definePlugin } from '#contract';
-import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
+import { anyHeader, personalHeaders } from '../shared/http-headers/personal.ts';
 import { stageOf } from './isolated/place.ts';
 import { contained, hostPorts, joined } from './lib/make.ts';
 import { findNamed, type NamingSite } from './lib/place.ts';

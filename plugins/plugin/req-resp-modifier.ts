@@ -7,7 +7,7 @@ import {
   type PipeRequest,
   type Wrap,
 } from '#contract';
-import { anyHeader, personalHeaders } from '../services/personal-headers.ts';
+import { anyHeader, personalHeaders } from '../shared/http-headers/personal.ts';
 import { type BuiltInModifier, modifierBuiltIns, modifierSchemas } from './built-ins/modifiers.ts';
 import { stageOf } from './isolated/place.ts';
 import { contained, hostPorts, joined } from './lib/make.ts';

@@ -1,9 +1,9 @@
 import { isIPv6 } from 'node:net';
 import { atService, definePlugin, offer, type Site } from '#contract';
-import { prepareTls } from '../services/client-tls.ts';
-import { Connection } from '../services/redis/connection.ts';
-import { type RedisConnection, redisConnections } from '../services/redis/port.ts';
-import type { RedisAddress, RedisSettings } from '../services/redis/settings.ts';
+import { Connection } from '../clients/redis/connection.ts';
+import { type RedisConnection, redisConnections } from '../clients/redis/port.ts';
+import type { RedisAddress, RedisSettings } from '../clients/redis/settings.ts';
+import { prepareTls } from '../clients/tls/client-tls.ts';
 import { type ClusterConfig, type PoolConfig, type RedisConfig, type SentinelConfig, schema } from './schema.ts';
 
 /**

@@ -9,11 +9,11 @@ import {
   type Site,
   servedSlot,
 } from '#contract';
-import { checkDirectory, directoryFields } from '../services/files/directory-setting.ts';
-import { asDirectory, decodePath, readFilePath } from '../services/files/file-path.ts';
-import { belowPrefix } from '../services/files/path-prefix.ts';
-import { serveFile } from '../services/files/serve-file.ts';
-import { type CountRequest, countingFor, serviceLimits } from '../services/service-limits.ts';
+import { checkDirectory, directoryFields } from '../shared/files/directory-setting.ts';
+import { asDirectory, decodePath, readFilePath } from '../shared/files/file-path.ts';
+import { belowPrefix } from '../shared/files/path-prefix.ts';
+import { serveFile } from '../shared/files/serve-file.ts';
+import { type CountRequest, countingFor, serviceLimits } from '../shared/ports/service-limits.ts';
 
 const name = 'server/static-filesystem';
 

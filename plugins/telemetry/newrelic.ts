@@ -12,7 +12,7 @@ import {
   type Site,
   tracers,
 } from '#contract';
-import { telemetrySwitches } from '../services/tracing/switches.ts';
+import { telemetrySwitches } from '../shared/ports/telemetry-switches.ts';
 import { Engine, engines } from './opentelemetry/engine.ts';
 import { openExporters, resourceOf } from './opentelemetry/exporters.ts';
 import { credentials, requestHeaderReport } from './opentelemetry/header-report.ts';

@@ -3,7 +3,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { WebSocket } from 'ws';
 import { BackendError, type DeniedAddresses, type HeaderBag, isHopByHop, timerMs } from '#contract';
-import type { TlsClient } from '../services/client-tls.ts';
+import type { TlsClient } from '../clients/tls/client-tls.ts';
 import { CLOSE_MS, pieces } from './accept.ts';
 
 /** Settings for connecting to a backend. Times in milliseconds. */

@@ -1,5 +1,5 @@
 import { isObject } from '#contract';
-import { bytesOfBase64 } from '../services/base64.ts';
+import { bytesOfBase64 } from '../shared/values/base64.ts';
 
 /** Session values that identify a client to the backend, `uuid` first. */
 export type Session = ReadonlyMap<string, string>;

@@ -1,5 +1,5 @@
 import type { Log } from '#contract';
-import { type BackoffStrategy, backOff } from '../services/backoff.ts';
+import { type BackoffStrategy, backOff } from '../shared/retries/backoff.ts';
 
 /** Minimum lifetime of a connection, in milliseconds; one that was lost earlier is not reopened immediately. */
 const SETTLED_MS = 1000;

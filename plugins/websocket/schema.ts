@@ -1,5 +1,5 @@
 import type { Infer, Schema } from '#contract';
-import { backoffField } from '../services/backoff.ts';
+import { backoffField } from '../shared/retries/backoff.ts';
 
 const names = (description: string, ...example: string[]) =>
   ({

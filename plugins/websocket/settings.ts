@@ -1,5 +1,5 @@
 import type { BackendConfig, BackendSite, EndpointSite, PipeRequest } from '#contract';
-import { prepareSharedTls, standardTls, type TlsClient } from '../services/client-tls.ts';
+import { prepareSharedTls, standardTls, type TlsClient } from '../clients/tls/client-tls.ts';
 import type { DialSettings, DialTarget } from './dial.ts';
 import type { PeerLimits } from './peer.ts';
 import type { WebsocketConfig } from './schema.ts';

@@ -5,7 +5,7 @@ import { Call } from '#contract';
 import { canonicalHeaderName } from '../../kernel/contract/headers.ts';
 import { Authority } from '../../plugins/auth/basic/authority.ts';
 import { Comparisons } from '../../plugins/auth/basic/comparisons.ts';
-import { Cooldown } from '../../plugins/services/keys/cooldown.ts';
+import { Cooldown } from '../../plugins/clients/keys/cooldown.ts';
 import { openAdmin } from '../admin/support.ts';
 import { ask, Secure } from '../kernel/server/secure.ts';
 import { entriesAdded } from '../support/added-entries.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type MessagePort, Worker } from 'node:worker_threads';
 import { LimitedLog } from '../../kernel/containment/limited-log.ts';
 import { PortLine } from '../../kernel/registry/isolation/port-line.ts';
-import { MetricStore } from '../../plugins/services/metrics/metric-store.ts';
+import { MetricStore } from '../../plugins/telemetry/lib/metrics/store.ts';
 
 describe('bounds that plugins meet', function () {
   this.timeout(60_000);

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { Operations } from '#kernel';
-import type { Broker } from '../plugins/services/amqp/broker.test.ts';
+import type { Broker } from '../plugins/clients/amqp/broker.test.ts';
 import { until } from '../support/conditions.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../support/gateway.ts';
 import { handedOver } from './handed-over.ts';

@@ -1,5 +1,5 @@
 import { type AtEndpoint, atEndpoint, atService, definePlugin, type EndpointSite, findNear, offer } from '#contract';
-import { reportsUsage } from '../../services/usage.ts';
+import { reportsUsage } from '../../shared/ports/usage.ts';
 import { ownAnswer } from '../lib/own-answer.ts';
 import { listModels } from './listing.ts';
 import { declaredModels, declareModels, type Models } from './models.ts';

@@ -13,8 +13,8 @@ import {
   Reply,
   type Wrap,
 } from '#contract';
-import { type Fields, requestFields } from '../../services/templates/fields.ts';
-import { compileFile } from '../../services/templates/renderer.ts';
+import { type Fields, requestFields } from '../../engines/templates/fields.ts';
+import { compileFile } from '../../engines/templates/renderer.ts';
 import type { PayloadOptions } from './payload.ts';
 import type { Vendor } from './vendor.ts';
 

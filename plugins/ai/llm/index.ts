@@ -15,7 +15,7 @@ import {
   type PipeRequest,
   type Wrap,
 } from '#contract';
-import { hideClient } from '../../services/client-headers.ts';
+import { hideClient } from '../../shared/http-headers/client.ts';
 import { countingTokens, unifyingAnswers } from './answer.ts';
 import { passingRefusals, reportingFailures } from './failure.ts';
 import { outputOf, resolveStreaming } from './output.ts';

@@ -9,10 +9,10 @@ import {
   type Step,
   type Wrap,
 } from '#contract';
-import { type Fields, requestFields } from '../../services/templates/fields.ts';
-import { readClientBody, textOf } from '../../services/templates/media.ts';
-import { readBody } from '../../services/templates/read-body.ts';
-import { compileFile } from '../../services/templates/renderer.ts';
+import { type Fields, requestFields } from '../../engines/templates/fields.ts';
+import { readClientBody, textOf } from '../../engines/templates/media.ts';
+import { readBody } from '../../engines/templates/read-body.ts';
+import { compileFile } from '../../engines/templates/renderer.ts';
 import { type ChatCompletion, chatSlot } from '../lib/chat.ts';
 import { readPrompt } from '../lib/prompt.ts';
 import type { Settings } from './schema.ts';

@@ -11,7 +11,7 @@ import {
   toCallError,
   type Wrap,
 } from '#contract';
-import { usageListenersOf } from '../../services/usage.ts';
+import { usageListenersOf } from '../../shared/ports/usage.ts';
 import { chatSlot } from '../lib/chat.ts';
 import { ChunkWriter } from './chunks.ts';
 import { completed } from './completed.ts';

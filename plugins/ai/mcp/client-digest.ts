@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Call, type ClientRequest, claimsSlot, type Data, type DataObject, getKey } from '#contract';
-import { apiKeySlot } from '../../services/api-key.ts';
-import { basicUserSlot } from '../../services/basic-user.ts';
+import { apiKeySlot } from '../../shared/callers/api-key.ts';
+import { basicUserSlot } from '../../shared/callers/basic-user.ts';
 
 /** Claims that differ between tokens of the same client. */
 const ofOneToken = new Set(['exp', 'iat', 'nbf', 'jti', 'auth_time', 'nonce', 'at_hash', 'c_hash', 'sid']);

@@ -9,7 +9,7 @@ import {
   offer,
   tracers,
 } from '#contract';
-import { allowedOrigins } from '../../services/allowed-origins.ts';
+import { allowedOrigins } from '../../shared/ports/allowed-origins.ts';
 import { ownAnswer } from '../lib/own-answer.ts';
 import { answerAllMethods } from './all-methods.ts';
 import { type Entry, serveSession, takeMessages } from './entry.ts';

@@ -11,7 +11,7 @@ import {
   type Step,
   writtenMessage,
 } from '#contract';
-import { hideParameters } from '../../services/hidden-parameters.ts';
+import { hideParameters } from '../../shared/parameters/hidden.ts';
 import { clientDigest } from './client-digest.ts';
 import type { OwnSessions, SessionLink } from './session-link.ts';
 import type { McpContext } from './tool.ts';

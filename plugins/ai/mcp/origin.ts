@@ -1,5 +1,5 @@
 import type { ClientRequest } from '#contract';
-import type { AllowedOrigins } from '../../services/allowed-origins.ts';
+import type { AllowedOrigins } from '../../shared/ports/allowed-origins.ts';
 
 export type AllowsOrigin = (request: ClientRequest) => boolean;
 

@@ -1,5 +1,5 @@
 import { HEADER_NAME_PATTERN, type Infer, pipeSchema, type Schema } from '#contract';
-import { workflowComponents, workflowDefaults, workflowEncoding } from '../../services/workflow-pipe.ts';
+import { workflowComponents, workflowDefaults, workflowEncoding } from '../../shared/workflows/pipe.ts';
 
 /** Longer than any endpoint timeout, so that the caller's timeout bounds a workflow. */
 const UNBOUNDED = '24h';

@@ -1,7 +1,7 @@
 import type { AgentMessage, AgentSite, Log } from '#contract';
 import { discard, timerMs } from '#contract';
-import { type BackoffStrategy, backOff } from '../../services/backoff.ts';
-import { fullBucket, type Limit, take } from '../../services/buckets/token-bucket.ts';
+import { fullBucket, type Limit, take } from '../../shared/buckets/token-bucket.ts';
+import { type BackoffStrategy, backOff } from '../../shared/retries/backoff.ts';
 import type { AgentDriver, AgentSession, Outcome } from './driver.ts';
 
 /** Current settings of an agent: any of them may change with the next configuration. */

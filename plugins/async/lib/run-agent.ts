@@ -1,5 +1,5 @@
 import { type AgentConfig, type AgentSite, type Data, meterOf } from '#contract';
-import { limitOf } from '../../services/buckets/token-bucket.ts';
+import { limitOf } from '../../shared/buckets/token-bucket.ts';
 import { AgentRunner } from './agent-runner.ts';
 import type { AgentDriver } from './driver.ts';
 

@@ -1,5 +1,5 @@
 import type { Call, ClientRequest } from '#contract';
-import { hideParameters } from '../../services/hidden-parameters.ts';
+import { hideParameters } from '../../shared/parameters/hidden.ts';
 import type { Strategy } from './schema.ts';
 
 /** Reads the key of a request; empty if the request has none. */

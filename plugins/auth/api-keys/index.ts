@@ -19,10 +19,10 @@ import {
   type EndpointConfig as ServedEndpoint,
   type Site,
 } from '#contract';
-import { apiKeySlot } from '../../services/api-key.ts';
-import { hideParameters } from '../../services/hidden-parameters.ts';
-import { limitedWarning } from '../../services/limited-warning.ts';
-import { personalHeaders } from '../../services/personal-headers.ts';
+import { apiKeySlot } from '../../shared/callers/api-key.ts';
+import { personalHeaders } from '../../shared/http-headers/personal.ts';
+import { limitedWarning } from '../../shared/logging/limited-warning.ts';
+import { hideParameters } from '../../shared/parameters/hidden.ts';
 import { type KeyCatalogue, keyCatalogue, openCatalogue } from './catalogue.ts';
 import { keyReader } from './credential.ts';
 import { keyRate } from './key-rate.ts';

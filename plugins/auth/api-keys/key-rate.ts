@@ -1,6 +1,6 @@
 import { type EndpointSite, HeaderBag, type Reply, refuse } from '#contract';
-import { ClientBuckets } from '../../services/buckets/client-buckets.ts';
-import { batchOf, limitOf } from '../../services/buckets/token-bucket.ts';
+import { ClientBuckets } from '../../shared/buckets/client-buckets.ts';
+import { batchOf, limitOf } from '../../shared/buckets/token-bucket.ts';
 
 /** Idle time after which a key's count is removed, in milliseconds. */
 const IDLE_MS = 600_000;

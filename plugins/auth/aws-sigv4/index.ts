@@ -16,10 +16,10 @@ import {
   toCallError,
   type Wrap,
 } from '#contract';
-import { CredentialChain } from '../../services/aws/credentials.ts';
-import type { RenewedCredentials } from '../../services/aws/renewed-credentials.ts';
-import { signAws, UNSIGNED_PAYLOAD } from '../../services/aws/sigv4.ts';
-import { assumedRole } from '../../services/aws/sts.ts';
+import { CredentialChain } from '../../clients/aws/credentials.ts';
+import type { RenewedCredentials } from '../../clients/aws/renewed-credentials.ts';
+import { signAws, UNSIGNED_PAYLOAD } from '../../clients/aws/sigv4.ts';
+import { assumedRole } from '../../clients/aws/sts.ts';
 import { Clocks, followClock, mayBeSkewed } from './clocks.ts';
 import { type SigV4Config, schema } from './schema.ts';
 

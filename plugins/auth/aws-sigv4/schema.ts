@@ -1,5 +1,5 @@
 import type { Infer, Schema } from '#contract';
-import { REGION_PATTERN } from '../../services/aws/region.ts';
+import { REGION_PATTERN } from '../../clients/aws/region.ts';
 
 export const schema = {
   type: 'object',

@@ -15,8 +15,8 @@ import {
   refuse,
   type Site,
 } from '#contract';
-import { basicUserSlot } from '../../services/basic-user.ts';
-import { limitedWarning } from '../../services/limited-warning.ts';
+import { basicUserSlot } from '../../shared/callers/basic-user.ts';
+import { limitedWarning } from '../../shared/logging/limited-warning.ts';
 import { type Admission, Authority, basicAuthority } from './authority.ts';
 import { Comparisons } from './comparisons.ts';
 import { type BasicConfig, endpointSchema, serviceSchema } from './schema.ts';

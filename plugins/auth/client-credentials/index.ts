@@ -14,8 +14,8 @@ import {
   type PipeRequest,
   type Wrap,
 } from '#contract';
-import { isSameHost } from '../../services/tokens/token-server.ts';
-import { type Token, TokenStore } from '../../services/tokens/token-store.ts';
+import { isSameHost } from '../../clients/tokens/token-server.ts';
+import { type Token, TokenStore } from '../../clients/tokens/token-store.ts';
 import { type CredentialsConfig, schema } from './schema.ts';
 import { tokenServer } from './token-server.ts';
 

@@ -1,5 +1,5 @@
 import { type DataObject, getKey, isObject } from '#contract';
-import type { IssuedToken } from '../../services/tokens/token-server.ts';
+import type { IssuedToken } from '../../clients/tokens/token-server.ts';
 
 /** Maximum length of server texts in messages, in characters. */
 const MAX_TOLD = 256;

@@ -8,14 +8,14 @@ import {
   type Reply,
   type Site,
 } from '#contract';
-import { underOwnCall } from '../../services/own-call.ts';
 import {
   ISSUE_MS,
   type IssuedToken,
   isSameHost,
   type TokenServer,
   tokenRequest,
-} from '../../services/tokens/token-server.ts';
+} from '../../clients/tokens/token-server.ts';
+import { underOwnCall } from '../../shared/calls/own-call.ts';
 import { readToken } from './issued-token.ts';
 import type { CredentialsConfig } from './schema.ts';
 

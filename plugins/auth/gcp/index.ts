@@ -14,8 +14,8 @@ import {
   type PipeRequest,
   type Wrap,
 } from '#contract';
-import { isSameHost } from '../../services/tokens/token-server.ts';
-import { TokenStore } from '../../services/tokens/token-store.ts';
+import { isSameHost } from '../../clients/tokens/token-server.ts';
+import { TokenStore } from '../../clients/tokens/token-store.ts';
 import { type GcpConfig, schema } from './schema.ts';
 import { type ServiceAccount, serviceAccountOf } from './service-account.ts';
 import { accountServer, metadataServer } from './token-servers.ts';

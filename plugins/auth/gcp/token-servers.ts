@@ -1,7 +1,7 @@
 import { type Call, type DataObject, getKey, isObject, type PipeRequest, type Reply, type Site } from '#contract';
-import { algorithm } from '../../services/keys/algorithms.ts';
-import { underOwnCall } from '../../services/own-call.ts';
-import { ISSUE_MS, type IssuedToken, type TokenServer, tokenRequest } from '../../services/tokens/token-server.ts';
+import { algorithm } from '../../clients/keys/algorithms.ts';
+import { ISSUE_MS, type IssuedToken, type TokenServer, tokenRequest } from '../../clients/tokens/token-server.ts';
+import { underOwnCall } from '../../shared/calls/own-call.ts';
 import type { GcpConfig } from './schema.ts';
 import type { ServiceAccount } from './service-account.ts';
 

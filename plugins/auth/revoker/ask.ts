@@ -8,7 +8,7 @@ import {
   RequestBody,
   type Site,
 } from '#contract';
-import { underOwnCall } from '../../services/own-call.ts';
+import { underOwnCall } from '../../shared/calls/own-call.ts';
 
 /** Timeout of one request between a gateway and the revoke server, in milliseconds. */
 const ASK_MS = 30_000;

@@ -17,8 +17,8 @@ import {
   type Step,
   setKey,
 } from '#contract';
-import { checkKeyFields } from '../../services/keys/check-fields.ts';
-import { keyAggregators } from '../../services/keys/key-aggregator.ts';
+import { checkKeyFields } from '../../clients/keys/check-fields.ts';
+import { keyAggregators } from '../../clients/keys/key-aggregator.ts';
 import { type SignerConfig, schema } from './schema.ts';
 import { openSigningKey } from './signing-key.ts';
 import { tokenMaker } from './token.ts';

@@ -1,5 +1,5 @@
 import type { Infer, Schema } from '#contract';
-import { keyServerFields } from '../../services/keys/schema.ts';
+import { keyServerFields } from '../../clients/keys/schema.ts';
 
 export const schema = {
   type: 'object',

@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 import { type EndpointSite, findNear, type Log } from '#contract';
-import { algorithm } from '../../services/keys/algorithms.ts';
-import { keySource } from '../../services/keys/key-aggregator.ts';
-import { localKeys } from '../../services/keys/key-file.ts';
-import { KeySet } from '../../services/keys/key-set.ts';
+import { algorithm } from '../../clients/keys/algorithms.ts';
+import { keySource } from '../../clients/keys/key-aggregator.ts';
+import { localKeys } from '../../clients/keys/key-file.ts';
+import { KeySet } from '../../clients/keys/key-set.ts';
 import { delay } from '../lib/delay.ts';
 import type { SignerConfig } from './schema.ts';
 

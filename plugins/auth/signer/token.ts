@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { type Data, type DataObject, isObject } from '#contract';
-import { algorithm } from '../../services/keys/algorithms.ts';
+import { algorithm } from '../../clients/keys/algorithms.ts';
 import type { SignerConfig } from './schema.ts';
 
 /** Builds a token with the claims of an object and no others. @throws Error if it cannot be serialized or signed. */

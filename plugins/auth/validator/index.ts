@@ -9,11 +9,11 @@ import {
   refuse,
   tokenChecks,
 } from '#contract';
-import { algorithm } from '../../services/keys/algorithms.ts';
-import { checkKeyFields } from '../../services/keys/check-fields.ts';
-import { keyAggregators } from '../../services/keys/key-aggregator.ts';
-import { openKeys } from '../../services/keys/keys.ts';
-import { personalHeaders } from '../../services/personal-headers.ts';
+import { algorithm } from '../../clients/keys/algorithms.ts';
+import { checkKeyFields } from '../../clients/keys/check-fields.ts';
+import { keyAggregators } from '../../clients/keys/key-aggregator.ts';
+import { openKeys } from '../../clients/keys/keys.ts';
+import { personalHeaders } from '../../shared/http-headers/personal.ts';
 import { propagation } from './propagate.ts';
 import { schema, type ValidatorConfig } from './schema.ts';
 import { DEFAULT_SECONDS, sharedAge, sharedCache, usersOfSharedCache } from './shared-cache.ts';

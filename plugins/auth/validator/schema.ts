@@ -1,6 +1,6 @@
 import { HEADER_NAME_PATTERN, type Infer, type Schema } from '#contract';
-import { identifyStrategies } from '../../services/keys/key-set.ts';
-import { keyServerFields } from '../../services/keys/schema.ts';
+import { identifyStrategies } from '../../clients/keys/key-set.ts';
+import { keyServerFields } from '../../clients/keys/schema.ts';
 
 const flag = (description: string) => ({ type: 'boolean', description, default: false }) as const;
 const names = (description: string, ...example: string[]) =>

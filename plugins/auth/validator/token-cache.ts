@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { DataObject } from '#contract';
-import type { Jwk } from '../../services/keys/jwk.ts';
+import type { Jwk } from '../../clients/keys/jwk.ts';
 import type { Times } from './claims.ts';
 import type { Judgement } from './judgement.ts';
 

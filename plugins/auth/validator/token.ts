@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type Data, type DataObject, getKey, isObject, parseExact } from '#contract';
-import { decodeBase64Url } from '../../services/keys/base64url.ts';
-import type { IdentifyStrategy } from '../../services/keys/key-set.ts';
+import { decodeBase64Url } from '../../clients/keys/base64url.ts';
+import type { IdentifyStrategy } from '../../clients/keys/key-set.ts';
 import { hasTwins } from './twins.ts';
 
 /** Maximum length of a token, in characters. Longer tokens are not decoded. */

@@ -8,8 +8,8 @@ import {
   refuse,
   type TokenCheck,
 } from '#contract';
-import { algorithm } from '../../services/keys/algorithms.ts';
-import type { Found, Keys } from '../../services/keys/keys.ts';
+import { algorithm } from '../../clients/keys/algorithms.ts';
+import type { Found, Keys } from '../../clients/keys/keys.ts';
 import { readRegistered, untimely } from './claims.ts';
 import { extractor } from './extract.ts';
 import { type Judge, judge } from './judgement.ts';

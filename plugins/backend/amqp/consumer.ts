@@ -11,11 +11,11 @@ import {
   type Schema,
   toCallError,
 } from '#contract';
-import { keptChannel } from '../../services/amqp/channel.ts';
-import { openMailbox } from '../../services/amqp/mailbox.ts';
-import type { Delivery } from '../../services/amqp/subscription.ts';
-import { declarationFields, declareQueue } from '../../services/amqp/topology.ts';
-import { AmqpTrouble } from '../../services/amqp/trouble.ts';
+import { keptChannel } from '../../clients/amqp/channel.ts';
+import { openMailbox } from '../../clients/amqp/mailbox.ts';
+import type { Delivery } from '../../clients/amqp/subscription.ts';
+import { declarationFields, declareQueue } from '../../clients/amqp/topology.ts';
+import { AmqpTrouble } from '../../clients/amqp/trouble.ts';
 import { atBroker, type BackendBroker, reconnectionFields } from './lib/broker.ts';
 
 const schema = {

@@ -1,7 +1,7 @@
 import { type AtBackend, atBackend, type BackendSite, definePlugin, Reply, toCallError } from '#contract';
-import { keptChannel } from '../../services/amqp/channel.ts';
-import { Publisher } from '../../services/amqp/publisher.ts';
-import { declareExchange } from '../../services/amqp/topology.ts';
+import { keptChannel } from '../../clients/amqp/channel.ts';
+import { Publisher } from '../../clients/amqp/publisher.ts';
+import { declareExchange } from '../../clients/amqp/topology.ts';
 import { atBroker, type BackendBroker } from './lib/broker.ts';
 import { compileMessage } from './lib/message.ts';
 import { type ProducerConfig, schema } from './lib/producer-schema.ts';

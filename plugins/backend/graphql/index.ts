@@ -22,7 +22,7 @@ import {
   type Schema,
   type Wrap,
 } from '#contract';
-import { nestingError } from '../../services/documents/nesting.ts';
+import { nestingError } from '../../engines/documents/nesting.ts';
 import { type FillVariables, filling, isOfRequest, placeholdersIn } from './variables.ts';
 
 const schema = {

@@ -1,6 +1,6 @@
 import { ByteStream, type Call, type CallError, type Cancellation, CancelledError } from '#contract';
-import { GrpcError, INTERNAL, UNAVAILABLE } from '../../services/grpc/status.ts';
-import { formatTimeout } from '../../services/grpc/timeout.ts';
+import { GrpcError, INTERNAL, UNAVAILABLE } from '../../engines/grpc/status.ts';
+import { formatTimeout } from '../../engines/grpc/timeout.ts';
 import type { Channel, Channels } from './channels.ts';
 import { Exchange, type Incoming, type Outgoing } from './exchange.ts';
 

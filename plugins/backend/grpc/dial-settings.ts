@@ -1,5 +1,5 @@
 import { type BackendSite, joinPointer } from '#contract';
-import { prepareTls, type TlsClient } from '../../services/client-tls.ts';
+import { prepareTls, type TlsClient } from '../../clients/tls/client-tls.ts';
 import { addressOf, Channels } from './channels.ts';
 import type { Config } from './schema.ts';
 

@@ -1,5 +1,6 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2';
-import { FrameError, FrameReader } from '../../services/grpc/frames.ts';
+import type { Connection } from '../../clients/http2/connection.ts';
+import { FrameError, FrameReader } from '../../engines/grpc/frames.ts';
 import {
   CANCELLED,
   decodeMessage,
@@ -13,8 +14,7 @@ import {
   UNAVAILABLE,
   UNIMPLEMENTED,
   UNKNOWN,
-} from '../../services/grpc/status.ts';
-import type { Connection } from '../../services/http2/connection.ts';
+} from '../../engines/grpc/status.ts';
 import type { Channel } from './channels.ts';
 
 /** A request with a single message. */

@@ -16,11 +16,11 @@ import {
   Reply,
   toCallError,
 } from '#contract';
-import { type DescMethod, grpcCatalog, type Message } from '../../services/grpc/catalog.ts';
-import { frameOf } from '../../services/grpc/frames.ts';
-import { type PassThrough, passThroughSlot } from '../../services/grpc/pass-through.ts';
-import { GrpcError, httpStatusOf, nameOf } from '../../services/grpc/status.ts';
-import { DataWriter } from '../../services/grpc/to-data.ts';
+import { type DescMethod, grpcCatalog, type Message } from '../../engines/grpc/catalog.ts';
+import { frameOf } from '../../engines/grpc/frames.ts';
+import { type PassThrough, passThroughSlot } from '../../engines/grpc/pass-through.ts';
+import { GrpcError, httpStatusOf, nameOf } from '../../engines/grpc/status.ts';
+import { DataWriter } from '../../engines/grpc/to-data.ts';
 import { Caller } from './caller.ts';
 import { openChannels } from './dial-settings.ts';
 import { isKey, keyOf, metadataOf } from './metadata.ts';

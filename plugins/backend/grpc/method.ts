@@ -1,5 +1,5 @@
 import { type BackendSite, nearest } from '#contract';
-import { type DescMethod, type GrpcCatalog, grpcCatalog } from '../../services/grpc/catalog.ts';
+import { type DescMethod, type GrpcCatalog, grpcCatalog } from '../../engines/grpc/catalog.ts';
 import type { Config } from './schema.ts';
 
 /**

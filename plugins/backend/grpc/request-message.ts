@@ -1,9 +1,9 @@
 import { create, type DescField, ScalarType, toBinary } from '@bufbuild/protobuf';
 import { BackendError, type Data, isObject, mayLoseDigits, type PipeRequest, parseExact } from '#contract';
-import type { DescMessage, GrpcCatalog, Message } from '../../services/grpc/catalog.ts';
-import { assign, MessageReader } from '../../services/grpc/from-data.ts';
-import { refused, ValueError } from '../../services/grpc/scalars.ts';
-import { isStruct, wrapped } from '../../services/grpc/to-data.ts';
+import type { DescMessage, GrpcCatalog, Message } from '../../engines/grpc/catalog.ts';
+import { assign, MessageReader } from '../../engines/grpc/from-data.ts';
+import { refused, ValueError } from '../../engines/grpc/scalars.ts';
+import { isStruct, wrapped } from '../../engines/grpc/to-data.ts';
 import type { Config } from './schema.ts';
 
 /** A field, and the message fields that contain it, outermost first. */

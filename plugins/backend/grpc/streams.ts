@@ -1,5 +1,5 @@
 import type { BackendSite } from '#contract';
-import type { DescMethod } from '../../services/grpc/catalog.ts';
+import type { DescMethod } from '../../engines/grpc/catalog.ts';
 import type { Config } from './schema.ts';
 
 /** Encoding of stream messages, for outputs that consist of messages. */

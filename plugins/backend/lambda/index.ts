@@ -13,9 +13,9 @@ import {
   type Schema,
   toCallError,
 } from '#contract';
-import { CredentialChain, defaultRegion } from '../../services/aws/credentials.ts';
-import { REGION_PATTERN } from '../../services/aws/region.ts';
-import { paramOf } from '../../services/params.ts';
+import { CredentialChain, defaultRegion } from '../../clients/aws/credentials.ts';
+import { REGION_PATTERN } from '../../clients/aws/region.ts';
+import { paramOf } from '../../shared/parameters/value.ts';
 import { addressIn, type Invoking, invoke } from './invoke.ts';
 
 const schema = {

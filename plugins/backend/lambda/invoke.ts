@@ -16,9 +16,9 @@ import {
   RequestBody,
   type Step,
 } from '#contract';
-import type { CredentialChain } from '../../services/aws/credentials.ts';
-import { REGION_PATTERN } from '../../services/aws/region.ts';
-import { signAws } from '../../services/aws/sigv4.ts';
+import type { CredentialChain } from '../../clients/aws/credentials.ts';
+import { REGION_PATTERN } from '../../clients/aws/region.ts';
+import { signAws } from '../../clients/aws/sigv4.ts';
 
 /** Settings for invoking functions. */
 export interface Invoking {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { type Data, type DataObject, type Encoded, isObject, type Passed, parseExact, printJson } from '#contract';
-import { nestingError } from '../../services/documents/nesting.ts';
+import { nestingError } from '../../engines/documents/nesting.ts';
 import { contentType, isBlank, objectBounds } from './json-bounds.ts';
 import { isJsonObject } from './json-bytes.ts';
 

@@ -1,5 +1,5 @@
 import { type DataObject, definePlugin } from '#contract';
-import { nestingError } from '../../services/documents/nesting.ts';
+import { nestingError } from '../../engines/documents/nesting.ts';
 import { readAtom } from './atom.ts';
 import { readJsonFeed } from './json-feed.ts';
 import { readRss } from './rss.ts';

@@ -1,5 +1,5 @@
 import { type Data, type DataObject, getKey, isObject, setKey } from '#contract';
-import { isScalar, scalarText } from '../../services/documents/scalar.ts';
+import { isScalar, scalarText } from '../../engines/documents/scalar.ts';
 import { readJson } from '../lib/json-body.ts';
 import { feedData, first, type Item, type Person } from './feed.ts';
 

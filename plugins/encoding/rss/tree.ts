@@ -1,5 +1,5 @@
-import { localName, readXmlEvents } from '../../services/documents/xml-events.ts';
-import { attributeText, elementText, trimXml } from '../../services/documents/xml-text.ts';
+import { localName, readXmlEvents } from '../../engines/documents/xml/events.ts';
+import { attributeText, elementText, trimXml } from '../../engines/documents/xml/text.ts';
 import { Prefixes } from './prefixes.ts';
 
 export interface Element {

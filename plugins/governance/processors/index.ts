@@ -1,7 +1,7 @@
 import { atService, definePlugin, offer, type Site, timerMs } from '#contract';
-import { type Quota, type QuotaRule, quotas, type Verdict } from '../../services/quotas/port.ts';
-import { OnFailure } from '../../services/redis/on-failure.ts';
-import { connectionNamed, redisConnections } from '../../services/redis/port.ts';
+import { OnFailure } from '../../clients/redis/on-failure.ts';
+import { connectionNamed, redisConnections } from '../../clients/redis/port.ts';
+import { type Quota, type QuotaRule, quotas, type Verdict } from '../../shared/ports/quotas.ts';
 import { Outage } from './outage.ts';
 import { RefusedCallers } from './refused-callers.ts';
 import { countingRule } from './rule.ts';

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import type { Call } from '#contract';
-import type { QuotaRule, Verdict } from '../../services/quotas/port.ts';
-import { windowOf } from '../../services/quotas/windows.ts';
-import type { RedisConnection } from '../../services/redis/port.ts';
-import { RedisTrouble } from '../../services/redis/trouble.ts';
+import type { RedisConnection } from '../../clients/redis/port.ts';
+import { RedisTrouble } from '../../clients/redis/trouble.ts';
+import type { QuotaRule, Verdict } from '../../shared/ports/quotas.ts';
+import { windowOf } from '../quota/windows.ts';
 import type { Outage } from './outage.ts';
 import type { RefusedCallers } from './refused-callers.ts';
 import type { LimitConfig } from './schema.ts';

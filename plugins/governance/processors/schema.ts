@@ -1,6 +1,6 @@
 import type { Infer, Schema } from '#contract';
-import { units } from '../../services/quotas/windows.ts';
-import { failureField } from '../../services/redis/on-failure.ts';
+import { failureField } from '../../clients/redis/on-failure.ts';
+import { units } from '../quota/windows.ts';
 
 const atOnce = { because: 'a refusal is remembered at once' } as const;
 

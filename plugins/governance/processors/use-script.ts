@@ -1,4 +1,4 @@
-import { defineScript } from '../../services/redis/script.ts';
+import { defineScript } from '../../clients/redis/script.ts';
 
 /**
  * Counts a use in all windows of a caller, or in none. All keys are in one hash slot.

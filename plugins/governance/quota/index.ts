@@ -17,10 +17,10 @@ import {
   type Step,
   type Wrap,
 } from '#contract';
-import { limitedWarning } from '../../services/limited-warning.ts';
-import { refuseUnknownParam } from '../../services/param-of-path.ts';
-import { quotas, type Verdict } from '../../services/quotas/port.ts';
-import { reportsUsage } from '../../services/usage.ts';
+import { limitedWarning } from '../../shared/logging/limited-warning.ts';
+import { refuseUnknownParam } from '../../shared/parameters/declared.ts';
+import { quotas, type Verdict } from '../../shared/ports/quotas.ts';
+import { reportsUsage } from '../../shared/ports/usage.ts';
 import { type Metering, meteringOf } from './metering.ts';
 import { isMade, quotaUse, tell, type Use, usedUp } from './quota-use.ts';
 import { type QuotaUseConfig, schema, serviceSchema } from './schema.ts';

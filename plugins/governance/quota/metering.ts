@@ -1,6 +1,6 @@
 import { Call, defineSlot, type EndpointSite, type MessageHook, type Reply, type Slot } from '#contract';
-import { limitedWarning } from '../../services/limited-warning.ts';
-import { listeningToUsage, reportsUsage } from '../../services/usage.ts';
+import { limitedWarning } from '../../shared/logging/limited-warning.ts';
+import { listeningToUsage, reportsUsage } from '../../shared/ports/usage.ts';
 import type { Use } from './quota-use.ts';
 import type { QuotaUseConfig } from './schema.ts';
 import { numberAt } from './weight.ts';

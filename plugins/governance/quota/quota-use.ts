@@ -8,9 +8,9 @@ import {
   type Reply,
   type Site,
 } from '#contract';
-import { type Identify, identifyBy } from '../../services/client-identity.ts';
-import { type Quota, type QuotaRule, quotas, type Verdict } from '../../services/quotas/port.ts';
-import { tierFinder } from '../../services/tiers.ts';
+import { type Identify, identifyBy } from '../../shared/callers/client-identity.ts';
+import { tierFinder } from '../../shared/callers/tiers.ts';
+import { type Quota, type QuotaRule, quotas, type Verdict } from '../../shared/ports/quotas.ts';
 import type { QuotaUseConfig } from './schema.ts';
 
 const ofClient = (code: string, message: string, status: number) =>

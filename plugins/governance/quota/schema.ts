@@ -1,6 +1,6 @@
 import type { Infer, Schema } from '#contract';
-import { strategies } from '../../services/client-identity.ts';
-import { tierFields, tierKeySchema } from '../../services/tiers.ts';
+import { strategies } from '../../shared/callers/client-identity.ts';
+import { tierFields, tierKeySchema } from '../../shared/callers/tiers.ts';
 
 const fields = {
   quota_name: {

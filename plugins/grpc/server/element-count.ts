@@ -1,6 +1,6 @@
 import type { DescField, Registry } from '@bufbuild/protobuf';
 import { ScalarType } from '@bufbuild/protobuf';
-import type { DescMessage } from '../../services/grpc/catalog.ts';
+import type { DescMessage } from '../../engines/grpc/catalog.ts';
 
 /** Number of packed numbers that take as long to decode as one other element. */
 const PACKED_AN_ELEMENT = 16;

@@ -12,11 +12,11 @@ import {
   RequestBody,
   textOf,
 } from '#contract';
-import type { DescMessage, DescMethod, GrpcCatalog, Message } from '../../services/grpc/catalog.ts';
-import { MessageReader } from '../../services/grpc/from-data.ts';
-import { ValueError } from '../../services/grpc/scalars.ts';
-import { INTERNAL, INVALID_ARGUMENT, RESOURCE_EXHAUSTED } from '../../services/grpc/status.ts';
-import { DataWriter } from '../../services/grpc/to-data.ts';
+import type { DescMessage, DescMethod, GrpcCatalog, Message } from '../../engines/grpc/catalog.ts';
+import { MessageReader } from '../../engines/grpc/from-data.ts';
+import { ValueError } from '../../engines/grpc/scalars.ts';
+import { INTERNAL, INVALID_ARGUMENT, RESOURCE_EXHAUSTED } from '../../engines/grpc/status.ts';
+import { DataWriter } from '../../engines/grpc/to-data.ts';
 import { ElementCounter } from './element-count.ts';
 import { StatusError } from './status-reply.ts';
 

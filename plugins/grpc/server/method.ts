@@ -1,8 +1,8 @@
 import { type Call, type ClientRequest, type PipeTraits, Reply, type Wrap } from '#contract';
-import type { DescMethod } from '../../services/grpc/catalog.ts';
-import { passThroughSlot } from '../../services/grpc/pass-through.ts';
-import { DEADLINE_EXCEEDED, INTERNAL, UNIMPLEMENTED } from '../../services/grpc/status.ts';
-import { parseTimeout } from '../../services/grpc/timeout.ts';
+import type { DescMethod } from '../../engines/grpc/catalog.ts';
+import { passThroughSlot } from '../../engines/grpc/pass-through.ts';
+import { DEADLINE_EXCEEDED, INTERNAL, UNIMPLEMENTED } from '../../engines/grpc/status.ts';
+import { parseTimeout } from '../../engines/grpc/timeout.ts';
 import type { Messages } from './messages.ts';
 import { isKnownCoding, readMessage } from './request-message.ts';
 import { failureReply, genericMessage, messageReply, statusReply, type Wording } from './status-reply.ts';

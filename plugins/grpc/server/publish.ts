@@ -9,8 +9,8 @@ import {
   nearest,
   type Site,
 } from '#contract';
-import type { DescMethod, GrpcCatalog } from '../../services/grpc/catalog.ts';
-import { UNIMPLEMENTED } from '../../services/grpc/status.ts';
+import type { DescMethod, GrpcCatalog } from '../../engines/grpc/catalog.ts';
+import { UNIMPLEMENTED } from '../../engines/grpc/status.ts';
 import type { Config, ServerConfig } from '../schema.ts';
 import { codecsOf, Messages } from './messages.ts';
 import { type PublishedMethod, speaking, translating } from './method.ts';

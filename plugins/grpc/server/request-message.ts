@@ -1,8 +1,8 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { type ClientRequest, toCallError } from '#contract';
-import { type Frame, FrameError, FrameReader } from '../../services/grpc/frames.ts';
-import { INVALID_ARGUMENT, RESOURCE_EXHAUSTED, UNIMPLEMENTED } from '../../services/grpc/status.ts';
+import { type Frame, FrameError, FrameReader } from '../../engines/grpc/frames.ts';
+import { INVALID_ARGUMENT, RESOURCE_EXHAUSTED, UNIMPLEMENTED } from '../../engines/grpc/status.ts';
 import { StatusError } from './status-reply.ts';
 
 const gunzipAll = promisify(gunzip);

@@ -11,7 +11,7 @@ import {
   Reply,
   type RouterOptions,
 } from '#contract';
-import { frameOf } from '../../services/grpc/frames.ts';
+import { frameOf } from '../../engines/grpc/frames.ts';
 import {
   CANCELLED,
   codeOfHttp,
@@ -23,7 +23,7 @@ import {
   nameOf,
   OK,
   RESOURCE_EXHAUSTED,
-} from '../../services/grpc/status.ts';
+} from '../../engines/grpc/status.ts';
 
 /** Error of a call that ends with a status set by the gateway. Codes: `GRPC_CALL`, or as given. */
 export class StatusError extends CallError {

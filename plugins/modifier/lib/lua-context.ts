@@ -1,7 +1,7 @@
 import { type ClientRequest, type Params, paramKey, Query, RequestBody } from '#contract';
-import { lauxlib, lua, raise, textArg } from '../../services/lua/fengari.ts';
-import { headerMethods } from '../../services/lua/headers.ts';
-import { defineObject } from '../../services/lua/object.ts';
+import { lauxlib, lua, raise, textArg } from '../../engines/lua/fengari.ts';
+import { headerMethods } from '../../engines/lua/gateway/headers.ts';
+import { defineObject } from '../../engines/lua/gateway/object.ts';
 import { METHOD, pushBody, pushOne, pushTexts, sets, wordArg } from './lua-request.ts';
 
 /** A client's request in the form that scripts see, with the script's changes. */

@@ -9,8 +9,8 @@ import {
   RequestBody,
   type Site,
 } from '#contract';
-import { MAX_STRING_BYTES } from '../../services/lua/budget.ts';
-import type { RunHost } from '../../services/lua/run.ts';
+import { MAX_STRING_BYTES } from '../../engines/lua/budget.ts';
+import type { RunHost } from '../../engines/lua/run.ts';
 
 /**
  * Sends requests of scripts through the gateway's HTTP client at this place, limited by the service's `timeout`: the

@@ -1,10 +1,10 @@
 import { type DataObject, type PipeRequest, paramKey, Query, RequestBody, setKey } from '#contract';
-import { luaTable } from '../../services/lua/data.ts';
-import { type LuaState, lauxlib, lua, pushText, raise, textArg } from '../../services/lua/fengari.ts';
-import { headerMethods } from '../../services/lua/headers.ts';
-import { defineObject } from '../../services/lua/object.ts';
-import { currentRun } from '../../services/lua/run.ts';
-import { paramOf } from '../../services/params.ts';
+import { luaTable } from '../../engines/lua/data.ts';
+import { type LuaState, lauxlib, lua, pushText, raise, textArg } from '../../engines/lua/fengari.ts';
+import { headerMethods } from '../../engines/lua/gateway/headers.ts';
+import { defineObject } from '../../engines/lua/gateway/object.ts';
+import { currentRun } from '../../engines/lua/run.ts';
+import { paramOf } from '../../shared/parameters/value.ts';
 
 /** A pipe request in the form that scripts see. */
 export interface ScriptedRequest {

@@ -1,10 +1,10 @@
 import { ByteStream, type Reply } from '#contract';
-import { MAX_STRING_BYTES } from '../../services/lua/budget.ts';
-import { luaTable } from '../../services/lua/data.ts';
-import { type LuaState, lauxlib, lua, raise } from '../../services/lua/fengari.ts';
-import { headerMethods } from '../../services/lua/headers.ts';
-import { defineObject } from '../../services/lua/object.ts';
-import { currentRun } from '../../services/lua/run.ts';
+import { MAX_STRING_BYTES } from '../../engines/lua/budget.ts';
+import { luaTable } from '../../engines/lua/data.ts';
+import { type LuaState, lauxlib, lua, raise } from '../../engines/lua/fengari.ts';
+import { headerMethods } from '../../engines/lua/gateway/headers.ts';
+import { defineObject } from '../../engines/lua/gateway/object.ts';
+import { currentRun } from '../../engines/lua/run.ts';
 import { pushOne, sets } from './lua-request.ts';
 
 /** A reply in the form that scripts see. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Call, CallError, Offer, Site } from '#contract';
-import { type Chunk, Engine, LuaSyntaxError } from '../../services/lua/engine.ts';
-import { gatewayTables } from '../../services/lua/gateway-tables.ts';
-import { LuaError, type LuaLoad, Run, type RunHost } from '../../services/lua/run.ts';
-import { anyHeader } from '../../services/personal-headers.ts';
+import { type Chunk, Engine, LuaSyntaxError } from '../../engines/lua/engine.ts';
+import { gatewayTables } from '../../engines/lua/gateway/tables.ts';
+import { LuaError, type LuaLoad, Run, type RunHost } from '../../engines/lua/run.ts';
+import { anyHeader } from '../../shared/http-headers/personal.ts';
 import { scriptHttp } from './lua-http.ts';
 import type { ScriptConfig } from './lua-schema.ts';
 

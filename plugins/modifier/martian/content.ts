@@ -1,5 +1,5 @@
 import { discard, type Reply, RequestBody } from '#contract';
-import { bytesOfBase64 } from '../../services/base64.ts';
+import { bytesOfBase64 } from '../../shared/values/base64.ts';
 import { checkValue } from './fields.ts';
 import { kind, type Place, scope, scopeOf } from './modifier.ts';
 import { replyWithRange } from './range.ts';

@@ -10,8 +10,8 @@ import {
   Reply,
   type Wrap,
 } from '#contract';
-import { changedReplies } from '../../services/changed-replies.ts';
-import { personalHeaders } from '../../services/personal-headers.ts';
+import { personalHeaders } from '../../shared/http-headers/personal.ts';
+import { changedReplies } from '../../shared/ports/changed-replies.ts';
 import { compileModifier, modifierSchema } from './kinds.ts';
 import type { Modifier, Place } from './modifier.ts';
 

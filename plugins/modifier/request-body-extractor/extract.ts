@@ -12,8 +12,8 @@ import {
   type Step,
   type Wrap,
 } from '#contract';
-import { personalHeaders } from '../../services/personal-headers.ts';
-import { readBody } from '../../services/templates/read-body.ts';
+import { readBody } from '../../engines/templates/read-body.ts';
+import { personalHeaders } from '../../shared/http-headers/personal.ts';
 import { compileOperation, type Destinations } from './operation.ts';
 import { parseAsWritten } from './parse-as-written.ts';
 import type { ExtractorConfig } from './schema.ts';

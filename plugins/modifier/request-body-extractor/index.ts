@@ -1,5 +1,5 @@
 import { atEndpoint, atService, definePlugin } from '#contract';
-import { personalHeaders } from '../../services/personal-headers.ts';
+import { personalHeaders } from '../../shared/http-headers/personal.ts';
 import { compileExtraction, ofClient, ofPipe } from './extract.ts';
 import { schema } from './schema.ts';
 

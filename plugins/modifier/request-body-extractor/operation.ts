@@ -11,7 +11,7 @@ import {
   type Query,
   type Site,
 } from '#contract';
-import { limitedWarning } from '../../services/limited-warning.ts';
+import { limitedWarning } from '../../shared/logging/limited-warning.ts';
 import { readExpression } from '../lib/jmespath/read-expression.ts';
 import type { ExtractorConfig, OperationConfig } from './schema.ts';
 

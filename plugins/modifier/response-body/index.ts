@@ -1,5 +1,5 @@
 import { atBackend, atEndpoint, definePlugin, type EndpointSite, type PipeRequest, type Wrap } from '#contract';
-import { onData, rawEncodingAt } from '../../services/on-data.ts';
+import { onData, rawEncodingAt } from '../../shared/replies/on-data.ts';
 import { generatingResponses } from '../lib/template/response-body.ts';
 import { type GeneratorConfig, generatorSchema, responseExample } from '../lib/template/schema.ts';
 import { type ModifiersConfig, modifiersSchema } from './schema.ts';

@@ -1,7 +1,7 @@
 import type { DataObject, Site } from '#contract';
-import { replaceLiteral } from '../../services/replace-literal.ts';
-import { type ChangeText, changeTexts } from '../../services/text-fields.ts';
+import { replaceLiteral } from '../../shared/values/replace-literal.ts';
 import type { ModifierConfig } from './schema.ts';
+import { type ChangeText, changeTexts } from './text-fields.ts';
 
 type Kind = keyof ModifierConfig;
 type ConfigOf<K extends Kind> = NonNullable<ModifierConfig[K]>;

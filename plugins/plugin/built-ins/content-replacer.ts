@@ -8,7 +8,7 @@ import {
   type Site,
   setKey,
 } from '#contract';
-import { replaceLiteral } from '../../services/replace-literal.ts';
+import { replaceLiteral } from '../../shared/values/replace-literal.ts';
 
 const entry = {
   type: 'object',

@@ -11,9 +11,9 @@ import {
   type Site,
   type Wrap,
 } from '#contract';
-import { type KeyAggregator, keyAggregators } from '../../services/keys/key-aggregator.ts';
-import { type KeyDocument, type KeyServer, keyServer } from '../../services/keys/key-server.ts';
-import { keysIn } from '../../services/keys/key-set.ts';
+import { type KeyAggregator, keyAggregators } from '../../clients/keys/key-aggregator.ts';
+import { type KeyDocument, type KeyServer, keyServer } from '../../clients/keys/key-server.ts';
+import { keysIn } from '../../clients/keys/key-set.ts';
 
 export const schema = {
   type: 'object',

@@ -8,7 +8,7 @@ import {
   type Site,
   type Wrap,
 } from '#contract';
-import { onData } from '../../services/on-data.ts';
+import { onData } from '../../shared/replies/on-data.ts';
 import * as replacer from './content-replacer.ts';
 import * as ipFilter from './ip-filter/index.ts';
 

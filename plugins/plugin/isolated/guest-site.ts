@@ -18,8 +18,8 @@ import {
   toCallError,
   tracers,
 } from '#contract';
-import { type Quota, quotas } from '../../services/quotas/port.ts';
-import { type RedisConnection, redisConnections } from '../../services/redis/port.ts';
+import { type RedisConnection, redisConnections } from '../../clients/redis/port.ts';
+import { type Quota, quotas } from '../../shared/ports/quotas.ts';
 import type { HostSite } from '../lib/host.ts';
 import { Allowance } from './allowance.ts';
 import { bytesIn, copyOf, fieldsOf, type SentReply, wholeBody } from './wire.ts';

@@ -15,8 +15,8 @@ import {
   type Step,
   tracerOf,
 } from '#contract';
-import { quotas } from '../../services/quotas/port.ts';
-import { connectionNamed, redisConnections } from '../../services/redis/port.ts';
+import { connectionNamed, redisConnections } from '../../clients/redis/port.ts';
+import { quotas } from '../../shared/ports/quotas.ts';
 import type { HostSite } from '../lib/host.ts';
 import { Allowance } from './allowance.ts';
 import type { SentPlace } from './guest-site.ts';

@@ -7,7 +7,7 @@ import {
   type QuotaRuleClient,
   type QuotaVerdict,
 } from '#contract';
-import type { Quota, QuotaRule, Verdict } from '../../services/quotas/port.ts';
+import type { Quota, QuotaRule, Verdict } from '../../shared/ports/quotas.ts';
 
 /** Creates the configuration error for a reference to an unknown name. */
 export type UnknownName = (code: string, message: string, hint: string) => ConfigError;

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { Call, type Log, type RedisClient, type RedisValue } from '#contract';
-import type { RedisConnection } from '../../services/redis/port.ts';
-import { defineScript, type Script } from '../../services/redis/script.ts';
+import type { RedisConnection } from '../../clients/redis/port.ts';
+import { defineScript, type Script } from '../../clients/redis/script.ts';
 
 /** Limits for the keys and arguments of one call: length in characters, and number. */
 const LONGEST = 1024 * 1024;

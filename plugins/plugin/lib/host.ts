@@ -9,8 +9,8 @@ import {
   type Site,
   tracerOf,
 } from '#contract';
-import { quotas } from '../../services/quotas/port.ts';
-import { connectionNamed, redisConnections } from '../../services/redis/port.ts';
+import { connectionNamed, redisConnections } from '../../clients/redis/port.ts';
+import { quotas } from '../../shared/ports/quotas.ts';
 import { quotaClient } from './host-quota.ts';
 import { redisClient } from './host-redis.ts';
 import { hostTracer } from './host-tracer.ts';

@@ -1,6 +1,6 @@
 import { ConfigError, httpSigners, type ModuleHost, meters, type Port, tracers, type Wrap } from '#contract';
-import { quotas } from '../../services/quotas/port.ts';
-import { redisConnections } from '../../services/redis/port.ts';
+import { redisConnections } from '../../clients/redis/port.ts';
+import { quotas } from '../../shared/ports/quotas.ts';
 import { type Factory, handlers, type Kind, kindNames } from './handlers.ts';
 import { type HostSite, hostFor } from './host.ts';
 import type { Named } from './place.ts';

@@ -1,8 +1,8 @@
 import { type BackendSite, isObject, type PipeRequest, type Wrap } from '#contract';
-import { backendFiles } from '../../services/files/backend-files.ts';
-import { checkDirectory } from '../../services/files/directory-setting.ts';
-import { decodePath } from '../../services/files/file-path.ts';
-import { belowPrefix } from '../../services/files/path-prefix.ts';
+import { backendFiles } from '../../shared/files/backend-files.ts';
+import { checkDirectory } from '../../shared/files/directory-setting.ts';
+import { decodePath } from '../../shared/files/file-path.ts';
+import { belowPrefix } from '../../shared/files/path-prefix.ts';
 import { type NamingSite, settingsOf } from './place.ts';
 import { compileSettings } from './settings.ts';
 

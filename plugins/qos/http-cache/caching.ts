@@ -1,5 +1,5 @@
 import type { PipeRequest, Reply } from '#contract';
-import type { ChangeReply } from '../../services/changed-replies.ts';
+import type { ChangeReply } from '../../shared/ports/changed-replies.ts';
 import type { Directives } from './directives.ts';
 import { type Entry, replyOf } from './entry.ts';
 import type { Flights } from './flights.ts';

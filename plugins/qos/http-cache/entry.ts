@@ -1,5 +1,5 @@
 import { HeaderBag, type PipeRequest, Reply } from '#contract';
-import { httpDate } from '../../services/http-date.ts';
+import { httpDate } from '../../shared/http-headers/date.ts';
 import { type Directives, isForAll, patienceOf, readDirectives, secondsOf } from './directives.ts';
 import type { Asker } from './identity.ts';
 

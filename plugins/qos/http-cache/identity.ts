@@ -1,5 +1,5 @@
 import type { PipeRequest } from '#contract';
-import { ANY_HEADER } from '../../services/personal-headers.ts';
+import { ANY_HEADER } from '../../shared/http-headers/personal.ts';
 
 /**
  * Headers that many backends use as their own address or as the request method, but rarely list in `Vary`. A client

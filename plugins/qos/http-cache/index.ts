@@ -11,8 +11,8 @@ import {
   meters,
   type Schema,
 } from '#contract';
-import { changedReplies } from '../../services/changed-replies.ts';
-import { personalHeaders } from '../../services/personal-headers.ts';
+import { personalHeaders } from '../../shared/http-headers/personal.ts';
+import { changedReplies } from '../../shared/ports/changed-replies.ts';
 import { placeOf } from '../lib/backend-place.ts';
 import { cached } from './cached.ts';
 import type { Use } from './caching.ts';

@@ -1,6 +1,6 @@
 import { HeaderBag, Reply } from '#contract';
-import { spanOf } from '../../services/byte-range.ts';
-import { httpDate } from '../../services/http-date.ts';
+import { spanOf } from '../../shared/http-headers/byte-range.ts';
+import { httpDate } from '../../shared/http-headers/date.ts';
 
 /**
  * Response to a range request from a complete response with status 200: a 206 with the part, a 416 if the range is not

@@ -1,5 +1,5 @@
 import type { HeaderBag } from '#contract';
-import { httpDate } from '../../services/http-date.ts';
+import { httpDate } from '../../shared/http-headers/date.ts';
 import { type Directives, patienceOf, secondsOf } from './directives.ts';
 import { ageOf, type Entry } from './entry.ts';
 

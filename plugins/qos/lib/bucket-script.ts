@@ -1,5 +1,5 @@
-import type { Limit } from '../../services/buckets/token-bucket.ts';
-import { defineScript } from '../../services/redis/script.ts';
+import { defineScript } from '../../clients/redis/script.ts';
+import type { Limit } from '../../shared/buckets/token-bucket.ts';
 
 /**
  * Takes a token from each of several buckets in turn, until one is empty. A bucket is stored as `tokens time`, by the

@@ -9,8 +9,14 @@ import {
   type Schema,
   type Site,
 } from '#contract';
-import { type Limit, limitOf } from '../../services/buckets/token-bucket.ts';
-import { type Identify, IPV6_PREFIX, identifyBy, type Strategy, strategies } from '../../services/client-identity.ts';
+import { type Limit, limitOf } from '../../shared/buckets/token-bucket.ts';
+import {
+  type Identify,
+  IPV6_PREFIX,
+  identifyBy,
+  type Strategy,
+  strategies,
+} from '../../shared/callers/client-identity.ts';
 
 /** Schema fields common to all request limits: for all clients together, for each client, or both. */
 export const limitFields = {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Call, type Infer, refuse, type Schema, type Site } from '#contract';
-import { failureField, OnFailure } from '../../services/redis/on-failure.ts';
-import { connectionNamed } from '../../services/redis/port.ts';
+import { failureField, OnFailure } from '../../clients/redis/on-failure.ts';
+import { connectionNamed } from '../../clients/redis/port.ts';
 import { bucketArguments, takeTokens } from './bucket-script.ts';
 import { allLimited, clientLimited, limitFields, readLimit, refuseFor } from './limit-rules.ts';
 import type { Admit, RequestLimit } from './request-limit.ts';

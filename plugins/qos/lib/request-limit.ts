@@ -10,8 +10,8 @@ import {
   type Site,
   timerMs,
 } from '#contract';
-import { ClientBuckets } from '../../services/buckets/client-buckets.ts';
-import { batchOf, fullBucket, giveBack, type Limit, take, takeMore } from '../../services/buckets/token-bucket.ts';
+import { ClientBuckets } from '../../shared/buckets/client-buckets.ts';
+import { batchOf, fullBucket, giveBack, type Limit, take, takeMore } from '../../shared/buckets/token-bucket.ts';
 import { allLimited, clientLimited, limitFields, readLimit, refuseFor } from './limit-rules.ts';
 
 /** Schema of a limit whose counters are in memory. */

@@ -8,7 +8,7 @@ import {
   Reply,
   type Schema,
 } from '#contract';
-import { batchOf, fullBucket, giveBack, limitOf, take, takeMore } from '../../services/buckets/token-bucket.ts';
+import { batchOf, fullBucket, giveBack, limitOf, take, takeMore } from '../../shared/buckets/token-bucket.ts';
 import { placeOf } from '../lib/backend-place.ts';
 
 const schema = {

@@ -1,5 +1,5 @@
 import { atEndpoint, before, definePlugin } from '#contract';
-import { refuseUnknownParam } from '../../services/param-of-path.ts';
+import { refuseUnknownParam } from '../../shared/parameters/declared.ts';
 import { requestLimit, requestLimitSchema } from '../lib/request-limit.ts';
 
 /**

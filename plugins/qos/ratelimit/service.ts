@@ -1,6 +1,6 @@
 import { atService, before, definePlugin, offer } from '#contract';
-import { lacksParam } from '../../services/param-of-path.ts';
-import { serviceLimits } from '../../services/service-limits.ts';
+import { lacksParam } from '../../shared/parameters/declared.ts';
+import { serviceLimits } from '../../shared/ports/service-limits.ts';
 import { requestLimit, requestLimitSchema } from '../lib/request-limit.ts';
 
 /**

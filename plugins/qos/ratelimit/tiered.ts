@@ -11,9 +11,9 @@ import {
   type Schema,
   type Site,
 } from '#contract';
-import { lacksParam, refuseUnknownParam } from '../../services/param-of-path.ts';
-import { redisConnections } from '../../services/redis/port.ts';
-import { tierFields, tierFinder, tierKeySchema } from '../../services/tiers.ts';
+import { redisConnections } from '../../clients/redis/port.ts';
+import { tierFields, tierFinder, tierKeySchema } from '../../shared/callers/tiers.ts';
+import { lacksParam, refuseUnknownParam } from '../../shared/parameters/declared.ts';
 import { redisLimit, redisLimitSchema } from '../lib/redis-limit.ts';
 import { type Admitted, type RequestLimit, requestLimit, requestLimitSchema } from '../lib/request-limit.ts';
 

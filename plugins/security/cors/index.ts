@@ -11,7 +11,7 @@ import {
   type Site,
   type Wrap,
 } from '#contract';
-import { type AllowedOrigins, allowedOrigins } from '../../services/allowed-origins.ts';
+import { type AllowedOrigins, allowedOrigins } from '../../shared/ports/allowed-origins.ts';
 import { dress } from './dress.ts';
 import { checkConfig } from './findings.ts';
 import { originTest } from './origins.ts';

@@ -12,12 +12,12 @@ import {
   type TokenCheck,
   tokenChecks,
 } from '#contract';
-import { backendPath, conditional, endpointPath } from '../../services/cel/conditions.ts';
-import { requestMacros } from '../../services/cel/macros.ts';
-import type { CelType } from '../../services/cel/types.ts';
-import { requestTypes, responseTypes } from '../../services/cel/variables.ts';
-import { compileWritten } from '../../services/cel/written-expression.ts';
-import { geoLocations } from '../../services/geo.ts';
+import { backendPath, conditional, endpointPath } from '../../engines/cel/conditions.ts';
+import type { CelType } from '../../engines/cel/language/types.ts';
+import { requestMacros } from '../../engines/cel/macros.ts';
+import { requestTypes, responseTypes } from '../../engines/cel/variables.ts';
+import { compileWritten } from '../../engines/cel/written-expression.ts';
+import { geoLocations } from '../../shared/ports/geo.ts';
 import { Policies, type PolicySettings } from './policies.ts';
 import { type Block, backendSchema, endpointSchema, type PoliciesConfig } from './schema.ts';
 

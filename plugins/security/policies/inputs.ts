@@ -1,6 +1,6 @@
 import { type CelInput, isCelList, isCelMap, isCelUint } from '@bufbuild/cel';
-import type { Expression } from '../../services/cel/expression.ts';
-import type { Variables } from '../../services/cel/variables.ts';
+import type { Expression } from '../../engines/cel/expression.ts';
+import type { Variables } from '../../engines/cel/variables.ts';
 
 /** Limits on the logged inputs of a policy: characters, members per list or object, and nesting levels. */
 const MAX_LENGTH = 4096;

@@ -1,10 +1,10 @@
 import { type Call, CallError, type Log, type PipeRequest } from '#contract';
-import type { Conditions } from '../../services/cel/conditions.ts';
-import type { Expression } from '../../services/cel/expression.ts';
-import { withSource } from '../../services/cel/macro-source.ts';
-import { requestMacros } from '../../services/cel/macros.ts';
-import { type Readable, Variables } from '../../services/cel/variables.ts';
-import type { LocateAddress } from '../../services/geo.ts';
+import type { Conditions } from '../../engines/cel/conditions.ts';
+import type { Expression } from '../../engines/cel/expression.ts';
+import { withSource } from '../../engines/cel/macro-source.ts';
+import { requestMacros } from '../../engines/cel/macros.ts';
+import { type Readable, Variables } from '../../engines/cel/variables.ts';
+import type { LocateAddress } from '../../shared/ports/geo.ts';
 import { shownInputs } from './inputs.ts';
 import type { Block } from './schema.ts';
 

@@ -3,7 +3,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import { createSecureContext } from 'node:tls';
 import got from 'got';
 import { type DeniedAddresses, readPem, type Site, systemAuthorities } from '#contract';
-import { standardTls } from '../../services/client-tls.ts';
+import { standardTls } from '../../clients/tls/client-tls.ts';
 
 /** Maximum size of a response, in bytes; only its status is used. */
 const MAX_REPLY_BYTES = 65_536;

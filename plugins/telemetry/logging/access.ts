@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import { type AccessRecord, type Call, claimsSlot, defineSlot, getKey, Query, traceSlot } from '#contract';
-import { basicUserSlot } from '../../services/basic-user.ts';
+import { basicUserSlot } from '../../shared/callers/basic-user.ts';
 import { dataValue } from './data-value.ts';
 import { compileLayout } from './go-time.ts';
 import { latency, latencyNames } from './latency.ts';

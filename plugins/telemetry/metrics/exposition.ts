@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { cleanName, labelsOf } from '../../services/metrics/prometheus.ts';
+import { cleanName, labelsOf } from '../lib/metrics/prometheus.ts';
 import { distributionOf, Sample } from './sample.ts';
 import { PREFIX, type Stats } from './stats.ts';
 

@@ -10,7 +10,7 @@ import {
   type Site,
   timerMs,
 } from '#contract';
-import { relayed } from '../../services/metrics/relay.ts';
+import { relayed } from '../lib/metrics/relay.ts';
 import { routeName } from '../opentelemetry/patterns.ts';
 import { countLayer, countTls, EndpointStats } from './layers.ts';
 import { statsPage } from './page.ts';

@@ -1,5 +1,5 @@
 import type { AccessRecord, EndpointConfig, PipeRequest, Reply, Wrap } from '#contract';
-import { outcomeOf } from '../../services/metrics/pipe-outcome.ts';
+import { outcomeOf } from '../lib/metrics/pipe-outcome.ts';
 import { routeName } from '../opentelemetry/patterns.ts';
 import type { Sample } from './sample.ts';
 import type { Counter, Stats } from './stats.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { PortHandler } from '#contract';
-import { EXPOSITION_TYPE } from '../../services/metrics/prometheus.ts';
+import { EXPOSITION_TYPE } from '../lib/metrics/prometheus.ts';
 import { exposition } from './exposition.ts';
 import { Sample, summaryOf } from './sample.ts';
 import { PREFIX, type Stats } from './stats.ts';

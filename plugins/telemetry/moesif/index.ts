@@ -14,10 +14,10 @@ import {
   type Site,
   type Slot,
 } from '#contract';
-import { compileExpression, type Expression } from '../../services/cel/expression.ts';
-import { CelMistake } from '../../services/cel/mistake.ts';
-import type { CelType } from '../../services/cel/types.ts';
-import { requestTypes, Variables } from '../../services/cel/variables.ts';
+import { compileExpression, type Expression } from '../../engines/cel/expression.ts';
+import { CelMistake } from '../../engines/cel/language/mistake.ts';
+import type { CelType } from '../../engines/cel/language/types.ts';
+import { requestTypes, Variables } from '../../engines/cel/variables.ts';
 import { outgoingOf } from '../lib/outgoing.ts';
 import { Capture, captureReply } from './capture.ts';
 import { Delivery } from './delivery.ts';

@@ -8,7 +8,7 @@ import {
   type Site,
   tracers,
 } from '#contract';
-import { telemetrySwitches } from '../../services/tracing/switches.ts';
+import { telemetrySwitches } from '../../shared/ports/telemetry-switches.ts';
 import { newRelicEngines } from '../newrelic.ts';
 import { Engine, engines } from '../opentelemetry/engine.ts';
 import { type ExporterHeaders, openExporters, resourceOf } from '../opentelemetry/exporters.ts';

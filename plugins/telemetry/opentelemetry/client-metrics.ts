@@ -1,5 +1,5 @@
 import type { ConnectionTimes, MeterAttributes, Reply } from '#contract';
-import type { Distribution, Series, Sum } from '../../services/metrics/series.ts';
+import type { Distribution, Series, Sum } from '../lib/metrics/series.ts';
 import type { ClientInstruments } from './instruments.ts';
 
 /** Number of addresses per backend, and of statuses per address, whose series are cached. */

@@ -10,9 +10,9 @@ import {
   type Reply,
   type Wrap,
 } from '#contract';
-import type { Propagation } from '../../services/tracing/propagator.ts';
-import type { Trace } from '../../services/tracing/trace.ts';
-import { Span, type SpanAttribute } from '../../services/tracing/trace.ts';
+import type { Propagation } from '../lib/tracing/propagator.ts';
+import type { Trace } from '../lib/tracing/trace.ts';
+import { Span, type SpanAttribute } from '../lib/tracing/trace.ts';
 import type { ClientFailure, ClientMetrics, ClientSeries } from './client-metrics.ts';
 import { STAGE } from './instruments.ts';
 import type { ClientSwitches, TraceLayer } from './layers.ts';

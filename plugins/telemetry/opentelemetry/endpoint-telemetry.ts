@@ -11,9 +11,9 @@ import {
   type Slot,
   traceSlot,
 } from '#contract';
-import type { Propagation } from '../../services/tracing/propagator.ts';
-import type { SpanExporter } from '../../services/tracing/trace.ts';
-import { nothingCarried, type Sampler, Trace } from '../../services/tracing/trace.ts';
+import type { Propagation } from '../lib/tracing/propagator.ts';
+import type { SpanExporter } from '../lib/tracing/trace.ts';
+import { nothingCarried, type Sampler, Trace } from '../lib/tracing/trace.ts';
 import { reportClient } from './client.ts';
 import { ClientMetrics } from './client-metrics.ts';
 import type { Instruments } from './instruments.ts';

@@ -1,9 +1,9 @@
 import { definePort, type EndpointConfig, type Port, type Site, timerMs } from '#contract';
-import type { MetricStore } from '../../services/metrics/metric-store.ts';
-import { gatewayMetrics } from '../../services/metrics/relay.ts';
-import type { Propagation } from '../../services/tracing/propagator.ts';
-import { telemetrySwitches } from '../../services/tracing/switches.ts';
-import { ratioSampler } from '../../services/tracing/trace.ts';
+import { telemetrySwitches } from '../../shared/ports/telemetry-switches.ts';
+import { gatewayMetrics } from '../lib/metrics/relay.ts';
+import type { MetricStore } from '../lib/metrics/store.ts';
+import type { Propagation } from '../lib/tracing/propagator.ts';
+import { ratioSampler } from '../lib/tracing/trace.ts';
 import { type Destination, EndpointTelemetry } from './endpoint-telemetry.ts';
 import type { Exporter } from './exporters.ts';
 import type { HeaderReport } from './header-report.ts';

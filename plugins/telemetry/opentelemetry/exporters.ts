@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { type DataObject, definePort, type Port, readPem, type Site } from '#contract';
-import { OtlpExporter, type OtlpSettings } from '../../services/otlp/exporter.ts';
-import type { Resource, Scope } from '../../services/otlp/resource.ts';
-import { authoritiesOf, type OtlpTarget } from '../../services/otlp/target.ts';
+import { OtlpExporter, type OtlpSettings } from '../lib/otlp/exporter.ts';
+import type { Resource, Scope } from '../lib/otlp/resource.ts';
+import { authoritiesOf, type OtlpTarget } from '../lib/otlp/target.ts';
 import { type OpenTelemetryConfig, type OtlpExporterConfig, REPORTING_SECONDS } from './schema.ts';
 
 /** Headers sent to collectors, by exporter name. */

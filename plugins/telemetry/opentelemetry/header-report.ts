@@ -1,5 +1,5 @@
 import type { HeaderBag } from '#contract';
-import type { SpanAttribute } from '../../services/tracing/trace.ts';
+import type { SpanAttribute } from '../lib/tracing/trace.ts';
 
 /** Adds headers to a span. */
 export type HeaderReport = (

@@ -11,7 +11,7 @@ import {
   type Site,
   tracers,
 } from '#contract';
-import { telemetrySwitches } from '../../services/tracing/switches.ts';
+import { telemetrySwitches } from '../../shared/ports/telemetry-switches.ts';
 import { connectionReport } from './client.ts';
 import { Engine, engines } from './engine.ts';
 import { exporterHeaders, openExporters, resourceOf } from './exporters.ts';

@@ -1,6 +1,6 @@
-import type { Instrument } from '../../services/metrics/instrument.ts';
-import type { MetricStore } from '../../services/metrics/metric-store.ts';
-import type { Distribution, Sum } from '../../services/metrics/series.ts';
+import type { Instrument } from '../lib/metrics/instrument.ts';
+import type { Distribution, Sum } from '../lib/metrics/series.ts';
+import type { MetricStore } from '../lib/metrics/store.ts';
 
 /** Prefix of names that no convention defines, taken from the compatible product, whose dashboards use it. */
 export const PREFIX = 'krakend';

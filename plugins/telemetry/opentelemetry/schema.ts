@@ -1,5 +1,5 @@
 import type { Infer, Schema } from '#contract';
-import { TIME_BOUNDS } from '../../services/metrics/metric-store.ts';
+import { TIME_BOUNDS } from '../lib/metrics/store.ts';
 import { backendLayer, flag, globalLayer, proxyLayer, staticAttributes } from './layer-schema.ts';
 
 /** Default interval between pushes of metrics, in seconds; also used for 0. */

@@ -1,7 +1,7 @@
 import type { Site } from '#contract';
-import { processStore, runtimeStore } from '../../services/metrics/process-metrics.ts';
-import { scrapes } from '../../services/metrics/prometheus-port.ts';
-import { gatewayMetrics } from '../../services/metrics/relay.ts';
+import { processStore, runtimeStore } from '../lib/metrics/process-metrics.ts';
+import { scrapes } from '../lib/metrics/prometheus-port.ts';
+import { gatewayMetrics } from '../lib/metrics/relay.ts';
 import type { Engine } from './engine.ts';
 import { withLists } from './exporters.ts';
 import type { OpenTelemetryConfig } from './schema.ts';

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { AccessRecord, HeaderBag, MeterAttributes } from '#contract';
-import type { Distribution } from '../../services/metrics/series.ts';
-import type { Trace } from '../../services/tracing/trace.ts';
-import { Span, type SpanAttribute } from '../../services/tracing/trace.ts';
+import type { Distribution } from '../lib/metrics/series.ts';
+import type { Trace } from '../lib/tracing/trace.ts';
+import { Span, type SpanAttribute } from '../lib/tracing/trace.ts';
 import { shortened } from './header-report.ts';
 import { type Instruments, STAGE } from './instruments.ts';
 import type { TraceLayer } from './layers.ts';

@@ -1,5 +1,5 @@
 import { type AccessRecord, type AtService, type Offer, offer, type Site, tracers } from '#contract';
-import { PROPAGATOR_NAMES, type Propagation, propagationOf } from '../../services/tracing/propagator.ts';
+import { PROPAGATOR_NAMES, type Propagation, propagationOf } from '../lib/tracing/propagator.ts';
 import { responseHeaders } from './endpoint-telemetry.ts';
 import { type Engine, hasOwnSettings } from './engine.ts';
 import { ServerMetrics } from './server.ts';

@@ -1,9 +1,9 @@
 import { type Call, defineSlot, type MeterAttributes, type PipeRequest, type Reply, type Wrap } from '#contract';
-import type { Instrument } from '../../services/metrics/instrument.ts';
-import { outcomeOf, type PipeOutcome } from '../../services/metrics/pipe-outcome.ts';
-import type { Distribution } from '../../services/metrics/series.ts';
-import type { Trace } from '../../services/tracing/trace.ts';
-import { Span, type SpanAttribute } from '../../services/tracing/trace.ts';
+import type { Instrument } from '../lib/metrics/instrument.ts';
+import { outcomeOf, type PipeOutcome } from '../lib/metrics/pipe-outcome.ts';
+import type { Distribution } from '../lib/metrics/series.ts';
+import type { Trace } from '../lib/tracing/trace.ts';
+import { Span, type SpanAttribute } from '../lib/tracing/trace.ts';
 import { STAGE } from './instruments.ts';
 import type { TraceLayer } from './layers.ts';
 

@@ -1,5 +1,5 @@
 import { type ActiveSpan, type Call, defineSlot, type MeterAttributes, type Slot, type Tracer } from '#contract';
-import { Span, type SpanEvent, type Trace } from '../../services/tracing/trace.ts';
+import { Span, type SpanEvent, type Trace } from '../lib/tracing/trace.ts';
 import { requestTrace } from './endpoint-telemetry.ts';
 import { shortened } from './header-report.ts';
 import { spanSlot } from './stage.ts';

@@ -11,7 +11,7 @@ import {
   type TokenCheck,
   tokenChecks,
 } from '#contract';
-import { backendPath, conditional, endpointPath } from '../../services/cel/conditions.ts';
+import { backendPath, conditional, endpointPath } from '../../engines/cel/conditions.ts';
 import { backendTypes, outerTypes, type Phase, type Rules, readRules } from './rules.ts';
 import { backendSchema, endpointSchema, serviceSchema } from './schema.ts';
 

@@ -1,9 +1,9 @@
 import { type Call, CallError, type Log, type Site } from '#contract';
-import type { Conditions } from '../../services/cel/conditions.ts';
-import type { Expression, Verdict } from '../../services/cel/expression.ts';
-import type { CelType } from '../../services/cel/types.ts';
-import { type Readable, requestTypes, responseTypes, Variables } from '../../services/cel/variables.ts';
-import { compileWritten } from '../../services/cel/written-expression.ts';
+import type { Conditions } from '../../engines/cel/conditions.ts';
+import type { Expression, Verdict } from '../../engines/cel/expression.ts';
+import type { CelType } from '../../engines/cel/language/types.ts';
+import { type Readable, requestTypes, responseTypes, Variables } from '../../engines/cel/variables.ts';
+import { compileWritten } from '../../engines/cel/written-expression.ts';
 import type { CheckConfig } from './schema.ts';
 
 /** Phase in which a condition is evaluated. */

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv';
 import { type Data, type DataObject, isObject } from '#contract';
-import { equals } from '../../services/exact-values.ts';
+import { equals } from '../../shared/values/exact-values.ts';
 import { formats } from './drafts.ts';
 import type { SchemaNode } from './node.ts';
 import { isMultiple } from './numbers.ts';

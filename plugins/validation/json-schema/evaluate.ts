@@ -1,5 +1,5 @@
 import type { Data, DataObject } from '#contract';
-import type { Numeric } from '../../services/exact-values.ts';
+import type { Numeric } from '../../shared/values/exact-values.ts';
 import { checkCombinators } from './combinators.ts';
 import { checkArray, checkObject, checkProperties } from './containers.ts';
 import { Findings, type Path } from './findings.ts';

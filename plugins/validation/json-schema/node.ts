@@ -1,5 +1,5 @@
 import type { Data, DataObject, Pattern } from '#contract';
-import type { Numeric } from '../../services/exact-values.ts';
+import type { Numeric } from '../../shared/values/exact-values.ts';
 import type { Draft } from './drafts.ts';
 import type { Findings, Path } from './findings.ts';
 

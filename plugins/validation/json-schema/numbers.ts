@@ -1,5 +1,5 @@
 import { type Data, printJson } from '#contract';
-import { compareNumbers, type Numeric, toDecimal } from '../../services/exact-values.ts';
+import { compareNumbers, type Numeric, toDecimal } from '../../shared/values/exact-values.ts';
 import type { Findings, Path } from './findings.ts';
 import type { NumberRules, SchemaReader } from './node.ts';
 

@@ -1,5 +1,5 @@
 import { type Data, printJson } from '#contract';
-import { equals, isNumeric, isWhole } from '../../services/exact-values.ts';
+import { equals, isNumeric, isWhole } from '../../shared/values/exact-values.ts';
 import { formats } from './drafts.ts';
 import { type Findings, locate, type Path } from './findings.ts';
 import type { CommonRules, Identify, Kind, SchemaReader, StringRules, TypeRule } from './node.ts';

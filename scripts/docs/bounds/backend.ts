@@ -18,7 +18,7 @@ export const backendBounds: readonly Bound[] = [
   },
   {
     holds: 'Response head over HTTP/2',
-    from: 'plugins/services/http2/connection.ts',
+    from: 'plugins/clients/http2/connection.ts',
     limit: '{MAX_HEADER_BYTES}, {MAX_HEADER_PAIRS} fields',
     beyond: 'The call fails; further calls use another connection.',
     tests: [
@@ -131,7 +131,7 @@ export const backendBounds: readonly Bound[] = [
   },
   {
     holds: 'Keys of a key set (`auth/validator`)',
-    from: 'plugins/services/keys/key-set.ts',
+    from: 'plugins/clients/keys/key-set.ts',
     limit: '{MAX_KEYS} keys',
     beyond: 'The last ones are used.',
     tests: ['a set of keys keeps the last 10,000 keys'],
@@ -152,7 +152,7 @@ export const backendBounds: readonly Bound[] = [
   },
   {
     holds: 'Spans and logs for a collector (`telemetry/opentelemetry`)',
-    from: 'plugins/services/otlp/batch-queue.ts',
+    from: 'plugins/telemetry/lib/otlp/batch-queue.ts',
     limit: '{MAX_WAITING} entries',
     beyond: 'New ones are dropped and counted; a line a minute.',
     tests: ['a queue of what is to be exported holds no more than 2048 and counts what it loses, in one line a minute'],

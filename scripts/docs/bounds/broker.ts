@@ -4,7 +4,7 @@ import type { Bound } from './bound.ts';
 export const brokerBounds: readonly Bound[] = [
   {
     holds: 'Messages that wait for requests or workers',
-    from: 'plugins/services/broker/room.ts',
+    from: 'plugins/clients/broker/room.ts',
     limit: '{MAX_BYTES} and one message',
     beyond: 'The broker is asked for no more; without flow control the oldest are dropped and counted.',
     tests: [
@@ -14,21 +14,21 @@ export const brokerBounds: readonly Bound[] = [
   },
   {
     holds: 'Messages of an AMQP consumer',
-    from: 'plugins/services/amqp/subscription.ts',
+    from: 'plugins/clients/amqp/subscription.ts',
     limit: '{FULL_BYTES} and one message',
     beyond: 'The broker gets messages back and hands over fewer at a time.',
     tests: ['with RabbitMQ a channel of AMQP holds no more than 64 MiB and a message, and each message is done once'],
   },
   {
     holds: 'Published AMQP messages that are not confirmed',
-    from: 'plugins/services/amqp/publisher.ts',
+    from: 'plugins/clients/amqp/publisher.ts',
     limit: '{MAX_PENDING} messages, {MAX_PENDING_BYTES}',
     beyond: 'Further messages fail at once.',
     tests: ['bounds that brokers meet fail messages of AMQP beyond ten thousand that are not confirmed'],
   },
   {
     holds: 'Kafka response',
-    from: 'plugins/services/kafka/guard.ts',
+    from: 'plugins/clients/kafka/guard.ts',
     limit: '{LONGEST_BYTES}',
     beyond: 'The connection is closed and opened again.',
     tests: [
@@ -37,7 +37,7 @@ export const brokerBounds: readonly Bound[] = [
   },
   {
     holds: 'Kafka batch, decompressed',
-    from: 'plugins/services/kafka/decompression.ts',
+    from: 'plugins/clients/kafka/decompression.ts',
     limit: '{LONGEST_BYTES}',
     beyond: 'The batch is discarded, logged and counted.',
     tests: [
@@ -47,21 +47,21 @@ export const brokerBounds: readonly Bound[] = [
   },
   {
     holds: 'Kafka records that wait to be written',
-    from: 'plugins/services/kafka/producer.ts',
+    from: 'plugins/clients/kafka/producer/producer.ts',
     limit: '{MAX_WAITING} records, {MAX_WAITING_BYTES}',
     beyond: 'Further records fail at once.',
     tests: ['bounds that brokers meet fail records of Kafka beyond ten thousand that wait'],
   },
   {
     holds: 'NATS messages that the server has not confirmed',
-    from: 'plugins/services/nats/connection.ts',
+    from: 'plugins/clients/nats/connection.ts',
     limit: '{MAX_UNCONFIRMED_BYTES}',
     beyond: 'Further messages fail at once.',
     tests: ['bounds that brokers meet and NATS fail messages beyond 64 MiB that are not confirmed'],
   },
   {
     holds: 'NATS subjects whose refusals are counted',
-    from: 'plugins/services/nats/connection.ts',
+    from: 'plugins/clients/nats/connection.ts',
     limit: '{MAX_REFUSED} subjects',
     beyond: 'Refusals of further subjects are not counted.',
     tests: ['bounds that brokers meet and NATS count refusals for a thousand subjects'],
@@ -78,14 +78,14 @@ export const brokerBounds: readonly Bound[] = [
   },
   {
     holds: 'Reasons of an outage in the log, for each broker',
-    from: 'plugins/services/broker/kept-link.ts',
+    from: 'plugins/clients/broker/kept-link.ts',
     limit: '{MAX_REASONS} reasons',
     beyond: 'Further reasons are logged at DEBUG.',
     tests: ['a link to a broker reports each reason of an outage once, and that it is over'],
   },
   {
     holds: 'Commands that wait for Redis',
-    from: 'plugins/services/redis/connection.ts',
+    from: 'plugins/clients/redis/connection.ts',
     limit: '{MAX_WAITING} commands',
     beyond: 'Further commands fail at once, as an outage would.',
     tests: ['bounds that brokers meet fail commands of Redis beyond ten thousand that wait'],

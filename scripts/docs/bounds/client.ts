@@ -4,7 +4,7 @@ import type { Bound } from './bound.ts';
 export const clientBounds: readonly Bound[] = [
   {
     holds: 'Rate limit buckets of clients (`qos/ratelimit`), for each limit',
-    from: 'plugins/services/buckets/client-buckets.ts',
+    from: 'plugins/shared/buckets/client-buckets.ts',
     limit: '{MAX_CLIENTS} clients',
     beyond: 'Buckets that were created first are dropped.',
     tests: [
@@ -28,7 +28,7 @@ export const clientBounds: readonly Bound[] = [
   },
   {
     holds: 'Key ids that were not found (`auth/validator`)',
-    from: 'plugins/services/keys/cooldown.ts',
+    from: 'plugins/clients/keys/cooldown.ts',
     limit: '{MAX_NAMES} names',
     beyond: 'The oldest is dropped.',
     tests: ['bounds that clients meet end the list of unknown keys at ten thousand, the oldest first'],
@@ -154,7 +154,7 @@ export const clientBounds: readonly Bound[] = [
   },
   {
     holds: 'Series of a metric',
-    from: 'plugins/services/metrics/metric-store.ts',
+    from: 'plugins/telemetry/lib/metrics/store.ts',
     limit: '{MAX_SERIES} series',
     beyond: 'Further series are counted in one.',
     tests: ['a store of metrics has a bounded number of series, and counts the rest in one'],

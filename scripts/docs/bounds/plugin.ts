@@ -43,7 +43,7 @@ export const pluginBounds: readonly Bound[] = [
   },
   {
     holds: 'Instruments of a meter',
-    from: 'plugins/services/metrics/metric-store.ts',
+    from: 'plugins/telemetry/lib/metrics/store.ts',
     limit: '{MAX_INSTRUMENTS} instruments',
     beyond: 'Further ones are not counted.',
     tests: ['bounds that plugins meet end a store of metrics at a thousand instruments'],
@@ -64,7 +64,7 @@ export const pluginBounds: readonly Bound[] = [
   },
   {
     holds: 'Bytes created by a Lua script during a call (`modifier/lua-*`)',
-    from: 'plugins/services/lua/budget.ts',
+    from: 'plugins/engines/lua/budget.ts',
     limit: '{MADE_LIMIT_BYTES}, and {CPU_LIMIT_MS} of processor time',
     beyond: 'The script ends with an error.',
     tests: ['a hostile script is ended: a table of long strings joined'],

@@ -1,11 +1,11 @@
 import { Call, CallError } from '#contract';
 import { silentLog } from '../../../kernel/contract/internal.ts';
 import { DeniedAddresses } from '../../../kernel/net/denied-addresses.ts';
-import { readAmqpAddress } from '../../../plugins/services/amqp/address.ts';
-import { keptChannel } from '../../../plugins/services/amqp/channel.ts';
-import { AmqpConnection } from '../../../plugins/services/amqp/connection.ts';
-import { Publisher } from '../../../plugins/services/amqp/publisher.ts';
-import { AmqpTrouble } from '../../../plugins/services/amqp/trouble.ts';
+import { readAmqpAddress } from '../../../plugins/clients/amqp/address.ts';
+import { keptChannel } from '../../../plugins/clients/amqp/channel.ts';
+import { AmqpConnection } from '../../../plugins/clients/amqp/connection.ts';
+import { Publisher } from '../../../plugins/clients/amqp/publisher.ts';
+import { AmqpTrouble } from '../../../plugins/clients/amqp/trouble.ts';
 import { amqpDialect } from '../dialects.ts';
 import { hostileTarget } from '../hostile-target.ts';
 

@@ -1,8 +1,8 @@
 import { BackendError, Call, CallError } from '#contract';
 import { silentLog } from '../../../kernel/contract/internal.ts';
 import { DeniedAddresses } from '../../../kernel/net/denied-addresses.ts';
-import { standardTls } from '../../../plugins/services/client-tls.ts';
-import { NatsConnection } from '../../../plugins/services/nats/connection.ts';
+import { NatsConnection } from '../../../plugins/clients/nats/connection.ts';
+import { standardTls } from '../../../plugins/clients/tls/client-tls.ts';
 import { natsDialect } from '../dialects.ts';
 import { hostileTarget } from '../hostile-target.ts';
 

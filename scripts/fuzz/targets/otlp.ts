@@ -1,4 +1,4 @@
-import { httpTransport } from '../../../plugins/services/otlp/http-transport.ts';
+import { httpTransport } from '../../../plugins/telemetry/lib/otlp/http-transport.ts';
 import { httpDialect } from '../dialects.ts';
 import { hostileTarget } from '../hostile-target.ts';
 

@@ -1,8 +1,8 @@
 import { Call } from '#contract';
 import { silentLog } from '../../../kernel/contract/internal.ts';
-import { Connection } from '../../../plugins/services/redis/connection.ts';
-import { defineScript } from '../../../plugins/services/redis/script.ts';
-import { RedisTrouble } from '../../../plugins/services/redis/trouble.ts';
+import { Connection } from '../../../plugins/clients/redis/connection.ts';
+import { defineScript } from '../../../plugins/clients/redis/script.ts';
+import { RedisTrouble } from '../../../plugins/clients/redis/trouble.ts';
 import { redisDialect } from '../dialects.ts';
 import { hostileTarget } from '../hostile-target.ts';
 

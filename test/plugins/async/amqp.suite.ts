@@ -4,11 +4,11 @@ import { Reply } from '#contract';
 import type { Operations } from '#kernel';
 import { openHarness } from '../../../kernel/testing/index.ts';
 import { plugin } from '../../../plugins/async/amqp.ts';
-import { MAX_MESSAGE_BYTES } from '../../../plugins/services/amqp/message-limit.ts';
+import { MAX_MESSAGE_BYTES } from '../../../plugins/clients/amqp/message-limit.ts';
 import { until } from '../../support/conditions.ts';
 import { countingMeter } from '../../support/counting.ts';
 import { rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
-import type { Broker } from '../services/amqp/broker.test.ts';
+import type { Broker } from '../clients/amqp/broker.test.ts';
 
 /** Agents whose driver is `async/amqp`. */
 export function agentSuite(broker: () => Broker): void {

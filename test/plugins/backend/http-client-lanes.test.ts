@@ -6,7 +6,7 @@ import { DeniedAddresses } from '../../../kernel/contract/internal.ts';
 import type { Harness } from '../../../kernel/testing/index.ts';
 import { exchange } from '../../../plugins/backend/http/client/exchange.ts';
 import { Transport } from '../../../plugins/backend/http/client/transport.ts';
-import { standardTls } from '../../../plugins/services/client-tls.ts';
+import { standardTls } from '../../../plugins/clients/tls/client-tls.ts';
 import { until } from '../../support/conditions.ts';
 import { Bench, connectionFree, pipeRequest, send, textOf } from './http-client.ts';
 

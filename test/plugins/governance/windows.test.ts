@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { silentLog } from '../../../kernel/contract/internal.ts';
 import { Outage } from '../../../plugins/governance/processors/outage.ts';
 import { RefusedCallers } from '../../../plugins/governance/processors/refused-callers.ts';
-import { type Unit, units, windowOf } from '../../../plugins/services/quotas/windows.ts';
+import { type Unit, units, windowOf } from '../../../plugins/governance/quota/windows.ts';
 
 describe('the windows of a quota', () => {
   const of = (unit: Unit, moment: string) => {

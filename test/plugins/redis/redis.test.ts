@@ -1,8 +1,8 @@
 import { deepEqual, equal, match, rejects } from 'node:assert/strict';
 import type { Offer } from '#contract';
 import { openHarness } from '../../../kernel/testing/index.ts';
+import { redisConnections } from '../../../plugins/clients/redis/port.ts';
 import { plugin } from '../../../plugins/redis/index.ts';
-import { redisConnections } from '../../../plugins/services/redis/port.ts';
 import { createFolder, sluice } from '../../kernel/cli/command.ts';
 import { freePort, until } from '../../support/conditions.ts';
 import { rememberingSinks, startGateway } from '../../support/gateway.ts';

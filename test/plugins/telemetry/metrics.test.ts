@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import type { Operations } from '#kernel';
-import { EXPOSITION_TYPE } from '../../../plugins/services/metrics/prometheus.ts';
+import { EXPOSITION_TYPE } from '../../../plugins/telemetry/lib/metrics/prometheus.ts';
 import { plugin } from '../../../plugins/telemetry/metrics/index.ts';
 import { Sample, summaryOf } from '../../../plugins/telemetry/metrics/sample.ts';
 import { Stats } from '../../../plugins/telemetry/metrics/stats.ts';

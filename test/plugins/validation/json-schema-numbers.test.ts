@@ -1,6 +1,6 @@
 import { equal } from 'node:assert/strict';
 import { parseExact } from '#contract';
-import { compareNumbers, isWhole, type Numeric } from '../../../plugins/services/exact-values.ts';
+import { compareNumbers, isWhole, type Numeric } from '../../../plugins/shared/values/exact-values.ts';
 import { isMultiple, numberKey } from '../../../plugins/validation/json-schema/numbers.ts';
 import { compileValidator } from '../../../plugins/validation/json-schema/validator.ts';
 import { site } from './json-schema.ts';

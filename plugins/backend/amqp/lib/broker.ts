@@ -1,8 +1,8 @@
 import { type AtBackend, type BackendSite, Reply, type Schema } from '#contract';
-import { type AmqpConnection, keepConnection, readSettings } from '../../../services/amqp/connection.ts';
-import { AmqpTrouble } from '../../../services/amqp/trouble.ts';
-import { backoffField } from '../../../services/backoff.ts';
-import type { Reconnection } from '../../../services/broker/kept-link.ts';
+import { type AmqpConnection, keepConnection, readSettings } from '../../../clients/amqp/connection.ts';
+import { AmqpTrouble } from '../../../clients/amqp/trouble.ts';
+import type { Reconnection } from '../../../clients/broker/kept-link.ts';
+import { backoffField } from '../../../shared/retries/backoff.ts';
 
 /** Reconnection fields of both components. */
 export const reconnectionFields = {

@@ -1,6 +1,6 @@
 import { type BackendSite, CallError, type HeaderBag, type PipeRequest, paramKey } from '#contract';
-import type { OutgoingMessage } from '../../../services/amqp/publisher.ts';
-import { paramOf } from '../../../services/params.ts';
+import type { OutgoingMessage } from '../../../clients/amqp/publisher.ts';
+import { paramOf } from '../../../shared/parameters/value.ts';
 import type { ProducerConfig } from './producer-schema.ts';
 
 /** Maximum length of a short string in AMQP, and of a message's headers, in bytes. */

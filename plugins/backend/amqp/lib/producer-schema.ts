@@ -1,5 +1,5 @@
 import type { Infer, Schema } from '#contract';
-import { declarationFields } from '../../../services/amqp/topology.ts';
+import { declarationFields } from '../../../clients/amqp/topology.ts';
 import { reconnectionFields } from './broker.ts';
 
 const param = (what: string, example: string) =>

@@ -1,7 +1,7 @@
 import { isIP, type OnReadOpts, connect as openTcp, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as openTls } from 'node:tls';
 import { BackendError, type ConnectionTimes, type DeniedAddresses, openOwned, timerMs } from '#contract';
-import type { TlsClient } from '../../../services/client-tls.ts';
+import type { TlsClient } from '../../../clients/tls/client-tls.ts';
 import { connectionLost, TransportError } from './errors.ts';
 
 /** Connection settings. Times in milliseconds. */

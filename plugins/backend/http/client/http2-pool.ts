@@ -2,7 +2,7 @@ import { constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { timerMs } from '#contract';
-import { Connection } from '../../../services/http2/connection.ts';
+import { Connection } from '../../../clients/http2/connection.ts';
 import type { AnswerHandler } from './answer-handler.ts';
 import type { Connect, FreshMark } from './connector.ts';
 import { clientClosed, UnprocessedError } from './errors.ts';

@@ -1,5 +1,5 @@
 import { type ClientHttp2Stream, constants } from 'node:http2';
-import type { Connection } from '../../../services/http2/connection.ts';
+import type { Connection } from '../../../clients/http2/connection.ts';
 import type { AnswerHandler, Attempt } from './answer-handler.ts';
 import { aborted, invalidRequest, TransportError, UnprocessedError } from './errors.ts';
 import { requestHeaders } from './http2-headers.ts';

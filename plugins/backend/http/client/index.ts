@@ -9,7 +9,7 @@ import {
   Reply,
   type Step,
 } from '#contract';
-import { hideClient } from '../../../services/client-headers.ts';
+import { hideClient } from '../../../shared/http-headers/client.ts';
 import { exchange } from './exchange.ts';
 import { bodyFailure } from './failure.ts';
 import type { HttpClient } from './http-client.ts';

@@ -1,5 +1,5 @@
 import type { ConnectionTimes, DeniedAddresses } from '#contract';
-import type { TlsClient } from '../../../services/client-tls.ts';
+import type { TlsClient } from '../../../clients/tls/client-tls.ts';
 import type { AnswerHandler } from './answer-handler.ts';
 import { connector, type DialSettings, type FreshMark } from './connector.ts';
 import { Http1Pool } from './http1/pool.ts';

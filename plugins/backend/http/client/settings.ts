@@ -9,7 +9,7 @@ import {
   type Schema,
   type Site,
 } from '#contract';
-import { type PreparedTls, prepareSharedTls, prepareTls, standardTls } from '../../../services/client-tls.ts';
+import { type PreparedTls, prepareSharedTls, prepareTls, standardTls } from '../../../clients/tls/client-tls.ts';
 import type { HttpClient } from './http-client.ts';
 import type { TransportSettings } from './origin-pool.ts';
 import {

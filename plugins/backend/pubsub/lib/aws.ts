@@ -9,9 +9,9 @@ import {
   RequestBody,
   type Step,
 } from '#contract';
-import { CredentialChain } from '../../../services/aws/credentials.ts';
-import { signAws } from '../../../services/aws/sigv4.ts';
-import type { Message } from '../../../services/broker/message.ts';
+import { CredentialChain } from '../../../clients/aws/credentials.ts';
+import { signAws } from '../../../clients/aws/sigv4.ts';
+import type { Message } from '../../../clients/broker/message.ts';
 import { paramOf } from './address.ts';
 import type { Opening } from './driver.ts';
 

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServiceBusReceivedMessage } from '@azure/service-bus';
 import type { Call, DeniedAddresses, Log } from '#contract';
-import { Inbox } from '../../../services/broker/inbox.ts';
-import { KeptLink, reasonOf } from '../../../services/broker/kept-link.ts';
-import type { Delivery, Subscriber } from '../../../services/broker/message.ts';
+import { Inbox } from '../../../clients/broker/inbox.ts';
+import { KeptLink, reasonOf } from '../../../clients/broker/kept-link.ts';
+import type { Delivery, Subscriber } from '../../../clients/broker/message.ts';
 import { openReceiver, type ReceiverLink } from './azure-client.ts';
 
 /** Maximum number of messages waiting for a request. The server delivers no more than that. */

@@ -1,8 +1,8 @@
 import { BackendError, type Call, type DeniedAddresses, type Upstream } from '#contract';
-import { KeptLink, reasonOf } from '../../../services/broker/kept-link.ts';
-import { keyOf } from '../../../services/broker/key-of.ts';
-import type { Message, Publisher } from '../../../services/broker/message.ts';
-import { runtimeTls } from '../../../services/client-tls.ts';
+import { KeptLink, reasonOf } from '../../../clients/broker/kept-link.ts';
+import { keyOf } from '../../../clients/broker/key-of.ts';
+import type { Message, Publisher } from '../../../clients/broker/message.ts';
+import { runtimeTls } from '../../../clients/tls/client-tls.ts';
 import { onlyParams, paramOf } from './address.ts';
 import { openSender, type SenderLink } from './azure-client.ts';
 import { AzureSubscriber } from './azure-subscriber.ts';

@@ -1,5 +1,5 @@
 import type { BackendSite, Log } from '#contract';
-import type { Publisher, Subscriber } from '../../../services/broker/message.ts';
+import type { Publisher, Subscriber } from '../../../clients/broker/message.ts';
 import type { Address } from './address.ts';
 
 /** Backend that exchanges messages, with its parsed address. */

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { v1 } from '@google-cloud/pubsub';
-import { reasonOf as causesOf, type Link } from '../../../services/broker/kept-link.ts';
+import { reasonOf as causesOf, type Link } from '../../../clients/broker/kept-link.ts';
 
 /** Connection timeout, in milliseconds. */
 const CONNECT_MS = 10_000;

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Call, Log } from '#contract';
-import { Inbox } from '../../../services/broker/inbox.ts';
-import { KeptLink, type Link } from '../../../services/broker/kept-link.ts';
-import type { Delivery, Subscriber } from '../../../services/broker/message.ts';
+import { Inbox } from '../../../clients/broker/inbox.ts';
+import { KeptLink, type Link } from '../../../clients/broker/kept-link.ts';
+import type { Delivery, Subscriber } from '../../../clients/broker/message.ts';
 import {
   close,
   makeSubscriberClient,

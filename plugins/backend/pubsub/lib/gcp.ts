@@ -1,8 +1,8 @@
 import { BackendError, type Call, type Log } from '#contract';
-import { KeptLink } from '../../../services/broker/kept-link.ts';
-import { keyOf } from '../../../services/broker/key-of.ts';
-import type { Message, Publisher } from '../../../services/broker/message.ts';
-import { runtimeTls } from '../../../services/client-tls.ts';
+import { KeptLink } from '../../../clients/broker/kept-link.ts';
+import { keyOf } from '../../../clients/broker/key-of.ts';
+import type { Message, Publisher } from '../../../clients/broker/message.ts';
+import { runtimeTls } from '../../../clients/tls/client-tls.ts';
 import { onlyParams } from './address.ts';
 import type { Driver, Opening } from './driver.ts';
 import { openPublisherLink, type PublisherLink, reasonOf } from './gcp-client.ts';

@@ -1,9 +1,9 @@
 import type { Call, Log } from '#contract';
-import { Inbox } from '../../../services/broker/inbox.ts';
-import type { Delivery, Subscriber } from '../../../services/broker/message.ts';
-import { Room } from '../../../services/broker/room.ts';
-import { KafkaConsumer, type KafkaDelivery, type Reading } from '../../../services/kafka/consumer.ts';
-import type { KafkaSettings } from '../../../services/kafka/settings.ts';
+import { Inbox } from '../../../clients/broker/inbox.ts';
+import type { Delivery, Subscriber } from '../../../clients/broker/message.ts';
+import { Room } from '../../../clients/broker/room.ts';
+import { KafkaConsumer, type KafkaDelivery, type Reading } from '../../../clients/kafka/consumer/consumer.ts';
+import type { KafkaSettings } from '../../../clients/kafka/settings.ts';
 
 /** Prefetches records, and passes them to requests. */
 export class KafkaSubscriber implements Subscriber {

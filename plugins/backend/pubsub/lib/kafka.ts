@@ -1,12 +1,12 @@
-import { keyOf } from '../../../services/broker/key-of.ts';
-import { KafkaProducer, type ProducerSettings, standardProducer } from '../../../services/kafka/producer.ts';
+import { keyOf } from '../../../clients/broker/key-of.ts';
+import { KafkaProducer, type ProducerSettings, standardProducer } from '../../../clients/kafka/producer/producer.ts';
 import {
   type GroupSettings,
   isBroker,
   isTopic,
   type KafkaSettings,
   type Known,
-} from '../../../services/kafka/settings.ts';
+} from '../../../clients/kafka/settings.ts';
 import { onlyParams, paramOf } from './address.ts';
 import { BadVariable, type Driver, type Opening } from './driver.ts';
 import { KafkaSubscriber } from './kafka-inbox.ts';

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Call, Log } from '#contract';
-import { Inbox } from '../../../services/broker/inbox.ts';
-import { keyOf } from '../../../services/broker/key-of.ts';
-import type { Delivery, Subscriber } from '../../../services/broker/message.ts';
-import { Room } from '../../../services/broker/room.ts';
-import { prepareSharedTls, standardTls } from '../../../services/client-tls.ts';
-import { parseServers, subjectTrouble } from '../../../services/nats/address.ts';
-import { NatsConnection } from '../../../services/nats/connection.ts';
-import { nameServers } from '../../../services/nats/tls.ts';
+import { Inbox } from '../../../clients/broker/inbox.ts';
+import { keyOf } from '../../../clients/broker/key-of.ts';
+import type { Delivery, Subscriber } from '../../../clients/broker/message.ts';
+import { Room } from '../../../clients/broker/room.ts';
+import { parseServers, subjectTrouble } from '../../../clients/nats/address.ts';
+import { NatsConnection } from '../../../clients/nats/connection.ts';
+import { nameServers } from '../../../clients/nats/tls.ts';
+import { prepareSharedTls, standardTls } from '../../../clients/tls/client-tls.ts';
 import { onlyParams, paramOf } from './address.ts';
 import { BadVariable, type Driver, type Opening } from './driver.ts';
 

@@ -1,5 +1,5 @@
 import { BackendError, type BackendSite, type Log, meterOf } from '#contract';
-import type { Publisher, Subscriber } from '../../../services/broker/message.ts';
+import type { Publisher, Subscriber } from '../../../clients/broker/message.ts';
 import { addressOf } from './address.ts';
 import { BadVariable, type Driver, type Open, type Opening } from './driver.ts';
 import { driverOf, schemes } from './drivers.ts';

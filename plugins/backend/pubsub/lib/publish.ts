@@ -1,5 +1,5 @@
 import { type BackendSite, type Call, HeaderBag, type PipeRequest, type Protocol, Reply, toCallError } from '#contract';
-import type { Message, Publisher } from '../../../services/broker/message.ts';
+import type { Message, Publisher } from '../../../clients/broker/message.ts';
 
 /** Converts requests to messages, and replies once the broker has accepted them. */
 export interface Publishing {

@@ -1,10 +1,10 @@
 import type { Call } from '#contract';
-import { keptChannel } from '../../../services/amqp/channel.ts';
-import { type KnownSettings, keepConnection, readSettings } from '../../../services/amqp/connection.ts';
-import { openMailbox } from '../../../services/amqp/mailbox.ts';
-import { Publisher as AmqpPublisher } from '../../../services/amqp/publisher.ts';
-import type { Reconnection } from '../../../services/broker/kept-link.ts';
-import type { Delivery, Message, Publisher, Subscriber } from '../../../services/broker/message.ts';
+import { keptChannel } from '../../../clients/amqp/channel.ts';
+import { type KnownSettings, keepConnection, readSettings } from '../../../clients/amqp/connection.ts';
+import { openMailbox } from '../../../clients/amqp/mailbox.ts';
+import { Publisher as AmqpPublisher } from '../../../clients/amqp/publisher.ts';
+import type { Reconnection } from '../../../clients/broker/kept-link.ts';
+import type { Delivery, Message, Publisher, Subscriber } from '../../../clients/broker/message.ts';
 import { onlyParams } from './address.ts';
 import { BadVariable, type Driver, type Opening } from './driver.ts';
 

@@ -1,5 +1,5 @@
 import { Call, isObject, type Log } from '#contract';
-import type { Delivery, Publisher, Subscriber } from '../../../services/broker/message.ts';
+import type { Delivery, Publisher, Subscriber } from '../../../clients/broker/message.ts';
 import { onlyParams } from './address.ts';
 import { type AwsService, callAws, messagesFor, payloadOf, serviceOf } from './aws.ts';
 import type { Driver, Opening } from './driver.ts';

@@ -10,7 +10,7 @@ import {
   Reply,
   toCallError,
 } from '#contract';
-import type { Delivery, Subscriber } from '../../../services/broker/message.ts';
+import type { Delivery, Subscriber } from '../../../clients/broker/message.ts';
 import { repliesRaw, warnOfSeveral } from './publish.ts';
 
 /** Converts messages to replies. */

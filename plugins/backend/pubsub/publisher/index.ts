@@ -1,5 +1,5 @@
 import { atBackend, definePlugin, httpSigners, type Schema } from '#contract';
-import { firstValues } from '../../../services/broker/message.ts';
+import { firstValues } from '../../../clients/broker/message.ts';
 import { openPublisher } from '../lib/open.ts';
 import { publishing } from '../lib/publish.ts';
 

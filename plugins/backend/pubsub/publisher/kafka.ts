@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import { atBackend, type BackendSite, canonicalHeaderName, definePlugin, type Infer, type Schema } from '#contract';
-import { type ProducerSettings, standardProducer } from '../../../services/kafka/producer.ts';
-import { clusterSchema } from '../../../services/kafka/schema.ts';
-import { readCluster } from '../../../services/kafka/settings.ts';
+import { type ProducerSettings, standardProducer } from '../../../clients/kafka/producer/producer.ts';
+import { clusterSchema } from '../../../clients/kafka/schema.ts';
+import { readCluster } from '../../../clients/kafka/settings.ts';
 import { checkTopic, keepProducer } from '../lib/kafka.ts';
 import { publishing } from '../lib/publish.ts';
 

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import { atBackend, definePlugin, meters, type Schema } from '#contract';
-import { clusterSchema, groupSchema } from '../../../services/kafka/schema.ts';
-import { readCluster, readGroup } from '../../../services/kafka/settings.ts';
+import { clusterSchema, groupSchema } from '../../../clients/kafka/schema.ts';
+import { readCluster, readGroup } from '../../../clients/kafka/settings.ts';
 import { checkTopic, keepSubscriber } from '../lib/kafka.ts';
 import { countDiscarded } from '../lib/open.ts';
 import { taking } from '../lib/take.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type CommandCall, type DataObject, isObject, type PluginCommand, parseExact } from '#contract';
-import { parseYaml } from '../../../services/documents/yaml-reader.ts';
+import { parseYaml } from '../../../engines/documents/yaml/reader.ts';
 import { writeResult } from '../../lib/write-result.ts';
 import { printDocument } from '../export/print-document.ts';
 import { readSpec, SpecError } from './read-spec.ts';

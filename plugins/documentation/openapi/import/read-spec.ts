@@ -1,7 +1,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
 import { type Data, type DataObject, isObject, joinPointer, parseExact, parsePointer } from '#contract';
-import { parseYaml } from '../../../services/documents/yaml-reader.ts';
+import { parseYaml } from '../../../engines/documents/yaml/reader.ts';
 import { decode } from '../../lib/references.ts';
 
 /** Maximum size of a document, in bytes. */

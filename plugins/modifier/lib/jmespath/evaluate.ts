@@ -1,5 +1,5 @@
 import { type Data, type DataObject, getKey, hasKeys, isObject, nearest, setKey } from '#contract';
-import { compareNumbers, isNumeric } from '../../../services/exact-values.ts';
+import { compareNumbers, isNumeric } from '../../../shared/values/exact-values.ts';
 import { checkArgument, functions } from './functions.ts';
 import { JmespathMistake } from './mistake.ts';
 import type { Node, Token } from './parse.ts';

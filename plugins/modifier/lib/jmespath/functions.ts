@@ -1,5 +1,5 @@
 import { CallError, type Data, type DataObject, isObject, mergeShallow, parseExact, printJson } from '#contract';
-import { isNumeric, type Numeric } from '../../../services/exact-values.ts';
+import { isNumeric, type Numeric } from '../../../shared/values/exact-values.ts';
 import { absolute, mean, order, roundDown, roundUp, total } from './numbers.ts';
 import type { Evaluate, Run } from './run.ts';
 

@@ -1,5 +1,5 @@
 import type { Data } from '#contract';
-import { compareNumbers, isNumeric, isWhole, type Numeric } from '../../../services/exact-values.ts';
+import { compareNumbers, isNumeric, isWhole, type Numeric } from '../../../shared/values/exact-values.ts';
 
 /** Maximum length of numbers in exact arithmetic, in digits; longer ones use JavaScript numbers. */
 const MAX_DIGITS = 1000;

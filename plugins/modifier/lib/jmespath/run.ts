@@ -1,5 +1,5 @@
 import { CallError, type Data, isObject } from '#contract';
-import { equals } from '../../../services/exact-values.ts';
+import { equals } from '../../../shared/values/exact-values.ts';
 
 /** Maximum number of values that one evaluation can read, and that its result can contain. */
 const MAX_STEPS = 1_000_000;

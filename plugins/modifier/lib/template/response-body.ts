@@ -8,9 +8,9 @@ import {
   Reply,
   type Wrap,
 } from '#contract';
-import { type Fields, listsOf, requestFields } from '../../../services/templates/fields.ts';
-import { documentReader, readBodyAs, textOf } from '../../../services/templates/media.ts';
-import { compileRenderer, type Renderer } from '../../../services/templates/renderer.ts';
+import { type Fields, listsOf, requestFields } from '../../../engines/templates/fields.ts';
+import { documentReader, readBodyAs, textOf } from '../../../engines/templates/media.ts';
+import { compileRenderer, type Renderer } from '../../../engines/templates/renderer.ts';
 import { toData } from '../to-data.ts';
 import { plainBytes } from './plain-bytes.ts';
 import type { GeneratorConfig } from './schema.ts';

@@ -1,6 +1,6 @@
 import { type ClientRequest, type Infer, type Offer, offer, type Schema, type Site, type Wrap } from '#contract';
-import { geoLocations } from '../../../services/geo.ts';
-import { personalHeaders } from '../../../services/personal-headers.ts';
+import { personalHeaders } from '../../../shared/http-headers/personal.ts';
+import { geoLocations } from '../../../shared/ports/geo.ts';
 import { openCityDatabase } from './database.ts';
 
 export const schema = {

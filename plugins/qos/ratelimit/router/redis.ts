@@ -1,6 +1,6 @@
 import { atEndpoint, before, definePlugin } from '#contract';
-import { refuseUnknownParam } from '../../../services/param-of-path.ts';
-import { redisConnections } from '../../../services/redis/port.ts';
+import { redisConnections } from '../../../clients/redis/port.ts';
+import { refuseUnknownParam } from '../../../shared/parameters/declared.ts';
 import { redisLimit, redisLimitSchema } from '../../lib/redis-limit.ts';
 
 /**

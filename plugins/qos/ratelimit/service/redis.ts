@@ -1,7 +1,7 @@
 import { atService, before, definePlugin, offer } from '#contract';
-import { lacksParam } from '../../../services/param-of-path.ts';
-import { redisConnections } from '../../../services/redis/port.ts';
-import { serviceLimits } from '../../../services/service-limits.ts';
+import { redisConnections } from '../../../clients/redis/port.ts';
+import { lacksParam } from '../../../shared/parameters/declared.ts';
+import { serviceLimits } from '../../../shared/ports/service-limits.ts';
 import { redisLimit, redisLimitSchema } from '../../lib/redis-limit.ts';
 
 /**

@@ -13,7 +13,7 @@ import { BackendError, ByteStream, HeaderBag, type HttpSigner, type PipeRequest,
 import { type Harness, type HarnessOptions, openHarness, type TestRequest } from '../../../../kernel/testing/index.ts';
 import { Clocks } from '../../../../plugins/auth/aws-sigv4/clocks.ts';
 import { plugin } from '../../../../plugins/auth/aws-sigv4/index.ts';
-import { signAws } from '../../../../plugins/services/aws/sigv4.ts';
+import { signAws } from '../../../../plugins/clients/aws/sigv4.ts';
 import { makeCertificates } from '../../../support/certificates.ts';
 import { json, startBackend, startGateway } from '../../../support/gateway.ts';
 import { rememberingLog } from '../../../support/log.ts';

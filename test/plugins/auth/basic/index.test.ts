@@ -6,7 +6,7 @@ import { hashSync } from 'bcryptjs';
 import { type Offer, Reply } from '#contract';
 import { type Harness, type HarnessOptions, openHarness } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/auth/basic/index.ts';
-import { basicUserSlot } from '../../../../plugins/services/basic-user.ts';
+import { basicUserSlot } from '../../../../plugins/shared/callers/basic-user.ts';
 import { until } from '../../../support/conditions.ts';
 import { rememberingLog } from '../../../support/log.ts';
 import { findingsOf } from '../fixture.ts';

@@ -4,7 +4,7 @@ import { BackendError, CallError, type ClientRequest, HeaderBag, Reply, refuse, 
 import { ConfigErrors } from '../../../../kernel/contract/internal.ts';
 import type { Harness, HarnessOptions } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/auth/signer/index.ts';
-import { algorithmNames } from '../../../../plugins/services/keys/algorithms.ts';
+import { algorithmNames } from '../../../../plugins/clients/keys/algorithms.ts';
 import { openHarness } from '../../../support/harness.ts';
 import { rememberingLog } from '../../../support/log.ts';
 import { findingsOf, makeKeyFiles, makeSigner, privateJwk, type Signer } from '../fixture.ts';

@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { createCipheriv, createHash, randomBytes } from 'node:crypto';
 import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js';
 import { exportJWK } from 'jose';
-import { algorithmNames } from '../../../../plugins/services/keys/algorithms.ts';
+import { algorithmNames } from '../../../../plugins/clients/keys/algorithms.ts';
 import { forge, type Gate, issue, makeKeyFiles, makeSigner, openGate, type Signer } from '../fixture.ts';
 
 describe('the keys and signatures that auth/validator takes', () => {

@@ -3,12 +3,12 @@ import type { Channel, ChannelModel, GetMessage } from 'amqplib';
 import type { Operations } from '#kernel';
 import { openHarness } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/backend/amqp/consumer.ts';
+import { MAX_MESSAGE_BYTES } from '../../../../plugins/clients/amqp/message-limit.ts';
 import { plugin as json } from '../../../../plugins/encoding/json.ts';
-import { MAX_MESSAGE_BYTES } from '../../../../plugins/services/amqp/message-limit.ts';
 import { until } from '../../../support/conditions.ts';
 import { countingMeter } from '../../../support/counting.ts';
 import { rememberingSinks, startGateway } from '../../../support/gateway.ts';
-import type { Broker } from '../../services/amqp/broker.test.ts';
+import type { Broker } from '../../clients/amqp/broker.test.ts';
 
 /** `backend/amqp/consumer`. */
 export function consumerSuite(broker: () => Broker): void {

@@ -3,7 +3,7 @@ import type { Channel, ChannelModel, GetMessage } from 'amqplib';
 import type { Operations } from '#kernel';
 import { until } from '../../../support/conditions.ts';
 import { rememberingSinks, startGateway } from '../../../support/gateway.ts';
-import type { Broker } from '../../services/amqp/broker.test.ts';
+import type { Broker } from '../../clients/amqp/broker.test.ts';
 
 /** `backend/amqp/producer`. */
 export function producerSuite(broker: () => Broker): void {

@@ -2,10 +2,10 @@ import { deepEqual, equal, throws } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { type Data, parseExact, printJson } from '#contract';
+import type { Message } from '../../../../plugins/engines/grpc/catalog.ts';
+import { MessageReader } from '../../../../plugins/engines/grpc/from-data.ts';
+import { DataWriter, type ToDataOptions } from '../../../../plugins/engines/grpc/to-data.ts';
 import { linkSets } from '../../../../plugins/grpc/descriptor-sets.ts';
-import type { Message } from '../../../../plugins/services/grpc/catalog.ts';
-import { MessageReader } from '../../../../plugins/services/grpc/from-data.ts';
-import { DataWriter, type ToDataOptions } from '../../../../plugins/services/grpc/to-data.ts';
 import { OLD, SHOP } from '../../../support/grpc/server.ts';
 
 const registry = linkSets(

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import type { Operations } from '#kernel';
 import type { ConfigErrors } from '../../../../kernel/contract/internal.ts';
-import { Inbox } from '../../../../plugins/services/broker/inbox.ts';
+import { Inbox } from '../../../../plugins/clients/broker/inbox.ts';
 import { repetitions } from '../../../support/budget.ts';
 import { until } from '../../../support/conditions.ts';
 import { setEnvironment } from '../../../support/environment.ts';

@@ -4,7 +4,7 @@ import type { Operations } from '#kernel';
 import { until } from '../../../support/conditions.ts';
 import { setEnvironment } from '../../../support/environment.ts';
 import { rememberingSinks, startGateway } from '../../../support/gateway.ts';
-import type { Broker } from '../../services/amqp/broker.test.ts';
+import type { Broker } from '../../clients/amqp/broker.test.ts';
 
 /** `rabbit://` of publishers and subscribers. */
 export function pubsubSuite(broker: () => Broker): void {

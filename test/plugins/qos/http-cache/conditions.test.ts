@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { plugin as noOp } from '../../../../plugins/encoding/no-op.ts';
-import { httpDate } from '../../../../plugins/services/http-date.ts';
+import { httpDate } from '../../../../plugins/shared/http-headers/date.ts';
 import { Bench, holdTime } from './stand.ts';
 
 describe('qos/http-cache with a condition of the client', () => {

@@ -5,7 +5,7 @@ import { offer } from '#contract';
 import { openHarness } from '../../../../kernel/testing/index.ts';
 import { catalogue } from '../../../../plugins/index.ts';
 import { plugin as martian } from '../../../../plugins/modifier/martian/index.ts';
-import { ANY_HEADER, personalHeaders } from '../../../../plugins/services/personal-headers.ts';
+import { ANY_HEADER, personalHeaders } from '../../../../plugins/shared/http-headers/personal.ts';
 import { type SeenRequest, startBackend, startGateway } from '../../../support/gateway.ts';
 import { forge } from '../../auth/fixture.ts';
 import { Bench, holdTime, pass } from './stand.ts';

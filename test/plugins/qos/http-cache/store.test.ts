@@ -4,7 +4,7 @@ import { ByteStream, definePlugin, offer, type PipeRequest, type Reply } from '#
 import { plugin as sse } from '../../../../plugins/encoding/sse.ts';
 import { keyOf } from '../../../../plugins/qos/http-cache/caching.ts';
 import { Store } from '../../../../plugins/qos/http-cache/store.ts';
-import { changedReplies } from '../../../../plugins/services/changed-replies.ts';
+import { changedReplies } from '../../../../plugins/shared/ports/changed-replies.ts';
 import { Bench, holdTime, replyWith } from './stand.ts';
 
 const kept = 'Cache-Control: max-age=60';

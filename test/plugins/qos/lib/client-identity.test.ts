@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { HeaderBag, makeRequest } from '#contract';
-import { firstAddress, identifyBy } from '../../../../plugins/services/client-identity.ts';
+import { firstAddress, identifyBy } from '../../../../plugins/shared/callers/client-identity.ts';
 
 describe('address in a header', () => {
   for (const [list, address] of [

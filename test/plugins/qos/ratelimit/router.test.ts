@@ -2,7 +2,7 @@ import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { type HarnessOptions, openHarness, type TestRequest } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/qos/ratelimit/router.ts';
-import { ClientBuckets } from '../../../../plugins/services/buckets/client-buckets.ts';
+import { ClientBuckets } from '../../../../plugins/shared/buckets/client-buckets.ts';
 import { startGateway } from '../../../support/gateway.ts';
 
 async function limited(config: object, around: HarnessOptions = {}) {

@@ -2,9 +2,9 @@ import { equal, match, throws } from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
 import { type Data, type DataObject, HeaderBag, makeRequest, PipeRequest, Query } from '#contract';
 import { createPatterns } from '../../../../kernel/patterns/patterns.ts';
-import { compileExpression } from '../../../../plugins/services/cel/expression.ts';
-import { withSource } from '../../../../plugins/services/cel/macro-source.ts';
-import { Variables } from '../../../../plugins/services/cel/variables.ts';
+import { compileExpression } from '../../../../plugins/engines/cel/expression.ts';
+import { withSource } from '../../../../plugins/engines/cel/macro-source.ts';
+import { Variables } from '../../../../plugins/engines/cel/variables.ts';
 
 const patterns = createPatterns();
 const types = new Map([['JWT', { key: 'string', value: 'dyn' } as const]]);

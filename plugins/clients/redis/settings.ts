@@ -1,0 +1,34 @@
+import type { TlsClient } from '../tls/client-tls.ts';
+
+/** Address of a server. */
+export interface RedisAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Credentials for a server. */
+export interface RedisUser {
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+}
+
+/** Settings that a connection is opened with. */
+export interface RedisSettings extends RedisUser {
+  readonly name: string;
+  readonly kind: 'server' | 'cluster' | 'sentinel';
+  /** The server; members of the cluster; sentinels. */
+  readonly addresses: readonly RedisAddress[];
+  readonly database: number;
+  readonly clientName: string | undefined;
+  /** Most redirections followed for one command of a cluster. */
+  readonly maxRedirects: number;
+  /** For sentinels: the name of the monitored master, and the credentials for the sentinels. */
+  readonly master: { readonly name: string; readonly user: RedisUser } | null;
+  readonly connectMs: number;
+  /** Longest wait for a response, in milliseconds. */
+  readonly commandMs: number;
+  /** Wait before the first and before later attempts to reconnect, in milliseconds. */
+  readonly backoffMs: { readonly least: number; readonly most: number };
+  /** Null for a plain connection. */
+  readonly tls: TlsClient | null;
+}

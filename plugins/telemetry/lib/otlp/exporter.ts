@@ -1,0 +1,102 @@
+import type { Log } from '#contract';
+import type { MetricStore } from '../metrics/store.ts';
+import type { Span, SpanExporter } from '../tracing/trace.ts';
+import { BatchQueue, within } from './batch-queue.ts';
+import type { Delegate, MetricRequest, SpanRequest } from './delegates.ts';
+import { sdkMetrics } from './metrics.ts';
+import { Outage } from './outage.ts';
+import type { Resource, Scope } from './resource.ts';
+import { sdkSpans } from './spans.ts';
+import type { OtlpTarget } from './target.ts';
+
+/** Longest time to send waiting items when an exporter closes, and to close its connections, in milliseconds. */
+const CLOSE_MS = 4500;
+const END_MS = 500;
+
+/** Settings of an OTLP exporter. */
+export interface OtlpSettings {
+  readonly name: string;
+  readonly target: OtlpTarget;
+  readonly resource: Resource;
+  readonly scope: Scope;
+  /** Logs every push at DEBUG. */
+  readonly logsPushes: boolean;
+}
+
+/**
+ * Sends spans and metrics to one collector. Recording never waits for it; the packages it needs are loaded at the first
+ * request.
+ */
+export class OtlpExporter implements SpanExporter {
+  readonly #settings: OtlpSettings;
+  readonly #log: Log;
+  readonly #outage: Outage;
+  readonly #spans: BatchQueue<Span>;
+  #traces: Promise<Delegate<SpanRequest>> | null = null;
+  #metrics: Promise<Delegate<MetricRequest>> | null = null;
+  readonly #pushing = new Map<MetricStore, Promise<void>>();
+
+  constructor(settings: OtlpSettings, log: Log) {
+    const { name, target, resource, scope } = settings;
+    this.#settings = settings;
+    this.#log = log;
+    this.#outage = new Outage(log, `exporter "${name}" at ${target.host}:${target.port}`);
+    const toSdk = sdkSpans(resource, scope);
+    this.#spans = new BatchQueue(
+      async (spans) => {
+        await (await this.#tracesDelegate()).send(toSdk(spans));
+        this.#logPush(() => `${spans.length} spans pushed`);
+      },
+      this.#outage,
+      'spans',
+    );
+  }
+
+  add(span: Span): void {
+    this.#spans.add(span);
+  }
+
+  /** Sends the content of a store. Pushes of the same store never overlap. */
+  push(store: MetricStore): Promise<void> {
+    const going = this.#pushing.get(store);
+    if (going) return going;
+    const pushed = this.#push(store).finally(() => this.#pushing.delete(store));
+    this.#pushing.set(store, pushed);
+    return pushed;
+  }
+
+  async #push(store: MetricStore): Promise<void> {
+    try {
+      const delegate = await this.#metricsDelegate();
+      const { resource, scope } = this.#settings;
+      for (const request of sdkMetrics(store, resource, scope)) await delegate.send(request);
+      this.#logPush(() => 'metrics pushed');
+      this.#outage.passed('spans');
+    } catch (error) {
+      // Sums are cumulative: the next push includes what this one did not deliver.
+      this.#outage.failed(error instanceof Error ? error.message : String(error), 0, 'spans');
+    }
+  }
+
+  #logPush(line: () => string): void {
+    if (this.#settings.logsPushes) this.#log.debug(line);
+  }
+
+  /** Sends waiting items and closes its connections, within seconds regardless of the collector. */
+  async close(): Promise<void> {
+    const rest = Promise.all([this.#spans.close(CLOSE_MS), ...this.#pushing.values()]);
+    await within(CLOSE_MS, rest);
+    const ended = Promise.all([this.#traces, this.#metrics].map(async (delegate) => (await delegate)?.close()));
+    await within(END_MS, ended);
+  }
+
+  #tracesDelegate(): Promise<Delegate<SpanRequest>> {
+    this.#traces ??= import('./delegates.ts').then(({ traceDelegate }) => traceDelegate(this.#settings.target));
+    return this.#traces;
+  }
+
+  #metricsDelegate(): Promise<Delegate<MetricRequest>> {
+    this.#metrics ??= import('./delegates.ts').then(({ metricDelegate }) => metricDelegate(this.#settings.target));
+    return this.#metrics;
+  }
+}

@@ -1,0 +1,153 @@
+import { equal, match, ok, rejects } from 'node:assert/strict';
+import { createServer, type Server, type Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { Call } from '#contract';
+import { silentLog } from '../../../../kernel/contract/log.ts';
+import { DeniedAddresses } from '../../../../kernel/net/denied-addresses.ts';
+import { readAmqpAddress } from '../../../../plugins/clients/amqp/address.ts';
+import { keptChannel } from '../../../../plugins/clients/amqp/channel.ts';
+import { AmqpConnection } from '../../../../plugins/clients/amqp/connection.ts';
+import { openLink } from '../../../../plugins/clients/amqp/link.ts';
+import { until } from '../../../support/conditions.ts';
+
+/** What is no broker, or one that does not work: a server over bare TCP. */
+describe('a broker that does not work', () => {
+  let server: Server;
+  let sockets: Set<Socket>;
+  let greet: (socket: Socket) => void;
+
+  beforeEach(async () => {
+    sockets = new Set();
+    greet = () => {};
+    server = createServer((socket) => {
+      sockets.add(socket);
+      socket
+        .on('error', () => {})
+        .on('close', () => sockets.delete(socket))
+        .resume();
+      greet(socket);
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+  });
+  afterEach(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  const settings = (options = 'connection_timeout=100') => ({
+    address: readAmqpAddress(`amqp://ann:s3cret@127.0.0.1:${(server.address() as { port: number }).port}/?${options}`),
+    tls: null,
+    denied: new DeniedAddresses(),
+  });
+  const { signal } = new AbortController();
+
+  it('accepts and says nothing: there is no connection after its time, and no socket is left', async () => {
+    await rejects(openLink(settings(), signal), /no connection within 100ms/);
+    await until(() => sockets.size === 0);
+  });
+
+  it('says a byte from time to time: the time is for the whole', async () => {
+    greet = (socket) => {
+      const timer = setInterval(() => socket.write('A'), 20);
+      socket.once('close', () => clearInterval(timer));
+    };
+    await rejects(openLink(settings(), signal), /no connection within 100ms|Invalid frame/);
+    await until(() => sockets.size === 0);
+  });
+
+  it('is something else: the reason says so', async () => {
+    greet = (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
+    await rejects(openLink(settings(), signal));
+    await until(() => sockets.size === 0);
+  });
+
+  it('ends the connection in the handshake', async () => {
+    greet = (socket) => socket.end();
+    await rejects(openLink(settings(), signal), /closed abruptly/);
+  });
+
+  it('says more behind the handshake: that is the reason, and nothing is left', async () => {
+    const frame = (method: string) => Buffer.from(`010000${`0000000${method.length / 2}`.slice(-8)}${method}ce`, 'hex');
+    const said = [
+      Buffer.from('0100000000001c000a000a00090000000000000005504c41494e00000005656e5f5553ce', 'hex'),
+      Buffer.from('0100000000000c000a001e0064000200000000ce', 'hex'),
+      Buffer.concat([frame('000a002900'), frame('000a002900')]),
+    ];
+    greet = (socket) => socket.on('data', () => said.length > 0 && socket.write(said.shift()!));
+    await rejects(openLink(settings('connection_timeout=5000'), signal), /Unexpected frame on channel 0/);
+    await until(() => sockets.size === 0);
+  });
+
+  it('promises a frame of gigabytes: nothing is collected', async () => {
+    greet = (socket) => socket.write(Buffer.from([1, 0, 0, 0x7f, 0xff, 0xff, 0xff, 1]));
+    await rejects(openLink(settings('connection_timeout=5000'), signal), /exceeds/);
+    await until(() => sockets.size === 0);
+  });
+
+  it('is given up in the handshake by who closes it', async () => {
+    const connection = new AmqpConnection(settings('connection_timeout=60000'));
+    const refused = rejects(connection.link(), /closed/);
+    await until(() => sockets.size === 1);
+    await connection.close();
+    await refused;
+    await until(() => sockets.size === 0);
+  });
+
+  it('is asked once for all who need it, and again for the next', async () => {
+    let asked = 0;
+    greet = (socket) => {
+      asked++;
+      socket.end();
+    };
+    const connection = new AmqpConnection(settings());
+    await Promise.all([rejects(connection.link()), rejects(connection.link())]);
+    equal(asked, 1);
+    await rejects(connection.link());
+    equal(asked, 2);
+    await connection.close();
+  });
+
+  it('holds a request no longer than its deadline, and none after the first attempt', async () => {
+    const lines: string[] = [];
+    const note = (line: string | (() => string)) => void lines.push(String(line));
+    const log = { ...silentLog, error: note } as typeof silentLog;
+    const connection = new AmqpConnection(settings('connection_timeout=300'));
+    const reconnection = { maxRetries: 1, strategy: 'linear' } as const;
+    const channel = keptChannel(connection, { open: async () => 'open' });
+    channel.open(log, reconnection);
+    const impatient = new Call(silentLog, 50);
+    await rejects(async () => channel.current(impatient), /deadline/);
+    const patient = new Call(silentLog, 5000);
+    await rejects(async () => channel.current(patient), /connection not available, trying to reconnect/);
+    // Known at once.
+    const refused = rejects(async () => channel.current(patient), /connection not available/);
+    equal(await Promise.race([refused.then(() => 'at once'), turn().then(() => 'later')]), 'at once');
+    match(lines[0]!, /no connection within 300ms/);
+    ok(!lines.join().includes('s3cret'));
+    impatient.finish();
+    patient.finish();
+    await Promise.all([channel.close(), connection.close()]);
+  });
+
+  it('is not waited for by who closes a channel of it', async () => {
+    const connection = new AmqpConnection(settings('connection_timeout=60000'));
+    const channel = keptChannel(connection, { open: async () => 'open' });
+    channel.open(silentLog, { maxRetries: 0, strategy: 'linear' });
+    await until(() => sockets.size === 1);
+    const began = performance.now();
+    await channel.close();
+    await connection.close();
+    ok(performance.now() - began < 9000);
+    await until(() => sockets.size === 0);
+  });
+
+  it('does not lead to the admin port of the gateway itself', async () => {
+    const denied = new DeniedAddresses();
+    const { port } = server.address() as { port: number };
+    denied.deny({ address: '127.0.0.1', port });
+    await rejects(openLink({ ...settings(), denied }, signal), /admin port/);
+    equal(sockets.size, 0);
+  });
+});

@@ -1,0 +1,105 @@
+import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { mock } from 'node:test';
+import { Call } from '#contract';
+import { silentLog } from '../../../../kernel/contract/log.ts';
+import { Inbox } from '../../../../plugins/clients/broker/inbox.ts';
+import { KeptLink, type LinkOptions } from '../../../../plugins/clients/broker/kept-link.ts';
+
+type Attempt = (lose: (error: Error) => void) => Promise<void>;
+
+/** What all clients of brokers are made of: a link that is made again, and messages that wait. */
+describe('a link to a broker', () => {
+  let lines: string[];
+  let attempts: Attempt[];
+  let made: number;
+  let call: Call;
+  const note = (level: string) => (line: string | (() => string)) => void lines.push(`${level} ${line}`);
+  const log = () =>
+    ({ ...silentLog, error: note('ERROR'), info: note('INFO'), debug: note('DEBUG') }) as typeof silentLog;
+  const refused: Attempt = () => Promise.reject(new Error('refused'));
+  const works: Attempt = async () => {};
+  /** The first attempts as they are listed, and all others as the last of them. */
+  const link = (options: Partial<LinkOptions<{ close(): void }>> = {}) =>
+    new KeptLink({
+      name: 'it',
+      async connect(onLost) {
+        await attempts[Math.min(made++, attempts.length - 1)]!(onLost);
+        return { close() {} };
+      },
+      ...options,
+    });
+  /** A second passes for timers, and all that follows from it. */
+  const second = async () => {
+    mock.timers.tick(1000);
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+  };
+
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    lines = [];
+    made = 0;
+    call = new Call(silentLog, 60_000);
+  });
+  afterEach(() => {
+    call.finish();
+    mock.reset();
+    mock.timers.reset();
+  });
+
+  it('reports each reason of an outage once, and that it is over', async () => {
+    attempts = [refused, refused, () => Promise.reject(new Error('silent')), refused, works];
+    const kept = link();
+    kept.open(log());
+    await rejects(async () => kept.current(call), /BROKER_NOT_CONNECTED|it: not connected: refused/);
+    for (let at = 0; at < 4; at++) await second();
+    deepEqual(lines, [
+      'ERROR it not connected: refused',
+      'DEBUG it not connected: refused',
+      'ERROR it not connected: silent',
+      'DEBUG it not connected: refused',
+      'INFO it is connected',
+    ]);
+    await kept.close();
+  });
+
+  it('is made again where it is lost in the moment that it is made', async () => {
+    attempts = [async (lose) => void Promise.resolve().then(() => lose(new Error('gone'))), works];
+    const kept = link();
+    kept.open(log());
+    await second();
+    await second();
+    equal(made, 2);
+    await kept.current(call);
+    await kept.close();
+  });
+
+  it('is given up after its attempts, and begins again for who asks', async () => {
+    attempts = [refused];
+    const kept = link({ firstAttempts: 3, failure: () => new Error('none') });
+    kept.open(log(), { maxRetries: 2, strategy: 'linear' });
+    for (let at = 0; at < 10; at++) await second();
+    equal(made, 3);
+    equal(lines.at(-1), 'ERROR it: not connected after 3 attempts');
+    await rejects(async () => kept.current(call), /none/);
+    for (let at = 0; at < 10; at++) await second();
+    equal(made, 5);
+    await kept.close();
+    await rejects(async () => kept.current(call), /none/);
+    for (let at = 0; at < 10; at++) await second();
+    equal(made, 5);
+  });
+
+  it('fails those who wait for a message when it is closed, and takes no more', async () => {
+    const inbox = new Inbox<string>();
+    const waiting = rejects(async () => inbox.take(call), /over/);
+    deepEqual(inbox.close(new Error('over')), []);
+    await waiting;
+    equal(inbox.put('a'), 'a');
+    equal(inbox.putBack('b'), 'b');
+    await rejects(async () => inbox.take(call), /over/);
+    const full = new Inbox<string>();
+    for (const text of ['a', 'b']) full.put(text);
+    equal(full.dropOldest(), 'a');
+    deepEqual(full.close(new Error('over')), ['b']);
+  });
+});

@@ -1,0 +1,63 @@
+import { deepEqual } from 'node:assert/strict';
+import type { Consumer } from '@platformatic/kafka';
+import { Commits } from '../../../../plugins/clients/kafka/consumer/commits.ts';
+import { until } from '../../../support/conditions.ts';
+
+describe('commits of a group of Kafka', () => {
+  /** A client whose commits are answered one by one. */
+  const clientOf = () => {
+    const asked: string[] = [];
+    const answers: PromiseWithResolvers<void>[] = [];
+    const client = {
+      listCommittedOffsets: async () => new Map([['t', [1n, 1n]]]),
+      commit({ offsets }: { offsets: { partition: number; offset: bigint }[] }) {
+        asked.push(offsets.map(({ partition, offset }) => `${partition}: ${offset}`).join(' '));
+        const answer = Promise.withResolvers<void>();
+        answers.push(answer);
+        return answer.promise;
+      },
+    } as unknown as Consumer<Buffer, Buffer, Buffer, Buffer>;
+    return { client, asked, answers };
+  };
+  const both = [{ topic: 't', partitions: [0, 1] }];
+
+  it('go on over another client while one that was lost does not answer', async () => {
+    const commits = new Commits();
+    const lost = clientOf();
+    await commits.begin(lost.client, both, new Map());
+    commits.commit('t', 0, 5n);
+    await until(() => lost.asked.length === 1);
+    const ending = commits.finish(lost.client);
+    const next = clientOf();
+    await commits.begin(next.client, both, new Map());
+    commits.commit('t', 1, 7n);
+    await until(() => next.asked.length === 1);
+    next.answers[0]!.resolve();
+    lost.answers[0]!.reject(new Error('lost'));
+    await ending;
+    // What nobody has heard of is committed once more.
+    await until(() => next.asked.length === 2);
+    next.answers[1]!.resolve();
+    commits.commit('t', 1, 8n);
+    await until(() => next.asked.length === 3);
+    next.answers[2]!.resolve();
+    deepEqual([lost.asked, next.asked], [['0: 5'], ['1: 7', '0: 5', '1: 8']]);
+    await commits.finish(next.client);
+  });
+
+  it('are none of partitions that others have by now', async () => {
+    const commits = new Commits();
+    const lost = clientOf();
+    await commits.begin(lost.client, both, new Map());
+    commits.commit('t', 0, 5n);
+    await until(() => lost.asked.length === 1);
+    const next = clientOf();
+    await commits.begin(next.client, [{ topic: 't', partitions: [1] }], new Map());
+    lost.answers[0]!.reject(new Error('lost'));
+    commits.commit('t', 1, 7n);
+    await until(() => next.asked.length === 1);
+    next.answers[0]!.resolve();
+    await commits.finish(next.client);
+    deepEqual(next.asked, ['1: 7']);
+  });
+});

@@ -1,0 +1,305 @@
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import { createServer, connect as openSocket, type Socket } from 'node:net';
+import { Call, type Log } from '#contract';
+import { silentLog } from '../../../../kernel/contract/internal.ts';
+import { Connection } from '../../../../plugins/clients/redis/connection.ts';
+import { defineScript } from '../../../../plugins/clients/redis/script.ts';
+import type { RedisSettings } from '../../../../plugins/clients/redis/settings.ts';
+import { RedisTrouble } from '../../../../plugins/clients/redis/trouble.ts';
+import { freePort, until } from '../../../support/conditions.ts';
+import { startRedis, type TestRedis, withoutRedis } from '../../../support/redis.ts';
+
+const count = defineScript("return redis.call('INCR', KEYS[1])");
+
+const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSettings => ({
+  name: 'counters',
+  kind: 'server',
+  addresses: [{ host: '127.0.0.1', port }],
+  username: undefined,
+  password: undefined,
+  clientName: undefined,
+  database: 0,
+  maxRedirects: 3,
+  master: null,
+  connectMs: 5000,
+  commandMs: 5000,
+  backoffMs: { least: 5, most: 20 },
+  tls: null,
+  ...more,
+});
+
+(withoutRedis ? describe.skip : describe)(`a connection to Redis ${withoutRedis ?? ''}`.trim(), () => {
+  let redis: TestRedis;
+  let lines: string[];
+  let log: Log;
+  let opened: { close(): unknown }[];
+
+  before(async () => {
+    redis = await startRedis();
+  });
+  after(() => redis.close());
+  beforeEach(async () => {
+    lines = [];
+    opened = [];
+    const write = (level: string) => (line: unknown) => void lines.push(`${level} ${line}`);
+    log = { ...silentLog, error: write('ERROR'), info: write('INFO') };
+    await redis.command('FLUSHALL');
+  });
+  afterEach(async () => {
+    for (const one of opened.splice(0).reverse()) await one.close();
+  });
+
+  const open = (given: RedisSettings): Connection => {
+    const connection = new Connection(given, log);
+    opened.push(connection);
+    connection.open(log);
+    return connection;
+  };
+  const run = (connection: Connection, call = new Call()) => connection.run(count, ['n'], [], call);
+  const trouble = (promise: Promise<unknown>, reason: RegExp) =>
+    rejects(promise, (error) => error instanceof RedisTrouble && reason.test(error.message));
+
+  /** In front of the server; what comes from clients is counted, and held where the test says so. */
+  async function proxy() {
+    const self = { port: 0, chunks: 0, sockets: new Set<Socket>(), close: async () => {} };
+    const server = createServer((client) => {
+      const upstream = openSocket(redis.port, '127.0.0.1');
+      for (const socket of [client, upstream]) {
+        self.sockets.add(socket);
+        socket.on('error', () => {}).on('close', () => self.sockets.delete(socket));
+      }
+      client.on('data', (data) => {
+        self.chunks++;
+        upstream.write(data);
+      });
+      upstream.pipe(client);
+      client.on('close', () => upstream.destroy());
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    self.port = (server.address() as { port: number }).port;
+    self.close = () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of self.sockets) socket.destroy();
+      });
+    opened.push(self);
+    return self;
+  }
+
+  it('sends nothing for a call that is over, and says why', async () => {
+    const connection = open(settings(redis.port));
+    await run(connection);
+    const call = new Call();
+    call.cancel();
+    await trouble(run(connection, call), /context canceled/);
+    equal(await redis.command('GET', 'n'), '1');
+  });
+
+  it('lets what is asked wait for the first attempt to connect, and no longer', async () => {
+    const connection = open(settings(redis.port));
+    deepEqual(await Promise.all([run(connection), run(connection)]), [1, 2]);
+    const away = open(settings(await freePort()));
+    await trouble(run(away), /not connected: connect ECONNREFUSED/);
+    await trouble(run(away), /not connected/);
+    equal(lines.length, 1);
+    match(lines[0]!, /^ERROR \[Redis\] counters not connected: connect ECONNREFUSED/);
+  });
+
+  it('sends what is asked in one turn in one piece', async () => {
+    const between = await proxy();
+    const connection = open(settings(between.port));
+    await run(connection);
+    const before = between.chunks;
+    const totals = await Promise.all(Array.from({ length: 50 }, () => run(connection)));
+    deepEqual(
+      totals,
+      Array.from({ length: 50 }, (_, at) => at + 2),
+    );
+    equal(between.chunks - before, 1);
+  });
+
+  it('teaches a server the script that it does not know, or has forgotten', async () => {
+    const connection = open(settings(redis.port));
+    await redis.command('SCRIPT', 'FLUSH');
+    equal(await run(connection), 1);
+    equal(await run(connection), 2);
+    await redis.command('SCRIPT', 'FLUSH');
+    deepEqual(await Promise.all([run(connection), run(connection)]), [3, 4]);
+  });
+
+  it('says what the server says against it', async () => {
+    const connection = open(settings(redis.port));
+    await redis.command('SET', 'n', 'text');
+    await trouble(run(connection), /redis counters: ERR value is not an integer/);
+    deepEqual(lines, []);
+  });
+
+  it('connects when the server comes, and again when it comes back', async () => {
+    const server = await startRedis();
+    opened.push(server);
+    await server.stop();
+    const connection = open(settings(server.port));
+    await trouble(run(connection), /not connected/);
+    await server.start();
+    await until(() => run(connection).then(Boolean, () => false));
+    await server.stop();
+    await until(() =>
+      run(connection).then(
+        () => false,
+        () => true,
+      ),
+    );
+    await server.start();
+    await until(() =>
+      run(connection).then(
+        (total) => total === 1,
+        () => false,
+      ),
+    );
+    ok(
+      lines.some((line) => /^INFO .*is connected/.test(line)),
+      lines.join('\n'),
+    );
+  });
+
+  it('fails at once what waits for a connection that is lost', async () => {
+    const between = await proxy();
+    const connection = open(settings(between.port));
+    await run(connection);
+    redis.pause();
+    try {
+      const sent = between.chunks;
+      const waiting = run(connection);
+      await until(() => between.chunks > sent);
+      for (const socket of between.sockets) socket.destroy();
+      await trouble(waiting, /redis counters: /);
+    } finally {
+      redis.resume();
+    }
+  });
+
+  it('waits for a silent server once, asks it nothing until it responds, and goes on then', async () => {
+    const connection = open(settings(redis.port, { commandMs: 2000 }));
+    await until(() => run(connection).then(Boolean, () => false));
+    redis.pause();
+    try {
+      await trouble(run(connection), /no response within 2000ms/);
+      for (let asked = 0; asked < 100; asked++) await trouble(run(connection), /does not respond/);
+    } finally {
+      redis.resume();
+    }
+    await until(() => run(connection).then(Boolean, () => false));
+    deepEqual(lines, ['ERROR [Redis] counters does not respond', 'INFO [Redis] counters responds again']);
+  });
+
+  it('makes the connection anew when the server stays silent', async () => {
+    const between = await proxy();
+    const connection = open(settings(between.port, { commandMs: 10, connectMs: 500 }));
+    await until(() => run(connection).then(Boolean, () => false));
+    const [first] = between.sockets;
+    redis.pause();
+    await trouble(run(connection), /no response within 10ms/);
+    await until(() => first!.destroyed);
+    redis.resume();
+    await until(() => run(connection).then(Boolean, () => false));
+  });
+
+  it('waits for half of what a call has left at most', async () => {
+    const connection = open(settings(redis.port));
+    await run(connection);
+    redis.pause();
+    const call = new Call(silentLog, 60);
+    try {
+      await trouble(run(connection, call), /no response within (?:2\d|30)ms/);
+      equal(call.reason, null);
+    } finally {
+      redis.resume();
+      call.finish();
+    }
+    // That one was in a hurry says nothing about the server.
+    equal(typeof (await run(connection)), 'number');
+    deepEqual(lines, []);
+  });
+
+  it('asks a silent server nothing more though no call can wait for as long as a command may', async () => {
+    const connection = open(settings(redis.port, { commandMs: 60 }));
+    await until(() => run(connection).then(Boolean, () => false));
+    redis.pause();
+    const reasons: string[] = [];
+    try {
+      while (!reasons.some((reason) => reason.includes('does not respond'))) {
+        ok(reasons.length < 20, reasons.join());
+        const call = new Call(silentLog, 40);
+        await run(connection, call).catch(({ message }: Error) => reasons.push(message));
+        call.finish();
+      }
+    } finally {
+      redis.resume();
+    }
+    await until(() => run(connection).then(Boolean, () => false));
+  });
+
+  it('does not wait for a call that was given up', async () => {
+    const connection = open(settings(redis.port));
+    await run(connection);
+    redis.pause();
+    const call = new Call();
+    try {
+      const waiting = run(connection, call);
+      call.cancel();
+      await trouble(waiting, /context canceled/);
+    } finally {
+      redis.resume();
+    }
+  });
+
+  it('gives up a server that takes the connection and says nothing', async () => {
+    const server = createServer((socket) => socket.on('error', () => {}));
+    const sockets = new Set<Socket>();
+    server.on('connection', (socket) => sockets.add(socket));
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    opened.push({
+      close: () => {
+        for (const socket of sockets) socket.destroy();
+        return new Promise<void>((resolve) => {
+          server.close(() => resolve());
+        });
+      },
+    });
+    const { port } = server.address() as { port: number };
+    await trouble(run(open(settings(port, { connectMs: 20 }))), /not connected: no response within 20ms/);
+  });
+
+  it('says that a password is wrong', async () => {
+    const server = await startRedis(['--requirepass', 'secret']);
+    opened.push(server);
+    await trouble(run(open(settings(server.port))), /not connected: NOAUTH/);
+    await trouble(run(open(settings(server.port, { password: 'wrong' }))), /not connected: WRONGPASS/);
+    equal(await run(open(settings(server.port, { password: 'secret' }))), 1);
+    ok(!lines.join().includes('secret'));
+  });
+
+  it('says that the server is full', async () => {
+    const server = await startRedis(['--maxmemory', '1', '--maxmemory-policy', 'noeviction']);
+    opened.push(server);
+    await trouble(run(open(settings(server.port))), /OOM command not allowed/);
+  });
+
+  it('is closed for good, at whatever moment', async () => {
+    const first = open(settings(redis.port));
+    const waiting = run(first);
+    first.close();
+    await trouble(waiting, /closed/);
+    first.open(log);
+    await trouble(run(first), /closed/);
+    const second = open(settings(redis.port));
+    await run(second);
+    second.close();
+    await trouble(run(second), /closed/);
+    deepEqual(lines, []);
+  });
+});

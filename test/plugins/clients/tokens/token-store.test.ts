@@ -1,0 +1,36 @@
+import { deepEqual } from 'node:assert/strict';
+import type { Site } from '#contract';
+import { TokenStore } from '../../../../plugins/clients/tokens/token-store.ts';
+
+describe('a token that two processes want at once', () => {
+  it('is had once, though leave to ask for it comes after the other process has ended', async () => {
+    const asked: string[] = [];
+    const issued: string[] = [];
+    let learn: ((change: unknown) => void) | null = null;
+    const site = {
+      use: () => ({ now: () => 1000 }),
+      defer() {},
+      mirror: (_key: unknown, { open, apply }: { open(): object; apply(value: object, change: unknown): void }) => {
+        const value = open();
+        learn = (change) => apply(value, change);
+        return { value, change: (change: unknown) => learn!(change) };
+      },
+      // Where one process decides for all, what the other one had is known here before the leave is.
+      share: () => async (what: string) => {
+        asked.push(what);
+        await Promise.resolve();
+        if (what === 'begin') learn!({ authorization: 'Bearer theirs', ageMs: 0, leftMs: 60_000 });
+        return 1;
+      },
+    };
+    const store = new TokenStore(site as unknown as Site<unknown>, 'key', {
+      reserveMs: 0,
+      issue: async () => {
+        issued.push('own');
+        return { authorization: 'Bearer own', lifeMs: null } as never;
+      },
+    });
+    const { authorization } = await store.get();
+    deepEqual([authorization, issued, asked], ['Bearer theirs', [], ['begin', 'end']]);
+  });
+});

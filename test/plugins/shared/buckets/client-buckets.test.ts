@@ -1,0 +1,87 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ClientBuckets } from '../../../../plugins/shared/buckets/client-buckets.ts';
+import { limitOf } from '../../../../plugins/shared/buckets/token-bucket.ts';
+
+const limit = limitOf(1, 600_000, 1);
+const idleMs = 600_000;
+
+describe('client buckets', () => {
+  it('counts each client apart', () => {
+    const clients = new ClientBuckets();
+    equal(clients.take('a', limit, idleMs, 0), 0);
+    equal(clients.take('a', limit, idleMs, 0) > 0, true);
+    equal(clients.take('b', limit, idleMs, 0), 0);
+  });
+
+  it('takes names of the prototype as plain identities', () => {
+    const clients = new ClientBuckets();
+    equal(clients.take('__proto__', limit, idleMs, 0), 0);
+    equal(clients.take('__proto__', limit, idleMs, 0) > 0, true);
+    equal(clients.take('constructor', limit, idleMs, 0), 0);
+  });
+
+  it('starts a client afresh that was not seen for the idle time', () => {
+    const clients = new ClientBuckets();
+    const slow = limitOf(1, 6_000_000, 1);
+    clients.take('a', slow, idleMs, 0);
+    equal(clients.take('a', slow, idleMs, 599_999) > 0, true);
+    equal(clients.take('a', slow, idleMs, 1_199_998) > 0, true);
+    equal(clients.take('a', slow, idleMs, 1_799_998), 0);
+  });
+
+  it('sweeps idle clients and keeps the others', () => {
+    const clients = new ClientBuckets();
+    clients.take('a', limit, idleMs, 0);
+    clients.take('b', limit, idleMs, 1);
+    clients.sweep(idleMs, idleMs);
+    equal(clients.size, 1);
+    clients.sweep(idleMs, idleMs);
+    equal(clients.size, 1);
+    equal(clients.take('b', limit, idleMs, idleMs) > 0, true);
+  });
+
+  it('sweeps many clients over several turns of the event loop', async () => {
+    const clients = new ClientBuckets();
+    for (let client = 0; client < 25_000; client++) clients.take(`client ${client}`, limit, idleMs, 0);
+    clients.sweep(idleMs, idleMs);
+    equal(clients.size > 20_000, true);
+    for (let turn = 0; clients.size > 0 && turn < 100; turn++) await nextTurn();
+    equal(clients.size, 0);
+  });
+
+  it('never counts more clients than it has room for', () => {
+    const clients = new ClientBuckets(1000);
+    for (let client = 0; client < 5000; client++) clients.take(`client ${client}`, limit, idleMs, 0);
+    equal(clients.size <= 1000, true);
+    equal(clients.size > 800, true);
+    equal(clients.take('client 4999', limit, idleMs, 0) > 0, true);
+  });
+
+  it('forgets a few of those known longest when there is room for no more', () => {
+    const clients = new ClientBuckets(32);
+    // The same length and the same end: they are kept together.
+    const identities = Array.from({ length: 33 }, (_, client) => `${String(client).padStart(2, '0')} of them`);
+    for (const identity of identities) clients.take(identity, limit, idleMs, 0);
+    equal(clients.size, 31);
+    equal(clients.take(identities[2]!, limit, idleMs, 0) > 0, true);
+    deepEqual(
+      identities.slice(0, 2).map((identity) => clients.take(identity, limit, idleMs, 0)),
+      [0, 0],
+    );
+  });
+
+  it('spreads clients, so that few are forgotten at once', () => {
+    const clients = new ClientBuckets(6400);
+    for (let client = 1000; client <= 7400; client++) clients.take(`client ${client}`, limit, idleMs, 0);
+    equal(clients.size > 6400 - 20, true);
+  });
+
+  it('tells long identities apart', () => {
+    const clients = new ClientBuckets();
+    const long = 'x'.repeat(5000);
+    equal(clients.take(`${long}a`, limit, idleMs, 0), 0);
+    equal(clients.take(`${long}b`, limit, idleMs, 0), 0);
+    equal(clients.take(`${long}a`, limit, idleMs, 0) > 0, true);
+  });
+});
