@@ -60,10 +60,28 @@ export class Connection implements RedisConnection {
   run(script: Script, keys: readonly string[], args: readonly string[], call: Call): Promise<unknown> {
     const link = this.#link;
     if (!link) {
-      if (this.#opening) return this.#opening.then(() => this.#run(script, keys, args, call));
+      if (this.#opening) return this.#untilOpen(this.#opening, call).then(() => this.#run(script, keys, args, call));
       return this.#fail(this.#trouble);
     }
     return this.#run(script, keys, args, call);
+  }
+
+  /** Resolves when the first attempt is over, when the call ends, or when the call has waited as long as for a response. */
+  #untilOpen(opening: Promise<void>, call: Call): Promise<void> {
+    return new Promise((resolve) => {
+      const settle = () => {
+        clearTimeout(timer);
+        cancellation.off();
+        resolve();
+      };
+      const timer = setTimeout(settle, timerMs(this.#mayWaitMs(call)));
+      const cancellation = call.onCancel(settle);
+      opening.then(settle);
+    });
+  }
+
+  #mayWaitMs(call: Call): number {
+    return Math.min(this.#settings.commandMs, Math.max(call.remainingMs / 2, 1));
   }
 
   close(): void {
@@ -74,14 +92,14 @@ export class Connection implements RedisConnection {
 
   #run(script: Script, keys: readonly string[], args: readonly string[], call: Call): Promise<unknown> {
     const link = this.#link;
-    if (!link) return this.#fail(this.#trouble);
     if (call.reason) return this.#fail(call.reason.message, false, call.reason);
+    if (!link) return this.#fail(this.#trouble);
     if (this.#silence) return this.#fail('does not respond');
     if (this.#waiting >= MAX_WAITING) return this.#fail(`owes ${MAX_WAITING} responses`);
     const command = ['EVALSHA', script.sha1, String(keys.length), ...keys, ...args];
     return new Promise((resolve, reject) => {
       const { commandMs } = this.#settings;
-      const mayWaitMs = Math.min(commandMs, Math.max(call.remainingMs / 2, 1));
+      const mayWaitMs = this.#mayWaitMs(call);
       const giveUp = (reason: string, isOutage: boolean, cause?: Error) => {
         settle();
         reject(new RedisTrouble(this.name, reason, cause, isOutage));
@@ -118,7 +136,10 @@ export class Connection implements RedisConnection {
   #send(link: Link, command: string[], { source }: Script): Promise<unknown> {
     const key = command[3] ?? '';
     return link.send(key, command).catch((error: Error) => {
-      if (isReply(error)) this.#unsilence(link);
+      if (isReply(error)) {
+        this.#quietSince = performance.now();
+        this.#unsilence(link);
+      }
       if (elsewhere.test(error.message) && this.#isSettled) this.#lost(link, error);
       if (!error.message.startsWith('NOSCRIPT')) throw error;
       return link.send(key, ['EVAL', source, ...command.slice(2)]);

@@ -255,10 +255,13 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     }
   });
 
-  it('gives up a server that takes the connection and says nothing', async () => {
-    const server = createServer((socket) => socket.on('error', () => {}));
+  /** A server of the test's own. @returns its port. */
+  async function serve(onData: (socket: Socket, text: string) => void = () => {}): Promise<number> {
     const sockets = new Set<Socket>();
-    server.on('connection', (socket) => sockets.add(socket));
+    const server = createServer((socket) => {
+      sockets.add(socket);
+      socket.on('error', () => {}).on('data', (data) => onData(socket, String(data)));
+    });
     await new Promise<void>((resolve) => {
       server.listen(0, '127.0.0.1', resolve);
     });
@@ -270,8 +273,50 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
         });
       },
     });
-    const { port } = server.address() as { port: number };
+    return (server.address() as { port: number }).port;
+  }
+
+  it('gives up a server that takes the connection and says nothing', async () => {
+    const port = await serve();
     await trouble(run(open(settings(port, { connectMs: 20 }))), /not connected: no response within 20ms/);
+  });
+
+  it('waits for the first attempt for half of what a call has left at most, and as long as for a response', async () => {
+    const port = await serve();
+    const call = new Call(silentLog, 60);
+    await trouble(run(open(settings(port)), call), /not connected yet/);
+    equal(call.reason, null);
+    call.finish();
+    await trouble(run(open(settings(port, { commandMs: 20 }))), /not connected yet/);
+    const cancelled = new Call();
+    const waiting = run(open(settings(port)), cancelled);
+    cancelled.cancel();
+    await trouble(waiting, /context canceled/);
+    deepEqual(lines, []);
+  });
+
+  it('is not silent while its server refuses commands, though one of them is always on its way', async () => {
+    let commands = 0;
+    const port = await serve((socket, text) => {
+      if (text.includes('PING')) return socket.write('+PONG\r\n');
+      // Each refusal arrives after the next command has been sent.
+      for (const _sent of text.matchAll(/EVALSHA/g)) if (++commands > 1) socket.write('-OOM full\r\n');
+    });
+    const connection = open(settings(port, { commandMs: 100 }));
+    const refused: Promise<void>[] = [];
+    const end = performance.now() + 200;
+    while (performance.now() < end) {
+      refused.push(trouble(run(connection), /OOM full/));
+      const sent = refused.length;
+      await until(() => commands >= sent);
+    }
+    const call = new Call(silentLog, 20);
+    await trouble(run(connection, call), /OOM full|no response within/);
+    call.finish();
+    await trouble(run(connection, new Call(silentLog, 20)), /OOM full|no response within/);
+    deepEqual(lines, []);
+    connection.close();
+    await Promise.allSettled(refused);
   });
 
   it('says that a password is wrong', async () => {
