@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { FirstUse } from '#contract';
 import type { Operations, RunningAdmin, StartAdminOptions } from '#kernel';
-import type { App } from './app.ts';
 import { openOperating } from './operating/operating.ts';
 import { AdminPort } from './port.ts';
 import { settingsOf } from './port-plan.ts';
@@ -31,11 +31,10 @@ export async function startAdmin(gateway: Operations, options: StartAdminOptions
     log,
   });
   // Loaded on the first request, so that it does not delay the start of the gateway.
-  let app: Promise<App> | null = null;
-  const load = async () => (await import('./api.ts')).createApi(means, source.tokens, log);
+  const app = new FirstUse(async () => (await import('./api.ts')).createApi(means, source.tokens, log));
   const respond = (request: IncomingMessage, response: ServerResponse): void => {
-    app ??= load();
     app
+      .get()
       .then((loaded) => loaded.respond(request, response))
       .catch((error: Error) => {
         log.error(`the admin API cannot be loaded: ${error.message}`);

@@ -5,6 +5,7 @@ import {
   type BackendSite,
   CallError,
   definePlugin,
+  FirstUse,
   httpSigners,
   type Infer,
   type PipeRequest,
@@ -94,14 +95,11 @@ function attach(site: BackendSite<Config>): AtBackend {
   const at = config.endpoint ? '/endpoint' : '/region';
   const send = site.http({ followsRedirects: false, calls: address ? [{ address, at }] : [] });
   const credentials = site.keep('credentials', () => new CredentialChain(process.env));
-  let region: Promise<string | undefined> | null = null;
+  const region = new FirstUse(async () => config.region ?? (await defaultRegion(process.env)));
   const invoking: Invoking = {
     send,
     credentials,
-    region: () => {
-      region ??= config.region === undefined ? defaultRegion(process.env) : Promise.resolve(config.region);
-      return region;
-    },
+    region: () => region.get(),
     endpoint: config.endpoint || undefined,
     maxRetries: config.max_retries < 0 ? STANDARD_RETRIES : config.max_retries,
     log,

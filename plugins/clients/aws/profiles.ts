@@ -1,13 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { BackendError } from '#contract';
 
 /** Environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 type Section = ReadonlyMap<string, string>;
 
-/** Reads the profile that the environment selects from the shared files; an empty section if it does not exist. */
+/** Reads the profile that the environment selects from the shared files; an empty section if it does not exist. @throws BackendError AWS_CREDENTIALS when a file cannot be read for now. */
 export async function readProfile(environment: Environment): Promise<Section> {
   const name = environment['AWS_PROFILE'] || 'default';
   const home = environment['HOME'] || homedir();
@@ -19,14 +20,18 @@ export async function readProfile(environment: Environment): Promise<Section> {
   return new Map([...(config.get(`profile ${name}`) ?? config.get(name) ?? none), ...own]);
 }
 
+/** Errors of files that this process is not meant to have. Any other error is transient, such as EMFILE. */
+const unavailable: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES', 'EPERM']);
+
 const none: Section = new Map();
 
 async function readSections(path: string): Promise<ReadonlyMap<string, Section>> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
-  } catch {
-    return new Map();
+  } catch (cause) {
+    if (unavailable.has((cause as NodeJS.ErrnoException).code)) return new Map();
+    throw new BackendError('AWS_CREDENTIALS', `cannot read ${path}`, { cause });
   }
   const sections = new Map<string, Map<string, string>>();
   let section = new Map<string, string>();

@@ -1,18 +1,19 @@
 import { isIP } from 'node:net';
 import type { BaseOptions, ConnectionPool, SASLOptions } from '@platformatic/kafka';
+import { FirstUse } from '#contract';
 import { guard } from './guard.ts';
 import { prepareReading, readFetches } from './record-sets.ts';
 import type { KafkaSettings, KafkaUser } from './settings.ts';
 
-let loading: Promise<typeof import('@platformatic/kafka')> | undefined;
+const library = new FirstUse(async () => {
+  const kafka = await import('@platformatic/kafka');
+  prepareReading(kafka);
+  return kafka;
+});
 
 /** The library, loaded at first use. */
 export function loadKafka(): Promise<typeof import('@platformatic/kafka')> {
-  loading ??= import('@platformatic/kafka').then((kafka) => {
-    prepareReading(kafka);
-    return kafka;
-  });
-  return loading;
+  return library.get();
 }
 
 /** Options shared by all clients. */

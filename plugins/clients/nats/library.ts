@@ -1,3 +1,5 @@
+import { FirstUse } from '#contract';
+
 type Library = typeof import('@nats-io/transport-node');
 
 /** Members of the library's parser that its types lack. */
@@ -12,15 +14,15 @@ const LONGEST_LINE_BYTES = 1024 * 1024;
 /** Length to which a reason is cut, because it contains everything that was read. */
 const REASON_LENGTH = 80;
 
-let loading: Promise<Library> | undefined;
+const library = new FirstUse(async () => {
+  const nats = await import('@nats-io/transport-node');
+  endAtNonsense(nats);
+  return nats;
+});
 
 /** The library, loaded at first use. */
 export function loadNats(): Promise<Library> {
-  loading ??= import('@nats-io/transport-node').then((nats) => {
-    endAtNonsense(nats);
-    return nats;
-  });
-  return loading;
+  return library.get();
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Dispatcher, ProxyAgent } from 'undici';
-import { type DeniedAddresses, timerMs } from '#contract';
-import type { TlsClient } from '../../../clients/tls/client-tls.ts';
+import { type DeniedAddresses, timerMs, FirstUse } from '#contract';
+import { type TlsClient } from '../../../clients/tls/client-tls.ts';
 import type { AnswerHandler } from './answer-handler.ts';
 import { headerRecord } from './headers.ts';
 import { refusing } from './refusing.ts';
@@ -33,26 +33,24 @@ interface Opened {
 
 /** Sends requests to one address through a proxy. Uses undici, which is loaded at the first request. */
 export class ProxiedPool {
-  readonly #options: ProxiedOptions;
   readonly #serverName: string | undefined;
-  #opened: Promise<Opened> | null = null;
+  readonly #opened: FirstUse<Opened>;
 
   constructor(options: ProxiedOptions) {
-    this.#options = options;
+    this.#opened = new FirstUse(() => open(options));
     // The same for all requests, regardless of `Host`: the library opens a new connection if it changes.
     this.#serverName = options.address.startsWith('https:') ? new URL(options.address).hostname : undefined;
   }
 
   dispatch(sending: Sending, handler: AnswerHandler): void {
-    this.#opened ??= open(this.#options);
     this.#opened
+      .get()
       .then(({ careful }) => careful.dispatch(this.#translate(sending), handler))
       .catch((error: Error) => handler.onResponseError(null, error));
   }
 
   async close(): Promise<void> {
-    const opened = await this.#opened?.catch(() => null);
-    await opened?.agent.close();
+    await (await this.#opened.made())?.agent.close();
   }
 
   #translate({ origin, path, method, headers, body, isLast }: Sending): Dispatcher.DispatchOptions {

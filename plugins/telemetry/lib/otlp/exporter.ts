@@ -1,5 +1,5 @@
-import type { Log } from '#contract';
-import type { MetricStore } from '../metrics/store.ts';
+import { type Log, FirstUse } from '#contract';
+import { type MetricStore } from '../metrics/store.ts';
 import type { Span, SpanExporter } from '../tracing/trace.ts';
 import { BatchQueue, within } from './batch-queue.ts';
 import type { Delegate, MetricRequest, SpanRequest } from './delegates.ts';
@@ -32,8 +32,8 @@ export class OtlpExporter implements SpanExporter {
   readonly #log: Log;
   readonly #outage: Outage;
   readonly #spans: BatchQueue<Span>;
-  #traces: Promise<Delegate<SpanRequest>> | null = null;
-  #metrics: Promise<Delegate<MetricRequest>> | null = null;
+  readonly #traces: FirstUse<Delegate<SpanRequest>>;
+  readonly #metrics: FirstUse<Delegate<MetricRequest>>;
   readonly #pushing = new Map<MetricStore, Promise<void>>();
 
   constructor(settings: OtlpSettings, log: Log) {
@@ -41,10 +41,12 @@ export class OtlpExporter implements SpanExporter {
     this.#settings = settings;
     this.#log = log;
     this.#outage = new Outage(log, `exporter "${name}" at ${target.host}:${target.port}`);
+    this.#traces = new FirstUse(async () => (await import('./delegates.ts')).traceDelegate(target));
+    this.#metrics = new FirstUse(async () => (await import('./delegates.ts')).metricDelegate(target));
     const toSdk = sdkSpans(resource, scope);
     this.#spans = new BatchQueue(
       async (spans) => {
-        await (await this.#tracesDelegate()).send(toSdk(spans));
+        await (await this.#traces.get()).send(toSdk(spans));
         this.#logPush(() => `${spans.length} spans pushed`);
       },
       this.#outage,
@@ -67,7 +69,7 @@ export class OtlpExporter implements SpanExporter {
 
   async #push(store: MetricStore): Promise<void> {
     try {
-      const delegate = await this.#metricsDelegate();
+      const delegate = await this.#metrics.get();
       const { resource, scope } = this.#settings;
       for (const request of sdkMetrics(store, resource, scope)) await delegate.send(request);
       this.#logPush(() => 'metrics pushed');
@@ -86,17 +88,7 @@ export class OtlpExporter implements SpanExporter {
   async close(): Promise<void> {
     const rest = Promise.all([this.#spans.close(CLOSE_MS), ...this.#pushing.values()]);
     await within(CLOSE_MS, rest);
-    const ended = Promise.all([this.#traces, this.#metrics].map(async (delegate) => (await delegate)?.close()));
+    const ended = Promise.all([this.#traces, this.#metrics].map(async (delegate) => (await delegate.made())?.close()));
     await within(END_MS, ended);
-  }
-
-  #tracesDelegate(): Promise<Delegate<SpanRequest>> {
-    this.#traces ??= import('./delegates.ts').then(({ traceDelegate }) => traceDelegate(this.#settings.target));
-    return this.#traces;
-  }
-
-  #metricsDelegate(): Promise<Delegate<MetricRequest>> {
-    this.#metrics ??= import('./delegates.ts').then(({ metricDelegate }) => metricDelegate(this.#settings.target));
-    return this.#metrics;
   }
 }
