@@ -11,13 +11,11 @@ export class OwnProcess implements ServingProcesses {
   readonly serving = true;
   readonly #generations: Generations;
   readonly #sinks: LogSinks;
-  readonly #startedAt: number;
+  readonly #startedAt = performance.now();
 
-  /** @param startedAt start time, in milliseconds since 1970. */
-  constructor(generations: Generations, sinks: LogSinks, startedAt: number) {
+  constructor(generations: Generations, sinks: LogSinks) {
     this.#generations = generations;
     this.#sinks = sinks;
-    this.#startedAt = startedAt;
   }
 
   /** `loopLagMs` is always 0: the lag is measured by the code that monitors the event loop. */
@@ -29,7 +27,7 @@ export class OwnProcess implements ServingProcesses {
         pid: process.pid,
         state: 'up',
         revision: current.runtime.id,
-        uptimeMs: Date.now() - this.#startedAt,
+        uptimeMs: Math.round(performance.now() - this.#startedAt),
         requests,
         calls,
         streams,

@@ -101,7 +101,7 @@ export class RunningGateway implements Operations {
     this.revisions = revisions;
     this.#registry = registry;
     this.generations = generations;
-    this.#own = new OwnProcess(generations, registry.services.sinks, this.startedAt);
+    this.#own = new OwnProcess(generations, registry.services.sinks);
     this.#mirrors = mirrors;
     this.containment = containment;
     this.internalErrors = internalErrors;

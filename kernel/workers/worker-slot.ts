@@ -63,6 +63,7 @@ export class WorkerSlot {
   #worker: Worker | null = null;
   #channel: Channel | null = null;
   #state: WorkerState = 'down';
+  /** By the monotonic clock, in milliseconds: a clock that is set forward must not make a crash look like a long life. */
   #startedAt = 0;
   #deaths = 0;
   #heartbeat: Heartbeat | null = null;
@@ -87,7 +88,7 @@ export class WorkerSlot {
   }
 
   get uptimeMs(): number {
-    return this.#state === 'up' ? Date.now() - this.#startedAt : 0;
+    return this.#state === 'up' ? Math.round(performance.now() - this.#startedAt) : 0;
   }
 
   /** Last heartbeat of the worker; null before the first. */
@@ -103,7 +104,7 @@ export class WorkerSlot {
   /** Starts a worker and brings it to the committed configuration; retries later if the system cannot create a process. */
   start(): void {
     this.#state = 'starting';
-    this.#startedAt = Date.now();
+    this.#startedAt = performance.now();
     this.#worker = null;
     this.#channel = null;
     this.#gone = Promise.withResolvers();
@@ -186,7 +187,7 @@ export class WorkerSlot {
     if (before === 'stopping') return;
     this.#heartbeat = null;
     if (before === 'up') this.#up = Promise.withResolvers();
-    this.#deaths = Date.now() - this.#startedAt > STABLE_MS ? 0 : this.#deaths + 1;
+    this.#deaths = performance.now() - this.#startedAt > STABLE_MS ? 0 : this.#deaths + 1;
     const pauseMs = PAUSES_MS[Math.min(this.#deaths, PAUSES_MS.length - 1)]!;
     this.#owner.onDown(this, reason, this.#held, pauseMs);
     this.#held = null;

@@ -22,6 +22,8 @@ export class RenewedCredentials {
   readonly #lookUp: LookUp;
   #found: Promise<IssuedCredentials> | null = null;
   #last: IssuedCredentials | null = null;
+  /** Milliseconds since 1970. A clock that has been set back to before the lookup ends the period too. */
+  #goodFrom = 0;
   #goodUntil = 0;
 
   constructor(lookUp: LookUp) {
@@ -30,8 +32,9 @@ export class RenewedCredentials {
 
   /** @param send the HTTP client of the caller. @throws BackendError AWS_CREDENTIALS */
   get(send: Step<PipeRequest>): Promise<AwsCredentials> {
-    if (this.#found !== null && Date.now() < this.#goodUntil) return this.#found;
-    this.#goodUntil = Number.POSITIVE_INFINITY;
+    const now = Date.now();
+    if (this.#found !== null && now >= this.#goodFrom && now < this.#goodUntil) return this.#found;
+    this.#isGood(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
     this.#found = this.#renew(send);
     return this.#found;
   }
@@ -41,14 +44,21 @@ export class RenewedCredentials {
     try {
       const found = await this.#lookUp(send);
       const { expiresAt } = found;
-      const late = expiresAt === undefined ? Date.now() + LOOKED_UP_MS : expiresAt - EARLY_MS;
-      this.#goodUntil = Math.max(late, Date.now() + FAILED_MS);
+      const now = Date.now();
+      const late = expiresAt === undefined ? now + LOOKED_UP_MS : expiresAt - EARLY_MS;
+      this.#isGood(now, Math.max(late, now + FAILED_MS));
       this.#last = found;
       return found;
     } catch (error) {
-      this.#goodUntil = Date.now() + FAILED_MS;
-      if (Date.now() < (this.#last?.expiresAt ?? 0)) return this.#last!;
+      const now = Date.now();
+      this.#isGood(now, now + FAILED_MS);
+      if (now < (this.#last?.expiresAt ?? 0)) return this.#last!;
       throw error;
     }
+  }
+
+  #isGood(from: number, until: number): void {
+    this.#goodFrom = from;
+    this.#goodUntil = until;
   }
 }

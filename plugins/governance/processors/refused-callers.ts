@@ -1,5 +1,6 @@
 interface Refused<T> {
-  /** In milliseconds since 1970. */
+  /** In milliseconds since 1970, as is the end. A clock that has been set back to before it counts another window. */
+  readonly since: number;
   readonly until: number;
   readonly value: T;
 }
@@ -21,14 +22,14 @@ export class RefusedCallers<T> {
   find(caller: string, now: number): Refused<T> | undefined {
     const entry = this.#callers.get(caller);
     if (!entry) return undefined;
-    if (now < entry.until) return entry;
+    if (now >= entry.since && now < entry.until) return entry;
     this.#callers.delete(caller);
     return undefined;
   }
 
-  add(caller: string, until: number, value: T): void {
+  add(caller: string, since: number, until: number, value: T): void {
     if (this.#callers.size >= this.#most) this.#callers.delete(this.#callers.keys().next().value!);
-    this.#callers.set(caller, { until, value });
+    this.#callers.set(caller, { since, until, value });
   }
 
   clear(): void {

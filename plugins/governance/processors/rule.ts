@@ -62,7 +62,7 @@ export function countingRule(name: string, limits: readonly LimitConfig[], aroun
       if (allowances[index]!.remaining < least) until = Math.max(until, end);
     }
     const verdict = { retrySeconds: secondsUntil(until, now), allowances };
-    refused?.add(tag, until, verdict);
+    refused?.add(tag, now, until, verdict);
     return verdict;
   };
   return {

@@ -59,7 +59,9 @@ export class Depot {
     // The address has several variants: the fetch in progress is probably for another one.
     if (kept === undefined && this.#store.has(key)) return { does: 'fetch', entry: null };
     const claim = this.#claims.get(key);
-    if (claim !== undefined && claim.by !== by && now - claim.since < MAX_WAIT_MS) {
+    // A clock that has been set back would extend a claim.
+    const claimedMs = claim === undefined ? MAX_WAIT_MS : now - claim.since;
+    if (claim !== undefined && claim.by !== by && claimedMs >= 0 && claimedMs < MAX_WAIT_MS) {
       claim.isAwaited = true;
       return { does: 'wait', entry };
     }

@@ -2,6 +2,7 @@ import { HeaderBag, type PipeRequest, Reply } from '#contract';
 import { httpDate } from '../../shared/http-headers/date.ts';
 import { type Directives, isForAll, patienceOf, readDirectives, secondsOf } from './directives.ts';
 import type { Asker } from './identity.ts';
+import { moment } from './moment.ts';
 
 /** Caching rules of a response. Times in seconds. */
 export interface Policy {
@@ -30,6 +31,8 @@ export interface Entry {
   readonly body: Uint8Array | null;
   /** Time of arrival, in milliseconds since 1970. */
   readonly since: number;
+  /** The same by the clock that is never set back: see `moment`. */
+  readonly arrivedAt: number;
   /** Age on arrival, in seconds. */
   readonly initialAge: number;
   readonly policy: Policy;
@@ -75,6 +78,7 @@ export function entryOf(received: Received, asked: Directives, key: string, aske
     headers: keptHeaders(headers),
     body: null,
     since: received.cameAt,
+    arrivedAt: moment(),
     initialAge: initialAge(headers, received),
   };
 }
@@ -113,6 +117,7 @@ export function confirmed(
     person: isOpen ? entry.person : asker.person,
     varies: isOpen ? entry.varies : withCookie(entry.varies, received.request.headers),
     since: received.cameAt,
+    arrivedAt: moment(),
     initialAge: initialAge(news, received),
     policy: policyOf(ruling, directives, received.cameAt),
   };
@@ -121,9 +126,9 @@ export function confirmed(
 
 const describesBody = new Set(['content-length', 'content-encoding', 'content-type', 'content-range', 'vary']);
 
-/** Seconds since the backend generated the response. */
-export function ageOf({ initialAge, since }: Entry, now: number): number {
-  return initialAge + Math.max(now - since, 0) / 1000;
+/** Seconds since the backend generated the response. The clock may have been set back meanwhile, and the machine suspended: the longer time counts. */
+export function ageOf({ initialAge, since, arrivedAt }: Entry, now: number): number {
+  return initialAge + Math.max(now - since, moment() - arrivedAt, 0) / 1000;
 }
 
 /** The response to serve from an entry. Its body is shared and must not be modified. */

@@ -3,7 +3,7 @@ import { type Asking, type Caching, give } from './caching.ts';
 import { confirmed, type Entry, entryOf, type Received } from './entry.ts';
 import type { Landing } from './flights.ts';
 import { keepBody } from './keep-body.ts';
-import { moment } from './store.ts';
+import { moment } from './moment.ts';
 import { helpsOnError } from './use.ts';
 
 /** Result of a fetch that other requests can use. */

@@ -50,7 +50,8 @@ export class Unkept {
   /** @param now milliseconds since 1970. */
   has(key: string, now: number): boolean {
     const until = this.#until.get(key);
-    return until !== undefined && now < until;
+    // A clock that has been set back would extend the time.
+    return until !== undefined && now < until && until <= now + REMEMBERED_MS;
   }
 
   /** @param now milliseconds since 1970. */

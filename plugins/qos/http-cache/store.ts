@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { HeaderBag } from '#contract';
 import { type Entry, fits, variantOf } from './entry.ts';
 import type { Asker } from './identity.ts';
+import { moment } from './moment.ts';
 
 /** Sender and headers of the request for a response. */
 export interface Asking {
@@ -22,12 +23,6 @@ const MAX_VARIANTS = 16;
 
 /** Maximum number of changed addresses remembered. */
 const MAX_CHANGES = 1000;
-
-/** Current time, in milliseconds: monotonic, and the same for all processes of a machine. */
-export function moment(): number {
-  const [seconds, nanoseconds] = process.hrtime();
-  return seconds * 1000 + nanoseconds / 1e6;
-}
 
 /** Stored responses, evicted in LRU order. The store has no limits of its own. */
 export class Store {

@@ -25,6 +25,8 @@ export class SeatStand {
     commit: (revision: number) => ({ revision, rebound: [], port: null }),
     stop: () => this.last.end(0, null),
   };
+  /** Milliseconds by which the clock has been set forward; see `setClock`. */
+  setForwardMs = 0;
   /** Of the next process; undefined for one that the system does not start, null where it fails at once. */
   pid: number | undefined | null = 100;
   readonly owner: Mutable<SlotOwner>;
@@ -32,6 +34,7 @@ export class SeatStand {
 
   constructor() {
     mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 });
+    mock.method(performance, 'now', () => Date.now() - this.setForwardMs);
     mock.method(cluster, 'fork', () => {
       if (this.pid === null) throw new Error('no memory');
       this.processes.push(new TestProcess(this.pid, this.answers));
@@ -69,6 +72,12 @@ export class SeatStand {
   /** Changes what is answered, by a process that runs, too. */
   answer(more: Handlers): void {
     Object.assign(this.answers, more);
+  }
+
+  /** Sets the clock forward; no time passes. */
+  setClock(byMs: number): void {
+    this.setForwardMs += byMs;
+    mock.timers.setTime(Date.now() + byMs);
   }
 
   async up(): Promise<void> {

@@ -117,6 +117,18 @@ describe('the place of a worker', () => {
     });
   }
 
+  it('starts a worker that dies young later each time though the clock is set forward meanwhile', async () => {
+    await stand.up();
+    for (const pauseMs of [100, 500, 2_000]) {
+      stand.setClock(3_600_000);
+      stand.last.end(1, null);
+      mock.timers.tick(pauseMs - 1);
+      equal(stand.slot.state, 'down');
+      mock.timers.tick(1);
+      equal(stand.slot.state, 'starting');
+    }
+  });
+
   it('starts a worker anew a little later each time, as long as they die young', async () => {
     await stand.up();
     for (const pauseMs of [100, 500, 2_000, 5_000, 5_000]) {

@@ -41,13 +41,18 @@ describe('the windows of a quota', () => {
 describe('callers that are refused without a question', () => {
   it('are so until their window is over', () => {
     const refused = new RefusedCallers<string>(10);
-    refused.add('a', 1000, 'x');
+    refused.add('a', 500, 1000, 'x');
     deepEqual([refused.find('a', 999)?.value, refused.find('b', 999)], ['x', undefined]);
     deepEqual([refused.find('a', 1000), refused.size], [undefined, 0]);
   });
+  it('are counted again when the clock is set back to before the refusal', () => {
+    const refused = new RefusedCallers<string>(10);
+    refused.add('a', 500, 1000, 'x');
+    deepEqual([refused.find('a', 499), refused.size], [undefined, 0]);
+  });
   it('are no more than so many: the oldest is forgotten', () => {
     const refused = new RefusedCallers<number>(3);
-    for (let each = 0; each < 5; each++) refused.add(`c${each}`, 1000, each);
+    for (let each = 0; each < 5; each++) refused.add(`c${each}`, 0, 1000, each);
     deepEqual([refused.size, refused.find('c1', 0), refused.find('c2', 0)?.value], [3, undefined, 2]);
     refused.clear();
     equal(refused.size, 0);
@@ -55,7 +60,7 @@ describe('callers that are refused without a question', () => {
   it('may have any name', () => {
     const refused = new RefusedCallers<number>(3);
     equal(refused.find('__proto__', 0), undefined);
-    refused.add('__proto__', 1, 7);
+    refused.add('__proto__', 0, 1, 7);
     equal(refused.find('__proto__', 0)?.value, 7);
   });
 });

@@ -1,5 +1,5 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mock } from 'node:test';
@@ -137,6 +137,21 @@ describe('AWS credentials', () => {
     pass(1001);
     await credentials.get(sender('of the one that serves'));
     deepEqual(senders, ['of a configuration that is gone', 'of the one that serves']);
+  });
+
+  it('are looked for again though the clock was set back by an hour after they were missed', async () => {
+    const found = chain({});
+    await rejects(found.get(), { code: 'AWS_CREDENTIALS' });
+    writeFileSync(join(folder, 'credentials'), '[default]\naws_access_key_id=a\naws_secret_access_key=b\n');
+    pass(-3_600_000);
+    equal((await found.get()).accessKeyId, 'a');
+  });
+
+  it('and the region are not missed but fail where a shared file cannot be read for now', async () => {
+    symlinkSync('config', join(folder, 'config'));
+    const failure = { code: 'AWS_CREDENTIALS', message: /^cannot read .*config$/ };
+    await rejects(chain({}).get(), failure);
+    await rejects(defaultRegion(files), failure);
   });
 
   it('are missed with a code of their own, and looked for again a second later', async () => {

@@ -6,7 +6,7 @@ import type { Entry } from '../../../../plugins/qos/http-cache/entry.ts';
 import { Flights } from '../../../../plugins/qos/http-cache/flights.ts';
 import { GatewayStore } from '../../../../plugins/qos/http-cache/gateway-store.ts';
 import { type News, pack, type Question, type Response, unpack } from '../../../../plugins/qos/http-cache/messages.ts';
-import { moment } from '../../../../plugins/qos/http-cache/store.ts';
+import { moment } from '../../../../plugins/qos/http-cache/moment.ts';
 
 const limits = { maxItems: 10, maxBytes: 10_000, overheadBytes: 0 };
 const asker = { identity: '', person: '' };
@@ -23,6 +23,7 @@ function entry(since = 0, more: Partial<Entry> = {}): Entry {
     headers: ['A', '1'],
     body,
     since,
+    arrivedAt: moment(),
     initialAge: 0,
     policy,
     ...more,
@@ -140,6 +141,21 @@ describe('the store that workers share', () => {
       deepEqual(unpack(pack(message)), message);
     }
     deepEqual(unpack(pack({ does: 'wait', entry: null })), { does: 'wait', entry: null });
+  });
+});
+
+describe('a clock that is set back', () => {
+  it('extends no claim of a worker, which may be gone', () => {
+    const stand = new Stand();
+    deepEqual([stand.find('a'), stand.find('b')], ['fetch', 'wait']);
+    stand.now -= 500;
+    equal(stand.find('b'), 'fetch');
+  });
+
+  it('extends no knowledge of a response that is not stored', () => {
+    const { unkept } = new Flights();
+    unkept.note('k', 'not kept', 10_000);
+    deepEqual([unkept.has('k', 14_000), unkept.has('k', 9000)], [true, false]);
   });
 });
 

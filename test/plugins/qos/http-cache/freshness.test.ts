@@ -31,6 +31,20 @@ describe('qos/http-cache freshness', () => {
     deepEqual([bench.calls, text, age, reply.headers.get('x-kept')], [1, 'body', '59', '1']);
   });
 
+  it('ages while the clock is set back', async () => {
+    const before = process.hrtime();
+    bench.given = { headers: 'Cache-Control: max-age=60' };
+    await bench.ask();
+    pass(-3600);
+    const clock = mock.method(process, 'hrtime', () => [before[0] + 70, before[1]]);
+    try {
+      await bench.ask();
+    } finally {
+      clock.mock.restore();
+    }
+    equal(bench.calls, 2);
+  });
+
   for (const [what, headers, seconds, calls] of [
     ['after its life is over', 'Cache-Control: max-age=60', 60, 2],
     ['case 3: without a life', 'X: 1', 0, 2],

@@ -77,7 +77,7 @@ describe('qos/http-cache stores', () => {
     const policy = { lifetime: 60, noCache: false, mustRevalidate: false, staleWhileRevalidate: 0, staleIfError: 0 };
     const long = 'x'.repeat(4000);
     for (let each = 0; each < 100; each++) {
-      const entry = { status: 200, headers: [], body: null, since: 0, initialAge: 0, policy };
+      const entry = { status: 200, headers: [], body: null, since: 0, arrivedAt: 0, initialAge: 0, policy };
       const names = [
         { identity: long, person: null, varies: [] },
         { identity: '', person: long, varies: [] },
@@ -102,7 +102,7 @@ describe('qos/http-cache stores', () => {
     const policy = { lifetime: 60, noCache: false, mustRevalidate: false, staleWhileRevalidate: 0, staleIfError: 0 };
     for (let each = 0; each < 100_000; each++) {
       const entry = { identity: '', varies: [], status: 200, headers: [], body: new Uint8Array(10) };
-      store.put({ key: `GET ${each}`, person: null, ...entry, since: 0, initialAge: 0, policy }, limits);
+      store.put({ key: `GET ${each}`, person: null, ...entry, since: 0, arrivedAt: 0, initialAge: 0, policy }, limits);
     }
     ok(store.items < 65_536, `${store.items}`);
     ok(store.bytes <= limits.maxBytes && store.bytes > limits.maxBytes - 2000);
