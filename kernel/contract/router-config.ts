@@ -126,7 +126,7 @@ export const routerSchema = {
       type: 'string',
       published: { pattern: `^$|${HEADER_NAME_PATTERN}` },
       description:
-        'Header with the id of a request, as X-Request-Id. The id of a client is kept only if it comes from trusted_proxies and has at most 128 letters, digits and ._~:/+=@-; otherwise the gateway generates one. It is sent to backends and clients, and is in the access log, the log lines of failed requests and the server span. Empty disables ids.',
+        'Header with the id of a request, as X-Request-Id. The id of a client is kept only if it comes from trusted_proxies and has at most 128 letters, digits and ._~:/+=@-; otherwise the gateway generates one. It is sent to backends and clients, error responses included, and is in the access log, the log lines of failed requests, the server span, and "request_id" in JSON errors for AI clients. Empty disables ids.',
       default: '',
       examples: ['X-Request-Id'],
     },

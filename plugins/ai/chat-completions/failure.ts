@@ -1,4 +1,4 @@
-import { CallError, type HeaderBag, type Reply, refuse } from '#contract';
+import { type Call, CallError, type HeaderBag, type Reply, refuse } from '#contract';
 import { errorBody } from '../lib/chat.ts';
 
 /** Error of a failed request, in the format of OpenAI's API. */
@@ -24,8 +24,9 @@ export class RequestError extends Error {
 }
 
 /** Builds the error reply. Its body is sent even if the gateway is configured not to return error messages. */
-export function refusal({ status, message, type, code = null, param = null, headers, cause }: Failure): Reply {
-  const body = JSON.stringify(errorBody(message, type, code, param));
+export function refusal(call: Call, failure: Failure): Reply {
+  const { status, message, headers, cause } = failure;
+  const body = JSON.stringify(errorBody(call, failure));
   const view = { status, body, contentType: 'application/json', always: true } as const;
   const error = new CallError('CHAT_COMPLETION', message, { view, cause });
   return refuse(status, { error, ...(headers && { headers }) });

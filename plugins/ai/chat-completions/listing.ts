@@ -5,11 +5,11 @@ import type { Model, Models } from './models.ts';
 /** Lists all models, or describes the one named in the path. */
 export function listModels(models: Models): Step<ClientRequest> {
   const list = { object: 'list', data: Array.from(models, ([id, model]) => described(id, model)) };
-  return ({ params }) => {
+  return ({ params }, call) => {
     const id = params['Model'];
     if (id === undefined) return json(list);
     const model = models.get(id);
-    return model ? json(described(id, model)) : refusal(unknownModel(id));
+    return model ? json(described(id, model)) : refusal(call, unknownModel(id));
   };
 }
 

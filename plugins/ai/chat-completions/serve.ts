@@ -28,8 +28,8 @@ export function serveCompletions(models: Models): Step<ClientRequest> {
     try {
       return await complete(models, request, call);
     } catch (error) {
-      if (error instanceof RequestError) return refusal(error.failure);
-      if (error instanceof CallError) return refusal(failureOf(error));
+      if (error instanceof RequestError) return refusal(call, error.failure);
+      if (error instanceof CallError) return refusal(call, failureOf(error));
       throw error;
     }
   };
@@ -38,11 +38,11 @@ export function serveCompletions(models: Models): Step<ClientRequest> {
 async function complete(models: Models, request: ClientRequest, call: Call): Promise<Reply> {
   const asked = await readRequest(request);
   const model = models.get(asked.chat.model);
-  if (!model) return refusal(unknownModel(asked.chat.model));
+  if (!model) return refusal(call, unknownModel(asked.chat.model));
   const reply = await model.call(pipeRequest(request, asked), call.with(chatSlot, asked.chat));
   const [error] = reply.errors;
-  if (error) return refusal({ ...failureOf(error), headers: retryAfter(reply) });
-  if (reply.status !== 200) return refusal(await vendorFailure(reply));
+  if (error) return refusal(call, { ...failureOf(error), headers: retryAfter(reply) });
+  if (reply.status !== 200) return refusal(call, await vendorFailure(reply));
   reply.complete = null;
   return reply;
 }

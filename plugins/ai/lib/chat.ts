@@ -1,4 +1,4 @@
-import { type Data, type DataObject, defineSlot } from '#contract';
+import { type Call, type Data, type DataObject, defineSlot, requestIdSlot } from '#contract';
 import type { Prompt } from './prompt.ts';
 
 /** Sampling parameters of a chat completion. Each vendor has its own names for them. */
@@ -21,12 +21,16 @@ export interface ChatCompletion {
 
 export const chatSlot = defineSlot<ChatCompletion>('chat completion');
 
-/** Error body in the format of OpenAI's API. */
-export function errorBody(
-  message: string,
-  type: string,
-  code: string | null = null,
-  param: string | null = null,
-): DataObject {
-  return { error: { message, type, param, code } };
+/** Contents of an error body. */
+interface ErrorFields {
+  readonly message: string;
+  readonly type: string;
+  readonly code?: string | null;
+  readonly param?: string | null;
+}
+
+/** Error body in the format of OpenAI's API, with the ID of the request if requests have IDs. */
+export function errorBody(call: Call, { message, type, code = null, param = null }: ErrorFields): DataObject {
+  const requestId = call.get(requestIdSlot);
+  return { error: { message, type, param, code, ...(requestId !== undefined && { request_id: requestId }) } };
 }

@@ -1,9 +1,11 @@
+import type { Call } from '#contract';
 import { errorBody } from '../lib/chat.ts';
 import { finishReason, identity, usageObject } from './completion.ts';
 import type { Delta, Progress, Usage } from './vendor.ts';
 
 /** Writes a stream as chat-completion chunks in server-sent events. */
 export class ChunkWriter {
+  readonly #call: Call;
   readonly #write: (bytes: Uint8Array) => void;
   readonly #head: string;
   readonly #tellsUsage: boolean;
@@ -15,10 +17,11 @@ export class ChunkWriter {
   #stopped = false;
   #failed = false;
 
-  /** @param tellsUsage whether the last chunk contains the token usage. */
-  constructor(model: string, write: (bytes: Uint8Array) => void, tellsUsage = true) {
+  /** @param call its ID is part of an error. @param tellsUsage whether the last chunk contains the token usage. */
+  constructor(call: Call, model: string, write: (bytes: Uint8Array) => void, tellsUsage = true) {
     const { id, created } = identity();
     this.#head = `data: {"id":"${id}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"choices":[`;
+    this.#call = call;
     this.#write = write;
     this.#tellsUsage = tellsUsage;
   }
@@ -60,7 +63,7 @@ export class ChunkWriter {
 
   #fail(message: string, code: string): void {
     this.#failed = true;
-    this.#put(`data: ${JSON.stringify(errorBody(message, 'server_error', code))}\n\n`);
+    this.#put(`data: ${JSON.stringify(errorBody(this.#call, { message, type: 'server_error', code }))}\n\n`);
   }
 
   #putChoices(choices: readonly string[]): void {

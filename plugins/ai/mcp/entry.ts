@@ -1,4 +1,5 @@
 import {
+  type Call,
   type ClientRequest,
   HeaderBag,
   type McpReply,
@@ -16,6 +17,7 @@ import {
 import { clientDigest } from './client-digest.ts';
 import { isOlder, listenOlder, type OlderTransport, takeOlder } from './older-transport.ts';
 import type { AllowsOrigin } from './origin.ts';
+import { withRequestId } from './request-id.ts';
 import type { DeclaredServer } from './servers.ts';
 import type { OwnSessions } from './session-link.ts';
 import type { McpContext, Running } from './tool.ts';
@@ -40,18 +42,19 @@ export function takeMessages({ declared, cacheScope, allowsOrigin }: Entry): Ste
   const older = olderTransport(declared, server);
   const answerOlder = older && takeOlder(older);
   return async (request, call) => {
-    if (!allowsOrigin(request)) return foreignOrigin();
+    if (!allowsOrigin(request)) return foreignOrigin(call);
     const { headers } = request;
     const type = headers.get('content-type');
     if (type !== undefined && !/^application\/json[\t ]*(?:;|$)/i.test(type))
-      return rejected(415, 'the Content-Type must be application/json');
+      return rejected(call, 415, 'the Content-Type must be application/json');
     if (answerOlder && isOlder(request)) return answerOlder(request, call);
     const form = replyForm(acceptOf(headers), preferred);
-    if (form === null) return rejected(406, 'the client must accept application/json or text/event-stream');
+    if (form === null) return rejected(call, 406, 'the client must accept application/json or text/event-stream');
     const text = await textOf(request);
     const context: McpContext = { client: request, call, running };
     const own = ofAll === null ? server : { ...server, sessions: ofAll.of(clientDigest(request, call)) };
-    return written(await respondToMcp(own, { text, header: (name) => headers.get(name.toLowerCase()) }, context), form);
+    const reply = await respondToMcp(own, { text, header: (name) => headers.get(name.toLowerCase()) }, context);
+    return written(reply, form, call);
   };
 }
 
@@ -67,26 +70,26 @@ async function textOf({ body }: ClientRequest): Promise<string> {
 }
 
 /** Writes a reply. Replies with a status other than 200 are always JSON, regardless of `Accept`. */
-function written({ status, message, session }: McpReply, form: ReplyForm): Reply {
+function written({ status, message, session }: McpReply, form: ReplyForm, call: Call): Reply {
   if (message === null) return refuse(status);
   const used = status === 200 ? form : 'json';
   const headers = new HeaderBag(replyHeaders(used));
   if (session !== undefined) headers.append('Mcp-Session-Id', session);
-  const reply = Reply.raw(status, headers, Buffer.from(writtenMessage(message, used)));
+  const reply = Reply.raw(status, headers, Buffer.from(writtenMessage(withRequestId(message, call), used)));
   reply.complete = null;
   return reply;
 }
 
 /** Response to an invalid HTTP request, before any message is read. The body contains the reason. */
-function rejected(status: number, message: string): Reply {
-  const error = { jsonrpc: '2.0', id: null, error: { code: -32000, message } };
+function rejected(call: Call, status: number, message: string): Reply {
+  const error = withRequestId({ jsonrpc: '2.0', id: null, error: { code: -32000, message } }, call);
   const reply = Reply.raw(status, new HeaderBag(replyHeaders('json')), Buffer.from(JSON.stringify(error)));
   reply.complete = null;
   return reply;
 }
 
-function foreignOrigin(): Reply {
-  return rejected(403, 'the Origin is not allowed: list it in "allow_origins" of security/cors');
+function foreignOrigin(call: Call): Reply {
+  return rejected(call, 403, 'the Origin is not allowed: list it in "allow_origins" of security/cors');
 }
 
 /** Handles GET, which opens a stream, and DELETE, which ends the session. Requires sessions. */
@@ -97,14 +100,14 @@ export function serveSession(method: 'GET' | 'DELETE', entry: Entry): Step<Clien
   const older = method === 'GET' ? olderTransport(declared, server) : null;
   const serve = method === 'GET' ? listen : end;
   return async (request, call) => {
-    if (!allowsOrigin(request)) return foreignOrigin();
+    if (!allowsOrigin(request)) return foreignOrigin(call);
     const { headers } = request;
     if (method === 'GET' && replyForm(acceptOf(headers), 'events') !== 'events')
-      return rejected(406, 'the client must accept text/event-stream');
+      return rejected(call, 406, 'the client must accept text/event-stream');
     if (older && !headers.has('mcp-session-id')) return listenOlder(older, request, call);
     const sessions = ofAll.of(clientDigest(request, call));
     const refusal = await refuseSession({ ...server, sessions }, { header: (name) => headers.get(name) });
-    if (refusal) return written(refusal, 'json');
+    if (refusal) return written(refusal, 'json', call);
     return serve(sessions, headers.get('mcp-session-id')!);
   };
 }
@@ -122,7 +125,9 @@ function streamed(body: Reply['body']): Reply {
 
 /** Returns the older transport; null if it is disabled. */
 function olderTransport({ sessions, older }: DeclaredServer, server: McpServer<McpContext>): OlderTransport | null {
-  return older && sessions ? { server, sessions, textOf, streamed, written: (reply) => written(reply, 'json') } : null;
+  return older && sessions
+    ? { server, sessions, textOf, streamed, written: (reply, call) => written(reply, 'json', call) }
+    : null;
 }
 
 async function end(sessions: OwnSessions, session: string): Promise<Reply> {

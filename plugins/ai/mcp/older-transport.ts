@@ -13,6 +13,7 @@ import {
 } from '#contract';
 import { hideParameters } from '../../shared/parameters/hidden.ts';
 import { clientDigest } from './client-digest.ts';
+import { withRequestId } from './request-id.ts';
 import type { OwnSessions, SessionLink } from './session-link.ts';
 import type { McpContext } from './tool.ts';
 
@@ -30,7 +31,7 @@ export interface OlderTransport {
   readonly sessions: SessionLink;
   /** Reads the request body. @throws CallError if it is too long. */
   readonly textOf: (request: ClientRequest) => Promise<string>;
-  readonly written: (reply: McpReply) => Reply;
+  readonly written: (reply: McpReply, call: Call) => Reply;
   /** Builds a reply that streams events. */
   readonly streamed: (body: Reply['body']) => Reply;
 }
@@ -60,7 +61,7 @@ export function takeOlder({ server, sessions: ofAll, textOf, written }: OlderTra
     if ((await sessions.version(session)) === null) return refuse(404);
     const text = await textOf(request);
     const refusal = refuseText(text);
-    if (refusal) return written(refusal);
+    if (refusal) return written(refusal, call);
     const ended = connections.begin(session);
     if (!ended) return refuse(429);
     // The fork keeps the request's deadline but outlives the request.
@@ -73,7 +74,7 @@ export function takeOlder({ server, sessions: ofAll, textOf, written }: OlderTra
           call: part,
           running: connections,
         });
-        if (message !== null) sessions.send(session, writtenMessage(message, 'events'));
+        if (message !== null) sessions.send(session, writtenMessage(withRequestId(message, part), 'events'));
       } finally {
         part.finish();
         ended();

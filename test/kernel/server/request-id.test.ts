@@ -25,6 +25,7 @@ describe('ids of requests', () => {
           { endpoint: '/x', backend: [{ url_pattern: '/' }] },
           { endpoint: '/all', input_headers: ['*'], backend: [{ url_pattern: '/' }] },
           { endpoint: '/raw', output_encoding: 'no-op', backend: [{ url_pattern: '/' }] },
+          { endpoint: '/echo', method: 'POST', backend: [{ url_pattern: '/' }] },
           { endpoint: '/fails', backend: [{ url_pattern: '/fails' }] },
         ],
       },
@@ -85,6 +86,28 @@ describe('ids of requests', () => {
       const failed = await ask(port, 'GET /fails', { headers: { 'x-request-id': 'failing-1' } });
       deepEqual([failed.status, failed.headers['x-request-id']], [500, 'failing-1']);
       await until(() => lines.some((line) => /ERROR.*\[ENDPOINT: \/fails\].*\[REQUEST: failing-1\]/.test(line)));
+    } finally {
+      await close();
+    }
+  });
+
+  it('are in every error response, whoever made it', async () => {
+    const settings = { request_id: 'X-Request-Id', path_parameters: 'refuse', max_payload: 3, return_error_msg: true };
+    const { port, close } = await stand(settings, { 'security/bot-detector': { deny: ['bad'] } });
+    try {
+      const cases: [request: string, status: number, headers?: Record<string, string>, body?: string][] = [
+        ['GET /none', 404],
+        ['DELETE /x', 405],
+        ['GET /x;a=b', 400],
+        ['GET /%2', 400],
+        ['GET /fails', 500],
+        ['GET /x', 403, { 'User-Agent': 'bad' }],
+        ['POST /echo', 413, {}, 'four'],
+      ];
+      for (const [request, status, headers = {}, body] of cases) {
+        const answer = await ask(port, request, { headers, ...(body !== undefined && { body }) });
+        deepEqual([answer.status, made.test(String(answer.headers['x-request-id']))], [status, true], request);
+      }
     } finally {
       await close();
     }

@@ -117,6 +117,25 @@ describe('ai/chat-completions tells in the format of the API', () => {
     await suite.stand.serve();
   });
 
+  it('the id of the request, in errors and in failed streams', async () => {
+    await suite.stand.serve({ root: { extra_config: { router: { request_id: 'X-Request-Id' } } } });
+    const ask = async (body: object) => {
+      const response = await fetch(`http://127.0.0.1:${suite.stand.port}/v1/chat/completions`, {
+        method: 'POST',
+        body: JSON.stringify(body),
+      });
+      return [response.headers.get('x-request-id'), await response.text()] as const;
+    };
+    const [id, text] = await ask({ model: 'nobody', messages });
+    ok(id);
+    equal(JSON.parse(text).error.request_id, id);
+    suite.respond = (_seen, response) => beginStream('anthropic', response).end();
+    const [streamId, stream] = await ask({ model: 'anthropic', messages, stream: true });
+    ok(streamId && stream.includes(`"request_id":"${streamId}"`), stream);
+    await suite.stand.serve();
+    equal((await ask({ model: 'nobody', messages }))[1].includes('request_id'), false);
+  });
+
   it('within the stream that the model has failed, or stopped before its end', async () => {
     const [, , fixture] = models.find(([vendor]) => vendor === 'anthropic')!;
     const begun = fixture.stream.messages.slice(0, 4).map((message) => streamed('anthropic', message));

@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, rejects } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Operations } from '#kernel';
 import { rememberingSinks, startGateway } from '../../../support/gateway.ts';
@@ -22,6 +22,8 @@ function configOf({ server = {}, entry = {}, tools = [] as object[], endpoints =
     ],
   };
 }
+
+const ofServer = { 'ai/mcp': { servers: [{ name: 'shop', title: 'Shop', version: '1.0.0', tools: [] }] } };
 
 describe('one endpoint with ai/mcp', () => {
   let gateway: Operations | undefined;
@@ -71,6 +73,25 @@ describe('one endpoint with ai/mcp', () => {
       [await statusOf(url, 'GET'), await statusOf(url, 'DELETE'), await statusOf(url, 'POST')],
       [400, 400, 405],
     );
+  });
+
+  it('has the id of the request in the data of its errors', async () => {
+    gateway = await startGateway(
+      { ...configOf({}), extra_config: { ...ofServer, router: { request_id: 'X-Request-Id' } } },
+      { sinks: rememberingSinks() },
+    );
+    const url = `http://127.0.0.1:${(await gateway.listen()).port}/mcp`;
+    const json = { 'Content-Type': 'application/json', Accept: 'application/json' };
+    for (const [headers, body] of [
+      [{ 'Content-Type': 'text/plain' }, '{}'],
+      [json, 'no JSON'],
+      [json, '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'],
+    ] as const) {
+      const response = await fetch(url, { method: 'POST', headers, body });
+      const { error } = (await response.json()) as { error: { data?: { request_id?: string } } };
+      equal(error.data?.request_id, response.headers.get('x-request-id'), body);
+      ok(error.data?.request_id);
+    }
   });
 
   it('is where its mistakes are reported', async () => {
