@@ -48,7 +48,7 @@ async function runCommand([first = 'help', ...rest]: readonly string[], context:
   const isTopic = first === 'help' || first === '-h' || first === '--help';
   const [asked, ...others] = isTopic ? rest : [first, ...rest];
   if (asked === undefined) {
-    stdout.write(overview({ ...(await loadBrought(context)), ...(await loadAll()) }));
+    stdout.write(overview(await allCommands(context)));
     return 0;
   }
   const word = Object.hasOwn(aliases, asked) ? aliases[asked]! : asked;
@@ -86,11 +86,12 @@ async function commandOf(name: string, brought: Readonly<Record<string, Command>
 }
 
 /** Loads the commands of plugins, and with them the gateway that they may start. */
-async function loadBrought({ catalogue }: CommandContext): Promise<Record<string, Command>> {
+async function loadBrought({ catalogue }: Pick<CommandContext, 'catalogue'>): Promise<Record<string, Command>> {
   return (await import('./plugin-commands.ts')).pluginCommands(catalogue);
 }
 
-async function loadAll(): Promise<Record<string, Command>> {
+/** Loads all commands, of the gateway and of plugins, for help and documentation. */
+export async function allCommands(context: Pick<CommandContext, 'catalogue'>): Promise<Record<string, Command>> {
   const loaded = Object.entries(commands).map(async ([name, load]) => [name, await load()] as const);
-  return Object.fromEntries(await Promise.all(loaded));
+  return { ...(await loadBrought(context)), ...Object.fromEntries(await Promise.all(loaded)) };
 }

@@ -1,6 +1,5 @@
-import { adminOperations } from '../../admin/api.ts';
-import { pathOf } from '../../admin/openapi/admin-api.ts';
 import { adminScopes, scopeMeanings } from '../../kernel/contract/internal.ts';
+import { linkToOperation, operations } from './admin-operations.ts';
 import { code, plain, table } from './markdown.ts';
 
 const sending = `Clients send a token as a bearer token. Responses are JSON; errors are \`application/problem+json\`.
@@ -42,7 +41,6 @@ curl -H "Authorization: Bearer $TOKEN" -X POST http://127.0.0.1:9180/v1/reload
 
 /** Markdown for the page of the admin API: how clients authenticate, and what each scope allows. */
 export function adminGuide(): string[] {
-  const operations = adminOperations(() => Promise.reject(new Error('operations are only listed')));
   return [
     '## Access',
     sending,
@@ -61,7 +59,7 @@ export function adminGuide(): string[] {
     table(
       ['Operation', 'Scope', 'Description'],
       operations.map((operation) => [
-        code(`${operation.method} ${pathOf(operation)}`),
+        linkToOperation(operation, 'operations.md'),
         operation.scope === null ? 'none' : code(operation.scope),
         plain(operation.summary),
       ]),

@@ -4,7 +4,8 @@ import type { JsonSchema } from '../../kernel/config/index.ts';
 import { type CompleteSchema, definitionKey } from '../../kernel/pipeline/complete-schema.ts';
 import type { Registry } from '../../kernel/registry/registry.ts';
 import { endpoint, service, withComponent, withDiscovery } from './examples.ts';
-import { code, link, table } from './markdown.ts';
+import { anchor, code, link, table } from './markdown.ts';
+import { phasesOf } from './order.ts';
 import type { Topic } from './topic.ts';
 
 /** Pages of the manifest: one per namespace. */
@@ -82,16 +83,19 @@ function placeNotes(namespace: Namespace, { places = [], encodings = [], discove
   ];
 }
 
-/** Every phase in which the plugin takes part, with its neighbors in the order. */
-function orderNotes({ name }: Plugin, { catalogue: { order }, namespaces }: Registry): string[] {
-  const rows = Object.entries(order)
-    .map(([phase, names]) => [phase, names.filter((other) => namespaces.includes(other))] as const)
-    .filter(([, names]) => names.includes(name))
-    .map(([phase, names]) => [
-      code(phase),
-      names.map((other) => (other === name ? `**${other}**` : link(other, `${other}.md`, `${name}.md`))).join(' → '),
-    ]);
-  return rows.length > 0 ? ['## Run order', table(['Phase', 'Outermost first'], rows)] : [];
+/** Every phase in which the plugin takes part, with the components right outside and inside of it. */
+function orderNotes({ name }: Plugin, registry: Registry): string[] {
+  const page = `${name}.md`;
+  const linked = (other: string | undefined) => (other === undefined ? '' : link(other, `${other}.md`, page));
+  const rows = phasesOf(registry)
+    .filter(({ names }) => names.includes(name))
+    .map(({ phase, names }) => {
+      const at = names.indexOf(name);
+      const place = link(phase, `order.md#${anchor(phase)}`, page);
+      return [place, linked(names[at - 1]), `**${name}**`, linked(names[at + 1])];
+    });
+  if (rows.length === 0) return [];
+  return ['## Run order', table(['Phase', 'Runs inside of', 'Component', 'Runs outside of'], rows)];
 }
 
 function oldNotes(namespace: Namespace, compatibility: Compatibility): string[] {

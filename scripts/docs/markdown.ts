@@ -29,3 +29,11 @@ export function plain(text: string): string {
 export function jsonBlock(data: unknown): string {
   return `\`\`\`json\n${JSON.stringify(data, null, 2)}\n\`\`\``;
 }
+
+/** The anchor that renderers of Markdown, such as GitHub's, give to a heading. */
+export function anchor(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\p{M} _-]/gu, '')
+    .replaceAll(' ', '-');
+}

@@ -1,11 +1,17 @@
 import { completeSchema } from '../../kernel/pipeline/complete-schema.ts';
 import type { Registry } from '../../kernel/registry/registry.ts';
 import { adminGuide } from './admin-guide.ts';
+import { operationsPage } from './admin-operations.ts';
 import { boundsPage } from './bounds/index.ts';
+import { cliPage } from './cli.ts';
 import { componentTopics } from './components.ts';
 import { coreTopics } from './core.ts';
+import { errorsPage } from './errors/index.ts';
 import { mustBeGood } from './examples.ts';
+import { logLinesPage } from './log-lines/index.ts';
 import { jsonBlock, link, plain, table } from './markdown.ts';
+import { metricsPage } from './metrics.ts';
+import { orderPage } from './order.ts';
 import { pageOf, type Topic } from './topic.ts';
 
 /**
@@ -19,6 +25,12 @@ export async function makePages(registry: Registry): Promise<Map<string, string>
   const components = componentTopics(complete, registry);
   const pages = new Map([
     ['index.md', indexOf(core, components)],
+    ['errors.md', errorsPage()],
+    ['logs.md', logLinesPage()],
+    ['metrics.md', metricsPage()],
+    ['cli.md', await cliPage(registry.catalogue)],
+    ['admin/operations.md', operationsPage()],
+    ['order.md', orderPage(registry)],
     ['bounds.md', boundsPage(complete)],
   ]);
   for (const topic of [...core, ...components]) {
@@ -30,17 +42,28 @@ export async function makePages(registry: Registry): Promise<Map<string, string>
   return pages;
 }
 
+const operation = [
+  ['[Command line](cli.md)', 'Every command, its flags and exit codes.'],
+  ['[Admin API](admin/operations.md)', 'Every operation of the admin port, its parameters, responses and problems.'],
+  ['[Error codes](errors.md)', 'Every code that checks, the admin API and the log print, with cause and remedy.'],
+  ['[Log lines](logs.md)', 'The lines of the log that matter, with cause and remedy.'],
+  ['[Metrics](metrics.md)', 'Every metric with its type, unit, labels and meaning.'],
+  ['[Run order](order.md)', 'The order in which components handle a request.'],
+  ['[Bounds](bounds.md)', 'Every buffer, queue, cache and map that others can fill, and its limit.'],
+];
+
 function indexOf(core: readonly Topic[], components: readonly Topic[]): string {
   const rows = (topics: readonly Topic[]) =>
     topics.map(({ name, description }) => [link(name, `${name}.md`, 'index.md'), plain(description)]);
   const segments = [
     '# Configuration reference',
     'Made from the schemas that validate a configuration, by `npm run docs`.',
+    '## Operation',
+    table(['Page', 'What it is'], operation),
     '## The file',
     table(['Page', 'What it is'], rows(core)),
     '## Components, encodings and discoveries',
     table(['Page', 'What it does'], rows(components)),
-    `## Limits\n\n${link('Bounds', 'bounds.md', 'index.md')}: every buffer, queue, cache and map that others can fill, and its limit.`,
     '## In editors, offline',
     '`sluice schema > sluice.schema.json` writes the same as JSON Schema, draft 07; a file beside it names it:',
     jsonBlock({ $schema: './sluice.schema.json', version: 3, endpoints: [] }),

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../kernel/config/index.ts';
-import { type Elsewhere, fieldTable } from './fields.ts';
+import { type Elsewhere, fieldSections } from './fields.ts';
 import { jsonBlock, plain } from './markdown.ts';
 
 /** A part of a page, with a heading of its own if there are several of its kind. */
@@ -22,9 +22,10 @@ export interface Topic {
 
 /** The page of a topic. */
 export function pageOf({ name, description, notes, objects, examples, guide = [] }: Topic): string {
+  const isOnly = objects.length === 1;
   const fields = objects.map(({ heading, schema, elsewhere = {} }) => ({
     heading,
-    text: fieldTable(schema, elsewhere),
+    text: fieldSections(schema, elsewhere, isOnly ? 3 : 4, isOnly ? undefined : heading.replace(/^At /, 'at ')),
   }));
   const documents = examples.map(({ heading, document }) => ({ heading, text: jsonBlock(document) }));
   const segments = [

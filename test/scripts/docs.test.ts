@@ -12,6 +12,7 @@ import { Registry } from '../../kernel/registry/registry.ts';
 import { examine } from '../../kernel/runtime/build.ts';
 import { catalogue } from '../../plugins/index.ts';
 import { exampleModule } from '../../scripts/docs/example-module.ts';
+import { anchor } from '../../scripts/docs/markdown.ts';
 import { makePages } from '../../scripts/docs/pages.ts';
 
 const top = join(import.meta.dirname, '../..');
@@ -28,20 +29,41 @@ async function pagesOf(given: Catalogue): Promise<Map<string, string>> {
   }
 }
 
-/** Dotted names of all fields of an object, but for those that have a page of their own. */
-function namesOf(schema: Json, apart: readonly string[], prefix = ''): string[] {
+/** Path of an object on its page, and the name of one of its fields. */
+type FieldName = readonly [object: string, name: string];
+
+/** All fields of an object, at every depth, but for those that have a page of their own. */
+function namesOf(schema: Json, apart: readonly string[], prefix = ''): FieldName[] {
   const { properties, items, additionalProperties: values } = schema as Record<string, Json | undefined>;
   if (items) return namesOf(items, apart, `${prefix}[]`);
-  if (values) return namesOf(values, apart, `${prefix}.*`);
+  if (values) return namesOf(values, apart, prefix === '' ? '*' : `${prefix}.*`);
   return Object.entries((properties ?? {}) as Record<string, Json>).flatMap(([key, field]) => {
     const name = prefix === '' ? key : `${prefix}.${key}`;
-    return [name, ...(apart.includes(key) ? [] : namesOf(field, apart, name))];
+    return [[prefix, key] as const, ...(apart.includes(key) ? [] : namesOf(field, apart, name))];
   });
+}
+
+/** Whether a page has a field in the table of its object. @param section heading of the outer object; empty for the only one. */
+function hasField(page: string, section: string, [object, name]: FieldName): boolean {
+  const [, part = ''] = section === '' ? [null, page] : page.split(`\n### ${section}\n`);
+  const whole = part.split(/\n#{2,3} (?=[^`])/)[section === '' ? fieldsAt(part) : 0]!;
+  const tables = whole.split(/\n#{3,4} /);
+  const table = object === '' ? tables[0] : tables.find((each) => each.startsWith(`\`${object}\``));
+  return table?.includes(`| \`${name}\` |`) === true;
+}
+
+/** Position of the section of fields among the sections of a page. */
+function fieldsAt(page: string): number {
+  return page.split(/\n#{2,3} (?=[^`])/).findIndex((each) => each.startsWith('Fields\n'));
 }
 
 /** The configurations a page shows. */
 function documentsOf(page: string): Json[] {
   return [...page.matchAll(/```json\n(.*?)\n```/gs)].map(([, text]) => JSON.parse(text!));
+}
+
+function anchorsOf(page: string): string[] {
+  return [...page.replace(/^```.*?^```/gms, '').matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchor(heading!));
 }
 
 /** Pages whose examples name files that are not here. */
@@ -65,15 +87,20 @@ describe('the reference', function () {
       const { plugin } = await catalogue.plugins[namespace]!();
       ok(page(namespace).startsWith(`# ${namespace}\n`));
       for (const { at } of plugin.places ?? []) {
+        const section = plugin.places!.length === 1 ? '' : `At ${at} level`;
         const missing = namesOf(schema.definitions[`${at}.${namespace.replaceAll('/', '.')}`]!, []).filter(
-          (name) => !page(namespace).includes(`| \`${name}\` |`),
+          (name) => !hasField(page(namespace), section, name),
         );
         deepEqual(missing, []);
         match(page(namespace), new RegExp(`May stand in .*\\[${at === 'service' ? 'root' : at}\\]`));
       }
       for (const [phase, names] of Object.entries(catalogue.order)) {
         if (!names.includes(plugin.name)) continue;
-        match(page(namespace), new RegExp(`\\| \`${phase}\` \\| .*\\*\\*${plugin.name}\\*\\*`));
+        match(
+          page(namespace),
+          new RegExp(`\\| \\[${phase}\\]\\(.*order.md#${phase}\\) \\| .*\\*\\*${plugin.name}\\*\\*`),
+        );
+        match(page('order').split(`\n## ${phase}\n`)[1]!.split('\n## ')[0]!, new RegExp(`\\[${plugin.name}\\]\\(`));
       }
     });
   }
@@ -92,10 +119,13 @@ describe('the reference', function () {
         tls: [root['tls']!, root['client_tls']!],
       };
       const apart = ['endpoints', 'backend', 'tls', 'client_tls', 'extra_config'];
-      const names = objects[name].flatMap((object) => namesOf(object, apart));
+      const sections = name === 'tls' ? ['tls', 'client_tls'] : [''];
+      const names = objects[name].flatMap((object, at) =>
+        namesOf(object, apart).map((field) => [sections[at]!, field] as const),
+      );
       ok(names.length > 10);
       deepEqual(
-        names.filter((field) => !page(name).includes(`| \`${field}\` |`)),
+        names.filter(([section, field]) => !hasField(page(name), section, field)),
         [],
       );
     });
@@ -110,13 +140,17 @@ describe('the reference', function () {
   it('tells of a field its type, default, meaning and an example', () => {
     ok(
       page('root').includes(
-        '| `write_timeout` | duration | `"0s"` | Time limit from the end of the request headers to the end of the response. 0 disables the limit. | `"60s"` |',
+        '| `write_timeout` | duration | `"0s"` | Time limit from the end of the request headers to the end of the response. 0 disables the limit. Example: `"60s"` |',
       ),
     );
     match(page('qos/circuit-breaker'), /\| `interval` \| integer, 0 or more \| required \|/);
     match(page('qos/circuit-breaker'), /\| `max_errors` \| integer, 0 or more \| required \|/);
     match(page('endpoint'), /\| `method` \| one of `"GET"`, `"POST"`/);
-    match(page('tls'), /\| `client_certs\[\]\.certificate` \| string \| required \|/);
+    match(
+      page('tls'),
+      /\n#### `client_certs\[\]` \(client_tls\)\n\n(?:\|.*\n)*\| `certificate` \| string \| required \|/,
+    );
+    match(page('tls'), /Fields: \[`client_certs\[\]`\]\(#client_certs-client_tls\)\./);
     match(
       page('endpoint'),
       /\| `headers_to_pass` \| list of string \| {2}\| \*Deprecated\.\* Old name of "input_headers"/,
@@ -127,12 +161,12 @@ describe('the reference', function () {
     const text = page('admin/api');
     for (const scope of adminScopes) ok(text.includes(`| \`${scope}\` | ${scopeMeanings[scope]} |`), scope);
     for (const row of [
-      '| `GET /live` | none |',
-      '| `GET /v1/config` | `read` |',
-      '| `POST /v1/check` | `check` |',
-      '| `POST /v1/revisions/{number}/rollback` | `write` |',
-      '| `POST /v1/drain` | `ops` |',
-      '| `POST /v1/mcp` | `read` |',
+      '| [`GET /live`](operations.md#get-live) | none |',
+      '| [`GET /v1/config`](operations.md#get-v1config) | `read` |',
+      '| [`POST /v1/check`](operations.md#post-v1check) | `check` |',
+      '| [`POST /v1/revisions/{number}/rollback`](operations.md#post-v1revisionsnumberrollback) | `write` |',
+      '| [`POST /v1/drain`](operations.md#post-v1drain) | `ops` |',
+      '| [`POST /v1/mcp`](operations.md#post-v1mcp) | `read` |',
     ]) {
       ok(text.includes(row), row);
     }
@@ -140,11 +174,23 @@ describe('the reference', function () {
     match(text, /"sha256": "\$SHA256", "scopes": \["read", "write"\]/);
   });
 
-  it('leads from every page to pages that exist', () => {
+  it('leads from every page to pages and sections that exist', () => {
+    const anchors = new Map([...pages].map(([path, text]) => [path, anchorsOf(text)]));
     for (const [path, text] of pages) {
-      for (const [, to] of text.matchAll(/\]\(([^)]+\.md)\)/g)) {
-        ok(pages.has(normalize(join(dirname(path), to!))), `${path} leads to ${to}`);
+      for (const [, to = '', section] of text.matchAll(/\]\(([^)#\s]*)(?:#([^)]*))?\)/g)) {
+        if (to.startsWith('http')) continue;
+        const other = to === '' ? path : normalize(join(dirname(path), to));
+        ok(pages.has(other), `${path} leads to ${to}`);
+        if (section !== undefined) ok(anchors.get(other)!.includes(section), `${path} leads to ${other}#${section}`);
       }
+    }
+  });
+
+  it('has no two sections of one name on a page', () => {
+    for (const [path, text] of pages) {
+      const anchors = anchorsOf(text).filter((each) => !/^at-\w+-level$/.test(each));
+      if (path === 'tls.md') continue;
+      equal(new Set(anchors).size, anchors.length, path);
     }
   });
 
@@ -154,8 +200,9 @@ describe('the reference', function () {
 
   it('is the same when it is made again', async () => deepEqual([...(await pagesOf(catalogue))], [...pages]));
 
-  it('shows on every page a configuration', () => {
-    for (const [path, text] of pages) ok(documentsOf(text).length > 0, path);
+  it('shows a configuration on every page of a component', () => {
+    const others = ['errors.md', 'logs.md', 'metrics.md', 'cli.md', 'admin/operations.md', 'order.md'];
+    for (const [path, text] of pages) ok(others.includes(path) || documentsOf(text).length > 0, path);
   });
 
   it('shows only configurations that check -t accepts, without a warning except for variables', async () => {

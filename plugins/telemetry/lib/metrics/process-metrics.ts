@@ -3,8 +3,7 @@ import { readDescriptors } from '#contract';
 import { MetricStore } from './store.ts';
 
 /** CPU time, memory, open files and start time of the gateway's processes, under the names that Prometheus client libraries use. */
-export function processStore(): MetricStore {
-  const store = new MetricStore();
+export function processStore(store = new MetricStore()): MetricStore {
   const cpu = store.counter('process_cpu_seconds_total', { description: 'CPU time of all processes, in seconds.' });
   let before = { user: 0, system: 0 };
   store.beforeRead(() => {
@@ -37,8 +36,7 @@ export function processStore(): MetricStore {
 const gcKinds: Readonly<Record<number, string>> = { 1: 'minor', 4: 'major', 8: 'incremental', 16: 'weakcb' };
 
 /** Event loop delay, heap and garbage collection of the gateway's processes. */
-export function runtimeStore(): MetricStore {
-  const store = new MetricStore();
+export function runtimeStore(store = new MetricStore()): MetricStore {
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();
   const seconds = (nanoseconds: number) => (Number.isFinite(nanoseconds) ? nanoseconds / 1e9 : 0);

@@ -1,0 +1,197 @@
+import type { Codes } from './codes.ts';
+
+/** Endpoints, forwarded headers, shaping and output, as `check` finds them. */
+export const routeErrors: Codes = {
+  ADMIN_BACKEND: [
+    'A backend is the admin port of this gateway: the endpoint would publish the admin API.',
+    'Use another host.',
+  ],
+  AGENT_DRIVER: ['An async agent has no driver, or several.', 'Configure exactly one `async/…` component.'],
+  AGENT_NAME: ['Two async agents have the same name.', 'Give each agent a name of its own.'],
+  BACKEND_HOST: [
+    'A backend has no host, and the root has no default hosts.',
+    'Add `"host": ["http://…"]` to the backend or to the root.',
+  ],
+  BACKEND_NO_HTTP: [
+    'A component that works on HTTP has no effect next to one that calls the backend by another protocol.',
+    'Remove one of the two.',
+  ],
+  BACKEND_NO_STREAM: [
+    'An output encoding that streams supports HTTP backends only.',
+    'Use `json` or another output encoding that does not stream.',
+  ],
+  BACKEND_PROTOCOLS: ['Two components each replace the protocol of one backend.', 'Remove one of the two.'],
+  BACKEND_SCHEME: [
+    'The scheme of a host does not fit the protocol of the backend.',
+    'Write the host with a scheme that the message lists.',
+  ],
+  CONCURRENT_UNSAFE: [
+    '`concurrent_calls` repeats a method that changes data.',
+    'Remove `concurrent_calls`, or use it with GET and HEAD only.',
+  ],
+  ENDPOINT_BACKENDS: ['Every backend is a shadow: nothing would answer.', 'Remove `shadow` from one backend.'],
+  ENDPOINT_NO_DATA: [
+    'A component reads decoded data, and the output encoding passes bytes.',
+    'Use an output encoding such as `json`, or remove the component.',
+  ],
+  FORWARD_ALL_AND_SOME: ['A list contains `*` and other names, which have no effect.', 'Keep only `*`.'],
+  FORWARD_HEADER_AS_QUERY: ['The name of a header is in `input_query_strings`.', 'Move the name to `input_headers`.'],
+  FORWARD_HEADER_NAME: ['The text cannot be the name of a header.', 'Correct the name.'],
+  FORWARD_NEVER: [
+    'A backend lists a name that its endpoint does not forward.',
+    'Add the name to the list of the endpoint.',
+  ],
+  FORWARD_STAR: [
+    '`*` has no special meaning in the lists of a backend.',
+    'Use an empty list, which forwards everything that the endpoint forwards.',
+  ],
+  FORWARD_TWICE: ['A header is listed twice; header names are case-insensitive.', 'Delete one of the two.'],
+  FORWARD_WILDCARD: ['A name with `*` is literal, not a pattern.', 'List every name, or only `*`.'],
+  HOST_INVALID: ['A host is not a valid address.', 'Write it as `http://name:port`, without a path.'],
+  MERGE_GROUP: [
+    'Two backends use the same group: the response of the later one replaces the other.',
+    'Use different groups.',
+  ],
+  OUTPUT_CONTENT: [
+    'The output encoding writes one field only, and no backend is known to return it.',
+    'Set the matching `encoding` on the backend.',
+  ],
+  OUTPUT_ENCODING: [
+    '`encoding` has no effect with this output encoding, which passes the response of the backend.',
+    'Remove `encoding`.',
+  ],
+  OUTPUT_FLATMAP: ['A filter has no effect on a response that is streamed or undecoded.', 'Remove the filter.'],
+  OUTPUT_ONE_BACKEND: [
+    'The output encoding passes the response of one backend, and the endpoint has several.',
+    'Keep one backend, or use an output encoding such as `json`.',
+  ],
+  OUTPUT_ONE_CALL: ['`concurrent_calls` has no effect with this output encoding.', 'Remove `concurrent_calls`.'],
+  OUTPUT_SEQUENTIAL: ['A sequence has no effect with this output encoding.', 'Remove the setting.'],
+  PATTERN_QUERY: [
+    'The query in `url_pattern` is lost when query parameters of the client are forwarded.',
+    'Forward the parameters by placeholders, or do not list them in `input_query_strings`.',
+  ],
+  ROUTE_CATCHALL_FORCED: ['A wildcard endpoint replaces the configured value.', 'Remove the value.'],
+  ROUTE_COLLISION: [
+    'Two endpoints, or an endpoint and a path that a component serves, match the same requests.',
+    'Change one of the paths.',
+  ],
+  ROUTE_DUPLICATE: ['The same method and path is declared twice.', 'Delete one of the endpoints, or change its path.'],
+  ROUTE_NO_BACKEND: ['An endpoint has no backend.', 'Add at least one backend.'],
+  ROUTE_PATH: ['The path of an endpoint is not valid.', 'Follow the message and its hint.'],
+  ROUTE_PATH_PARAMETERS: [
+    'A path parameter after `;` could bypass a protected endpoint through an open neighbor.',
+    'Set `"path_parameters": "refuse"` in `router`.',
+  ],
+  ROUTE_PLACEHOLDER: [
+    'A placeholder of a backend has no counterpart in the path of the endpoint, or is not valid.',
+    'Correct the name; the hint shows the known placeholders.',
+  ],
+  ROUTE_RESERVED: [
+    'The path belongs to the gateway itself, such as the health check.',
+    'Choose another path, or move `health_path` or `ready_path`.',
+  ],
+  ROUTE_UNREACHABLE: ['No request can reach the endpoint: its virtual host does not exist.', 'Correct the alias.'],
+  SD_HOSTS: ['Only the first host is resolved by this service discovery.', 'Keep one host.'],
+  SD_RECORD: [
+    'The host is not the name of an SRV record.',
+    'Write it as `_http._tcp.users.internal`, without a scheme and a port.',
+  ],
+  SD_SCHEME: [
+    'The host has a scheme, but discovered hosts are called by `sd_scheme`.',
+    'Remove the scheme from the host and set `sd_scheme`.',
+  ],
+  SD_SCHEME_UNUSED: ['`sd_scheme` has no effect on static hosts.', 'Write the scheme in `host`.'],
+  SHAPE_ALLOW_DENY: ['`deny` has no effect next to `allow`.', 'Remove `deny`.'],
+  SHAPE_EMPTY: [
+    'The response is always empty: its encoding never decodes the body.',
+    'Use an encoding that decodes, such as `json`.',
+  ],
+  SHAPE_MAPPING: ['A field is renamed that is dropped before.', 'Remove the mapping, or keep the field.'],
+  SHAPE_PATH: ['A path of `target`, `allow` or `deny` can match nothing.', 'Correct the path.'],
+  SHAPE_UNREAD: [
+    'A filter has no effect: the encoding never decodes the body.',
+    'Remove the filter, or decode the body.',
+  ],
+  TIMEOUT_CUT: [
+    '`write_timeout` is shorter than the timeout of an endpoint and cuts its responses.',
+    'Raise `write_timeout`, or set it to `"0s"`.',
+  ],
+  TIMEOUT_UNUSED: ['A timeout can never fire, because another one is shorter.', 'Lower it or remove it.'],
+  URL_PATTERN_HOST: ['`url_pattern` contains a host.', 'Write the host in `host`, and only the path in `url_pattern`.'],
+  URL_PATTERN_WILDCARD: [
+    '`*` in `url_pattern` is sent literally.',
+    'Remove it: the path matched by the wildcard is appended automatically.',
+  ],
+};
+
+/** Ports, proxies and TLS. */
+export const serverErrors: Codes = {
+  ADMIN_ALLOWED_IP: ['An entry of `allowed_ips` is not an address or a range.', 'Write it as `10.0.0.0/8`.'],
+  ADMIN_LISTEN: [
+    'The address of the admin API is not valid or cannot be opened.',
+    'Write it as `127.0.0.1:9180` or `unix:/path`, and check that no other process uses it.',
+  ],
+  ADMIN_TOKEN_ID: ['Two admin tokens have the same `id`.', 'Give each token an `id` of its own.'],
+  DNS_CACHE_TTL: ['`dns_cache_ttl` is less than 1 second.', 'Write `"1s"` or more.'],
+  LISTEN_ADDRESS: ['`listen_ip` is not an IP address.', 'Write an address such as `127.0.0.1`, without a port.'],
+  LISTEN_FAILED: [
+    'The public port cannot be opened: it is in use, or permissions are missing.',
+    'Stop the other process (`ss -ltnp`), or choose another `port`. Ports below 1024 need `CAP_NET_BIND_SERVICE`.',
+  ],
+  LISTENER_BIND: [
+    'A port of the new configuration cannot be opened. The previous configuration keeps serving.',
+    'Free the port, or choose another one.',
+  ],
+  LISTENER_TAKEN: ['Two components listen at the same address.', 'Change one of the addresses.'],
+  ROUTER_IP_HEADER: ['An entry of `remote_ip_headers` cannot be the name of a header.', 'Correct the name.'],
+  ROUTER_NO_TRUSTED_PROXIES: [
+    '`forwarded_by_client_ip` has no effect without `trusted_proxies`.',
+    'List the addresses of your proxies in `trusted_proxies`.',
+  ],
+  ROUTER_PROXIES_UNUSED: [
+    '`trusted_proxies` has no effect without `forwarded_by_client_ip` or `request_id`.',
+    'Enable one of them, or remove the list.',
+  ],
+  ROUTER_REQUEST_ID: ['The header of request ids is not valid.', 'Use `X-Request-Id`.'],
+  ROUTER_TRUSTED_PROXY: ['An entry of `trusted_proxies` is not an address or a range.', 'Write it as `10.0.0.0/8`.'],
+  CLIENT_TLS_CERTS: [
+    'Of several client certificates with the same kind of key only the first is offered.',
+    'Keep one certificate for each kind of key.',
+  ],
+  CLIENT_TLS_CIPHER: ['The runtime does not support a cipher suite for backends.', 'Remove the cipher suite.'],
+  CLIENT_TLS_FILE: ['A certificate or key for backends cannot be read.', 'Correct the path or the permissions.'],
+  CLIENT_TLS_INVALID: [
+    'A file for TLS with backends is not valid PEM, or key and certificate do not match.',
+    'Replace the file; `openssl x509 -in FILE -noout -text` shows what it contains.',
+  ],
+  CLIENT_TLS_VERSION: [
+    'A TLS version for backends is not supported, or the lowest is above the highest.',
+    'Correct `min_version` and `max_version`.',
+  ],
+  TLS_CIPHER: ['The runtime does not support a cipher suite.', 'Remove the cipher suite.'],
+  TLS_CLIENTS_NOBODY: [
+    'Mutual TLS is on, and no certificate authority is trusted: no client could connect.',
+    'Add `ca_certs`, or keep the system trust store.',
+  ],
+  TLS_CLIENTS_PUBLIC: [
+    'Mutual TLS trusts the system store: any client with a publicly issued certificate is admitted.',
+    'Set `"disable_system_ca_pool": true` and list your own authorities in `ca_certs`.',
+  ],
+  TLS_EXPIRY: ['The certificate has expired or expires soon.', 'Renew the certificate.'],
+  TLS_FILE: ['A certificate or key of the server cannot be read.', 'Correct the path or the permissions.'],
+  TLS_H2C: ['With TLS, `use_h2c` has no effect: HTTP/2 is always offered.', 'Remove `use_h2c`.'],
+  TLS_INVALID: [
+    'A certificate or key is not valid PEM, or the key does not match the certificate.',
+    'Replace the file; `openssl x509 -in FILE -noout -text` shows what it contains.',
+  ],
+  TLS_KEYS: ['TLS is configured without a certificate or without a key.', 'Set both `public_key` and `private_key`.'],
+  TLS_OLD_SUITES: [
+    'No cipher suite supports versions below TLS 1.2: the configured minimum is never negotiated.',
+    'Add a suite for the older version, or raise `min_version`.',
+  ],
+  TLS_VERSION: [
+    'A TLS version is not supported, or the lowest is above the highest.',
+    'Correct `min_version` and `max_version`.',
+  ],
+};

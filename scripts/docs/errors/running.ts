@@ -1,0 +1,189 @@
+import type { Codes } from './codes.ts';
+
+/** Changes of the configuration, workers, commands and the library. */
+export const changeErrors: Codes = {
+  CHANNEL_CLOSED: [
+    'A worker ended while it was being asked.',
+    'Find the reason of its exit in the log; it is restarted.',
+  ],
+  CHANNEL_TIMEOUT: [
+    'A worker did not respond in time.',
+    'Look for code that blocks the event loop: `gateway_plugin_blocking_seconds` and the log name the plugin.',
+  ],
+  COMMIT_FAILED: [
+    'A configuration was applied, but one part of the process has not followed.',
+    'Read the cause in the message, correct it and reload.',
+  ],
+  CONFIG_RETIRED: [
+    'The request arrived at a configuration that had been replaced. The client gets 503.',
+    'Retry. If it happens often, look for reloads in quick succession.',
+  ],
+  CONNECT_CERTIFICATE: [
+    '`check -t` reached a backend whose certificate is not accepted.',
+    'Add its certificate authority to `client_tls.ca_certs`, or renew the certificate.',
+  ],
+  CONNECT_FAILED: ['`check -t` could not connect to a backend.', 'Read the reason in the message.'],
+  CONNECT_GREETING: [
+    '`check -t` connected, but the server does not speak the expected protocol.',
+    'Check the port and the scheme of the address.',
+  ],
+  CONNECT_NAME: ['`check -t` could not resolve the name of a backend.', 'Correct the name, or the DNS of the machine.'],
+  CONNECT_REFUSED: [
+    '`check -t` found no process at the address of a backend.',
+    'Start the backend, or correct the port.',
+  ],
+  CONNECT_TIMEOUT: [
+    '`check -t` got no response from a backend in time.',
+    'Check firewalls and routes between the gateway and the backend.',
+  ],
+  CONNECT_TLS: [
+    '`check -t` could not complete the TLS handshake with a backend.',
+    'Check that the port uses TLS, and the permitted versions.',
+  ],
+  GATEWAY_CLOSED: ['An operation was requested of a gateway that is closing.', 'Start a new gateway.'],
+  GUARD_SUPERSEDED: [
+    'A guarded change ended early, because another revision replaced it.',
+    'Repeat the change on the current revision if it is still needed.',
+  ],
+  INJECT_OPTIONS: ['`inject()` got an option that is not valid.', 'Correct the option that the message names.'],
+  LISTEN_OPTIONS: ['`listen()` got an option that is not valid.', 'Correct the option that the message names.'],
+  PREPARE_TIMEOUT: [
+    'A worker could not prepare the new configuration. The previous one keeps serving.',
+    'Read the reason in the message; a slow plugin or an unreachable dependency is the usual cause.',
+  ],
+  RELOAD_CANCELLED: [
+    'A change was cancelled by a later one, or because the gateway stops.',
+    'None, if the later change is in force.',
+  ],
+  RELOAD_IN_PROGRESS: ['Another change is being applied.', 'Wait for it to end and repeat the change.'],
+  SHARED_UNKNOWN: ['A worker used a value that the workers no longer share.', 'Report it as a bug, with the log.'],
+  WARM_UP: [
+    'A component did not get ready for the new configuration in 10 seconds. The previous one keeps serving.',
+    'Check the server that the message names: key server, broker, Redis.',
+  ],
+};
+
+/** Serving requests: limits, bodies, cancellation, backends. */
+export const requestErrors: Codes = {
+  BODY_CONSUMED: [
+    'A component reads a request body that was already sent to a backend.',
+    'Read the body before the request is forwarded, or buffer it.',
+  ],
+  BODY_TOO_LARGE: ['A body is larger than the limit of the component that reads it.', 'Raise the limit, or send less.'],
+  CALL_CANCELLED: [
+    'The client disconnected, or the result of the call was no longer needed.',
+    'None; if frequent, compare the timeouts of your clients with those of the endpoint.',
+  ],
+  CALL_DEADLINE: [
+    'The timeout of the endpoint or backend ended the call.',
+    'Find the slow backend with `gateway_endpoint_duration_seconds` or traces, or raise `timeout`.',
+  ],
+  CALL_REFUSED: [
+    'A component rejected the call to a backend with a status of its own.',
+    'See the log line of that component.',
+  ],
+  DISPATCH_LOOP: ['Endpoints call one another without end. The client gets 508.', 'Break the circle of endpoints.'],
+  GATEWAY_FAULT: [
+    'An internal error. The log contains its stack.',
+    'Report it as a bug, with the log lines of the request.',
+  ],
+  FORM_TOO_LARGE: ['A form has more than 1,000 fields. The client gets 413.', 'Send fewer fields.'],
+  PATTERN_LIMIT: [
+    'A text is too long for the regular expression that is applied to it.',
+    'Shorten the input, or simplify the expression.',
+  ],
+  PAYLOAD_TOO_LARGE: [
+    'The request body exceeds the limit. The client gets 413.',
+    'Raise `max_payload`, or the limit of the component in the message.',
+  ],
+  PIPE_COMPONENT: [
+    'A component is not permitted in this place, such as an agent or a nested pipeline.',
+    'Move it to the endpoint, or remove it.',
+  ],
+  PIPE_INVALID: [
+    'A nested pipeline is not valid, so it cannot be called.',
+    'Correct the errors that `check` reports for it.',
+  ],
+  REQUEST_GZIP: [
+    'The request body is not valid gzip. The client gets 400.',
+    'Correct the body or its `Content-Encoding`.',
+  ],
+  REQUEST_VALUE_MISSING: [
+    'The request lacks a value that `url_pattern` or the backend requires. The client gets 400.',
+    'Send the value, or remove the placeholder.',
+  ],
+  UPGRADE_REFUSED: [
+    'A backend switched protocols although the client did not request it.',
+    'Correct the backend; for WebSockets, configure `websocket`.',
+  ],
+  BACKEND_ADDRESS: [
+    'The address of a backend is not valid.',
+    'Correct `host`, or the answer of the service discovery.',
+  ],
+  BACKEND_BODY: [
+    'The body of a backend could not be read.',
+    'Read the cause in the message; see the log of the backend.',
+  ],
+  BACKEND_CONNECT_TIMEOUT: [
+    'Connecting to a backend took too long.',
+    'Check network and load of the backend, or `dialer_timeout`.',
+  ],
+  BACKEND_DENIED: ['A backend is the admin port of this gateway, which is never called.', 'Use another host.'],
+  BACKEND_DNS: ['The name of a backend cannot be resolved.', 'Correct the name, or the DNS of the machine.'],
+  BACKEND_ENCODING: [
+    'The body of a backend does not match its `encoding`.',
+    'Set the `encoding` that the backend uses, or `no-op` to pass it undecoded.',
+  ],
+  BACKEND_FAILED: [
+    'A call to a backend failed for a reason of the system, such as missing file descriptors.',
+    'Read the reason in the message; raise `ulimit -n`.',
+  ],
+  BACKEND_FRAMING: ['A stream of a backend is not well-formed.', 'Correct the backend, or pass the stream undecoded.'],
+  BACKEND_GZIP: ['A compressed body of a backend is not valid.', 'Correct the backend, or disable its compression.'],
+  BACKEND_HEADER_TIMEOUT: [
+    'A backend sent no response headers in time.',
+    'Find out why the backend is slow, or raise `response_header_timeout`.',
+  ],
+  BACKEND_MALFORMED: [
+    'The response of a backend is not valid HTTP.',
+    'Check that host, port and protocol are correct.',
+  ],
+  BACKEND_NO_HOSTS: ['The service discovery returned no host.', 'Check the record, and that instances are registered.'],
+  BACKEND_PROXY: [
+    'The forward proxy could not be reached or refused the connection.',
+    'Check `proxy_address` and the proxy.',
+  ],
+  BACKEND_REDIRECT: ['A redirect of a backend cannot be followed.', 'Correct the backend, or set `no_redirect`.'],
+  BACKEND_REDIRECTS: ['A backend redirects again and again.', 'Correct the backend, or call the final address.'],
+  BACKEND_REFUSED: ['Nothing listens at the address of the backend.', 'Start the backend, or correct host and port.'],
+  BACKEND_REQUEST_INVALID: [
+    'The request cannot be sent, for example because a header value is not valid.',
+    'Correct the value that the message names.',
+  ],
+  BACKEND_RESET: [
+    'A backend closed the connection before the response was complete.',
+    'Look for crashes of the backend and for its idle timeout.',
+  ],
+  BACKEND_STATUS: [
+    'A backend responded with an error status.',
+    'See the log of the backend; `backend/http` can pass the status to the client.',
+  ],
+  BACKEND_TLS: [
+    'TLS with a backend failed.',
+    'Add its certificate authority to `client_tls.ca_certs`, or correct the name in `host`.',
+  ],
+  BACKEND_UNREACHABLE: ['There is no network route to the backend.', 'Check routes and firewalls.'],
+  BACKEND_UNUSED: ['A backend was called that its component never calls.', 'Report it as a bug.'],
+  FILE_CHANGED: [
+    'A file became shorter while it was sent.',
+    'Replace files by renaming, rather than by writing in place.',
+  ],
+  FILE_STALLED: ['Reading a file was cancelled.', 'Check the file system, such as an unreachable network mount.'],
+  HTTP2_UNUSABLE: ['`http2` cannot be combined with another setting of the client.', 'Remove one of the two.'],
+  HTTP_PROXY_ADDRESS: [
+    'The address of the forward proxy is not valid.',
+    'Write it as `http://host:port`, `https://host:port` or `socks5://host:port`.',
+  ],
+  STATIC_METHOD: ['Files can be requested with GET and HEAD only. The client gets 405.', 'Use GET.'],
+  STATIC_READ: ['A file does not exist or cannot be read.', 'Check the path and the permissions.'],
+};

@@ -1,0 +1,12 @@
+/** A line of the application log. `…` stands for what differs. */
+export interface LogLine {
+  readonly level: 'CRITICAL' | 'ERROR' | 'WARNING' | 'INFO';
+  readonly text: string;
+  readonly cause: string;
+  readonly remedy: string;
+}
+
+/** Remedy of a line that reports a good state. */
+export const none = 'Nothing to do.';
+
+export type LogAreas = Readonly<Record<string, readonly LogLine[]>>;

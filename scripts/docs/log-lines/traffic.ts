@@ -1,0 +1,118 @@
+import { type LogAreas, none } from './log-line.ts';
+
+/** Lines of requests, and of the servers that the gateway calls. */
+export const trafficLines: LogAreas = {
+  Requests: [
+    {
+      level: 'WARNING',
+      text: 'request rejected with 414: … … has more than 1,000 query parameters',
+      cause: 'A client sends too many query parameters.',
+      remedy: 'Correct the client; send the values in a body.',
+    },
+    {
+      level: 'WARNING',
+      text: 'client stopped reading for … ms; response aborted',
+      cause: 'A client does not read its response within `send_timeout`.',
+      remedy: 'Raise `send_timeout` for slow clients.',
+    },
+    {
+      level: 'WARNING',
+      text: 'stream cut by timeout',
+      cause: 'A streamed response took longer than the timeout of its endpoint.',
+      remedy: 'Raise `timeout` of the endpoint.',
+    },
+    {
+      level: 'ERROR',
+      text: 'response broke off: …',
+      cause: 'The backend ended its response early; the client got an incomplete response.',
+      remedy: 'See the log of the backend.',
+    },
+    {
+      level: 'ERROR',
+      text: 'response failed: …',
+      cause: 'The response could not be written, for example because of a header value.',
+      remedy: 'Read the reason; it names the header and the component.',
+    },
+    {
+      level: 'WARNING',
+      text: '{…} is missing in the response of backend …',
+      cause: 'A later backend of a sequence refers to a field that an earlier one did not return.',
+      remedy: 'Correct the placeholder, or the response of the backend.',
+    },
+    {
+      level: 'WARNING',
+      text: "[CB] Circuit breaker named '…' went from '…' to '…'",
+      cause: 'A backend failed too often, or has recovered.',
+      remedy: 'Find out why the backend fails.',
+    },
+    {
+      level: 'ERROR',
+      text: 'token refused: …',
+      cause: 'The validator rejected a token. Logged with `operation_debug` only.',
+      remedy: 'Compare the reason with the configuration of the validator.',
+    },
+    {
+      level: 'ERROR',
+      text: '[Botdetector] bot rejected',
+      cause: 'A request was rejected by its user agent.',
+      remedy: 'Add the user agent to `allow` if it should pass.',
+    },
+    {
+      level: 'WARNING',
+      text: '[HTTPsecure] Bad Host: …',
+      cause: 'A request has a host that is not in `allowed_hosts`.',
+      remedy: 'Add the host if clients should use it.',
+    },
+  ],
+  'Other servers': [
+    {
+      level: 'ERROR',
+      text: '[Redis] … does not respond',
+      cause: 'A Redis connection takes longer than its limits.',
+      remedy: 'Check the server; limits and quotas follow their `on_failure_allow` until then.',
+    },
+    { level: 'INFO', text: '[Redis] … responds again', cause: 'The connection has recovered.', remedy: none },
+    {
+      level: 'WARNING',
+      text: '[Redis] a request passes uncounted…: …',
+      cause: 'Redis failed, and the limit is configured to admit requests then.',
+      remedy: 'Check the server.',
+    },
+    {
+      level: 'ERROR',
+      text: '[Redis] a request is refused…: …',
+      cause: 'Redis failed, and the limit is configured to reject requests then.',
+      remedy: 'Check the server.',
+    },
+    {
+      level: 'WARNING',
+      text: 'SRV lookup of … is slow: no hosts are available until it completes',
+      cause: 'The DNS server is slow at the start.',
+      remedy: 'Check the DNS server.',
+    },
+    {
+      level: 'WARNING',
+      text: 'the local clock differs from AWS (…) by … seconds; signing with the AWS time',
+      cause: 'The clock of the machine is wrong.',
+      remedy: 'Synchronize the clock.',
+    },
+    {
+      level: 'WARNING',
+      text: 'Consumer stopped: …',
+      cause: 'An agent lost its broker. It reconnects.',
+      remedy: 'Check the broker.',
+    },
+    {
+      level: 'ERROR',
+      text: 'too many retries: the agent has stopped and restarts with the next configuration',
+      cause: 'An agent could not reach its broker.',
+      remedy: 'Check the broker and reload; raise `max_retries`.',
+    },
+    {
+      level: 'INFO',
+      text: '… can be reached again…',
+      cause: 'A collector of traces or metrics has recovered. The line counts what was lost.',
+      remedy: none,
+    },
+  ],
+};

@@ -1,0 +1,134 @@
+import type { DocumentedMetric } from './metrics.ts';
+
+const server = ['http.request.method', 'http.route', 'http.response.status_code', 'url.scheme'];
+const stage = ['http.request.method', 'http.route', 'error', 'canceled', 'complete'];
+const backend = ['krakend.endpoint.route', 'krakend.endpoint.method'];
+const client = ['http.request.method', 'http.route', ...backend, 'server.address', 'server.port'];
+
+/** Labels of metrics, by a pattern of their names. The first match applies; metrics without a match have no labels. */
+export const labels: Readonly<Record<string, readonly string[]>> = {
+  gateway_config_reloads_total: ['result', 'trigger'],
+  gateway_config_reload_duration_seconds: ['phase'],
+  gateway_config_info: ['revision', 'hash'],
+  'gateway_plugin_.*': ['plugin'],
+  sluice_internal_errors_total: ['place'],
+  gateway_generations: ['state'],
+  gateway_generation_requests: ['revision'],
+  gateway_workers: ['state'],
+  'gateway_log_lines_lost_total|gateway_process_.*': ['worker'],
+  'gateway_endpoint_(?:requests|errors)_total|gateway_endpoint_duration_seconds': ['method', 'endpoint'],
+  gateway_endpoint_responses_total: ['method', 'endpoint', 'status_class'],
+  gateway_backend_responses_total: ['method', 'endpoint', 'backend', 'status_class'],
+  'http\\.server\\..*': server,
+  'krakend\\.proxy\\.duration': stage,
+  'krakend\\.backend\\.duration': [...stage, ...backend],
+  'http\\.client\\.response\\.read\\.errors': [...client, 'error'],
+  'http\\.client(?:\\.request)?\\.duration|http\\.client\\.(?:request|response)\\.(?:body\\.)?size': [
+    ...client,
+    'http.response.status_code',
+  ],
+  'http\\.client\\..*': client,
+  'websocket\\.messages': ['endpoint', 'direction'],
+  'websocket\\.failures': ['endpoint', 'side', 'reason'],
+  'websocket\\..*': ['endpoint'],
+  'http_cache\\.requests': ['route', 'backend', 'result'],
+  'plugin\\.sync\\.duration': ['plugin', 'kind'],
+  'plugin\\.faults': ['plugin', 'hook'],
+  'agent\\.messages': ['agent', 'outcome'],
+  'llm\\.tokens': ['vendor', 'endpoint'],
+  'mcp\\.server\\.operation\\.duration': ['mcp.method.name', 'gen_ai.tool.name', 'error.type'],
+  nodejs_gc_duration_seconds: ['kind'],
+  krakend_router_responses_total: ['endpoint', 'status'],
+  'krakend_router_response_.*': ['endpoint'],
+  krakend_router_tls_version_total: ['version'],
+  krakend_router_tls_cipher_total: ['cipher'],
+  'krakend_proxy_.*': ['layer', 'name', 'complete', 'error'],
+};
+
+const counter = (name: string, meaning: string): DocumentedMetric => ({ name, type: 'counter', unit: '', meaning });
+const histogram = (name: string, meaning: string): DocumentedMetric => ({
+  name,
+  type: 'histogram',
+  unit: 's',
+  meaning,
+});
+const summary = (name: string, unit: string, meaning: string): DocumentedMetric => ({
+  name,
+  type: 'summary',
+  unit,
+  meaning,
+});
+const gauge = (name: string, unit: string, meaning: string): DocumentedMetric => ({
+  name: `krakend_service_${name}`,
+  type: 'gauge',
+  unit,
+  meaning,
+});
+
+/** Metrics of components, which exist while a component exports metrics. */
+export const componentMetrics: readonly DocumentedMetric[] = [
+  counter('agent.messages', 'Messages that were processed, and messages that were dropped before processing.'),
+  counter('amqp.discarded', 'Messages that were dropped.'),
+  counter('amqp.undecoded', 'Messages that could not be decoded.'),
+  counter('http_cache.requests', 'Requests to a backend with a cache.'),
+  counter('llm.tokens', 'Tokens used by prompts and responses of models.'),
+  histogram('mcp.server.operation.duration', 'Duration of tool calls.'),
+  counter('plugin.faults', 'Faults in hooks of plugins that were loaded from files.'),
+  histogram('plugin.sync.duration', 'Time during which calls of plugins blocked the event loop.'),
+  counter('pubsub.discarded', 'Messages that were dropped unread.'),
+  counter('pubsub.undecoded', 'Messages that could not be decoded.'),
+  { name: 'websocket.connections', type: 'gauge', unit: '', meaning: 'Open client WebSockets.' },
+  counter('websocket.dropped', 'Messages that were not delivered.'),
+  counter('websocket.failures', 'Client and backend connections that ended with an error.'),
+  counter('websocket.messages', 'Messages from and to clients.'),
+  counter('websocket.reconnections', 'Reconnections to backends.'),
+];
+
+/** Metrics of telemetry/metrics in the Prometheus text format. */
+export const statistics: readonly DocumentedMetric[] = [
+  counter('krakend_router_responses_total', 'Responses of an endpoint, by status.'),
+  summary('krakend_router_response_size_bytes', 'bytes', 'Size of response bodies.'),
+  summary('krakend_router_response_time_seconds', 'seconds', 'Duration of requests.'),
+  counter('krakend_router_tls_version_total', 'Requests, by TLS version.'),
+  counter('krakend_router_tls_cipher_total', 'Requests, by cipher suite.'),
+  counter('krakend_router_connected_total', 'Requests that reached an endpoint.'),
+  counter('krakend_router_disconnected_total', 'Requests of endpoints that have ended.'),
+  counter('krakend_proxy_requests_total', 'Runs of the pipe of an endpoint or backend, by outcome.'),
+  summary('krakend_proxy_latency_seconds', 'seconds', 'Duration of the pipe of an endpoint or backend, by outcome.'),
+  {
+    name: 'krakend_router_connected',
+    type: 'gauge',
+    unit: '',
+    meaning: 'Requests that reached an endpoint in the current window.',
+  },
+  {
+    name: 'krakend_router_disconnected',
+    type: 'gauge',
+    unit: '',
+    meaning: 'Requests that ended in the current window.',
+  },
+  {
+    name: 'krakend_router_connected_gauge',
+    type: 'gauge',
+    unit: '',
+    meaning: 'Requests that reached an endpoint in the last whole window.',
+  },
+  {
+    name: 'krakend_router_disconnected_gauge',
+    type: 'gauge',
+    unit: '',
+    meaning: 'Requests that ended in the last whole window.',
+  },
+  gauge('debug_GCStats_NumGC', '', 'Garbage collections.'),
+  gauge('debug_GCStats_PauseTotal', 'nanoseconds', 'Time spent in garbage collections.'),
+  summary('krakend_service_debug_GCStats_Pause', 'nanoseconds', 'Duration of garbage collections.'),
+  summary('krakend_service_runtime_MemStats_PauseNs', 'nanoseconds', 'Duration of garbage collections.'),
+  gauge('runtime_MemStats_HeapAlloc', 'bytes', 'Used size of the heap.'),
+  gauge('runtime_MemStats_HeapSys', 'bytes', 'Size of the heap.'),
+  gauge('runtime_MemStats_Sys', 'bytes', 'Resident memory.'),
+  gauge('runtime_MemStats_NumGC', '', 'Garbage collections.'),
+  gauge('runtime_NumGoroutine', '', 'Active handles that keep the process alive, such as sockets and timers.'),
+  gauge('runtime_EventLoopLag_mean', 'nanoseconds', 'Mean delay of the event loop in the last window.'),
+  gauge('runtime_EventLoopLag_max', 'nanoseconds', 'Longest delay of the event loop in the last window.'),
+  gauge('runtime_EventLoopLag_99_percentile', 'nanoseconds', '99th percentile of the delay of the event loop.'),
+];
