@@ -13,9 +13,9 @@ export type { TemplateOptions } from './options.ts';
 export type { Mark, Read } from './run.ts';
 export { positionIn, type Source } from './source.ts';
 
-/** A template whose output can be traced to where it comes from. */
+/** A template whose output can be traced to its sources. */
 export interface TraceableTemplate extends Template {
-  /** @param marks gets the stretches of the output, in their order. */
+  /** @param marks receives the marks of the output, in order. */
   render(data: unknown, marks?: Mark[]): string;
 }
 

@@ -2,14 +2,14 @@ import { readNumber } from './number-literal.ts';
 import { type Source, syntaxError } from './source.ts';
 import { readCharacter, readQuoted } from './text-literal.ts';
 
-/** What a template consists of: texts, and inside of the braces words, literals and signs. */
+/** A token of a template: text outside the braces; words, literals and signs inside them. */
 export type Token = { readonly at: number; readonly end: number } & (
   | { readonly kind: 'text' | 'field' | 'variable' | 'word'; readonly text: string }
   | { readonly kind: 'literal'; readonly value: string | number | bigint }
   | { readonly kind: Sign | 'open' | 'close' | 'space' | 'end' }
 );
 
-/** Signs of the language; `:=` declares, `=` assigns. */
+/** Signs of the language; `:=` declares a variable, `=` assigns to one. */
 export type Sign = '(' | ')' | '|' | ',' | ':=' | '=';
 
 export type TokenKind = Token['kind'];
@@ -25,12 +25,12 @@ const CHARACTER = /'(?:[^'\\\n]|\\[^\n])+'/y;
 const CLOSE = /(?:[ \t\r\n]+-)?\}\}/y;
 const COMMENT = /\/\*[\s\S]*?\*\//y;
 const SIGN = /:=|[()|,=]/y;
-/** What must follow a word, a number, a field or a variable. */
+/** Characters that may follow a word, a number, a field or a variable. */
 const TERMINATOR = /[ \t\r\n.,|:=()]|-?\}\}|$/y;
 
 /**
- * Splits a template into tokens. White space inside of braces counts, since it keeps arguments apart.
- * @throws TemplateError for what is no token, a comment or a `{{` that is never closed.
+ * Splits a template into tokens. White space inside braces is a token, because it separates arguments.
+ * @throws TemplateError for an invalid token or comment, or an unclosed `{{`.
  */
 export function readTokens(source: Source): Token[] {
   return new Lexer(source).read();
@@ -69,7 +69,7 @@ class Lexer {
     if (at < until) this.#tokens.push({ kind: 'text', text: this.#text.slice(at, until), at, end: until });
   }
 
-  /** @returns undefined where no comment stands; else whether it trims what follows. */
+  /** @returns undefined without a comment; otherwise true if it trims the white space that follows. */
   #skipComment(open: number): boolean | undefined {
     const start = this.#text[this.#at - 1] === '-' ? this.#at + 1 : this.#at;
     if (!this.#text.startsWith('/*', start)) return undefined;
@@ -81,7 +81,7 @@ class Lexer {
     return close.length > 2;
   }
 
-  /** @returns whether the action trims what follows. */
+  /** @returns true if the action trims the white space that follows. */
   #readAction(open: number): boolean {
     this.#tokens.push({ kind: 'open', at: open, end: this.#at });
     for (;;) {

@@ -1,4 +1,4 @@
-/** A node of a template as it is written. `at` is its offset in the text, in UTF-16 units. */
+/** A node of a parsed template. `at` is its offset in the text, in UTF-16 units. */
 export type Node =
   | { readonly kind: 'text'; readonly at: number; readonly text: string }
   | { readonly kind: 'action'; readonly at: number; readonly pipeline: Pipeline }
@@ -18,16 +18,16 @@ export interface Branch {
 export interface Range {
   readonly kind: 'range';
   readonly at: number;
-  /** Its variables get the key and the item of each round. */
+  /** Its variables are set to the key and the item of each iteration. */
   readonly pipeline: Pipeline;
   readonly body: readonly Node[];
   readonly otherwise: readonly Node[];
 }
 
-/** Commands, each of which gets the result of the one before it as its last argument. */
+/** Commands; each receives the result of the previous one as its last argument. */
 export interface Pipeline {
   readonly at: number;
-  /** Slots of the variables that get its value. */
+  /** Slots of the variables that are set to its value. */
   readonly variables: readonly number[];
   readonly commands: readonly Command[];
 }
@@ -47,10 +47,10 @@ export type Operand =
   | { readonly kind: 'function'; readonly at: number; readonly name: string }
   | { readonly kind: 'pipeline'; readonly at: number; readonly pipeline: Pipeline };
 
-/** A template with a name: the text itself, or what `define` and `block` have made. */
+/** A named template: the main text, or the content of a `define` or `block`. */
 export interface Definition {
   readonly name: string;
   readonly nodes: readonly Node[];
-  /** Of its variables, `$` included. */
+  /** Number of its variables, including `$`. */
   readonly slots: number;
 }

@@ -7,8 +7,8 @@ const DIGITS: Readonly<Record<string, RegExp>> = {
 const DECIMAL = /^(?:\d[\d_]*)?(?:\.[\d_]*)?(?:[eE][+-]?\d+)?$/;
 
 /**
- * A number as Go writes it: `1_000`, `0x1F`, `0b101`, `0o17`, `017`, `1.5e3`.
- * @returns a bigint for an integer, a number for what has a point or an exponent, undefined for what is no number.
+ * Parses a number in Go syntax: `1_000`, `0x1F`, `0b101`, `0o17`, `017`, `1.5e3`.
+ * @returns a bigint for an integer, a number if there is a point or an exponent, undefined for an invalid number.
  */
 export function readNumber(written: string): bigint | number | undefined {
   const sign = written.startsWith('-') ? -1 : 1;

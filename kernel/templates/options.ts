@@ -3,21 +3,18 @@ import type { Functions } from './function.ts';
 import type { NumberStyle } from './run.ts';
 
 export interface TemplateOptions {
-  /** Of the template, for messages. Default `template`. */
+  /** Name of the template in messages. Default: `template`. */
   readonly name?: string;
-  /** Other templates, by the names that `{{ template }}` calls them by. */
+  /** Other templates, by the name under which `{{ template }}` calls them. */
   readonly templates?: Readonly<Record<string, string>>;
-  /** Functions beside those of the language and of Sprig; those of the same name are replaced. */
+  /** Additional functions; they override those of the language and of Sprig with the same name. */
   readonly functions?: Functions;
   readonly limits?: Partial<TemplateLimits>;
-  /**
-   * How numbers print: `json` as the document has them, `go` as Go prints a `float64`: `1e+06`.
-   * Default `json`.
-   */
+  /** Number format: `json` as in the document, `go` as Go prints a `float64`: `1e+06`. Default: `json`. */
   readonly numbers?: NumberStyle;
   /**
-   * What a missing key of a map is. `invalid`: it prints `<no value>`, and so does what is below it; `zero`: it prints
-   * `<no value>`, and what is below it is an error; `error`. Default `invalid`.
+   * Handling of a missing map key. `invalid` prints `<no value>`, also for fields of the missing value; `zero` prints
+   * `<no value>`, and a field of the missing value is an error; `error` is always an error. Default: `invalid`.
    */
   readonly missingKey?: 'invalid' | 'zero' | 'error';
 }

@@ -5,15 +5,15 @@ import type { Source } from './source.ts';
 import { TokenReader } from './token-reader.ts';
 import { Variables } from './variables.ts';
 
-/** Deepest nesting of control structures. */
+/** Maximum nesting depth of control structures. */
 const MAX_DEPTH = 200;
 
-/** How a list of nodes ends. */
+/** Action that ends a list of nodes. */
 type Ending = 'end' | 'else';
 
 /**
- * Reads a template: itself, first, and those that it defines.
- * @param hasFunction whether there is a function of that name.
+ * Parses a template. The first definition is the template itself, followed by those that it defines.
+ * @param hasFunction returns true for the name of a function.
  * @throws TemplateError TEMPLATE_SYNTAX.
  */
 export function parseTemplate(source: Source, hasFunction: (name: string) => boolean): Definition[] {
@@ -48,14 +48,14 @@ class Parser {
     return [{ name: this.#tokens.source.name, nodes, slots: this.#variables.slots }, ...this.#definitions];
   }
 
-  /** The keyword that an action begins with; it is not taken. */
+  /** Keyword that an action begins with; not consumed. */
   #keyword(token: Token): string | undefined {
     if (token.kind !== 'open') return undefined;
     const next = this.#tokens.peekSolid();
     return next.kind === 'word' ? next.text : undefined;
   }
 
-  /** The nodes up to `{{end}}` or `{{else}}`, which is taken but for what follows the `else`. */
+  /** The nodes up to `{{end}}` or `{{else}}`. Consumes the closing action, but not what follows the word `else`. */
   #list(where: string, at: number): { readonly nodes: Node[]; readonly ending: Ending } {
     const nodes: Node[] = [];
     for (;;) {
@@ -125,7 +125,7 @@ class Parser {
     return node;
   }
 
-  /** What follows an `else`: `{{else if}}` and `{{else with}}` stand for a structure inside, with one `{{end}}`. */
+  /** Parses the rest of an `else` branch: `{{else if}}` and `{{else with}}` are nested structures that share one `{{end}}`. */
   #otherwise(kind: 'if' | 'with' | 'range', at: number): Node[] {
     const next = this.#tokens.peekSolid();
     if (kind !== 'range' && next.kind === 'word' && next.text === kind) {
@@ -164,7 +164,7 @@ class Parser {
     this.#definition(name, 'define', at);
   }
 
-  /** Variables and ranges around a definition are none inside. */
+  /** A definition cannot use the variables and ranges that surround it. */
   #definition(name: string, where: string, at: number): void {
     const [variables, pipelines, ranges] = [this.#variables, this.#pipelines, this.#ranges];
     if (++this.#depth > MAX_DEPTH) throw this.#tokens.fault(at, `nested deeper than ${MAX_DEPTH}`);
@@ -178,7 +178,7 @@ class Parser {
     this.#depth--;
   }
 
-  /** White space alone does not take the place of a definition. */
+  /** A definition of only white space does not replace an existing one. */
   #keep(definition: Definition, at: number): void {
     const other = this.#definitions.findIndex(({ name }) => name === definition.name);
     if (other < 0) this.#definitions.push(definition);
@@ -187,7 +187,7 @@ class Parser {
   }
 }
 
-/** Whether a template writes nothing but white space. */
+/** True if a template outputs only white space. */
 export function isBlank({ nodes }: Definition): boolean {
   return nodes.every((node) => node.kind === 'text' && node.text.trim() === '');
 }

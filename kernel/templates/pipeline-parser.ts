@@ -2,10 +2,10 @@ import type { Command, Operand, Pipeline } from './nodes.ts';
 import type { TokenReader } from './token-reader.ts';
 import type { Variables } from './variables.ts';
 
-/** Deepest nesting of parentheses. */
+/** Maximum nesting depth of parentheses. */
 const MAX_DEPTH = 200;
 
-/** Reads what stands between `{{` and `}}`. */
+/** Parses the content of `{{` and `}}`. */
 export class PipelineParser {
   readonly #tokens: TokenReader;
   readonly #variables: Variables;
@@ -18,19 +18,19 @@ export class PipelineParser {
     this.#hasFunction = hasFunction;
   }
 
-  /** Up to the closing braces, which are taken. @param where as in `missing value for if`. */
+  /** Parses up to the closing braces and consumes them. @param where name of the context in messages, as in `missing value for if`. */
   action(where: string): Pipeline {
     const pipeline = this.#pipeline(where);
     this.#tokens.next();
     return pipeline;
   }
 
-  /** Up to the closing braces or parenthesis. */
+  /** Parses up to the closing braces or parenthesis. */
   #pipeline(where: string): Pipeline {
     const { at } = this.#tokens.peekSolid();
     const variables = this.#assigned(where);
     const commands: Command[] = [];
-    // A pipe behind the last command means nothing, as in Go.
+    // A pipe after the last command has no effect, as in Go.
     do commands.push(this.#command(where));
     while (this.#tokens.take('|') && !this.#isEnd());
     const token = this.#tokens.peekSolid();
@@ -47,7 +47,7 @@ export class PipelineParser {
     return kind === 'close' || kind === ')';
   }
 
-  /** `$x :=`, `$x =` and, in a range, `$i, $x :=`. */
+  /** Parses `$x :=`, `$x =` and, in a range, `$i, $x :=`. */
   #assigned(where: string): number[] {
     const tokens = this.#tokens;
     const names: { readonly name: string; readonly at: number }[] = [];
@@ -94,7 +94,7 @@ export class PipelineParser {
     if (others.length > 0 && !isCallable) throw this.#tokens.fault(others[0]!.at, 'only a function takes arguments');
   }
 
-  /** @returns undefined where none stands. */
+  /** @returns undefined without an operand. */
   #operand(): Operand | undefined {
     const tokens = this.#tokens;
     const base = this.#term();

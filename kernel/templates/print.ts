@@ -1,13 +1,13 @@
 import type { Run } from './run.ts';
 import { isList, isRawNumber, Struct, sortedKeys, TypedInteger, type Value, valueAt } from './value.ts';
 
-/** What `{{ value }}` writes. */
+/** Output of `{{ value }}`. */
 export function output(value: Value, run: Run): string {
   if (typeof value === 'string') return value;
   return value === undefined || value === null ? '<no value>' : textOf(value, run);
 }
 
-/** A value as text, as Go's `%v` has it: `map[a:1 b:2]`, `[1 2]`, `<nil>`. */
+/** Formats a value as text like Go's `%v`: `map[a:1 b:2]`, `[1 2]`, `<nil>`. */
 export function textOf(value: Value, run: Run): string {
   switch (typeof value) {
     case 'string':
@@ -47,7 +47,7 @@ function jsonNumber(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }
 
-/** A number as Go prints it with `%v`: an exponent of at least two digits below 1e-04 and from 1e+06 on. */
+/** Formats a number like Go's `%v`: with an exponent of at least two digits below 1e-04 and from 1e+06. */
 export function shortFloat(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
   if (value === 0) return Object.is(value, -0) ? '-0' : '0';
@@ -56,12 +56,12 @@ export function shortFloat(value: number): string {
   return power < -4 || power >= 6 ? `${mantissa}e${goExponent(power)}` : decimal(value);
 }
 
-/** `+06`, `-10`. */
+/** Formats an exponent: `+06`, `-10`. */
 export function goExponent(power: number): string {
   return `${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
 }
 
-/** All digits, without an exponent. */
+/** Formats a number with all digits, without an exponent. */
 export function decimal(value: number): string {
   const text = String(value);
   const [, sign, whole, fraction = '', exponent] = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(text)!;

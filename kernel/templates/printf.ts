@@ -17,10 +17,10 @@ import {
   valueAt,
 } from './value.ts';
 
-/** One `%…` of a format. */
+/** One `%…` directive of a format. */
 interface Directive {
   readonly verb: string;
-  /** Of `+`, `-`, `#`, `0` and the space. */
+  /** Any of `+`, `-`, `#`, `0` and space. */
   readonly flags: string;
   readonly width: number;
   readonly precision: number | undefined;
@@ -28,10 +28,10 @@ interface Directive {
 
 const DIRECTIVE = /%([-+# 0]*)(?:\[(\d+)\])?(\*|\d+)?(?:(\.)(?:\[(\d+)\])?(\*|\d+)?)?(?:\[(\d+)\])?([\s\S]?)/gu;
 
-/** Widths and precisions beyond it are no use to anyone. */
+/** Maximum width and precision. */
 const MAX_WIDTH = 1_000_000;
 
-/** Formats values as Go's `Sprintf`: what does not fit its verb shows as `%!d(string=a)`. */
+/** Formats values like Go's `Sprintf`: a value that does not fit its verb is printed as `%!d(string=a)`. */
 export function sprintf(format: string, args: readonly Value[], run: Run): string {
   let next = 0;
   let isReordered = false;
@@ -97,7 +97,7 @@ function joined(items: readonly string[], open: string, run: Run): string {
   return text;
 }
 
-/** @returns undefined where the verb is none of this kind. */
+/** @returns undefined for a verb of another kind. */
 function scalar(value: NonNullable<Value>, directive: Directive, run: Run): string | undefined {
   const { verb, precision, flags } = directive;
   if (typeof value === 'boolean') return 'tv'.includes(verb) ? padded(String(value), directive) : undefined;
@@ -117,7 +117,7 @@ function scalar(value: NonNullable<Value>, directive: Directive, run: Run): stri
   return numeric(formatFloat(number, verb, precision, flags.includes('#')), directive);
 }
 
-/** Numbers of a document may be written as integers. */
+/** Numbers from a document may be integers without being typed as such. */
 function wholeNumber(value: Value, verb: string): bigint | undefined {
   if (!'dboxXc'.includes(verb)) return undefined;
   const number = numberOf(value)!;
@@ -176,7 +176,7 @@ function ofInteger(value: bigint, directive: Directive): string | undefined {
   return padded(verb === 'q' ? quoted(character, flags.includes('+'), "'") : character, directive);
 }
 
-/** A number with its sign, filled with zeros or spaces. */
+/** A number with its sign, padded with zeros or spaces. */
 function numeric(text: string, directive: Directive): string {
   const { flags, width } = directive;
   const [, sign, digits] = /^([-+]?)(.*)$/.exec(text)!;
@@ -185,7 +185,7 @@ function numeric(text: string, directive: Directive): string {
   return isFilled ? shown + digits!.padStart(width - shown.length, '0') : padded(shown + digits, directive);
 }
 
-/** Widths count characters. */
+/** Widths are in characters. */
 function padded(text: string, { flags, width }: Directive): string {
   if (width === 0) return text;
   const missing = width - [...text].length;

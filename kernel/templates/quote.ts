@@ -13,7 +13,7 @@ const NAMED: Readonly<Record<string, string>> = {
   '\\': '\\\\',
 };
 
-/** A text as a string literal of Go. @param asciiOnly everything else escaped. @param mark the quote around it. */
+/** Quotes a text as a Go string literal. @param asciiOnly escapes all other characters. @param mark the surrounding quote. */
 export function quoted(text: string, asciiOnly = false, mark = '"'): string {
   if (mark === '"' && PLAIN.test(text)) return `"${text}"`;
   const escaped = text.replace(asciiOnly ? NOT_ASCII : UNPRINTABLE, (sign) => {

@@ -3,46 +3,46 @@ import { Budget, Exceeded, Failure, type TemplateLimits } from './budget.ts';
 import { positionIn, type Source } from './source.ts';
 import type { Value } from './value.ts';
 
-/** How numbers print: as JSON has them, or as Go prints a `float64`. */
+/** Number format: as in JSON, or as Go prints a `float64`. */
 export type NumberStyle = 'json' | 'go';
 
-/** Where a stretch of the output comes from: it begins at `output` and was written at `at` of the template. */
+/** Origin of the output from the offset `output` up to the next mark: the text at offset `at` of the source. */
 export interface Mark {
   readonly output: number;
   readonly at: number;
-  /** It is text of the source, character by character. */
+  /** True if the output is literal text of the source, character by character. */
   readonly isText: boolean;
-  /** Where `at` is an offset: a template, or a text that a function has put in as it is. */
+  /** The template, or a text that a function inserted unchanged. */
   readonly source: Source;
-  /** The one field that was read to make it; null where it was made of none, or of several. */
+  /** The only field that was read to produce it; null if none or several were read. */
   readonly read: Read | null;
 }
 
-/** A field of the data that a template has looked at. */
+/** A field of the data that a template read. */
 export interface Read {
   readonly holder: Value;
   readonly key: string;
 }
 
-/** `{{ template }}` actions inside each other. */
+/** Maximum depth of nested `{{ template }}` actions. */
 const MAX_CALLS = 500;
 
-/** One filling in of a template. */
+/** One execution of a template. */
 export class Run {
   readonly budget: Budget;
   readonly numbers: NumberStyle;
-  /** Values of the variables of the template that is carried out. */
+  /** Values of the current template's variables. */
   slots: Value[];
   output = '';
-  /** Offset, in the source, of what is carried out. */
+  /** Offset of the current action in the source. */
   at = 0;
   source: Source;
-  /** Null where nobody wants to know. */
+  /** Null if the output is not traced. */
   readonly marks: Mark[] | null;
   readonly #calls: { readonly source: Source; readonly at: number }[] = [];
   #read: Read | null = null;
   #reads = 0;
-  /** A text that a function has just put in as it is. */
+  /** Text that a function has just inserted unchanged. */
   #inserted: Source | null = null;
 
   constructor(source: Source, limits: TemplateLimits, numbers: NumberStyle, marks: Mark[] | null) {
@@ -59,18 +59,18 @@ export class Run {
     this.output += text;
   }
 
-  /** Told of every field that is looked at, where somebody wants to know what the output comes from. */
+  /** Records that a field was read, to trace the output to it. */
   noteRead(holder: Value, key: string): void {
     this.#reads++;
     this.#read = { holder, key };
   }
 
-  /** Told of a text of another file that stands in the output as it is. */
+  /** Records that a text of another file is inserted into the output unchanged. */
   noteInserted(source: Source): void {
     this.#inserted = source;
   }
 
-  /** What is looked at from now on belongs to another action. */
+  /** Assigns the following reads to a new action. */
   beginAction(): void {
     this.#reads = 0;
     this.#inserted = null;
@@ -87,7 +87,7 @@ export class Run {
     );
   }
 
-  /** Carries out another template with variables of its own. */
+  /** Executes another template with variables of its own. */
   call(source: Source, slots: Value[], at: number, body: () => void): void {
     if (this.#calls.length >= MAX_CALLS) throw new Exceeded(`templates call each other more than ${MAX_CALLS} deep`);
     const [callerSource, callerSlots] = [this.source, this.slots];
@@ -95,13 +95,13 @@ export class Run {
     this.source = source;
     this.slots = slots;
     body();
-    // Not where it fails: the error tells the calls that led there.
+    // Skipped on an error, which lists the calls that led to it.
     this.source = callerSource;
     this.slots = callerSlots;
     this.#calls.pop();
   }
 
-  /** What was thrown, with the place. */
+  /** Converts a thrown value to an error with its position. */
   errorOf(cause: unknown): TemplateError {
     if (cause instanceof TemplateError) return cause;
     const calls = this.#calls.map(({ source, at }) => positionIn(source, at)).reverse();

@@ -1,12 +1,12 @@
 import { TemplateError, type TemplatePosition } from '../contract/internal.ts';
 
-/** The text of one template, and the name that messages give it. */
+/** The text of one template, with its name in messages. */
 export interface Source {
   readonly name: string;
   readonly text: string;
 }
 
-/** Where an offset of a text is. */
+/** Converts an offset to a line and a column. */
 export function positionIn({ name, text }: Source, offset: number): TemplatePosition {
   const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
   let line = 1;

@@ -13,19 +13,19 @@ const NAMED: Readonly<Record<string, string>> = {
   '"': '"',
 };
 
-/** The text of a quoted string, with its quotes, as Go writes it; undefined for one with a wrong escape. */
+/** Parses a quoted string in Go syntax; undefined for one with an invalid escape. */
 export function readQuoted(written: string): string | undefined {
   return withoutEscapes(written.slice(1, -1), "'");
 }
 
-/** The code of a character in single quotes; undefined for what is none. */
+/** Code of a character in single quotes; undefined for an invalid literal. */
 export function readCharacter(written: string): bigint | undefined {
   const text = withoutEscapes(written.slice(1, -1), '"');
   const code = text?.codePointAt(0);
   return code !== undefined && text!.length === String.fromCodePoint(code).length ? BigInt(code) : undefined;
 }
 
-/** @param wrongQuote a quote that needs no escape here. Bytes of `\x` and octal escapes are those of UTF-8. */
+/** @param wrongQuote a quote that needs no escape here. The bytes of `\x` and octal escapes form UTF-8. */
 function withoutEscapes(text: string, wrongQuote: string): string | undefined {
   if (!text.includes('\\')) return text;
   let isWrong = false;

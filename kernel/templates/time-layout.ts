@@ -1,12 +1,12 @@
 import { type Clock, DAYS, MONTHS } from './zone.ts';
 
-/** The elements of a layout, longest first; the fraction follows a second. */
+/** The elements of a layout, longest first; a fraction follows the seconds. */
 export const LAYOUT_ELEMENT =
   /January|Jan|Monday|Mon|MST|2006|-07:00:00|-070000|-07:00|-0700|-07|Z07:00:00|Z070000|Z07:00|Z0700|Z07|002|01|02|03|04|05|06|15|PM|pm|__2|_2006|_2|[.,](?:0+|9+)(?!\d)|1|2|3|4|5/g;
 
 const two = (number: number): string => String(number).padStart(2, '0');
 
-/** How the elements of a layout are written. */
+/** Formatters of the layout elements. */
 const writers: Readonly<Record<string, (clock: Clock) => string>> = {
   January: ({ month }) => MONTHS[month - 1]!,
   Jan: ({ month }) => MONTHS[month - 1]!.slice(0, 3),
@@ -34,14 +34,14 @@ const writers: Readonly<Record<string, (clock: Clock) => string>> = {
   pm: ({ hour }) => (hour < 12 ? 'am' : 'pm'),
 };
 
-/** A time as the clocks of its zone show it. */
+/** A time as shown by the clocks of its zone. */
 export interface Moment {
   readonly clock: Clock;
-  /** Of the second. */
+  /** Nanosecond within the second. */
   readonly nanosecond: number;
 }
 
-/** Formats a time by a layout of Go: what the reference time, Mon Jan 2 15:04:05 MST 2006, would look like. */
+/** Formats a time with a Go layout, which shows the reference time, Mon Jan 2 15:04:05 MST 2006. */
 export function formatTime({ clock, nanosecond }: Moment, layout: string): string {
   return layout.replace(LAYOUT_ELEMENT, (element) => {
     const writer = writers[element];

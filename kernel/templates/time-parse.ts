@@ -2,7 +2,7 @@ import { Time } from './time.ts';
 import { LAYOUT_ELEMENT } from './time-layout.ts';
 import { clockAt, DAYS, MONTHS, offsetAt } from './zone.ts';
 
-/** What each element of a layout may look like in a text. */
+/** Pattern of each layout element in a text. */
 const readers: Readonly<Record<string, string>> = {
   January: MONTHS.join('|'),
   Jan: MONTHS.map((name) => name.slice(0, 3)).join('|'),
@@ -28,13 +28,13 @@ const readers: Readonly<Record<string, string>> = {
   pm: 'am|pm',
 };
 
-/** Longest layout and text that are read as a time. */
+/** Maximum length of a layout and of a text. */
 const LONGEST = 200;
 
-/** No date has more, and more of them take too long to match. */
+/** No date has more elements, and matching more takes too long. */
 const MAX_ELEMENTS = 16;
 
-/** Reads a time by a layout. @param zone where the text says none. @returns undefined for a text that does not fit. */
+/** Parses a time with a layout. @param zone used if the text does not name one. @returns undefined if the text does not match. */
 export function parseTime(layout: string, text: string, zone: string): Time | undefined {
   const elements: string[] = [];
   if (layout.length > LONGEST) return undefined;
@@ -103,7 +103,7 @@ function daysOf(year: number, month: number): number {
   return new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
 }
 
-/** In minutes; undefined where the text has none. */
+/** Offset in minutes; undefined if the text has none. */
 function writtenOffset(values: ReadonlyMap<string, string>): number | undefined {
   const written = [...values].find(([element]) => /^Z?-?07/.test(element))?.[1];
   if (written === undefined) return values.get('MST') === 'UTC' ? 0 : undefined;
@@ -111,7 +111,7 @@ function writtenOffset(values: ReadonlyMap<string, string>): number | undefined 
   return sign === undefined ? 0 : (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
 }
 
-/** Of a zone at what its clocks show. */
+/** Offset of a zone at a local time, in minutes. */
 function localOffset(local: number, zone: string): number {
   const first = offsetAt(local, zone);
   return clockAt(local - first * 60_000, zone).offset;

@@ -4,11 +4,11 @@ import { formatTime } from './time-layout.ts';
 import { int64, integerOf, Struct, TypedInteger, type Value } from './value.ts';
 import { type Clock, clockAt, DAYS, MONTHS } from './zone.ts';
 
-/** A moment, in a time zone, as Go's `time.Time`. */
+/** A point in time with a time zone, like Go's `time.Time`. */
 export class Time extends Struct {
   readonly type = 'time.Time';
   readonly #milliseconds: number;
-  /** Beyond the milliseconds. */
+  /** Nanoseconds within the millisecond. */
   readonly #nanoseconds: number;
   readonly #zone: string | number;
 
@@ -25,7 +25,7 @@ export class Time extends Struct {
     return this.#milliseconds;
   }
 
-  /** Of the second. */
+  /** Nanosecond within the second. */
   get nanosecond(): number {
     return (((this.#milliseconds % 1000) + 1000) % 1000) * 1_000_000 + this.#nanoseconds;
   }
@@ -38,12 +38,12 @@ export class Time extends Struct {
     return Math.floor(this.#milliseconds / 1000);
   }
 
-  /** The same moment in another zone. */
+  /** The same point in time in another zone. */
   in(zone: string | number): Time {
     return new Time(this.#milliseconds, zone, this.#nanoseconds);
   }
 
-  /** @param nanoseconds to add. */
+  /** The time later by a number of nanoseconds. */
   plus(nanoseconds: bigint): Time {
     const all = BigInt(this.#milliseconds) * 1_000_000n + BigInt(this.#nanoseconds) + nanoseconds;
     const rest = ((all % 1_000_000n) + 1_000_000n) % 1_000_000n;

@@ -1,7 +1,7 @@
 import type { Token, TokenKind } from './lexer.ts';
 import { type Source, syntaxError } from './source.ts';
 
-/** The tokens of a template, one after another. */
+/** Reads the tokens of a template in order. */
 export class TokenReader {
   readonly source: Source;
   readonly #tokens: readonly Token[];
@@ -22,7 +22,7 @@ export class TokenReader {
     return token;
   }
 
-  /** Behind white space. */
+  /** The next token other than white space; not consumed. */
   peekSolid(): Token {
     this.skipSpace();
     return this.peek();
@@ -37,14 +37,14 @@ export class TokenReader {
     while (this.peek().kind === 'space') this.#next++;
   }
 
-  /** True when the next token that is no white space is of this kind; it is taken then. */
+  /** Consumes the next token other than white space if it is of this kind. @returns true if it was. */
   take(kind: TokenKind): boolean {
     if (this.peekSolid().kind !== kind) return false;
     this.#next++;
     return true;
   }
 
-  /** A place to come back to. */
+  /** Position to return to. */
   get mark(): number {
     return this.#next;
   }
@@ -57,7 +57,7 @@ export class TokenReader {
     return syntaxError(this.source, at, reason);
   }
 
-  /** @param where as in `unexpected "x" in if`. */
+  /** @param where name of the context in the message, as in `unexpected "x" in if`. */
   unexpected(token: Token, where: string): Error {
     if (token.kind === 'end') return this.fault(token.at, `the template ends inside ${where}`);
     const written = this.source.text.slice(token.at, token.end);

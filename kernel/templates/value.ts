@@ -1,9 +1,9 @@
 import { type DataObject, isObject, type RawNumber } from '#contract';
 
 /**
- * A value of a template. A bigint is Go's `int`, a number its `float64`, which is what JSON has; other integers are
- * `TypedInteger`s. Undefined is what is missing in a map, null what is there and empty. A map is a plain object, of which
- * only own keys count.
+ * A value of a template. A bigint is Go's `int`, a number its `float64`, as in JSON; other integers are
+ * `TypedInteger`s. Undefined stands for a missing map key, null for an existing empty value. A map is a plain object,
+ * of which only own keys count.
  */
 export type Value =
   | undefined
@@ -24,13 +24,13 @@ export interface Dict {
   [key: string]: Value;
 }
 
-/** An integer of another type than `int`: `int64`, a month with its name. */
+/** An integer of a type other than `int`, such as `int64` or a month with its name. */
 export class TypedInteger {
   readonly #value: bigint;
   readonly #type: string;
   readonly #text: string | undefined;
 
-  /** @param text as it prints. Default: its digits. */
+  /** @param text printed form. Default: its digits. */
   constructor(value: bigint, type: string, text?: string) {
     this.#value = value;
     this.#type = type;
@@ -50,17 +50,17 @@ export class TypedInteger {
   }
 }
 
-/** What is no plain data: a time, a version. It has members, some of which take arguments. */
+/** A value other than plain data, such as a time or a version. It has members, some of which take arguments. */
 export abstract class Struct {
-  /** As Go calls it. */
+  /** Name of the type in Go. */
   abstract readonly type: string;
-  /** @returns undefined for a member that it has not. */
+  /** @returns undefined for an unknown member. */
   abstract member(name: string): ((args: readonly Value[]) => Value) | undefined;
   abstract toString(): string;
   abstract toJSON(): string;
 }
 
-/** Go's `int64`, which wraps around. */
+/** Creates Go's `int64`, which wraps around on overflow. */
 export function int64(value: bigint): TypedInteger {
   return new TypedInteger(BigInt.asIntN(64, value), 'int64');
 }
@@ -77,12 +77,12 @@ export function isRawNumber(value: Value): value is RawNumber {
   return typeof value === 'object' && value !== null && JSON.isRawJSON(value);
 }
 
-/** The value of a key; undefined where the map does not have it. */
+/** The value of a key; undefined if the map does not have it. */
 export function valueAt(map: Dict, key: string): Value {
   return Object.hasOwn(map, key) ? map[key] : undefined;
 }
 
-/** Sets a key as plain data, whatever its name. */
+/** Sets a key as plain data, even if its name is that of a prototype member. */
 export function setValue(map: Dict, key: string, value: Value): void {
   if (key === '__proto__') {
     Object.defineProperty(map, key, { value, enumerable: true, configurable: true, writable: true });
@@ -91,7 +91,7 @@ export function setValue(map: Dict, key: string, value: Value): void {
   }
 }
 
-/** The keys of a map in the order of their code points, as Go sorts them. */
+/** The keys of a map in code point order, as Go sorts them. */
 export function sortedKeys(map: Dict | DataObject): string[] {
   const keys = Object.keys(map);
   if (keys.length > FEW) return keys.sort(compareTexts);
@@ -104,10 +104,10 @@ export function sortedKeys(map: Dict | DataObject): string[] {
   return keys;
 }
 
-/** So many are put in order by insertion, which takes half the time. */
+/** Up to this number, insertion sort takes half the time. */
 const FEW = 16;
 
-/** By code points: surrogates, which are not, make the difference to the order of JavaScript. */
+/** Compares by code points; JavaScript's own order differs for surrogates. */
 export function compareTexts(one: string, other: string): number {
   if (one === other) return 0;
   const length = Math.min(one.length, other.length);
@@ -124,12 +124,12 @@ function isSurrogate(code: number): boolean {
   return code >= 0xd800 && code < 0xe000;
 }
 
-/** An integer of any type; undefined for everything else. */
+/** An integer of any type as a bigint; undefined for any other value. */
 export function integerOf(value: Value): bigint | undefined {
   return typeof value === 'bigint' ? value : value instanceof TypedInteger ? value.value : undefined;
 }
 
-/** A number of any type; undefined for everything else. */
+/** A number of any type; undefined for any other value. */
 export function numberOf(value: Value): number | undefined {
   if (typeof value === 'number') return value;
   const integer = integerOf(value);
@@ -137,7 +137,7 @@ export function numberOf(value: Value): number | undefined {
   return isRawNumber(value) ? Number(value.rawJSON) : undefined;
 }
 
-/** What `if` takes for true: everything but false, zero, nothing and what is empty. */
+/** True if `if` treats the value as true: everything except false, zero, missing and empty values. */
 export function isTrue(value: Value): boolean {
   if (typeof value === 'boolean') return value;
   if (typeof value === 'string') return value !== '';
@@ -150,7 +150,7 @@ export function isTrue(value: Value): boolean {
   return false;
 }
 
-/** The kind of a value, as Go's reflection names it. */
+/** Kind of a value, as Go's reflection names it. */
 export function kindOf(value: Value): string {
   if (value === undefined || value === null) return 'invalid';
   if (typeof value === 'boolean') return 'bool';
@@ -162,7 +162,7 @@ export function kindOf(value: Value): string {
   return value instanceof Struct ? (value.type.startsWith('*') ? 'ptr' : 'struct') : 'map';
 }
 
-/** The type of a value, as Go prints it. */
+/** Type of a value, as Go prints it. */
 export function typeOf(value: Value): string {
   if (value instanceof TypedInteger || value instanceof Struct) return value.type;
   const kind = kindOf(value);
@@ -175,7 +175,7 @@ const types: Readonly<Record<string, string>> = {
   map: 'map[string]interface {}',
 };
 
-/** How messages call a value. */
+/** Description of a value for messages. */
 export function describe(value: Value): string {
   return value === undefined || value === null ? 'nothing' : (descriptions[kindOf(value)] ?? `a ${typeOf(value)}`);
 }

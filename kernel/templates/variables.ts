@@ -1,9 +1,9 @@
-/** The variables of one template by their names; each declaration has a slot of its own. */
+/** The variables of one template by name; each declaration has its own slot. */
 export class Variables {
   readonly #visible: { readonly name: string; readonly slot: number }[] = [{ name: '$', slot: 0 }];
   #slots = 1;
 
-  /** Declared so far, `$` included. */
+  /** Number of variables declared so far, including `$`. */
   get slots(): number {
     return this.#slots;
   }
@@ -14,12 +14,12 @@ export class Variables {
     return slot;
   }
 
-  /** @returns undefined for a variable that is not declared here. */
+  /** @returns undefined for an undeclared variable. */
   slotOf(name: string): number | undefined {
     return this.#visible.findLast((variable) => variable.name === name)?.slot;
   }
 
-  /** Runs something whose variables end with it. */
+  /** Runs a function in a scope of its own: variables declared in it end with it. */
   scoped<T>(read: () => T): T {
     const { length } = this.#visible;
     const result = read();

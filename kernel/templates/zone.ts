@@ -15,7 +15,7 @@ export const MONTHS = [
 
 export const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] as const;
 
-/** What clocks and calendars of a zone show. */
+/** Local time and date in a zone. */
 export interface Clock {
   readonly year: number;
   /** From 1. */
@@ -28,18 +28,18 @@ export interface Clock {
   readonly weekday: number;
   /** From 1. */
   readonly yearDay: number;
-  /** East of Greenwich, in minutes. */
+  /** Minutes east of Greenwich. */
   readonly offset: number;
-  /** Short name of the zone, as `CET`; empty where it has none. */
+  /** Short name of the zone, such as `CET`; empty if it has none. */
   readonly name: string;
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Zones by name that are kept ready. Each takes some 10 KiB. */
+/** Maximum number of cached zones. Each takes about 10 KiB. */
 const KEPT = 50;
 
-/** @throws RangeError for a zone that there is not. */
+/** @throws RangeError for an unknown zone. */
 function formatOf(zone: string): Intl.DateTimeFormat {
   let format = formats.get(zone);
   if (!format) {
@@ -50,7 +50,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** Whether there is a time zone of this name, `Local` and `UTC` included. */
+/** True if a time zone of this name exists, including `Local` and `UTC`. */
 export function isZone(zone: string): boolean {
   if (zone === 'Local' || zone === 'UTC' || zone === '') return true;
   if (!/^[A-Za-z]/.test(zone) || zone.length > 60) return false;
@@ -62,7 +62,7 @@ export function isZone(zone: string): boolean {
   }
 }
 
-/** What clocks show at a moment. @param zone a name, or an offset in minutes. */
+/** Local time of a zone at a point in time. @param zone a name, or an offset in minutes. */
 export function clockAt(milliseconds: number, zone: string | number): Clock {
   const offset = typeof zone === 'number' ? zone : offsetAt(milliseconds, zone);
   const date = new Date(milliseconds + offset * 60_000);
@@ -81,7 +81,7 @@ export function clockAt(milliseconds: number, zone: string | number): Clock {
   };
 }
 
-/** Offset of a zone at a moment, in minutes. */
+/** Offset of a zone at a point in time, in minutes. */
 export function offsetAt(milliseconds: number, zone: string): number {
   if (zone === 'UTC' || zone === '') return 0;
   if (zone === 'Local') return -new Date(milliseconds).getTimezoneOffset();
@@ -99,7 +99,7 @@ function nameAt(milliseconds: number, zone: string | number, offset: number): st
   return europeanName(timeZone, name, offset);
 }
 
-/** Names that the English of the United States does not use. */
+/** Zone names that are not used in American English. */
 function europeanName(zone: string, name: string, offset: number): string {
   if (!zone.startsWith('Europe/') || !/^GMT[+-]/.test(name)) return name;
   const isSummer = new Date(Date.UTC(2020, 0, 1)) && offset !== offsetAt(Date.UTC(2020, 0, 1), zone);

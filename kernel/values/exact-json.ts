@@ -118,14 +118,14 @@ class Reader {
     return { outer, items: null, fields: {}, key: '' };
   }
 
-  /** Consumes the end of an empty array or object. */
+  /** Consumes the end of an empty array or object. @returns false if it is not empty. */
   #isEmpty({ items }: Open): boolean {
     if (this.#next() !== (items !== null ? CLOSE_BRACKET : CLOSE_BRACE)) return false;
     this.#at++;
     return true;
   }
 
-  /** @returns false where no key and colon come. */
+  /** @returns false if no key with a colon follows. */
   #key(open: Open): boolean {
     if (this.#next() !== QUOTE) return false;
     const key = this.#string();
@@ -194,7 +194,7 @@ class Reader {
     return this.#hold(text.slice(start, at));
   }
 
-  /** The place after digits. */
+  /** Offset after the digits. */
   #digits(from: number): number {
     let at = from;
     for (;;) {

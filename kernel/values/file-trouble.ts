@@ -13,15 +13,15 @@ const reasons: Readonly<Record<string, string>> = {
   ENFILE: 'the system has run out of file descriptors (ENFILE)',
 };
 
-/** Why a file could not be read, in an operator's words. @param cause what the file system threw. */
+/** User-facing reason why a file could not be read. @param cause the error of the file system. */
 export function fileTrouble(cause: unknown): string {
   const { code = '', message = String(cause) } = cause as Partial<NodeJS.ErrnoException>;
   return Object.hasOwn(reasons, code) ? reasons[code]! : message;
 }
 
 /**
- * That a file named in a configuration could not be read, and why. Paths are relative to the working directory: where
- * that led is told too.
+ * Message about a configured file that could not be read, with the reason. Relative paths are followed by the absolute
+ * ones, because they depend on the working directory.
  */
 export function unreadableFile(path: string, cause: unknown): string {
   const place = isAbsolute(path) ? path : `${path} (${resolve(path)})`;

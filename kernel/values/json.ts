@@ -1,19 +1,19 @@
 import type { Data, RawNumber } from './data.ts';
 import { parseHolding } from './exact-json.ts';
 
-/** Digits in a row, a dot among them or not, from which on a number may be more than JavaScript can hold. */
+/** Minimum length of a run of digits, with or without a decimal point, that JavaScript may not represent exactly. */
 const LONG = 16;
 
-/** An exponent that may lead out of range, and the same with the number before it: only a hit is looked at closer. */
+/** An exponent that may exceed the range, and the same with the number before it: only a match is examined further. */
 const longExponent = /[eE][+-]?\d{3}/;
 const longExponentOfNumber = /(?:^|[\s:,[])-?\d[\d.]*[eE][+-]?\d{3}/;
 
-/** True when a JSON text may hold a number that `JSON.parse` would change; what stands inside strings may count too. */
+/** True if a JSON text may contain a number that `JSON.parse` would change. Digits inside strings may also match. */
 export function mayLoseDigits(text: string): boolean {
   return hasLongDigits(text) || (longExponent.test(text) && longExponentOfNumber.test(text));
 }
 
-/** Looks at every sixteenth character: a run of that length cannot slip through. */
+/** Examines every sixteenth character: no run of that length is missed. */
 function hasLongDigits(text: string): boolean {
   for (let at = LONG - 1; at < text.length; at += LONG) {
     if (!isDigitOrDot(text.charCodeAt(at))) continue;
@@ -34,7 +34,7 @@ function isDigitOrDot(code: number): boolean {
   return (code >= 48 && code <= 57) || code === 46;
 }
 
-/** Digits that every number of JavaScript's keeps. */
+/** Maximum number of digits that a JavaScript number always preserves. */
 const SAFE_DIGITS = 15;
 
 const SMALLEST_NORMAL = 2 ** -1022;
@@ -48,7 +48,7 @@ function isSafe(source: string, value: number): boolean {
   return digits <= SAFE_DIGITS && Math.abs(value) >= SMALLEST_NORMAL;
 }
 
-/** Digits between the first and the last that is not zero, both included; 0 for a zero. */
+/** Number of digits from the first to the last nonzero one; 0 for zero. */
 function significantDigits(source: string): number {
   let seen = 0;
   let significant = 0;
@@ -69,8 +69,8 @@ function exact(source: string): number | RawNumber {
 }
 
 /**
- * Parses JSON without changing a number: those that JavaScript cannot hold become `RawNumber`s. The slow
- * way is taken only for texts in which a cheap scan finds a number that long.
+ * Parses JSON without changing any number: those that JavaScript cannot represent become `RawNumber`s. The slower
+ * parser is used only for texts in which a quick scan finds a number that long.
  * @throws SyntaxError as `JSON.parse` does.
  */
 export function parseExact(text: string): Data {

@@ -1,8 +1,8 @@
 import { type DataObject, setKey } from './data.ts';
 
 /**
- * One object out of several, top-level keys only: a key stands where it first appeared and has the value of the last
- * part that gave it. No part is changed; a single part is handed back itself, and no part at all gives `{}`.
+ * Merges objects by their top-level keys: a key keeps its first position and has its last value. Modifies no object; a
+ * single one is returned itself, and an empty list gives `{}`.
  */
 export function mergeShallow(objects: readonly DataObject[]): DataObject {
   switch (objects.length) {
@@ -19,7 +19,7 @@ export function mergeShallow(objects: readonly DataObject[]): DataObject {
   }
 }
 
-/** Spreading copies what was merged so far once more for each part, so it is only the faster way for few. */
+/** Spreading copies the merged result again for every object, so it is faster only for few. */
 function mergeMany(objects: readonly DataObject[]): DataObject {
   const merged: DataObject = { ...objects[0] };
   for (let at = 1; at < objects.length; at++) {

@@ -1,20 +1,20 @@
-/** The candidate most like a mistyped word. */
+/** The candidate most similar to a mistyped word. */
 export interface Near {
   readonly name: string;
-  /** At most two letters away and the only one so near: what else could be meant. */
+  /** At most two edits away, and the only candidate that close. */
   readonly isSure: boolean;
 }
 
-/** Letters that differ at most where there is hardly a doubt. */
+/** Maximum number of edits of a certain match. */
 const SURE_DISTANCE = 2;
 
-/** Longer words are not compared: the effort grows with the square of the length. */
+/** Longer words are not compared: the cost grows with the square of the length. */
 const MAX_LENGTH = 100;
 
 /**
- * The candidate most like a mistyped word: at most a third of its letters away, letter case and the choice between
- * `-`, `_` and nothing not counted.
- * @returns undefined when none is near.
+ * Finds the candidate most similar to a mistyped word: at most a third of its letters may differ, ignoring letter case
+ * and the choice between `-`, `_` and nothing.
+ * @returns undefined if no candidate is similar enough.
  */
 export function findNear(word: string, candidates: Iterable<string>): Near | undefined {
   if (word.length > MAX_LENGTH) return undefined;
@@ -27,7 +27,7 @@ export function findNear(word: string, candidates: Iterable<string>): Near | und
     const distance = editDistance(plain, plainForm(candidate));
     if (distance > bestDistance || (best === undefined && distance === bestDistance)) continue;
     isOnly = distance < bestDistance;
-    // The first letter is seldom the wrong one.
+    // The first letter is rarely mistyped.
     if (!isOnly && (candidate[0] !== word[0] || best![0] === word[0])) continue;
     best = candidate;
     bestDistance = distance;
@@ -35,7 +35,7 @@ export function findNear(word: string, candidates: Iterable<string>): Near | und
   return best === undefined ? undefined : { name: best, isSure: isOnly && bestDistance <= SURE_DISTANCE };
 }
 
-/** The name `findNear` finds. */
+/** Name of the candidate that `findNear` returns. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   return findNear(word, candidates)?.name;
 }
@@ -44,7 +44,7 @@ function plainForm(word: string): string {
   return word.toLowerCase().replaceAll(/[-_]/g, '');
 }
 
-/** Insertions, removals, replacements and swaps of neighbours that turn one word into the other. */
+/** Number of insertions, deletions, replacements and swaps of neighboring letters that turn one word into the other. */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);
@@ -53,7 +53,7 @@ function editDistance(from: string, to: string): number {
     for (let column = 1; column <= to.length; column++) {
       const same = from[row - 1] === to[column - 1] ? 0 : 1;
       let cost = Math.min(last[column]! + 1, current[column - 1]! + 1, last[column - 1]! + same);
-      // Before the first letter there is none, which equals no letter.
+      // Before the first letter, the index yields undefined, which equals no letter.
       const swapped = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
       if (swapped) cost = Math.min(cost, beforeLast[column - 2]! + 1);
       current.push(cost);

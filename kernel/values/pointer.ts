@@ -3,14 +3,14 @@ export function escapePointer(key: string): string {
   return key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key;
 }
 
-/** A JSON pointer extended by keys and positions. @example joinPointer('/endpoints', 3, 'backend') */
+/** Appends keys and positions to a JSON pointer. @example joinPointer('/endpoints', 3, 'backend') */
 export function joinPointer(base: string, ...steps: readonly (string | number)[]): string {
   let pointer = base;
   for (const step of steps) pointer += '/' + (typeof step === 'number' ? step : escapePointer(step));
   return pointer;
 }
 
-/** The keys of a JSON pointer, unescaped; the empty pointer has none. */
+/** The unescaped keys of a JSON pointer; none for the empty pointer. */
 export function parsePointer(pointer: string): string[] {
   if (pointer === '') return [];
   return pointer
@@ -19,12 +19,12 @@ export function parsePointer(pointer: string): string[] {
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** The pointer of the value that holds this one; empty for the root. */
+/** Pointer of the value that contains this one; empty for the root. */
 export function parentPointer(pointer: string): string {
   return pointer.slice(0, Math.max(pointer.lastIndexOf('/'), 0));
 }
 
-/** What stands in a document behind these keys; undefined when nothing does. */
+/** Value of a document at a path of keys; undefined if it does not exist. */
 export function valueAt(document: unknown, steps: readonly string[]): unknown {
   return steps.reduce<unknown>(
     (value, step) =>
@@ -35,7 +35,7 @@ export function valueAt(document: unknown, steps: readonly string[]): unknown {
   );
 }
 
-/** The field a pointer leads to, in an operator's words: `timeout`, `host[1]`; `the document` for the root. */
+/** User-facing name of the field at a pointer: `timeout`, `host[1]`; `the document` for the root. */
 export function fieldName(pointer: string): string {
   const steps = parsePointer(pointer);
   let positions = '';

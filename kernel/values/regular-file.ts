@@ -7,7 +7,7 @@ const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const NOT_REGULAR = 'is not a regular file';
 
 /**
- * The bytes of a regular file. Named pipes and devices are refused: reading them may never end.
+ * Reads a regular file. Named pipes and devices are rejected: reading them may never end.
  * @throws the error of the file system, EISDIR for a directory.
  */
 export function readRegularFile(path: string): Buffer {
@@ -21,7 +21,7 @@ export function readRegularFile(path: string): Buffer {
   }
 }
 
-/** As `readRegularFile`, without blocking the event loop. */
+/** Same as `readRegularFile`, without blocking the event loop. */
 export async function loadRegularFile(path: string): Promise<Buffer> {
   await using handle = await open(path, FLAGS);
   const stats = await handle.stat();

@@ -1,9 +1,9 @@
 import { type Data, isObject } from './data.ts';
 
 /**
- * A decoded value as the text that stands for it in a path, a parameter or a header. Strings stay as they are, numbers
- * keep their digits (exact ones those they came with), `null` is `<nil>`, the members of an array are joined by commas
- * (an empty array is the empty text), an object is compact JSON.
+ * Text form of a decoded value in a path, a parameter or a header. Strings stay as they are, exact numbers keep their
+ * digits, `null` is `<nil>`, the items of an array are joined by commas (an empty array is the empty text), an object
+ * is compact JSON.
  */
 export function textOf(value: Data): string {
   if (typeof value === 'string') return value;
@@ -13,7 +13,7 @@ export function textOf(value: Data): string {
   return typeof value === 'object' ? value.rawJSON : String(value);
 }
 
-/** Pattern of these words in any letter case, without the help of flags. */
+/** Pattern that matches these words in any letter case, without flags. */
 export function anyCase(words: readonly string[]): string {
   const spelled = words.map((word) =>
     word.replace(/[a-z]/gi, (letter) => `[${letter.toLowerCase()}${letter.toUpperCase()}]`),

@@ -1,4 +1,4 @@
-/** Settles as the promise does, or rejects with the reason of the signal, whichever comes first. */
+/** Settles like the promise, or rejects with the reason of the signal, whichever comes first. */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const give = (): void => reject(signal.reason);

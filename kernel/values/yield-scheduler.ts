@@ -1,19 +1,19 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Longest work between two turns of the event loop, in milliseconds: the longer requests take, the less they notice of it. */
+/** Duration of work between two turns of the event loop, in milliseconds: adapts to the duration of requests, which notice it less the longer they take. */
 const SLICE_MS = { least: 0.5, most: 3 };
 
-/** As many times as long as a slice have requests between two of them. */
+/** Time left for requests between two slices, as a multiple of the slice's duration. */
 const REQUESTS_TIMES = 4;
 
-/** What requests have between two slices at least, in milliseconds. */
+/** Minimum time left for requests between two slices, in milliseconds. */
 const REST_MS = 1;
 
-/** For how long after a request requests are taken to be served, in milliseconds. */
+/** Time after a request during which the gateway counts as busy, in milliseconds. */
 const BUSY_MS = 20;
 
-/** When work of this turn of the event loop first asked; null where none has. */
+/** Time of the first `due` check in this turn of the event loop; null before it. */
 let began: number | null = null;
 const nextBegins = (): void => {
   began = null;
@@ -21,19 +21,19 @@ const nextBegins = (): void => {
 
 let sliceMs = SLICE_MS.least;
 
-/** A request has come since that was last asked. */
+/** True if a request has arrived since the last yield. */
 let isAsked = false;
-/** When that was last so. */
+/** Time of the last yield before which a request had arrived. */
 let askedAt = Number.NEGATIVE_INFINITY;
 
 /**
- * Divides long work into short parts, so that requests go on being served: while some come, they have most of the time.
- * There is one event loop, and so one of these: short work of several kinds, one after another, is long work.
+ * Divides long work into short slices, so that requests continue to be served: under load they get most of the time.
+ * Shared by the whole process, because there is one event loop: several short tasks in a row add up to a long one.
  *
  * @example for (const item of items) { work(item); if (scheduler.due) await scheduler.yield(); }
  */
 export const scheduler = {
-  /** The event loop is due a turn. */
+  /** True if the event loop needs a turn. */
   get due(): boolean {
     const now = performance.now();
     if (began !== null) return now - began > sliceMs;
@@ -42,7 +42,7 @@ export const scheduler = {
     return false;
   },
 
-  /** Lets everything else that waits have its turn. */
+  /** Lets all other pending work run. */
   async yield(): Promise<void> {
     const before = performance.now();
     await nextTurn();
@@ -54,7 +54,7 @@ export const scheduler = {
     began = null;
   },
 
-  /** A request has come. */
+  /** Records that a request has arrived. */
   noticeRequest(): void {
     isAsked = true;
   },

@@ -1,20 +1,20 @@
 import type { Run } from '../run.ts';
 import { type Dict, isList, isRawNumber, Struct, sortedKeys, TypedInteger, type Value } from '../value.ts';
 
-/** How JSON is written. */
+/** Format of printed JSON. */
 export interface JsonStyle {
-  /** `<`, `>` and `&` as `\u003c` and so on, as Go does. */
+  /** Prints `<`, `>` and `&` as `\u003c` and so on, as Go does. */
   readonly escapesHtml: boolean;
-  /** Of each level; empty for all on one line. */
+  /** Indentation per level; empty for output on one line. */
   readonly indent: string;
 }
 
-/** A value as JSON, keys in their order, as Go writes it; exact numbers keep their digits. */
+/** Prints a value as JSON like Go, with keys in sorted order; exact numbers keep their digits. */
 export function writeJson(value: Value, style: JsonStyle, run: Run): string {
   return written(value, '', style, run);
 }
 
-/** @param lead line break and white space of the line that the value begins on. */
+/** @param lead line break and indentation of the line on which the value begins. */
 function written(value: Value, lead: string, style: JsonStyle, run: Run): string {
   switch (typeof value) {
     case 'string':
@@ -31,9 +31,9 @@ function written(value: Value, lead: string, style: JsonStyle, run: Run): string
   }
 }
 
-/** Characters that stand for themselves in a JSON string, whatever the style. */
+/** Strings whose characters need no escape in any style. */
 const PLAIN = /^[ !#-%'-;=?-[\]-~]*$/;
-/** Characters that Go escapes and JSON does not ask for. */
+/** Characters that Go escapes although JSON does not require it. */
 const BEYOND_JSON = /[\u2028\u2029]/g;
 const BEYOND_JSON_IN_HTML = /[\u2028\u2029<>&]/g;
 
@@ -50,7 +50,7 @@ function escaped(sign: string): string {
 function objectJson(value: Exclude<Value, null | undefined>, lead: string, style: JsonStyle, run: Run): string {
   run.budget.spend(1);
   if (isList(value)) return listJson(value, lead, style, run);
-  // Most are what JSON gives.
+  // Most values are plain JSON objects.
   if (Object.getPrototypeOf(value) !== Object.prototype) {
     if (value instanceof TypedInteger) return String(value.value);
     if (value instanceof Struct) return stringJson(value.toJSON(), style, run);
@@ -77,7 +77,7 @@ function listJson(list: readonly Value[], lead: string, style: JsonStyle, run: R
   return text === '' ? '[]' : `[${text}${style.indent && (lead || '\n')}]`;
 }
 
-/** Of the lines within. */
+/** Line break and indentation of the lines inside an object or a list. */
 function innerLead(lead: string, { indent }: JsonStyle): string {
   return indent && `${lead || '\n'}${indent}`;
 }

@@ -5,7 +5,7 @@ import type { Run } from '../run.ts';
 import { describe, isList, isTrue, type List, type Value } from '../value.ts';
 import { toInteger } from './numbers.ts';
 
-/** Functions on lists. Those that begin with `must` are the same: a list of another type is always an error. */
+/** List functions. The variants with the prefix `must` behave the same: a value that is not a list is always an error. */
 const named: Functions = {
   append: bounded('list any', (run, list, value) => [...copied(list, run), value]),
   prepend: bounded('list any', (run, list, value) => [value, ...copied(list, run)]),
@@ -59,7 +59,7 @@ function holds(list: List, value: Value, run: Run): boolean {
   return list.some((item) => areSame(item, value));
 }
 
-/** Of a text, which Sprig refuses, the bytes in UTF-8, as without Sprig. */
+/** Slices a list, or the UTF-8 bytes of a text, which Sprig rejects and Go's own `slice` accepts. */
 function sliced(list: Value, limits: readonly Value[], run: Run): Value {
   if (!isList(list) && typeof list !== 'string')
     throw new Failure(`argument 1 must be a list, found ${describe(list)}`);

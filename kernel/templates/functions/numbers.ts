@@ -6,7 +6,7 @@ import type { Run } from '../run.ts';
 import { int64, integerOf, isRawNumber, numberOf, type Value } from '../value.ts';
 import { addDecimal, divideDecimal, multiplyDecimal } from './decimal.ts';
 
-/** Arithmetic. What is no number counts as 0, and so do texts that hold none. */
+/** Arithmetic functions. Values other than numbers, and texts that do not contain a number, count as 0. */
 export const numberFunctions: Functions = {
   add: fn('any...', (...values) => int64(values.reduce((sum: bigint, value) => sum + toInteger(value), 0n))),
   add1: fn('any', (value) => int64(toInteger(value) + 1n)),
@@ -58,7 +58,7 @@ export const numberFunctions: Functions = {
   seq: bounded('int...', (run, ...limits) => sequence(run, limits).join(' ')),
 };
 
-/** Sprig's reading of anything as an integer: fractions are cut off. */
+/** Converts any value to an integer as Sprig does: fractions are truncated. */
 export function toInteger(value: Value): bigint {
   if (typeof value === 'string') return integerOfText(value.replace(/\.0*$/, ''));
   if (typeof value === 'boolean') return value ? 1n : 0n;
@@ -79,13 +79,13 @@ function integerOfText(text: string): bigint {
   return BigInt.asIntN(64, signed) === signed ? signed : 0n;
 }
 
-/** The nearest integer of 64 bits. */
+/** Clamps an integer to 64 bits. */
 function inRange(value: bigint): bigint {
   const limit = 1n << 63n;
   return value >= limit ? limit - 1n : value < -limit ? -limit : value;
 }
 
-/** Sprig's reading of anything as a number. */
+/** Converts any value to a number as Sprig does. */
 export function toFloat(value: Value): number {
   if (typeof value === 'boolean') return Number(value);
   if (typeof value !== 'string') return numberOf(value) ?? 0;
@@ -116,7 +116,7 @@ function integers(run: Run, start: number, end: number, step: number): bigint[] 
   return Array.from({ length: count }, (_, index) => BigInt(start + index * step));
 }
 
-/** `seq END`, `seq START END`, `seq START STEP END`: both ends belong to it. */
+/** Implements `seq END`, `seq START END` and `seq START STEP END`; both ends are included. */
 function sequence(run: Run, limits: readonly number[]): bigint[] {
   if (limits.length === 0 || limits.length > 3) return [];
   const [start, end] = limits.length === 1 ? [1, limits[0]!] : [limits[0]!, limits.at(-1)!];

@@ -10,7 +10,7 @@ const ext = fn('string', (path) => /\.[^./]*$/.exec(path)?.[0] ?? '');
 const isAbs = fn('string', (path) => path.startsWith('/'));
 const cleaned = fn('string', clean);
 
-/** Functions on paths; those of files are the same as those of addresses, as on Linux. */
+/** Path functions; those for files use the rules of Linux and are the same as those for URLs. */
 export const pathFunctions: Functions = {
   base,
   dir,

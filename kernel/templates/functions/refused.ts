@@ -18,7 +18,7 @@ const REASONS: Readonly<Record<string, string>> = {
   getHostByName: 'templates cannot access the network: write the address, or a name that is resolved later',
 };
 
-/** Functions of Sprig that there are not, known by name so that the mistake tells more than that. */
+/** Sprig functions that are not supported; each call is reported with the reason. */
 export const refusedFunctions: Functions = Object.fromEntries(
   Object.entries(REASONS).map(([name, refusal]): [string, TemplateFunction] => [
     name,

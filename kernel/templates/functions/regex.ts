@@ -6,10 +6,10 @@ import { Failure } from '../budget.ts';
 import { bounded, type Functions, fn } from '../function.ts';
 import type { Run } from '../run.ts';
 
-/** Longest expression, in UTF-16 units: it may come from a client, and to compile takes time. */
+/** Maximum length of an expression, in UTF-16 units: it may come from a client, and compiling takes time. */
 const LONGEST = 1024;
 
-/** Characters of a text times steps of a program that count as one step of a template: some microseconds. */
+/** Text characters times program steps that cost one template step: a few microseconds. */
 const WORK_A_STEP = 256;
 
 const named: Functions = {
@@ -29,7 +29,7 @@ const named: Functions = {
   regexSplit: bounded('string string int', split),
 };
 
-/** Regular expressions in the syntax of RE2. Those that begin with `must` are the same: a wrong one is always an error. */
+/** Regular expressions in RE2 syntax. The variants with the prefix `must` behave the same: an invalid expression is always an error. */
 export const regexFunctions: Functions = {
   ...named,
   ...Object.fromEntries(
@@ -38,7 +38,7 @@ export const regexFunctions: Functions = {
   regexQuoteMeta: fn('string', (text) => text.replace(/[\\.+*?()|[\]{}^$]/g, '\\$&')),
 };
 
-/** What templates have used last. Each program takes up to 300 KiB. */
+/** The most recently used programs. Each takes up to 300 KiB. */
 const programs = new LRUCache<string, RE2JS>({ max: 100 });
 
 function programOf(pattern: string, text: string, run: Run): RE2JS {
@@ -67,14 +67,14 @@ interface Match extends ReadonlyArray<string | undefined> {
   readonly index: number;
 }
 
-/** An empty match right behind another one is none. @param count of matches; all when it is negative. */
+/** An empty match directly after another match does not count. @param count maximum number of matches; negative for all. */
 function findAll(pattern: string, text: string, count: number, run: Run): Match[] {
   const program = programOf(pattern, text, run);
   const matches: Match[] = [];
   if (count === 0 || !program.test(text)) return matches;
   let end = -1;
   for (const match of program.matchAll(text)) {
-    // Each looks at the rest of the text, in the worst case.
+    // In the worst case, each search reads the rest of the text.
     run.budget.spend(1 + Math.ceil((text.length - match.index!) / WORK_A_STEP));
     if (match[0] === '' && match.index === end) continue;
     end = match.index! + match[0].length;
@@ -96,7 +96,7 @@ function replaced(pattern: string, text: string, expand: (groups: Match) => stri
   return result + text.slice(end);
 }
 
-/** As Go's: a text that begins or ends with a match has an empty segment there, but for an empty match. */
+/** Splits like Go: a text that begins or ends with a match has an empty segment there, unless the match is empty. */
 function split(run: Run, pattern: string, text: string, count: number): string[] {
   if (count === 0) return [];
   if (pattern !== '' && text === '') return [''];

@@ -2,7 +2,7 @@ import { Failure } from '../budget.ts';
 import { type Functions, fn } from '../function.ts';
 import { compareTexts, Struct, TypedInteger, type Value } from '../value.ts';
 
-/** Versions as semver.org has them; of those that are incomplete the rest counts as 0. */
+/** Functions on semantic versions (semver.org); missing parts of a version count as 0. */
 export const semverFunctions: Functions = {
   semver: fn('string', (text) => parseVersion(text)),
   semverCompare: fn('string string', (constraint, text) => {
@@ -83,7 +83,7 @@ function compare(one: Version, other: Version): number {
   return comparePrerelease(one.prerelease, other.prerelease);
 }
 
-/** A version without one comes after all that have one. */
+/** Compares prerelease parts; a version without one comes last. */
 function comparePrerelease(one: string, other: string): number {
   if (one === other) return 0;
   if (one === '' || other === '') return one === '' ? 1 : -1;
@@ -106,7 +106,7 @@ const PATTERN = `v?(${WILDCARD})(?:\\.(${WILDCARD}))?(?:\\.(${WILDCARD}))?(-[0-9
 const CONSTRAINT = new RegExp(`^(=|==|!=|>|<|>=|=>|<=|=<|~|~>|\\^)?\\s*${PATTERN}$`);
 const RANGE = new RegExp(`\\s*(${PATTERN})\\s+-\\s+(${PATTERN})\\s*`, 'g');
 
-/** What a constraint accepts: one of several lists of checks, all of which hold. */
+/** Alternatives of a constraint: it accepts a version that satisfies all checks of one of them. */
 function alternativesOf(text: string): Check[][] {
   if (text.length > 512) throw new Failure('the constraint is too long');
   const plain = text.replace(RANGE, (_, low: string, ...rest: string[]) => `>=${low},<=${rest[4]}`);
@@ -124,17 +124,17 @@ function checkOf(text: string): Check {
   if (!match) throw new Failure(`not a constraint of versions: ${JSON.stringify(text)}`);
   const [, operator = '', ...written] = match;
   const digits = written.slice(0, 3);
-  // How many of the numbers are given: those from the first wildcard on are not.
+  // Number of parts that are written, up to the first wildcard.
   const given = digits.findIndex((number) => number === undefined || /[xX*]/.test(number));
   const count = given < 0 ? 3 : given;
   const numbers = digits.map((number, index) => (index < count ? BigInt(number!) : 0n)) as [bigint, bigint, bigint];
   const low = new Version(numbers, written[3]?.slice(1) ?? '', '', text);
   const accepts = operators[operator]!(low, count);
-  // A version before its release is only meant where the constraint names one.
+  // A prerelease matches only if the constraint names one.
   return (version) => (version.prerelease === '' || low.prerelease !== '') && accepts(version);
 }
 
-/** The first version above those that agree in the first `count` numbers. */
+/** The lowest version above all those with the same first `count` parts. */
 function above({ numbers }: Version, count: number): Version | null {
   if (count === 0) return null;
   const next = numbers.map((number, index) => (index < count - 1 ? number : index === count - 1 ? number + 1n : 0n));

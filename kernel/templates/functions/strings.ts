@@ -5,7 +5,7 @@ import { quoted } from '../quote.ts';
 import type { Run } from '../run.ts';
 import { compareTexts, type Dict, isList, setValue, type Value } from '../value.ts';
 
-/** Functions that take texts apart and put them together. */
+/** Functions that split, join and change texts. */
 export const stringFunctions: Functions = {
   trim: fn('string', trimSpace),
   trimAll: fn('string string', trimAll),
@@ -61,10 +61,10 @@ export const stringFunctions: Functions = {
 const SPACE = '\\t\\n\\v\\f\\r\\x85\\p{Zs}\\u2028\\u2029';
 const LEADING_SPACE = new RegExp(`^[${SPACE}]+`, 'u');
 
-/** Without the white space around it. */
+/** Removes leading and trailing white space. */
 export function trimSpace(text: string): string {
   const start = text.replace(LEADING_SPACE, '');
-  // A pattern for the end would look for it from every white space of the text.
+  // A pattern anchored at the end would be tried at every white space of the text.
   let end = start.length;
   while (end > 0 && /[\t-\r\x85\p{Zs}\u2028\u2029]/u.test(start[end - 1]!)) end--;
   return start.slice(0, end);
@@ -80,7 +80,7 @@ function trimAll(signs: string, text: string): string {
   return characters.slice(start, end).join('');
 }
 
-/** Character by character: what becomes more than one, as ß, stays as it is. */
+/** Maps a text character by character; a character whose result is longer, such as ß, stays unchanged. */
 export function mapCharacters(text: string, map: (sign: string) => string): string {
   if (/^[\x00-\x7f]*$/.test(text)) return map(text);
   return Array.from(text, (sign) => {
@@ -125,7 +125,7 @@ function quoteAll(values: readonly Value[], run: Run, quote: (text: string) => s
     .join(' ');
 }
 
-/** The members of a list as texts; of anything else the text of it alone. */
+/** The items of a list as texts; for any other value, its text as the only one. */
 export function textsOf(value: Value, run: Run): string[] {
   if (isList(value)) {
     run.budget.spend(value.length);
@@ -152,7 +152,7 @@ function byteLength(text: string): number {
   return Buffer.byteLength(text);
 }
 
-/** A stretch of a text by its bytes in UTF-8, as Go counts. */
+/** Cuts a text by UTF-8 bytes, as Go does. */
 function cut(text: string, start: number, end?: number): string {
   if (/^[\x00-\x7f]*$/.test(text)) return text.slice(start, end);
   return Buffer.from(text).subarray(start, end).toString();

@@ -4,7 +4,7 @@ import { type Dict, describe, type Value, valueAt } from '../value.ts';
 
 const ADDRESS = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/(?:([^/?#]*)@)?([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s;
 
-/** Functions on addresses. */
+/** URL functions. */
 export const urlFunctions: Functions = {
   urlParse: fn('string', (text) => {
     const match = ADDRESS.exec(text);

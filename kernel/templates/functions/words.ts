@@ -4,7 +4,7 @@ import { bounded, type Functions, fn } from '../function.ts';
 import type { Run } from '../run.ts';
 import { mapCharacters } from './strings.ts';
 
-/** Functions that treat a text as words, or make one by chance. */
+/** Functions that process the words of a text or create random ones. */
 export const wordFunctions: Functions = {
   title: fn('string', (text) => text.replace(/(?<=^|[^\w\x80-\u{10ffff}]|[\s\x85])./gsu, upper)),
   untitle: fn('string', (text) => text.replace(/(?<![^\s])\S/gu, lower)),
@@ -46,7 +46,7 @@ function swapCase(text: string): string {
   return text.replace(/\p{L}/gu, (letter) => (/[\p{Lu}\p{Lt}]/u.test(letter) ? lower(letter) : upper(letter)));
 }
 
-/** Each word begins with a capital letter; of one that did, the capitals behind it become small. */
+/** Capitalizes each word; in a word that already begins with a capital, the following capitals become lower case. */
 function pascalCase(text: string): string {
   const [, lead = '', rest = ''] = /^([-_\s]*)(.*)$/su.exec(text)!;
   if (rest === '' && lead !== '') return lead + lead.at(-1);
@@ -71,7 +71,7 @@ interface Word {
   readonly text: string;
 }
 
-/** Words in small letters with a connector between them; a number belongs to the word before it, unless letters follow it. */
+/** Lower-case words joined by a connector; a number belongs to the word before it, unless letters follow it. */
 function delimited(text: string, connector: string): string {
   const words: Word[] = Array.from(text.matchAll(WORDS), ({ groups, 0: written }) => ({
     kind: Object.keys(groups!).find((kind) => groups![kind] !== undefined) as WordKind,
@@ -113,7 +113,7 @@ function abbreviate(text: string, left: number, width: number): string {
     : ELLIPSIS + text.slice(text.length - room);
 }
 
-/** Breaks lines at spaces. @param cutsWords whether words longer than a line are cut. */
+/** Breaks lines at spaces. @param cutsWords true if words longer than a line are split. */
 function wrap(text: string, width: number, separator: string, cutsWords: boolean, run: Run): string {
   const most = Math.max(width, 1);
   run.budget.claim((text.length / most + 1) * separator.length + text.length);
