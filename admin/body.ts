@@ -19,8 +19,8 @@ export interface FormFile {
 }
 
 /**
- * The only file of a `multipart/form-data` body. Its type is the one it is sent with, else the one its name tells.
- * @throws Problem bad-request when it is no such body, or has more files: nothing in a configuration can name them;
+ * The only file of a `multipart/form-data` body. Its type is its own content type, or else follows from its name.
+ * @throws Problem bad-request for any other body, and for several files, which a configuration cannot refer to;
  *   unsupported-media-type.
  */
 async function singleFile(body: Uint8Array, contentType: string): Promise<FormFile> {

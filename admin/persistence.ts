@@ -23,11 +23,12 @@ export type Writing = 'text' | 'edits';
 export const persistenceProblems: readonly ProblemSlug[] = ['file-is-template', 'file-changed', 'file-not-editable'];
 
 /**
- * Writes the configuration to its file together with the change. The text is written to a temporary file first and renamed once
- * nothing else can reject the change. A file that differs from what was last loaded or written is never replaced.
- * @param format of the configuration.
- * @throws Problem bad-request, file-is-template, file-changed; the same and file-not-editable from `prepare`; Refusal from
- *   `prepare` and `precommit` when the file cannot be written. It is then as it was.
+ * Writes the configuration to its file as part of the change. The text is first written to a temporary file, which is
+ * renamed once nothing else can reject the change. A file that differs from the last loaded or written content is never
+ * replaced.
+ * @param format format of the new configuration.
+ * @throws Problem bad-request, file-is-template, file-changed; `prepare` throws the same and file-not-editable; `prepare`
+ *   and `precommit` throw Refusal if the file cannot be written. The file is then unchanged.
  */
 export async function persistence(gateway: Operations, format: Format, writing: Writing): Promise<Participant> {
   const file = mainFile(gateway);

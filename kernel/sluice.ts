@@ -10,10 +10,10 @@ export { ConfigErrors } from './contract/internal.ts';
 export type { Applied, Gateway, GatewayOptions, ListenOptions, Source } from './index.ts';
 
 /**
- * Makes a gateway of this release from a configuration: a file's path, or the object a file would hold. It answers
- * `inject` at once and the network after `listen`. It writes no log unless `log`, `sinks` or a component enables it.
+ * Creates a gateway from a configuration: the path of a file, or an object with the content of one. The gateway handles
+ * `inject` at once and network requests after `listen`. It writes no log unless `log`, `sinks` or a component enables it.
  *
- * @throws ConfigErrors with every mistake of the configuration. @throws GatewayError PLUGIN_NAME, PLUGIN_WORKERS.
+ * @throws ConfigErrors with every error of the configuration. @throws GatewayError PLUGIN_NAME, PLUGIN_WORKERS.
  * @example
  * const gateway = await createGateway({ version: 3, endpoints: [{ endpoint: '/hi', backend: [{ host: ['http://127.0.0.1:9000'], url_pattern: '/' }] }] });
  * const { port } = await gateway.listen();

@@ -1,25 +1,25 @@
 import type { Operations } from './gateway/operations.ts';
 
-/** What the command line and the environment say about the admin port. */
+/** Admin port settings from the command line and the environment. */
 export interface StartAdminOptions {
-  /** Address, or `off`; left to the configuration when undefined. One that was given must be had, or nothing starts. */
+  /** Address, or `off`; undefined leaves it to the configuration. If an address given here cannot be opened, the gateway does not start. */
   readonly listen?: string | undefined;
-  /** One token with every scope. */
+  /** A single token with every scope. */
   readonly token?: string | undefined;
-  /** File with tokens; stronger than `token`. */
+  /** File with tokens; takes precedence over `token`. */
   readonly tokenFile?: string | undefined;
   /** Directory in which the gateway's own token is stored across starts. */
   readonly stateDirectory: string;
-  /** Ends the process in order. */
+  /** Shuts the process down in an orderly way. */
   stop(): void;
 }
 
 /** The admin port of a gateway. */
 export interface RunningAdmin {
-  /** Null where it is off. */
+  /** Null when it is off. */
   readonly address: string | null;
   close(): Promise<void>;
 }
 
-/** Opens the admin port of a gateway that listens. @throws GatewayError when it must be had and cannot. */
+/** Opens the admin port of a gateway that listens. @throws GatewayError when a required port cannot be opened. */
 export type StartAdmin = (gateway: Operations, options: StartAdminOptions) => Promise<RunningAdmin>;

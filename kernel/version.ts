@@ -4,7 +4,7 @@ interface PackageJson {
   readonly version: string;
 }
 
-/** The running release. Source and build stand at different depths below the package. */
+/** Version of this release. Source and build are at different depths below the package. */
 export const version = readVersion(['../package.json', '../../package.json']);
 
 function readVersion(places: readonly string[]): string {
@@ -15,7 +15,7 @@ function readVersion(places: readonly string[]): string {
       };
       if (name === 'sluice') return version;
     } catch {
-      // The next place is tried.
+      // Try the next place.
     }
   }
   return '0.0.0';

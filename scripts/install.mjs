@@ -1,5 +1,5 @@
-// Installs the packages in package-lock.json, unless they are already installed: all of them, or with --omit=dev only
-// those needed to serve. Plain JavaScript for any Node.js, because the pinned version is one of the packages.
+// Installs the packages in package-lock.json, unless they are already installed: all of them or, with --omit=dev, only
+// the ones needed to serve. Plain JavaScript for any Node.js, because the pinned version is one of the packages.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -15,12 +15,12 @@ const VARIABLES = ['FC_ENABLE', 'FC_CONFIG', 'GATEWAY_ENV_INTERPOLATION'] as con
 const EXTENDED = 'flexible_config.json';
 
 /**
- * Reads a configuration file; the format follows from the extension, JSON where it tells nothing. Where the environment or
- * the working directory says so, the file is a template.
- * @param onRead told what was read, also when it cannot be parsed: bytes of a file, names in a directory, null for what
- *   cannot be read.
- * @param before as of `parseAfter`. Where something serves already, only a regular file is read; a command may read a pipe.
- * @throws ConfigErrors CONFIG_READ when the file cannot be read; else as `parseDocument` and `assemble`.
+ * Reads a configuration file. The extension determines the format, JSON if it is unknown. The environment or the working
+ * directory can make the file a template.
+ * @param onRead called for everything that is read, even if it cannot be parsed: with the bytes of a file, the names in a
+ *   directory, or null for anything unreadable.
+ * @param before see `parseAfter`. A serving gateway reads only regular files; a command may read a pipe.
+ * @throws ConfigErrors CONFIG_READ if the file cannot be read; the errors of `parseDocument` and `assemble`.
  */
 export async function readDocument(
   path: string,

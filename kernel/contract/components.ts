@@ -1,6 +1,7 @@
 /**
- * Settings of components in TypeScript, by namespace, at each level where they can stand. Here every namespace has any settings;
- * the build of the package puts the types that it makes from the schemas in place of this file. Plugins add theirs:
+ * Types of component settings, by namespace, at each level where the component is allowed. In the source, every namespace
+ * accepts any settings; the build of the package replaces this file with types generated from the schemas. Plugins add
+ * their own:
  *
  *     declare module 'sluice' {
  *       interface EndpointComponents { 'acme/team'?: Written<typeof schema> }

@@ -62,13 +62,13 @@ export type HandlerFactory<Settings, Handler, Host extends ModuleHost = ModuleHo
 export type NamespaceConfig<Settings, Name extends string> = { readonly [key in Name]: Settings };
 
 /**
- * A module of the compatible product's form, exported as `plugin`, alone or in a list. It is plain data, so its types need no
- * import when it runs:
+ * A module in the compatible product's form, exported as `plugin`, alone or in a list. It is plain data, so its types need
+ * no import at run time:
  *
  *     export const plugin = { name: 'team', apiVersion: 1, … } satisfies PluginModule<{ team: string }>;
  *
- * `Settings` is the type of the settings below its name, which `configSchema` validates. `Name` is its name: other kinds than
- * middleware get the whole namespace, and find their settings by it.
+ * `Settings` is the type of the settings under its name, which `configSchema` validates. `Name` is its name: kinds other
+ * than middleware receive the whole namespace and find their settings under that name.
  */
 export interface PluginModule<Settings = unknown, Name extends string = string> {
   /** Name in configurations. */

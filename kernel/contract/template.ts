@@ -3,10 +3,10 @@ import { CallError } from './errors.ts';
 /** A compiled Go `text/template` template with the Sprig functions. */
 export interface Template {
   /**
-   * Fills the template in.
-   * @param data the dot at the start: plain objects, arrays and scalars, of which only own keys can be reached. Functions
-   *   as `set` change what they are given: what must not change is frozen.
-   * @throws TemplateError for what cannot be carried out, or takes more than its limits.
+   * Renders the template.
+   * @param data initial value of the dot: plain objects, arrays and scalars, of which only own keys are accessible.
+   *   Functions such as `set` modify their arguments: freeze data that must not change.
+   * @throws TemplateError if the execution fails or exceeds a limit.
    */
   render(data: unknown): string;
 }

@@ -23,7 +23,7 @@ function groupsUpTo(count: number): string {
 /** Part of a pattern: a port. */
 const port = '(?:6553[0-5]|655[0-2]\\d|65[0-4]\\d\\d|6[0-4]\\d{3}|[0-5]\\d{4}|\\d{1,4})';
 
-/** Pattern of the addresses that a port can be opened on; the empty string stands for all addresses. */
+/** Pattern of the addresses that a port can be opened on; the empty string means all addresses. */
 export const LISTEN_ADDRESS_PATTERN = `^(?:${ip4}|${ip6}(?:%[\\w.-]+)?)?$`;
 
 /** Pattern of addresses and of ranges in CIDR notation. */

@@ -131,10 +131,9 @@ export interface Examined {
 export type Reach = 'closed' | 'plugins' | 'files';
 
 /**
- * Looks for every mistake of a configuration and keeps nothing. Every component builds itself; nothing is asked of the
- * network.
- * @param reading also read the files that the configuration names: certificates, keys. Its plugins are always read where they
- *   are there; others are among the unread unless `reading`.
+ * Finds all errors of a configuration and keeps nothing. Every component is built; the network is not used.
+ * @param reading reads the files that the configuration names as well, such as certificates and keys; otherwise they are
+ *   listed as unread. Plugins are always read if they exist.
  */
 export async function examine(
   data: unknown,

@@ -4,8 +4,8 @@ import { scheduler } from '../contract/internal.ts';
 import { endpointId } from './endpoint-prints.ts';
 
 /**
- * The same configuration, with everything of it that is as it was taken from the one before: memory holds it once, and what
- * has not changed is found by identity. Works in short slices.
+ * Copies a configuration, replacing every unchanged part with that of the previous one: memory holds it once, and
+ * unchanged parts are found by identity. Works in short slices.
  */
 export async function shareWith(before: ServiceConfig, config: ServiceConfig): Promise<ServiceConfig> {
   const shared: Record<string, unknown> = {};

@@ -20,9 +20,9 @@ export interface TraceableTemplate extends Template {
 }
 
 /**
- * Compiles a template. What it defines takes the place of what `options.templates` have under the same name.
- * @throws TemplateError TEMPLATE_SYNTAX with the place, also for functions that there are not or that are refused, and for a
- *   wrong number of arguments.
+ * Compiles a template. Its definitions override templates of the same name in `options.templates`.
+ * @throws TemplateError TEMPLATE_SYNTAX with the position, also for unknown or unsupported functions, and for a wrong
+ *   number of arguments.
  */
 export function compileTemplate(text: string, options: TemplateOptions = {}): TraceableTemplate {
   const { name = 'template', templates = {}, missingKey = 'invalid', numbers = 'json' } = options;

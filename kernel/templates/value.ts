@@ -2,7 +2,7 @@ import { type DataObject, isObject, type RawNumber } from '#contract';
 
 /**
  * A value of a template. A bigint is Go's `int`, a number its `float64`, as in JSON; other integers are
- * `TypedInteger`s. Undefined stands for a missing map key, null for an existing empty value. A map is a plain object,
+ * `TypedInteger`s. Undefined is a missing map key, null an existing empty value. A map is a plain object,
  * of which only own keys count.
  */
 export type Value =

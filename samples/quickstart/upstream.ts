@@ -10,7 +10,7 @@ const posts = [
   { id: 11, title: 'Bernoulli numbers', draft: true },
 ];
 
-/** A tiny API for the quickstart to call: users, their posts, their cart, and orders that can be placed. */
+/** A small API for the quickstart to call: users, their posts, their cart, and orders that can be placed. */
 export function createUpstream(): Server {
   return createServer((request, response) => {
     const [, kind = '', id = '', part] = new URL(request.url!, 'http://upstream').pathname.split('/');

@@ -1,12 +1,13 @@
 /**
- * `npm run bench:check`: whether the gateway costs more, next to the bare Node program, than when `expected.json` was
- * committed.
+ * `npm run bench:check`: fails if the gateway costs more, relative to the bare Node.js program, than when `expected.json`
+ * was committed.
  *
  *   npm run bench:check [-- FILE] [--rounds 5] [--seconds 2]
  *
- * FILE is the JSON of a run (`npm run bench -- --json FILE`, with or without peers); without it a run is made. Ratios of
- * CPU time are compared, and nothing else: they hold from machine to machine, figures do not. `tolerance` is wide, so
- * that what fails is a fault and not a bad day of the machine. Code 0: as expected; 1: not; 2: no run to compare.
+ * FILE is the JSON of a run (`npm run bench -- --json FILE`, with or without peers); without it, the benchmark is run.
+ * Only ratios of CPU time are compared: unlike absolute figures, they are comparable between machines. `tolerance` is
+ * wide, so that a failure indicates a regression and not a busy machine. Exit codes: 0 as expected, 1 not, 2 without a
+ * run to compare.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -11,9 +11,9 @@ import { type Configuration, createGateway } from '../../kernel/sluice.ts';
 import { silentSinks } from '../../kernel/testing/index.ts';
 
 /**
- * CPU time of one call, in microseconds: of the gateway as a server of gRPC and as a client of it, and of the plainest
- * programs on @grpc/grpc-js that do the same. Each of them is a process of its own; clients and backends, which cost as
- * little as they can, are in this one.
+ * CPU time per call, in microseconds: of the gateway as a gRPC server and as a gRPC client, and of minimal programs with
+ * @grpc/grpc-js that do the same. Each subject is a separate process; clients and backends, which are as cheap as
+ * possible, run in this one.
  *
  *     node scripts/bench/grpc.ts [calls]
  */

@@ -23,20 +23,19 @@ import { toolScenario } from './tool-calls.ts';
 const componentScenarios = [...ofComponents, toolScenario];
 
 /**
- * What a component costs a request, in microseconds of the processor: two gateways in this process, without and with it,
- * answer requests without sockets, from a backend that is a constant. They take turns of a few hundred requests, so that
- * the machine, the compiler and the collector treat both alike, and what sockets cost, and how that varies, is in neither.
- * What a component saves of a backend's call is not seen here: `npm run bench -- --scenario http-cache`.
+ * CPU time that a component adds to a request, in microseconds: two gateways in this process, one without and one with
+ * it, handle requests without sockets, from a constant backend. They alternate every few hundred requests, so that the
+ * machine, the compiler and the garbage collector affect both equally; neither includes the varying cost of sockets.
+ * Savings of backend calls are not visible here: see `npm run bench -- --scenario http-cache`.
  *
  *   node scripts/bench/in-process.ts [--scenario cors,cel] [--pairs 200] [--requests 1000]
  *
- * Limits and quotas in Redis are asked for 50 requests at a time, so that what is sent together counts so; what the server
- * itself takes does not.
+ * Limits and quotas in Redis are measured with 50 concurrent requests, so that batched commands count as such; the cost
+ * of the Redis server is not included.
  *
- * Two turns, one of each, are a pair. On a machine that others use too many pairs are disturbed by a multiple of what is
- * measured, so the table has the calm ones, the third of them that took least in both turns together: their median, and the
- * bounds of their middle half. The first line is for comparing machines: what one verification of an ES256 signature takes
- * there.
+ * A pair is one turn of each gateway. On a shared machine, many pairs are disturbed by far more than the measured cost, so
+ * the table shows only the calm ones, the third with the lowest total time: their median, and the bounds of their middle
+ * half. The first line allows a comparison of machines: the time of one ES256 signature verification.
  */
 const WARM_UP_PAIRS = 20;
 const CALM_SHARE = 1 / 3;

@@ -1,48 +1,46 @@
 /**
- * `npm run bench`: what one request costs the gateway, next to what it must cost.
+ * `npm run bench`: CPU time per request of the gateway, compared with a minimal program that does the same work.
  *
  *   npm run bench -- [--rounds 5] [--seconds 3] [--connections 64] [--scenario no-op,merge] [--json FILE] [--noise]
  *                  [--backend node|nginx] [--peers all|nginx,caddy,... [--charts FOLDER]]
  *
  * How to read the figures
- * - `µs` is CPU time, user and system, all threads, of the measured process alone, divided by the requests it answered.
- *   It depends little on what else runs on the machine, unlike requests per second. It still depends on the machine:
- *   compare within one run only.
- * - `base` is a bare Node program written by hand for that one scenario (floor.ts): node:http in front, undici dispatch
- *   behind. It does not route, keep deadlines, watch for clients that leave, or add the headers a gateway must add.
- *   In `access-log` it is the gateway itself with its access log off, in the scenario of a component the gateway without it.
- * - `ratio` is gateway over base, taken round by round, where the two take turns (base, gateway, base, ...), so that
- *   a slow minute of the machine hits both. Median of the rounds; least and greatest in brackets. Where the brackets of
+ * - `µs` is the CPU time, user and system, of all threads of the measured process, divided by the number of requests it
+ *   handled. Unlike requests per second, it depends little on other programs of the machine. It still depends on the
+ *   machine: compare figures of one run only.
+ * - `base` is a bare Node.js program written by hand for that scenario (floor.ts): node:http in front, undici dispatch
+ *   behind. It has no routing, deadlines or detection of disconnected clients, and adds none of the headers that a gateway
+ *   must add. In `access-log` the base is the gateway with its access log off, for a component the gateway without it.
+ * - `ratio` is gateway over base, per round; the two alternate within a round (base, gateway, base, ...), so that a slow
+ *   minute of the machine affects both. Median of the rounds, with the minimum and maximum in parentheses. If the ranges of
  *   two runs overlap, nothing is proven. `--noise` compares every base with itself and shows the noise.
  * - `MiB` is the resident memory of the process at the end of each round.
- * - In `json` and `json-64k` the floor decodes and encodes. The gateway may prove that nothing looks into the data, check
- *   it and pass the bytes: there a ratio below 1 is work saved, not a faster encoder. `filter` and `merge` leave no such
- *   choice.
- * - Requests per second and latency are those of a full load: on two cores, the load generator and the upstream share
- *   what the measured process leaves. They tell little about latency at normal load.
+ * - In `json` and `json-64k` the base decodes and encodes. The gateway may prove that no setting reads the data, validate
+ *   it and pass the bytes: a ratio below 1 there means work saved, not a faster encoder. `filter` and `merge` always decode.
+ * - Requests per second and latency are measured at full load: on two cores, the load generator and the upstream share
+ *   the CPU time that the measured process leaves. They say little about latency at normal load.
  * - In the JSON file, `busy` is CPU time over elapsed time; well below 1 means that upstream or generator were the limit.
  *
  * Scenarios: `no-op` passes 1 KiB as bytes; `json` decodes and encodes it; `filter` adds allow, mapping and group;
- * `merge` joins three backends of 1 KiB; `json-64k` is `json` with 64 KiB. `static` and `not-found` ask no backend. `echo-1m`
- * and `echo-100m` send so many bytes, which come back. `routes-1000-first` and the like have so many endpoints, and are
- * compared with the gateway that has 10; `workers` has two, and is compared with one process. Their access log is off. `access-log` is
- * `no-op` with the log on, going to a file, for at least 200,000 requests. The scenarios of `components.ts` compare the
- * gateway without a component to the gateway with it; `more µs` is what it costs a request. Both stand in one process and
- * take turns of a tenth of a second, so that the collector treats them alike. Sockets make these figures uncertain by
- * several µs: `node scripts/bench/in-process.ts` measures components without them.
+ * `merge` joins three backends of 1 KiB; `json-64k` is `json` with 64 KiB. `static` and `not-found` call no backend.
+ * `echo-1m` and `echo-100m` post that many bytes and receive them back. `routes-1000-first` and similar scenarios have that
+ * many endpoints, and are compared with a gateway that has 10; `workers` runs two workers, and is compared with one
+ * process. Their access log is off. `access-log` is `no-op` with the log going to a file, for at least 200,000 requests. The
+ * scenarios of `components.ts` compare the gateway without and with a component; `more µs` is the additional cost per
+ * request. Both run in one process and alternate every tenth of a second, so that garbage collection affects both equally.
+ * Sockets add several µs of uncertainty: `node scripts/bench/in-process.ts` measures components without them.
  *
- * Every round is checked: sample answers before and after are compared as a whole, no answer under load may be other
- * than 2xx, and the bytes of all answers must add up. A scenario that fails shows no figures and makes the command fail.
- * Load comes from wrk when it is on PATH and `--seconds` is whole, else, and for components, from load.ts.
- * `node scripts/bench/startup.ts` measures start and memory.
+ * Every round is checked: sample responses before and after are compared in full, every response under load must be 2xx,
+ * and the bytes of all responses must add up. A scenario that fails shows no figures and makes the command fail.
+ * The load comes from wrk if it is on PATH and `--seconds` is a whole number; otherwise, and for components, from load.ts.
+ * `node scripts/bench/startup.ts` measures startup and memory.
  *
- * `--peers` runs other gateways beside, on the same scenarios as far as they can: each is one file in `peers`, and names
- * how it is installed (into `$XDG_CACHE_HOME/sluice-bench`), configured and started. All take turns; `ratio` is CPU over
- * that of the floor. `direct` is the load on the backend without anything before it: what the generator and the backend
- * can do here. CPU and memory are those of a program with its child processes. `at half` is the latency at half the
- * requests per second that the program itself carried, sent by the clock. A round with a wrong answer or an error is void.
- * Programs that are not Node's use as many threads as they like.
- * The built-in generator sends that load: where it cannot send as much, there is no such figure.
+ * `--peers` also runs other gateways on the scenarios that they support: each is one file in `peers`, which defines how it
+ * is installed (into `$XDG_CACHE_HOME/sluice-bench`), configured and started. All alternate; `ratio` is CPU time over that
+ * of the base. `direct` sends the load to the backend itself: the maximum that generator and backend reach on this machine.
+ * CPU time and memory include child processes. `at half` is the latency at half of the program's own maximum rate, sent at
+ * fixed intervals by the built-in generator; it is omitted if the generator cannot reach that rate. A round with a wrong
+ * response or an error is void. Programs other than Node.js may use any number of threads.
  */
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';

@@ -5,7 +5,7 @@ import type { Scenario } from './scenario.ts';
 import { type Spread, spread } from './spread.ts';
 import type { Subject } from './subject.ts';
 
-/** Where and how long to measure. */
+/** Ports, durations and output folder of a measurement. */
 export interface Plan {
   readonly upstream: string;
   readonly generator: Generator;

@@ -9,8 +9,9 @@ import { quartiles } from './spread.ts';
 import { table } from './table.ts';
 
 /**
- * What a message of a model's stream costs, in microseconds of the processor: as it comes, and as a chat-completion chunk. The
- * stream is a constant, each message a piece of its own, and there are no sockets; the first is the base of the second.
+ * CPU time per message of a model's stream, in microseconds: passed through unchanged, and converted to a chat-completion
+ * chunk. The stream is constant, with one chunk per message, and uses no sockets; the first figure is the base of the
+ * second.
  *
  *     node scripts/bench/model-streams.ts [--messages 2000] [--rounds 60]
  */

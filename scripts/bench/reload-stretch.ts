@@ -1,12 +1,12 @@
 /**
- * What one reload costs the thread that serves, by number of endpoints: one endpoint of the file is changed each time.
+ * Cost of one reload for the serving thread, by number of endpoints: each reload changes one endpoint of the file.
  *
  *   node --expose-gc scripts/bench/reload-stretch.ts [--endpoints 1000,10000] [--reloads 20] [--change endpoint|service]
  *
- * Longest: the longest time between two turns of the event loop from the request to reload until the replaced
- * configuration is released, collections included; and the most CPU its thread spends between two, which other programs of
- * the machine do not make longer. CPU: of all threads of the process, the loop that looks at the turns
- * included; `--change none` is without it, and saves the same file again. Medians, and the worst in brackets.
+ * Longest: the longest time between two turns of the event loop, from the reload request to the release of the replaced
+ * configuration, including garbage collection; and the most CPU time that the thread spends between two turns, which other
+ * programs on the machine do not affect. CPU: of all threads of the process, including the loop that measures the turns;
+ * `--change none` saves the same file again. Medians, with the maximum in parentheses.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

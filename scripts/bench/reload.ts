@@ -1,14 +1,14 @@
 /**
- * What reloads cost the requests that are served meanwhile, by number of endpoints.
+ * Cost of reloads for the requests served at the same time, by number of endpoints.
  *
  *   node scripts/bench/reload.ts [--endpoints 100,10000] [--seconds 8] [--rounds 3] [--every 1000] [--connections 8] [--workers 0]
  *     [--change service|endpoint] [--load half|full] [--backend node|nginx]
  *
- * In every round the same load runs twice: while nothing changes, and while the configuration is saved anew and reloaded by
- * signal every `--every` milliseconds. The load is as many requests a second as half of what the gateway carries, or, with
- * `full`, one request after another on each connection. Each saved configuration differs in a field of the service, and so in
- * every endpoint, or in one endpoint alone, another one each time and not the one that is called. Medians of the rounds, and the
- * ratio of the two; with `--workers` of a primary and so many processes that serve; answers that were wrong are counted in both.
+ * In every round the same load runs twice: while nothing changes, and while the configuration is saved and reloaded by
+ * signal every `--every` milliseconds. The load is half of the gateway's maximum request rate or, with `full`, one request
+ * after another on each connection. Each saved configuration changes a service field, and thereby every endpoint, or one
+ * endpoint only: a different one each time, never the one that is called. Prints medians of the rounds and the ratio of
+ * the two; `--workers` adds that many serving processes to the primary. Wrong responses are counted in both.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

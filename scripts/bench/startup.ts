@@ -1,12 +1,11 @@
 /**
- * How long the gateway takes to start, and the memory it then holds, by number of endpoints.
+ * Startup time of the gateway, and its memory after startup, by number of endpoints.
  *
  *   node scripts/bench/startup.ts [--runs 10] [--endpoints 10,1000,10000] [--json FILE] [--against floor] [--program FILE]
  *
- * `start` is the time from spawning the process to its first answer with status 200, from the endpoint declared last;
- * `CPU` is what the process spent until then, user and system, `resident` its memory right after that answer. Medians, in
- * brackets the least and the greatest run. The first row is a bare Node program of the same kind (floor.ts), which has no
- * endpoints.
+ * `start` is the time from spawning the process to its first response with status 200, from the endpoint declared last;
+ * `CPU` is the user and system time of the process until then, `resident` its memory right after that response. Medians,
+ * with the minimum and maximum in parentheses. The first row is a bare Node.js program (floor.ts) without endpoints.
  *
  * `--program` is the command of an installed package, `node_modules/sluice/dist/kernel/bin.js`, in place of the source: after
  * `npm pack`, in another folder, `npm install …/sluice-0.1.0.tgz`. `NODE_COMPILE_CACHE` names a folder for compiled code: an

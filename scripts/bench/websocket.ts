@@ -10,9 +10,9 @@ import { runWorker } from '../../kernel/workers/worker.ts';
 import { catalogue } from '../../plugins/index.ts';
 
 /**
- * Memory of a connection and CPU of a message, through the gateway in both modes and through the plainest proxy that can be
- * written with `ws`. Each of them is a process of its own, `workers` with two workers besides, in direct mode; backend and clients
- * are in this one.
+ * Memory per connection and CPU time per message, through the gateway in both modes and through a minimal proxy written
+ * with `ws`. Each subject is a separate process; `workers` adds two workers, in direct mode. Backend and clients run in
+ * this process.
  *
  *     node --expose-gc scripts/bench/websocket.ts [connections] [messages]
  */

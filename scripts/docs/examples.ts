@@ -109,9 +109,9 @@ export function endpoint(fields: Fields, ofBackend: Fields = {}): Fields {
   return { endpoint: '/users', ...fields, backend: [{ ...backend, ...ofBackend }] };
 }
 
-/** Creates a document with a component at a level. @param beside components that it requires at the root. */
-export function withComponent(level: Level, namespace: string, config: unknown, beside: Fields = {}): Fields {
-  const own = { extra_config: { [namespace]: config, ...beside } };
+/** Creates a document with a component at a level. @param required components that it requires at the root. */
+export function withComponent(level: Level, namespace: string, config: unknown, required: Fields = {}): Fields {
+  const own = { extra_config: { [namespace]: config, ...required } };
   const around = surroundings[namespace] ?? {};
   const needed = Object.hasOwn(roots, namespace) ? { extra_config: roots[namespace] } : {};
   if (level === 'service') {

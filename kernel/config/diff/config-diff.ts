@@ -4,7 +4,7 @@ import { isRaw, type KnownPlugins } from '../known-plugins.ts';
 import type { IsSecret } from '../secrets/secret.ts';
 import type { ComponentSchema } from './effective-document.ts';
 
-/** Which of the two configurations a pointer belongs to. */
+/** One of the two compared configurations. */
 export type Side = 'from' | 'to';
 
 /** Position of a field in its file, and the names under which it is written there. */

@@ -40,11 +40,11 @@ const editors: ReadonlyMap<Format, CreateEditor> = new Map([
 ]);
 
 /**
- * Makes changes in the text of a document; comments and layout around them stay. The new text is read again and must
- * mean the old data with the changes made, no more and no less; comment keys at the root, where YAML keeps its anchors,
- * are not looked at.
- * @throws ConfigErrors EDIT_DUPLICATE_KEY when a key would stand twice in one object; EDIT_IMPOSSIBLE when the text
- *   cannot say it.
+ * Applies changes to the text of a document and keeps the surrounding comments and layout. The new text is parsed again
+ * and must represent exactly the old data with the changes; comment keys at the root, where YAML keeps its anchors, are
+ * ignored.
+ * @throws ConfigErrors EDIT_DUPLICATE_KEY if an object would contain a key twice; EDIT_IMPOSSIBLE if the text cannot
+ *   represent the data.
  */
 export function editDocument(document: Document, changes: readonly Change[]): Document {
   if (changes.length === 0) return document;

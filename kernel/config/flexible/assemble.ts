@@ -19,10 +19,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const INTERPOLATION = 'GATEWAY_ENV_INTERPOLATION';
 
 /**
- * Makes a configuration of a template, of the files that it includes and of the environment: rendering, inclusion, then
- * interpolation.
- * @param onRead told of everything that is read besides the file itself.
- * @throws ConfigErrors TEMPLATE_SETTINGS; UnreadableError with the places in the template: TEMPLATE_SYNTAX,
+ * Assembles a configuration from a template, the files that it includes, and the environment: renders, includes, then
+ * interpolates.
+ * @param onRead called for everything that is read, except the file itself.
+ * @throws ConfigErrors TEMPLATE_SETTINGS; UnreadableError with positions in the template: TEMPLATE_SYNTAX,
  *   TEMPLATE_EXECUTION, TEMPLATE_LIMIT, TEMPLATE_REFERENCE, TEMPLATE_VARIABLE, and those of `parseDocument`.
  */
 export function assemble(file: string, bytes: Uint8Array, environment: Environment, onRead: OnRead): Document {

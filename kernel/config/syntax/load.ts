@@ -110,8 +110,8 @@ export async function decodeInSlices(bytes: Uint8Array, file: string): Promise<s
 /**
  * Parses the text of a configuration file.
  * @param file path, for its extension and for messages.
- * @throws UnreadableError CONFIG_SYNTAX, also for a format that is not read, CONFIG_DUPLICATE_KEY: every mistake with its place, as far as one can be told
- *   from what follows of it.
+ * @throws UnreadableError CONFIG_SYNTAX, also for an unsupported format, and CONFIG_DUPLICATE_KEY: every error with its
+ *   position, except those that only follow from an earlier one.
  */
 export function parseDocument(source: string, file: string): Document {
   const text = textToParse(source, file);

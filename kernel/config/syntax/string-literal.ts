@@ -6,7 +6,7 @@ export interface LiteralStyle {
   readonly open: number;
   /** Number of characters after the text. */
   readonly close: number;
-  /** Sticky pattern of escape sequences. A match with a line break stands for nothing. */
+  /** Sticky pattern of escape sequences. A match with a line break has an empty value. */
   readonly escape?: RegExp;
   /** `flow`: line breaks become spaces; `block`: indentation is removed from every line. Default: line breaks are literal. */
   readonly breaks?: 'flow' | 'block';

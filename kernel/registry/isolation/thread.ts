@@ -13,7 +13,7 @@ const MOST_LINES = 100;
 
 interface Place {
   readonly user: ThreadUser;
-  /** Its user has begun: it begins again when the thread restarts. */
+  /** True once its user has begun to serve; it begins anew when the thread restarts. */
   hasBegun: boolean;
 }
 

@@ -55,7 +55,7 @@ export function placeOf(error: unknown, files: readonly string[]): SourcePlace |
   return undefined;
 }
 
-/** A mistake of syntax has its line at the head of its stack, then the line itself, then carets below what is wrong. */
+/** Column of a syntax error: its stack begins with the line number, the line itself, and carets below the error. */
 function caretColumn(stack: string, line: number): number {
   const lines = stack.split('\n');
   const at = lines.findIndex((text) => /^\s*\^+\s*$/.test(text));

@@ -72,7 +72,7 @@ const keyMakers: Readonly<Record<string, () => string>> = {
     }).privateKey,
 };
 
-/** Password templates of the Master Password algorithm; each letter stands for one of its characters. */
+/** Password templates of the Master Password algorithm; each letter represents one of its characters. */
 const FORMS: Readonly<Record<string, string>> = {
   __proto__: null as never,
   maximum: 'anoxxxxxxxxxxxxxxxxx axxxxxxxxxxxxxxxxxno',

@@ -136,10 +136,11 @@ export function isProvable({ unevaluated, array, combinators }: SchemaNode): boo
 export type Proof = (document: Data) => boolean;
 
 /**
- * The fast way to accept a document: generated code. Only its yes counts; what it does not accept is examined.
+ * Generates code that quickly accepts valid documents. Only acceptance counts; a document that it does not accept is
+ * examined in full.
  *
- * @returns null for schemas that are nested too deeply for the generator, or that generated code would misread (limits beyond JavaScript's numbers, keys named like parts
- *   of the prototype).
+ * @returns null for schemas that are nested too deeply for the generator, or that generated code would misread (limits
+ *   beyond JavaScript's numbers, keys named like prototype members).
  */
 export function compileProof(
   root: SchemaNode,

@@ -26,8 +26,8 @@ export interface Validator {
 /**
  * Compiles a JSON Schema of draft 04, 06, 07, 2019-09 or 2020-12.
  *
- * @throws ConfigError as `readSchema`, `JSON_SCHEMA_ENDLESS` for a reference that leads back to itself, and
- *   `JSON_SCHEMA_DEPTH` for a schema that is nested until the stack runs out.
+ * @throws ConfigError those of `readSchema`, `JSON_SCHEMA_ENDLESS` for a circular reference, and `JSON_SCHEMA_DEPTH` for a
+ *   schema nested so deeply that the stack overflows.
  */
 export function compileValidator(schema: DataObject, site: SchemaSite): Validator {
   try {

@@ -1,6 +1,6 @@
 import { type Data, type DataObject, definePlugin, isObject } from 'sluice/plugin';
 
-/** Rows of RFC 4180: quoted cells may hold commas, line ends and doubled quotes. @throws Error for an open quote. */
+/** Parses rows as in RFC 4180: quoted cells may contain commas, line breaks and doubled quotes. @throws Error for an unclosed quote. */
 function parseRows(text: string): string[][] {
   const cell = /(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))(,|\r?\n|$)/y;
   const rows: string[][] = [[]];
@@ -20,13 +20,13 @@ const printCell = (value: Data | undefined): string => {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
-/** The first row has the names of the columns; every further one is an object. */
+/** Converts each row to an object; the first row contains the column names. */
 function decode(bytes: Uint8Array): DataObject {
   const [head = [], ...rows] = parseRows(Buffer.from(bytes).toString('utf8'));
   return { collection: rows.map((row) => Object.fromEntries(head.map((name, at) => [name, row[at] ?? '']))) };
 }
 
-/** The list under `collection`, else the whole as a single row. Columns are all that occur, as they first occur. */
+/** Prints the list under `collection`, or the whole value as a single row. Columns are in order of first appearance. */
 function encode(data: DataObject | null) {
   const { collection = [data ?? {}] } = data ?? {};
   const rows = Array.isArray(collection) ? collection.filter((row) => isObject(row)) : [];

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { atEndpoint, before, definePlugin, HeaderBag, refuse } from 'sluice/plugin';
 
-/** Of one length whatever the text, so that the comparison takes the same time for every wrong key. */
+/** Digests have the same length for every text, so the comparison takes equally long for every wrong key. */
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
 export const plugin = definePlugin({
@@ -25,13 +25,13 @@ export const plugin = definePlugin({
         const wanted = digest(key);
         return {
           sets: ['X-Client'],
-          // The client's own request: refused before anything else is done for it.
+          // Receives the client's request: an invalid one is rejected before any other work.
           endpoint: before((request) => {
             const [, given] = /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? [];
             if (given !== undefined && timingSafeEqual(digest(given), wanted)) return undefined;
             return refuse(401, { headers: new HeaderBag(['WWW-Authenticate', 'Bearer realm="acme"']) });
           }),
-          // What goes to the backends: a client that sends X-Client itself does not get through with it.
+          // Receives the request to the backends: an X-Client header sent by the client itself is replaced.
           proxy: before((request) => {
             request.headers.set('X-Client', config.client);
           }),

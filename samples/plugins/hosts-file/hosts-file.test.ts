@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { openHarness } from 'sluice/testing';
 import { plugin } from './hosts-file.ts';
 
-/** Opens the discovery with what the plugin hands it, over a file of this content. */
+/** Opens the discovery through the plugin, over a file with this content. */
 async function discover(content: string, host: readonly string[]) {
   const gate = await openHarness(plugin, 'service', { file: 'hosts.json' });
   const file = gate.attached.offers![0]!.value;

@@ -1,12 +1,12 @@
 import { atService, definePlugin, definePort, isObject, offer } from 'sluice/plugin';
 
-/** By the name of a service its addresses, as the file has them. */
+/** Addresses by service name, as listed in the file. */
 type Hosts = ReadonlyMap<string, readonly string[]>;
 
-/** A discovery has no settings: the plugin hands it those that stand at the root. */
+/** A discovery has no settings of its own: the plugin passes it the settings at the root. */
 const filePort = definePort<string>('acme hosts file');
 
-/** @throws Error that says what is wrong with the file. */
+/** @throws Error with the reason if the file is invalid. */
 function parseHosts(text: string): Hosts {
   const written: unknown = JSON.parse(text);
   if (!isObject(written)) throw new Error('an object of lists is expected, as in {"users": ["http://10.0.0.1:8080"]}');
@@ -48,7 +48,7 @@ export const plugin = definePlugin({
             'name the file at the root: "discovery/hosts-file": { "file": "hosts.json" }',
           );
         }
-        // What is read is watched: another content is another configuration, and a broken one changes nothing.
+        // A file that is read is also watched: new content is a new configuration, and invalid content changes nothing.
         const bytes = read(file);
         let hosts: Hosts;
         try {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { atAgent, definePlugin } from 'sluice/plugin';
 
-/** Longest file, in bytes; a longer one stays where it is. */
+/** Maximum file size, in bytes; larger files stay in place. */
 const MAX_BYTES = 1024 * 1024;
 
 export const plugin = definePlugin({
@@ -25,7 +25,7 @@ export const plugin = definePlugin({
         const counts = { done: 0, failed: 0 };
         health('inbox', () => ({ ...counts }));
 
-        /** A file is done when the pipe is; one that fails stays, and is tried again. */
+        /** A file is processed once the pipe has finished; after a failure it stays and is retried. */
         const send = async (name: string, signal: AbortSignal): Promise<void> => {
           const file = join(folder, name);
           if ((await stat(file)).size > MAX_BYTES) throw new Error(`longer than ${MAX_BYTES} bytes`);
@@ -34,7 +34,7 @@ export const plugin = definePlugin({
           await rename(file, join(folder, 'done', name));
         };
 
-        // In one process of the gateway, and only while the configuration serves: the signal ends it.
+        // Runs in one process of the gateway, and only while the configuration serves: the signal ends it.
         start(async (signal) => {
           await mkdir(join(folder, 'done'), { recursive: true });
           while (!signal.aborted) {

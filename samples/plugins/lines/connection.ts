@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { BackendError, type Call } from 'sluice/plugin';
 
-/** Longest answer, in bytes. */
+/** Maximum length of a response, in bytes. */
 const MAX_LINE_BYTES = 64 * 1024;
-/** Questions that wait for their answers, of clients that have left included. */
+/** Maximum number of pending requests, including those of disconnected clients. */
 const MAX_WAITING = 1000;
 
 interface Waiting {
@@ -12,8 +12,8 @@ interface Waiting {
 }
 
 /**
- * One connection to a server that answers every line with a line, in order. It is opened when it is needed, and anew after
- * it has broken; whatever waits then fails.
+ * One connection to a server that responds to every line with a line, in order. It is opened on demand, and again after
+ * a failure, which rejects all pending requests.
  */
 export class LineConnection {
   readonly #host: string;
@@ -23,7 +23,7 @@ export class LineConnection {
   #waiting: Waiting[] = [];
   #text = '';
 
-  /** @param origin as in `lines://127.0.0.1:7000`. @param timeoutMs of silence after which a connection is given up. */
+  /** @param origin as in `lines://127.0.0.1:7000`. @param timeoutMs silence after which the connection is closed. */
   constructor(origin: string, timeoutMs: number) {
     const { hostname, port } = new URL(origin);
     this.#host = hostname.replace(/^\[(.*)\]$/, '$1');
@@ -31,15 +31,15 @@ export class LineConnection {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** @throws BackendError when there is no answer, CallError when the call was aborted first. */
+  /** @throws BackendError if the server does not respond, CallError if the call is aborted first. */
   async ask(line: string, call: Call): Promise<string> {
-    // Nothing is written then, so that the connection of a server that hangs falls silent, and is given up.
+    // Nothing is written then, so the connection of a server that hangs becomes silent and is closed.
     if (this.#waiting.length >= MAX_WAITING) throw new BackendError('LINES_BUSY', 'too many requests wait');
     this.#socket ??= this.#open();
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     this.#waiting.push({ resolve, reject });
     this.#socket.write(`${line}\n`);
-    // Whoever leaves keeps his place in the row: the answer comes all the same, and is nobody's.
+    // A canceled call keeps its place in the queue: its response still arrives, and is dropped.
     const cancellation = call.onCancel(reject);
     try {
       return await promise;

@@ -20,7 +20,7 @@ export const plugin = definePlugin({
         },
       },
       ({ config, backend, keep }) => {
-        // One connection a host, for all requests and over reloads that leave hosts and timeout as they are.
+        // One connection per host, shared by all requests and kept over reloads that do not change hosts or timeout.
         const connections = keep(
           { hosts: [...backend.host], timeout: config.timeout },
           () => new Map(backend.host.map((host) => [host, new LineConnection(host, config.timeout)])),
@@ -33,7 +33,7 @@ export const plugin = definePlugin({
             schemes: ['lines'],
             async call(request, call) {
               try {
-                // A target is encoded: there is no line end in it.
+                // Targets are percent-encoded, so they contain no line breaks.
                 const line = await connections.get(request.origin)!.ask(request.target, call);
                 return Reply.raw(200, new HeaderBag(), Buffer.from(line));
               } catch (error) {

@@ -1,15 +1,15 @@
 import { atService, definePlugin, type Meter, type MeterAttributes, meters, offer, Reply } from 'sluice/plugin';
 
-/** Series that are kept: what is measured with ever new attributes must not take all memory. */
+/** Maximum number of series: measurements with ever new attributes must not exhaust the memory. */
 const MAX_SERIES = 10_000;
 
-/** What was measured under one name with the same attributes. */
+/** Measurements with one name and the same attributes. */
 interface Series {
   count: number;
   sum: number;
 }
 
-/** Keeps what is measured in memory. */
+/** Keeps measurements in memory. */
 class Sink implements Meter {
   readonly #series = new Map<string, Series>();
 
@@ -38,7 +38,7 @@ class Sink implements Meter {
     series.sum += value;
   }
 
-  /** By series how often something was measured, and the sum. */
+  /** Number of measurements and their sum, by series. */
   report() {
     return Object.fromEntries([...this.#series].map(([key, series]) => [key, { ...series }]));
   }
@@ -59,7 +59,7 @@ export const plugin = definePlugin({
         },
       },
       ({ config, keep }) => {
-        // Reloads leave it as it is.
+        // Kept over reloads.
         const sink = keep('sink', () => new Sink());
         const requests = sink.counter('requests');
         return {

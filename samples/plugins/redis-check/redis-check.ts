@@ -1,19 +1,19 @@
 import { createClient } from 'redis';
 import { atEndpoint, BackendError, before, type Call, definePlugin, refuse } from 'sluice/plugin';
 
-/** A client that never waits for a connection: a command without one fails at once. */
+/** Creates a client that never waits for a connection: a command without one fails at once. */
 function clientFor(url: string, onError: (error: Error) => void) {
   const client = createClient({
     url,
     disableOfflineQueue: true,
     socket: { connectTimeout: 1000, reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, 2000) },
   });
-  // Without a listener an error would end the process. It connects again by itself.
+  // Without a listener, an error would end the process. The client reconnects by itself.
   client.on('error', onError);
   return client;
 }
 
-/** What a promise brings, or why the call was given up before. */
+/** Settles like the promise, or rejects when the call is aborted first. */
 function within<T>(call: Call, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancellation = call.onCancel(reject);
@@ -43,13 +43,13 @@ export const plugin = definePlugin({
         },
       },
       ({ config: { url, set, timeout }, keep, start, log }) => {
-        // One connection for all endpoints with this address, and over reloads.
+        // One connection for all endpoints with this address, kept over reloads.
         const client = keep(
           { url },
           () => clientFor(url, (error) => log.warning(`redis: ${error.message || (error as { code?: string }).code}`)),
           (kept) => kept.destroy(),
         );
-        // Opened when the configuration serves, not while one is checked.
+        // Opened when the configuration serves, not while it is checked.
         start(
           async () => {
             if (!client.isOpen) await client.connect().catch(() => {});

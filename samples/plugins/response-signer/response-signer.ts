@@ -2,11 +2,11 @@ import { createHmac } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { atService, definePlugin } from 'sluice/plugin';
 
-/** All bytes of a stream; null when there are more than `maxBytes`, of which no more than that are ever held. */
+/** Collects the bytes of a stream; null if there are more than `maxBytes`. Never holds more than that. */
 async function collect(stream: Readable, maxBytes: number): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let length = 0;
-  // To leave the loop destroys the stream, and with it the connection that it comes from.
+  // Leaving the loop destroys the stream, and with it the connection that it comes from.
   for await (const chunk of stream) {
     length += chunk.length;
     if (length > maxBytes) return null;
@@ -39,7 +39,7 @@ export const plugin = definePlugin({
         const key = process.env[config.key_env];
         if (!key) throw fault('RESPONSE_SIGNER_KEY', '/key_env', `the environment has no variable ${config.key_env}`);
         return {
-          // Koa middleware, for it sees the very bytes that are written.
+          // Koa middleware, because it sees exactly the bytes that are written.
           readsReply: true,
           async middleware(context, next) {
             await next();
@@ -56,7 +56,7 @@ export const plugin = definePlugin({
               context.status = 502;
               return;
             }
-            // A stream has become a buffer; what is none keeps its type.
+            // A stream has become a buffer; other bodies keep their type.
             if (body !== null && typeof body === 'object') context.body = bytes;
             context.set('X-Signature', `sha256=${createHmac('sha256', key).update(bytes).digest('hex')}`);
           },
