@@ -1,35 +1,7 @@
 import { deepEqual } from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
-import ts from 'typescript';
+import { comments, type Description, literals, luaComments, paragraphs, type Text } from './language/texts.ts';
 
-/** A text that users read, with its place. */
-interface Text {
-  readonly place: string;
-  readonly text: string;
-}
-
-const sources = globSync('{kernel,plugins,admin}/**/*.ts').sort();
-
-/** Schema descriptions and messages: literals of at least three words. Code samples, which contain line breaks, are skipped. */
-const { descriptions, messages } = (() => {
-  const found = { descriptions: [] as Text[], messages: [] as Text[] };
-  for (const file of sources) {
-    const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
-    const visit = (node: ts.Node): void => {
-      if (ts.isStringLiteralLike(node) || ts.isTemplateExpression(node)) {
-        const text = node.getText().slice(1, -1);
-        const { line } = source.getLineAndCharacterOfPosition(node.getStart());
-        const { parent } = node;
-        const isDescription = ts.isPropertyAssignment(parent) && parent.name.getText() === 'description';
-        const isSentence = text.split(' ').length >= 3 && !text.includes('\n');
-        if (isSentence) found[isDescription ? 'descriptions' : 'messages'].push({ place: `${file}:${line + 1}`, text });
-      }
-      ts.forEachChild(node, visit);
-    };
-    visit(source);
-  }
-  return found;
-})();
+const { descriptions, messages } = literals();
 
 /** Constructions that no engineer would say, each with the usual one. */
 const banned: ReadonlyArray<readonly [RegExp, string]> = [
@@ -57,42 +29,19 @@ const banned: ReadonlyArray<readonly [RegExp, string]> = [
 /** First words that hide the subject of a sentence, or that only a question starts with. */
 const hiddenSubject = /^(what|who|whose|whom|how|where|whether|that|those|it|anything|which|after which)\b/i;
 
-/** Parts of the source whose comments are held to the rules as well. */
-const revised = [
-  'admin',
-  'kernel/{cli,containment,contract,control,gateway,inspect,logging,mcp,pipeline,server,testing,workers}',
-  'plugins',
-];
+/** First words of a description that are neither a noun phrase nor a verb. */
+const notTheThing =
+  /^(also|always|although|as|at|because|by|despite|either|for|from|if|in(?!-)|must|not|on|to|when|with|without|you)\b/i;
 
 /** Constructions that comments may use: a null that means "none", and a repeated "that of". */
-const allowedInComments = new Set([
-  'is not a valid …',
-  'is not valid',
+const allowedInComments = new Set(['is not a valid …', 'is not valid', 'repeat the noun', 'regardless of']);
 
-  'repeat the noun',
-  'regardless of',
-]);
+const sourceComments = [
+  ...comments('{admin,kernel,plugins,samples}/**/*.ts', 'scripts/**/*.{ts,mjs}'),
+  ...luaComments('samples/**/*.lua'),
+];
 
-/** Comments of the revised parts, by the line on which each begins. */
-function comments(): Text[] {
-  return globSync(revised.map((part) => `${part}/**/*.ts`)).flatMap((file) => {
-    const text = readFileSync(file, 'utf8');
-    const scanner = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
-    const found = new Map<number, Text>();
-    const visit = (node: ts.Node): void => {
-      for (const { pos, end } of ts.getLeadingCommentRanges(text, node.getFullStart()) ?? []) {
-        const { line } = scanner.getLineAndCharacterOfPosition(pos);
-        const words = text.slice(pos, end).replaceAll(/^\s*(\/\*\*|\/\/|\*\/?)|\*\/$/gm, '');
-        found.set(pos, { place: `${file}:${line + 1}`, text: words.replaceAll(/\s+/g, ' ').trim() });
-      }
-      ts.forEachChild(node, visit);
-    };
-    visit(scanner);
-    return [...found.values()];
-  });
-}
-
-/** Words that a placeholder or a quoted value brings along: `${mistakes}`, `${trouble.message}`. */
+/** Placeholders and quoted names are not prose: `${mistakes}`, `"no_local"`. */
 const withoutPlaceholders = (text: string) => text.replaceAll(/\$\{[^}]*\}/g, '…');
 
 type Ban = (typeof banned)[number];
@@ -106,31 +55,67 @@ function violations(texts: readonly Text[], holds: (ban: Ban) => boolean = () =>
   });
 }
 
+/**
+ * True for a field that has a value even if it is not written: a number, a duration, a switch or a choice. A text may be
+ * absent, and a field without effect has no default.
+ */
+function needsDefault({ members, isRequired, field }: Description): boolean {
+  const isValue = /^'(integer|number|boolean|duration)'/.test(members.get('type') ?? '') || members.has('enum');
+  return field !== '' && isValue && !isRequired && !members.has('unused') && !members.has('default');
+}
+
+/** The texts that match a rule, one line each. */
+const linesOf = <T extends Text>(texts: readonly T[], breaks: (text: T) => boolean) =>
+  texts.filter(breaks).map(({ place, text }) => `${place}  ${text}`);
+
+/** Letters and digits of a text, without an article and a plural. */
+const bare = (text: string) =>
+  text
+    .toLowerCase()
+    .replace(/^(the|an?) /, '')
+    .replaceAll(/[^a-z0-9]/g, '')
+    .replace(/s$/, '');
+
 describe('the words of the product', () => {
   it('use the usual constructions in descriptions of fields', () => deepEqual(violations(descriptions), []));
 
   it('use the usual constructions in messages, hints and log lines', () => deepEqual(violations(messages), []));
 
-  it('use the usual constructions in comments of the revised parts', () => {
-    const broken = violations(comments(), ([, usual]) => !allowedInComments.has(usual));
+  it('use the usual constructions in comments', () => {
+    const broken = violations(sourceComments, ([, usual]) => !allowedInComments.has(usual));
     deepEqual(broken, []);
   });
 
-  it('name the thing first in comments of the revised parts', () =>
+  it('use the usual constructions in the README and the changelog', () =>
+    deepEqual(violations(paragraphs('README.md', 'CHANGELOG.md')), []));
+
+  it('name the thing first in comments', () =>
     deepEqual(
-      comments().filter(({ text }) => /^(what|who|whose|whom|how|where|that|those|which)\b/i.test(text)),
+      linesOf(sourceComments, ({ text }) => /^(what|who|whose|whom|how|where|that|those|which)\b/i.test(text)),
       [],
     ));
 
   it('name the value first in descriptions', () =>
     deepEqual(
-      descriptions.filter(({ text }) => hiddenSubject.test(text)),
+      linesOf(descriptions, ({ text }) => hiddenSubject.test(text) || notTheThing.test(text)),
       [],
     ));
 
   it('end descriptions with a full stop', () =>
     deepEqual(
-      descriptions.filter(({ text }) => !/[.…:]$|%\{path\}$/.test(text)),
+      linesOf(descriptions, ({ text }) => !/[.…:]$|%\{path\}$/.test(text)),
+      [],
+    ));
+
+  it('say the default of every optional number, duration, switch and choice', () =>
+    deepEqual(
+      linesOf(descriptions, (each) => needsDefault(each) && !/Default:/.test(each.text)),
+      [],
+    ));
+
+  it('say more in a description than the name of its field', () =>
+    deepEqual(
+      linesOf(descriptions, ({ field, text }) => field !== '' && bare(text) === bare(field)),
       [],
     ));
 });

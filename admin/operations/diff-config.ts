@@ -26,7 +26,7 @@ export const diffConfig: Operation = {
     {
       name: 'level',
       in: 'query',
-      description: 'Also builds every component of the configuration.',
+      description: 'Builds every component of the configuration as well.',
       schema: { type: 'string', enum: levels, default: 'schema' },
     },
     revealParameter,

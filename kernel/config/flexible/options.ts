@@ -101,7 +101,7 @@ const schema = {
     keys_naming_rules: {
       type: 'string',
       enum: ['strict', 'freeform'],
-      description: 'Rules for variable names: `strict` allows alphanumeric names only.',
+      description: 'Rules for variable names: `strict` allows alphanumeric names only. Default: freeform.',
     },
   },
 } as const;

@@ -15,7 +15,7 @@ const model = {
       output_encoding: {
         type: 'string',
         enum: ['streaming'],
-        description: 'Always `streaming`: each request decides whether its response is streamed.',
+        description: 'Output encoding: always `streaming`. Each request decides whether its response is streamed.',
         default: 'streaming',
       },
       timeout: {
@@ -86,7 +86,7 @@ export const endpointSchema = {
   type: 'object',
   title: 'Endpoint of the OpenAI-compatible API',
   description:
-    'With POST the endpoint serves chat completions, usually at `/v1/chat/completions`. With GET it lists the models, usually at `/v1/models`, or describes one of them where the path has a `{model}` placeholder.',
+    'Serves chat completions with POST, usually at `/v1/chat/completions`, or the list of models with GET, usually at `/v1/models`. If the path has a `{model}` placeholder, GET describes that model.',
   examples: [{}, { models: ['gpt-4.1-mini'] }],
   properties: {
     models: {

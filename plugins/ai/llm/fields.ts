@@ -41,20 +41,20 @@ export const noCandidate: Candidate = { texts: [], stop: undefined };
 /** Fields of `variables` that several vendors share. */
 export const variableFields = {
   model: { type: 'string', minLength: 1, description: 'Name of the model.', examples: ['model-1'] },
-  maxTokens: { type: 'integer', minimum: 1, description: 'Maximum number of tokens in a response.' },
+  maxTokens: { type: 'integer', minimum: 1, description: "Maximum number of tokens in a response. Default: the provider's default." },
   temperature: {
     type: 'number',
     minimum: 0,
     maximum: 2,
-    description: 'Sampling temperature: higher values give more varied output.',
+    description: "Sampling temperature: higher values give more varied output. Default: the provider's default.",
   },
   topP: {
     type: 'number',
     minimum: 0,
     maximum: 1,
-    description: 'Nucleus sampling: cumulative probability of the tokens to sample from.',
+    description: "Nucleus sampling: cumulative probability of the tokens to sample from. Default: the provider's default.",
   },
-  topK: { type: 'integer', minimum: 0, description: 'Top-k sampling: number of most likely tokens to sample from.' },
+  topK: { type: 'integer', minimum: 0, description: "Top-k sampling: number of most likely tokens to sample from. Default: the provider's default." },
   stops: {
     type: 'array',
     items: { type: 'string', minLength: 1 },

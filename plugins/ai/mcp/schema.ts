@@ -187,7 +187,7 @@ const server = {
     sse_transport: {
       type: 'boolean',
       description:
-        'Also supports the HTTP+SSE transport of revision 2024-11-05: clients listen with GET and receive responses over that stream. Cannot be combined with stateless.',
+        'Supports the HTTP+SSE transport of revision 2024-11-05 as well: clients listen with GET and receive responses over that stream. Cannot be combined with stateless.',
       default: false,
     },
     tools: { type: 'array', items: tool, description: 'Tools that clients can call.', default: [] },
@@ -248,7 +248,7 @@ export const endpointSchema = {
   type: 'object',
   title: 'Endpoint of an MCP server',
   description:
-    'Without `method`, an endpoint that is the only one of its path serves the whole server: POST and, with sessions, GET and DELETE. `backend` is not needed.',
+    'Serves the MCP server; `backend` is not needed. An endpoint without `method`, as the only one with its path, serves POST and, with sessions, GET and DELETE.',
   required: ['server_name'],
   examples: [{ server_name: 'weather' }],
   properties: {

@@ -56,7 +56,7 @@ const schema = {
       type: 'integer',
       minimum: 0,
       maximum: 0,
-      description: 'Must be 0: RabbitMQ does not support a prefetch limit in bytes.',
+      description: 'Prefetch limit in bytes. Must be 0: RabbitMQ does not support it.',
       default: 0,
     },
     ...reconnectionFields,

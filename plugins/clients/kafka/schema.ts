@@ -27,7 +27,7 @@ const saslSchema = {
     },
     disable_hanshake: {
       type: 'boolean',
-      description: 'Despite its name, true sends the SASL handshake. false is not supported.',
+      description: 'Sends the SASL handshake, despite the name of the field. false is not supported.',
       default: true,
     },
   },

@@ -162,7 +162,7 @@ const properties = {
         required: {
           type: 'boolean',
           description:
-            'Marks the parameter as required. Always true in documents, because path parameters are never optional.',
+            'Marks the parameter as required. Always true in documents, because path parameters are never optional. Default: true.',
         },
         example: exampleField,
         examples: examplesField,

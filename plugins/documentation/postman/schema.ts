@@ -47,7 +47,7 @@ export const endpointSchema = {
   type: 'object',
   title: 'Postman',
   description: 'Endpoint-level settings of `sluice export postman`.',
-  examples: [{ name: 'One order', description: 'By its number.', folder: 'Orders' }],
+  examples: [{ name: 'One order', description: 'Returns one order by its number.', folder: 'Orders' }],
   properties: {
     name: { type: 'string', minLength: 1, description: 'Request name. Default: the last path segment.' },
     description: { type: 'string', description: 'Request description, in Markdown.' },

@@ -18,7 +18,7 @@ export const openaiV1: Vendor = {
       max_output_tokens: {
         type: 'integer',
         minimum: 0,
-        description: 'Maximum number of tokens in a response. 0 disables the limit.',
+        description: 'Maximum number of tokens in a response. 0 disables the limit. Default: unlimited.',
       },
       temperature: variableFields.temperature,
       top_p: variableFields.topP,
