@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import ts from 'typescript';
-import { MetricStore } from '../../plugins/services/metrics/metric-store.ts';
-import { processStore, runtimeStore } from '../../plugins/services/metrics/process-metrics.ts';
+import { processStore, runtimeStore } from '../../plugins/telemetry/lib/metrics/process-metrics.ts';
+import { MetricStore } from '../../plugins/telemetry/lib/metrics/store.ts';
 import { openInstruments } from '../../plugins/telemetry/opentelemetry/instruments.ts';
 import { code, link, plain, table } from './markdown.ts';
 import { componentMetrics, labels, statistics } from './metric-labels.ts';

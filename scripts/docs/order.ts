@@ -2,7 +2,7 @@ import type { Phase } from '../../kernel/contract/catalogue.ts';
 import type { Registry } from '../../kernel/registry/registry.ts';
 import { link, plain, table } from './markdown.ts';
 
-/** What each phase of a request wraps. */
+/** The work that each phase of a request wraps. */
 const meanings: Readonly<Record<Phase, string>> = {
   middleware: 'Koa middleware around the whole request and its response.',
   request: 'The request of the client as received, before its endpoint is known.',

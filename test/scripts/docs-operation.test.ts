@@ -45,7 +45,7 @@ const composed: readonly (readonly [file: string, call: string, prefixes: readon
   ['plugins/backend/http/client/failure.ts', 'make', ['BACKEND_']],
   ['kernel/runtime/tls.ts', 'fault', ['TLS_']],
   ['kernel/contract/tls-options.ts', 'fault', ['TLS_', 'CLIENT_TLS_']],
-  ['plugins/services/client-tls.ts', 'fault', ['CLIENT_TLS_']],
+  ['plugins/clients/tls/client-tls.ts', 'fault', ['CLIENT_TLS_']],
 ];
 
 describe('the pages for operation', () => {

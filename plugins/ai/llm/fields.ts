@@ -41,7 +41,11 @@ export const noCandidate: Candidate = { texts: [], stop: undefined };
 /** Fields of `variables` that several vendors share. */
 export const variableFields = {
   model: { type: 'string', minLength: 1, description: 'Name of the model.', examples: ['model-1'] },
-  maxTokens: { type: 'integer', minimum: 1, description: "Maximum number of tokens in a response. Default: the provider's default." },
+  maxTokens: {
+    type: 'integer',
+    minimum: 1,
+    description: "Maximum number of tokens in a response. Default: the provider's default.",
+  },
   temperature: {
     type: 'number',
     minimum: 0,
@@ -52,9 +56,14 @@ export const variableFields = {
     type: 'number',
     minimum: 0,
     maximum: 1,
-    description: "Nucleus sampling: cumulative probability of the tokens to sample from. Default: the provider's default.",
+    description:
+      "Nucleus sampling: cumulative probability of the tokens to sample from. Default: the provider's default.",
   },
-  topK: { type: 'integer', minimum: 0, description: "Top-k sampling: number of most likely tokens to sample from. Default: the provider's default." },
+  topK: {
+    type: 'integer',
+    minimum: 0,
+    description: "Top-k sampling: number of most likely tokens to sample from. Default: the provider's default.",
+  },
   stops: {
     type: 'array',
     items: { type: 'string', minLength: 1 },

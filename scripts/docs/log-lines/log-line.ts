@@ -1,4 +1,4 @@
-/** A line of the application log. `…` stands for what differs. */
+/** A line of the application log. `…` marks the variable parts. */
 export interface LogLine {
   readonly level: 'CRITICAL' | 'ERROR' | 'WARNING' | 'INFO';
   readonly text: string;

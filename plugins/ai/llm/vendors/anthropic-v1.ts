@@ -15,7 +15,11 @@ export const anthropicV1: Vendor = {
     values: otherVariables,
     properties: {
       model: variableFields.model,
-      max_tokens: { ...variableFields.maxTokens, description: 'Maximum number of tokens in a response.', default: 1024 },
+      max_tokens: {
+        ...variableFields.maxTokens,
+        description: 'Maximum number of tokens in a response.',
+        default: 1024,
+      },
       temperature: variableFields.temperature,
       top_p: variableFields.topP,
       top_k: variableFields.topK,

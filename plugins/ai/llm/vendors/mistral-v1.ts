@@ -32,7 +32,10 @@ export const mistralV1: Vendor = {
         description: 'Stop sequence, or a list of them: texts that end the response.',
       },
       n: { type: 'integer', minimum: 1, description: 'Number of candidates per prompt. Default: 1.' },
-      random_seed: { type: 'integer', description: 'Sampling seed: the same seed gives the same response. Default: random.' },
+      random_seed: {
+        type: 'integer',
+        description: 'Sampling seed: the same seed gives the same response. Default: random.',
+      },
       safe_prompt: { type: 'boolean', description: 'Prepends the safety prompt of the vendor. Default: false.' },
       extra_payload: variableFields.extra,
     },

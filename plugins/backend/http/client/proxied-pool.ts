@@ -1,6 +1,6 @@
 import type { Dispatcher, ProxyAgent } from 'undici';
-import { type DeniedAddresses, timerMs, FirstUse } from '#contract';
-import { type TlsClient } from '../../../clients/tls/client-tls.ts';
+import { type DeniedAddresses, FirstUse, timerMs } from '#contract';
+import type { TlsClient } from '../../../clients/tls/client-tls.ts';
 import type { AnswerHandler } from './answer-handler.ts';
 import { headerRecord } from './headers.ts';
 import { refusing } from './refusing.ts';

@@ -1,5 +1,5 @@
-import { type Log, FirstUse } from '#contract';
-import { type MetricStore } from '../metrics/store.ts';
+import { FirstUse, type Log } from '#contract';
+import type { MetricStore } from '../metrics/store.ts';
 import type { Span, SpanExporter } from '../tracing/trace.ts';
 import { BatchQueue, within } from './batch-queue.ts';
 import type { Delegate, MetricRequest, SpanRequest } from './delegates.ts';
