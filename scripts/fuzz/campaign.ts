@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import { BlockCoverage, isMeasured } from './block-coverage.ts';
+import { Guide } from './guide.ts';
 import { judge } from './judge.ts';
 import { keepStrays } from './strays.ts';
 import type { OpenTarget, Target } from './target.ts';
@@ -10,11 +12,17 @@ export interface CampaignReport {
   readonly find: { readonly input: unknown; readonly message: string } | null;
   /** Growth of the heap from the first tenth of the campaign to its end, in bytes. */
   readonly grownBytes: number;
+  /** Blocks of the target's rooms; null when they are not measured. */
+  readonly blocks: { readonly before: number; readonly after: number; readonly total: number } | null;
+  /** Number of inputs kept because they reached new blocks. */
+  readonly kept: number;
 }
 
 export interface CampaignOptions {
   /** In milliseconds. */
   readonly limitMs: number;
+  /** Maximum number of inputs. Default: unlimited. */
+  readonly maxExecutions?: number;
   readonly seed: number;
 }
 
@@ -25,31 +33,43 @@ const SHRINKING_MS = 60_000;
 /** Heap growth beyond which a campaign fails, in bytes. */
 const GROWTH_BYTES = 128 * 1024 * 1024;
 
+/** Factor by which the counters of blocks slow down code, rounded up. */
+const COUNTING = 4;
+
 /** Runs a target with random inputs until the time is up or an input fails, which is then shrunk. */
-export async function runCampaign(target: Target, { limitMs, seed }: CampaignOptions): Promise<CampaignReport> {
-  const end = performance.now() + limitMs;
+export async function runCampaign(
+  given: Target,
+  { limitMs, maxExecutions = Number.POSITIVE_INFINITY, seed }: CampaignOptions,
+): Promise<CampaignReport> {
   const undo = keepStrays();
-  const open = await target.open();
+  const open = await given.open();
+  const guide = isMeasured() && given.isGuided ? new Guide(given.inputs, given.rooms) : null;
+  const coverage = guide?.coverage ?? (isMeasured() ? new BlockCoverage(given.rooms) : null);
+  const before = coverage?.covered ?? 0;
+  const target = coverage ? { ...given, inputs: guide ?? given.inputs, boundMs: given.boundMs * COUNTING } : given;
+  const end = performance.now() + limitMs;
   let executions = 0;
   let base: number | null = null;
+  const report = (grownBytes: number, find: CampaignReport['find']): CampaignReport => {
+    coverage?.add(coverage.take());
+    const blocks = coverage && { before, after: coverage.covered, total: coverage.total };
+    return { executions, grownBytes, find, blocks, kept: guide?.kept ?? 0 };
+  };
   try {
     for (let batch = 0; ; batch++) {
-      const result = await tryBatch(target, open, seed + batch, end);
+      const limits = { seed: seed + batch, end, count: Math.min(BATCH, maxExecutions - executions) };
+      const result = await tryBatch(target, open, limits, () => guide?.executed());
       executions += result.executions;
       if (result.failed && result.counterexample) {
         const message = String((result.errorInstance as Error | null)?.message ?? 'failed');
-        return { executions, find: { input: result.counterexample[0], message }, grownBytes: 0 };
+        return report(0, { input: result.counterexample[0], message });
       }
       const now = performance.now();
       if (base === null && now > end - limitMs * 0.9) base = heapBytes();
-      if (now < end) continue;
+      if (now < end && executions < maxExecutions) continue;
       const grownBytes = base === null ? 0 : heapBytes() - base;
       const isGrown = grownBytes > GROWTH_BYTES && globalThis.gc !== undefined;
-      return {
-        executions,
-        grownBytes,
-        find: isGrown ? { input: null, message: `the heap grew by ${grownBytes} bytes` } : null,
-      };
+      return report(grownBytes, isGrown ? { input: null, message: `the heap grew by ${grownBytes} bytes` } : null);
     }
   } finally {
     await open.close();
@@ -57,8 +77,15 @@ export async function runCampaign(target: Target, { limitMs, seed }: CampaignOpt
   }
 }
 
-/** @param end time after which no further input is started; a find is still shrunk. */
-async function tryBatch(target: Target, open: OpenTarget, seed: number, end: number) {
+interface BatchLimits {
+  readonly seed: number;
+  /** Time after which no further input is started; a find is still shrunk. */
+  readonly end: number;
+  readonly count: number;
+}
+
+/** @param executed called after each input that does not fail. */
+async function tryBatch(target: Target, open: OpenTarget, { seed, end, count }: BatchLimits, executed: () => void) {
   let executions = 0;
   let until = end;
   const property = fc.asyncProperty(target.inputs, async (input) => {
@@ -70,8 +97,9 @@ async function tryBatch(target: Target, open: OpenTarget, seed: number, end: num
       if (until === end) until = performance.now() + SHRINKING_MS;
       throw error;
     }
+    executed();
   });
-  const result = await fc.check(property, { seed, numRuns: BATCH, endOnFailure: false });
+  const result = await fc.check(property, { seed, numRuns: count, endOnFailure: false });
   return { ...result, executions };
 }
 

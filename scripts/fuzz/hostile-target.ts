@@ -13,6 +13,8 @@ export interface Driver {
 export interface HostileOptions {
   readonly name: string;
   readonly dialect: Dialect;
+  /** The client: files and folders, as paths from the root of the repository. */
+  readonly rooms: readonly string[];
   drive(port: number): Driver | Promise<Driver>;
   /** Maximum duration of one request, in milliseconds. */
   readonly deadlineMs: number;
@@ -34,11 +36,13 @@ interface Input {
 
 /** Creates a target whose inputs are the distortions of a server. */
 export function hostileTarget(options: HostileOptions): Target {
-  const { name, dialect, drive, deadlineMs, recoveryMs } = options;
+  const { name, dialect, rooms, drive, deadlineMs, recoveryMs } = options;
   return defineTarget<Input>({
     name,
     law: `Requests end within ${deadlineMs} ms whatever the server sends, and are served again once it behaves.`,
     boundMs: 1_000,
+    rooms,
+    isGuided: true,
     inputs: fc.record({ distortions, recovers: fc.nat({ max: 7 }).map((chance) => chance === 0) }),
     async open() {
       const server = await startHostile(dialect);

@@ -8,6 +8,10 @@ export interface Target<I = unknown> {
   readonly law: string;
   /** Maximum CPU time of the main thread for one input, in milliseconds. */
   readonly boundMs: number;
+  /** The code under test: files and folders, as paths from the root of the repository. */
+  readonly rooms: readonly string[];
+  /** True when inputs that reach new blocks of the rooms are changed further. Default: all inputs are new. */
+  readonly isGuided?: boolean;
   readonly inputs: fc.Arbitrary<I>;
   /** Prepares a run. */
   open(): Promise<OpenTarget<I>>;

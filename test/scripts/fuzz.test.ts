@@ -1,9 +1,13 @@
-import { equal, rejects } from 'node:assert/strict';
+import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { runCampaign } from '../../scripts/fuzz/campaign.ts';
 import { keptInputs } from '../../scripts/fuzz/corpus.ts';
 import { Find, judge } from '../../scripts/fuzz/judge.ts';
 import { exactJson } from '../../scripts/fuzz/targets/exact-json.ts';
-import { targets } from '../../scripts/fuzz/targets/index.ts';
+import { targets as loads } from '../../scripts/fuzz/targets/index.ts';
+
+const targets = await Promise.all(Object.values(loads).map((load) => load()));
 
 /** Time for random inputs of each target, in milliseconds; `npm run fuzz` searches for longer. */
 const LIMIT_MS = 1_000;
@@ -33,6 +37,13 @@ describe(`random inputs (SLUICE_FUZZ_SEED=${seed})`, function () {
       });
     });
   }
+
+  it('are for code that exists', () => {
+    const missing = targets
+      .flatMap(({ rooms }) => rooms)
+      .filter((room) => !existsSync(fileURLToPath(new URL(`../../${room}`, import.meta.url))));
+    deepEqual(missing, []);
+  });
 
   it('are a find where the law does not hold, and where they take too long', async () => {
     const failing = {

@@ -66,6 +66,8 @@ export const cel = defineTarget({
   name: 'cel',
   law: 'An expression is refused at its start or evaluated within its limits.',
   boundMs: 200,
+  rooms: ['plugins/services/cel/', 'plugins/validation/cel/'],
+  isGuided: true,
   inputs: fc.record({
     expression: damaged(expressions),
     header: oddTexts.map((text) => text.replace(/[^\x20-\x7e]/g, '')),

@@ -58,6 +58,7 @@ export const components = defineTarget<Input>({
   name: 'components',
   law: 'A component refuses its configuration by ConfigErrors, or replies; it changes nothing of others and leaves nothing behind.',
   boundMs: 1_000,
+  rooms: ['plugins/'],
   inputs: fc.oneof(...[...subjects].map(([name, { schema }]) => inputsOf(name, schema))),
   open,
 });

@@ -35,6 +35,8 @@ export const configuration = defineTarget({
   name: 'configuration',
   law: 'A configuration is refused at a place, or builds, answers, reloads, and leaves nothing when it closes.',
   boundMs: 2_000,
+  rooms: ['kernel/config/', 'kernel/pipeline/'],
+  isGuided: true,
   inputs: fc.record({
     seed: fc.nat({ max: seeds.length - 1 }),
     changes: fc.array(changes, { minLength: 1, maxLength: 3 }),

@@ -16,6 +16,8 @@ export const exactJson = defineTarget({
   name: 'exact-json',
   law: 'Accepts the texts that JSON.parse accepts, with equal values, and no others; printed values read the same again.',
   boundMs: 50,
+  rooms: ['kernel/values/json.ts'],
+  isGuided: true,
   inputs: damaged(texts),
   async open() {
     return { accept, async close() {} };

@@ -63,6 +63,8 @@ export const httpServer = defineTarget<Input>({
   name: 'http-server',
   law: 'Whatever a client sends, and however it leaves, the gateway answers the next one, and no request stays in flight.',
   boundMs: 200,
+  rooms: ['kernel/server/'],
+  isGuided: true,
   inputs,
   open,
 });

@@ -74,6 +74,8 @@ export const http1Responses = defineTarget({
   name: 'http1-responses',
   law: 'A response reads the same wherever it is cut; one that is accepted is what Node makes of it.',
   boundMs: 50,
+  rooms: ['plugins/backend/http/'],
+  isGuided: true,
   inputs,
   async open() {
     return { accept, async close() {} };

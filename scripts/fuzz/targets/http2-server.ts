@@ -43,6 +43,8 @@ export const http2Server = defineTarget<Input>({
   name: 'http2-server',
   law: 'Whatever frames a client sends, each request reaches the backend once at most, is logged once, and none stays open.',
   boundMs: 200,
+  rooms: ['kernel/server/'],
+  isGuided: true,
   inputs,
   open,
 });

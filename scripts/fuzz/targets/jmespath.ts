@@ -46,6 +46,8 @@ export const jmespath = defineTarget({
   name: 'jmespath',
   law: 'An expression is refused at its start or evaluated within its limits, and leaves prototypes alone.',
   boundMs: 100,
+  rooms: ['plugins/modifier/lib/jmespath/', 'plugins/modifier/jmespath.ts'],
+  isGuided: true,
   inputs: fc.record({ expr: damaged(expressions), value: data }),
   async open() {
     return { accept, async close() {} };

@@ -83,6 +83,8 @@ export const lua = defineTarget({
   name: 'lua',
   law: 'A script is refused at its start or ends within its limits, with a reply or an error of the call.',
   boundMs: 400,
+  rooms: ['plugins/services/lua/'],
+  isGuided: true,
   inputs: damaged(programsOf()),
   async open() {
     return { accept, async close() {} };

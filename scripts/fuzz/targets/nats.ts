@@ -10,6 +10,7 @@ import { hostileTarget } from '../hostile-target.ts';
 export const nats = hostileTarget({
   name: 'nats',
   dialect: natsDialect,
+  rooms: ['plugins/services/nats/'],
   deadlineMs: 300,
   recoveryMs: 12_000,
   drive(port) {

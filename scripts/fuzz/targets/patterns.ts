@@ -19,6 +19,8 @@ export const patterns = defineTarget({
   name: 'patterns',
   law: 'An expression is refused by PatternError or matches in bounded time, and says of short ASCII texts what V8 says.',
   boundMs: 250,
+  rooms: ['kernel/patterns/'],
+  isGuided: true,
   inputs: fc.record({ expression: damaged(expressions), subject: subjects }),
   async open() {
     return { accept, async close() {} };

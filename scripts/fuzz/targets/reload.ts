@@ -38,6 +38,7 @@ export const reload = defineTarget<readonly Step[]>({
   name: 'reload',
   law: 'After every change the last accepted configuration serves, no request is lost, and closing leaves nothing behind.',
   boundMs: 5_000,
+  rooms: ['kernel/control/', 'kernel/runtime/', 'kernel/workers/'],
   inputs: fc.array(
     fc.record<Step>({
       act: fc.constantFrom(

@@ -31,6 +31,8 @@ export const syntaxes = defineTarget<{ file: string; text: string }>({
   name: 'syntaxes',
   law: 'A text is read, or refused by ConfigErrors.',
   boundMs: 100,
+  rooms: ['kernel/config/'],
+  isGuided: true,
   inputs,
   async open() {
     return { accept, async close() {} };

@@ -18,6 +18,8 @@ export const websocket = defineTarget<Input>({
   name: 'websocket',
   law: 'Whatever both sides of a WebSocket send, and however they leave, nothing stays open and the next client is served.',
   boundMs: 200,
+  rooms: ['plugins/websocket/'],
+  isGuided: true,
   inputs,
   open,
 });
