@@ -26,6 +26,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'kernel/config/syntax/parse-aside.ts': 'parses one text for the change that waits for it',
   'kernel/containment/watchdog.ts': 'one thread of the process, which nothing waits for',
   'kernel/inspect/try-address.ts': 'tries one address for the command that waits for it',
+  'kernel/registry/loading/load-watch.ts': 'one thread of the first start, which nothing waits for',
   'kernel/registry/isolation/session.ts': 'what its messages do is contained, and it never throws',
   'kernel/workers/worker-slot.ts': 'starts processes: an exception in the one that leads them concerns all of them',
   'plugins/clients/http2/connection.ts': 'speaks over a socket that its caller has opened for an owner',

@@ -234,6 +234,7 @@ describe('the code of the package', function () {
     const programs = [
       'config/syntax/parse-thread',
       'containment/watchdog-thread',
+      'registry/loading/load-watch-thread',
       'registry/isolation/program',
       'cli/plugin/test-hook',
     ];

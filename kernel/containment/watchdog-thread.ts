@@ -1,10 +1,9 @@
 import { writeSync } from 'node:fs';
-import { type Debugger, Session } from 'node:inspector';
-import { parentPort, threadId, workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { secondStamp } from '../logging/timestamp.ts';
-import { BEAT, DEBUGGER, HOOK, type HookLabel, STEP } from './marks.ts';
+import { BEAT, HOOK, type HookLabel, STEP } from './marks.ts';
+import { type MainFrame, pauseMain } from './pause-main.ts';
 import { noteSource, placeInSource, textOf } from './source-columns.ts';
-import { pathOf } from './source-place.ts';
 import { describeHeld, type Held, type ThreadOptions, type WatchedPlugin } from './watchdog.ts';
 
 /** Watches the event loop from a separate thread, which keeps running when the loop is blocked. */
@@ -113,36 +112,23 @@ function write(descriptor: number, text: string): void {
 
 /** Pauses the main thread for a moment to determine its position, unless it is inspecting a thread itself. */
 function locate(now: number): void {
-  if (Atomics.compareExchange(marks, DEBUGGER, 0, -threadId) !== 0) return;
-  locatedAt = now;
   const result: Located = { plugin: null, place: null };
-  located = result;
-  const session = new Session();
-  const scripts = new Map<string, string>();
-  const isOver = () => located !== result;
-  session.connectToMainThread();
-  session.on('Debugger.scriptParsed', ({ params: { scriptId, url } }) => void scripts.set(scriptId, url));
-  session.on('Debugger.paused', ({ params }) => {
-    session.post('Debugger.resume', () => {
-      session.disconnect();
-      Atomics.store(marks, DEBUGGER, 0);
-    });
-    if (!isOver()) place(params.callFrames, scripts, result);
+  const isPausing = pauseMain(marks, (frames) => {
+    if (located === result) place(frames, result);
   });
-  session.post('Debugger.enable');
-  session.post('Debugger.pause');
+  if (!isPausing) return;
+  locatedAt = now;
+  located = result;
 }
 
 /** Determines the innermost position in a plugin, unless the plugin has only called its wrapped step. */
-function place(frames: readonly Debugger.CallFrame[], scripts: ReadonlyMap<string, string>, result: Located): void {
-  for (const { functionName, location } of frames) {
+function place(frames: readonly MainFrame[], result: Located): void {
+  for (const { functionName, file, line, column } of frames) {
     if (functionName === 'leaveHook') return;
-    const file = pathOf(scripts.get(location.scriptId) ?? '');
     const plugin = plugins.findLast(({ files }) => file !== null && files.includes(file));
     if (file === null || !plugin) continue;
-    const { lineNumber, columnNumber = 0 } = location;
     result.plugin = plugin;
-    result.place = textOf(placeInSource({ file, line: lineNumber + 1, column: columnNumber + 1 }));
+    result.place = textOf(placeInSource({ file, line, column }));
     return;
   }
 }

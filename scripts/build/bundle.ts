@@ -25,6 +25,7 @@ const entries = [
 const threads = [
   'kernel/config/syntax/parse-thread',
   'kernel/containment/watchdog-thread',
+  'kernel/registry/loading/load-watch-thread',
   'plugins/auth/basic/comparison-thread',
 ];
 

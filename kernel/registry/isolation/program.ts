@@ -2,7 +2,7 @@ import { type MessagePort, parentPort } from 'node:worker_threads';
 import type { Guest, Receive } from '#contract';
 import { PositionedError } from '../../config/index.ts';
 import { ModuleGraph } from '../loading/module-graph.ts';
-import { sourceError } from '../loading/source-error.ts';
+import { sourceError, unfinished } from '../loading/source-error.ts';
 import { PortLine } from './port-line.ts';
 import { sendError } from './sent-error.ts';
 import { filesOver } from './served-files.ts';
@@ -26,7 +26,8 @@ async function run({ port, files, lock, beat, entry, guest: program, loadMs, ser
     if (serves) serve(port, beat, guest.serve(exports, entry));
     post({ loaded: { manifest, files: graph.files } satisfies ThreadLoaded });
   } catch (error) {
-    post({ failed: sentFailure(error, entry, graph.files) });
+    const late = unfinished(error, entry, { awaits: () => graph.awaits() });
+    post({ failed: sentFailure(late ?? error, entry, graph.files) });
   }
 }
 
@@ -34,8 +35,8 @@ async function run({ port, files, lock, beat, entry, guest: program, loadMs, ser
 function sentFailure(error: unknown, entry: string, files: readonly string[]): object {
   const sent = sendError(error);
   if (sent.kind === 'config' && !(error instanceof PositionedError)) return sent;
-  const { reason, file, position } = sourceError('', error, entry, files);
-  return { ...sent, source: { reason, file, position } };
+  const { reason, file, position, hint } = sourceError('', error, entry, files);
+  return { ...sent, source: { reason, file, position, hint } };
 }
 
 function serve(port: MessagePort, beat: Int32Array, served: ReturnType<Guest['serve']>): void {

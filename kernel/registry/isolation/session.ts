@@ -242,12 +242,18 @@ function reasonOf(error: unknown): Error {
 function loadFailure(failed: unknown): Error {
   const error = receiveError(failed);
   const { source } = (isObject(failed) ? failed : {}) as {
-    readonly source?: { readonly reason: string; readonly file: string; readonly position?: Position };
+    readonly source?: {
+      readonly reason: string;
+      readonly file: string;
+      readonly position?: Position;
+      readonly hint?: string;
+    };
   };
   if (!source) return error;
   return new PositionedError('PLUGIN_LOAD', '', source.reason, {
     file: source.file,
     position: source.position,
+    hint: source.hint,
     cause: error,
   });
 }

@@ -7,6 +7,7 @@ import { noteSource, translate } from '../../containment/source-columns.ts';
 import type { FileReader } from './file-reader.ts';
 import { importPackage } from './packages.ts';
 import { awaitBounded, runBounded } from './run-bounded.ts';
+import { type Parse, topLevelAwaits } from './top-level-awaits.ts';
 
 /** Name under which a plugin's source imports the contract: it gets the contract of the gateway that runs it. */
 const OWN_NAME = 'sluice/plugin';
@@ -59,6 +60,11 @@ export class ModuleGraph {
     const running = runBounded(() => this.#run(this.#entry, module, 'async ') as Promise<void>, ms);
     await awaitBounded(running, ms);
     return module.exports;
+  }
+
+  /** Lines of the top-level `await`s of the plugin's file. */
+  awaits(): readonly number[] {
+    return topLevelAwaits(this.#translate(this.#entry), this.#parse!);
   }
 
   #add(path: string): Module {
@@ -137,12 +143,6 @@ export class ModuleGraph {
 
 /** The parser of the transformer, for the positions of its tokens. */
 const PARSER = 'sucrase/dist/parser/index.js';
-
-/** @param language flags for JSX, TypeScript, Flow. */
-type Parse = (
-  code: string,
-  ...language: readonly [boolean, boolean, boolean]
-) => { readonly tokens: readonly { readonly start: number; readonly end: number }[] };
 
 /** Code in which `import.meta` is a variable; strings and comments are unchanged. */
 function withMeta(code: string, parse: Parse): string {

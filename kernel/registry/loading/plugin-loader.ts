@@ -6,13 +6,15 @@ import { PositionedError } from '../../config/index.ts';
 import { rememberFiles } from '../isolation/served-files.ts';
 import { ThreadSession } from '../isolation/session.ts';
 import { IsolatedThread } from '../isolation/thread.ts';
+import { FailedFiles, isUnchanged } from './failed-files.ts';
 import type { FileReader } from './file-reader.ts';
+import { evaluateGuarded } from './guarded-evaluation.ts';
 import { noteInstance } from './instance-parts.ts';
+import { LoadWatch } from './load-watch.ts';
 import { ModuleGraph, SOURCE_FILE } from './module-graph.ts';
 import { packageEntry } from './packages.ts';
 import { wrongWith } from './plugin-check.ts';
 import { sourceError } from './source-error.ts';
-import { isUnchanged, StuckFiles } from './stuck-files.ts';
 
 /** The valid part of the root field `plugin`. */
 interface PluginSettings {
@@ -47,6 +49,8 @@ interface Instance {
 
 /** Time limit for the evaluation of a plugin's file, in milliseconds. */
 const LOAD_MS = 10_000;
+/** Time in which the same content of a file that threw is not evaluated again, in milliseconds. */
+const RETRY_MS = 1000;
 /** Maximum number of cached instances: one per file, of the newest content. */
 const REMEMBERED = 500;
 
@@ -61,14 +65,19 @@ export class PluginLoader {
   readonly #adapt: Catalogue['adapt'];
   readonly #loadMs: number;
   readonly #instances = new LRUCache<string, Instance>({ max: REMEMBERED });
-  readonly #stuck = new StuckFiles(REMEMBERED);
-  /** True once the first configuration has been loaded: requests may be waiting for this event loop. */
-  #mayServe = false;
+  readonly #failed: FailedFiles;
+  /** Watches evaluations until the first configuration has been loaded; null afterwards, when a thread evaluates first. */
+  #watch: LoadWatch | null;
 
-  /** @param adapt see `Catalogue`. @param loadMs time limit for the evaluation of one file. */
-  constructor(adapt: Catalogue['adapt'] = undefined, loadMs = LOAD_MS) {
+  /**
+   * @param adapt see `Catalogue`. @param loadMs time limit for the evaluation of one file.
+   * @param retryMs time after which the same content of a file that threw is evaluated again.
+   */
+  constructor(adapt: Catalogue['adapt'] = undefined, loadMs = LOAD_MS, retryMs = RETRY_MS) {
     this.#adapt = adapt;
     this.#loadMs = loadMs;
+    this.#watch = new LoadWatch(loadMs);
+    this.#failed = new FailedFiles(REMEMBERED, retryMs);
   }
 
   /**
@@ -105,7 +114,8 @@ export class PluginLoader {
     for (const { file, pointer } of empty) {
       if (!imported.has(file)) warnings.push(new ConfigError('PLUGIN_NONE', pointer, `${file} exports no plugin`));
     }
-    this.#mayServe = true;
+    await this.#watch?.close();
+    this.#watch = null;
     return { plugins: [...plugins.values()], errors, warnings };
   }
 
@@ -145,7 +155,7 @@ export class PluginLoader {
   async #instanceOf(file: string, pointer: string, files: FileReader): Promise<Instance> {
     const known = this.#instances.get(file);
     if (known && isUnchanged(known.hashes, files)) return known;
-    return this.#stuck.load(file, pointer, files, async (noting) => {
+    return this.#failed.load(file, pointer, files, async (noting) => {
       return (await this.#isolated(file, pointer, noting)) ?? (await this.#evaluated(file, pointer, noting));
     });
   }
@@ -153,7 +163,7 @@ export class PluginLoader {
   async #evaluated(file: string, pointer: string, files: FileReader): Promise<Instance> {
     const graph = new ModuleGraph(file, files);
     try {
-      const exports = await graph.evaluate(this.#loadMs);
+      const exports = await evaluateGuarded(graph, file, this.#loadMs, this.#watch);
       const hashes = new Map(graph.files.map((path) => [path, hash('sha256', files.read(path))]));
       const written = (await this.#adapted(exports, file, pointer)) ?? checkedIn(exports, file, pointer);
       const source = sourceOf(file, hashes);
@@ -175,7 +185,7 @@ export class PluginLoader {
    * holds up no request.
    */
   async #isolated(file: string, pointer: string, files: FileReader): Promise<Instance | undefined> {
-    if (!this.#mayServe && !MAY_BE_ISOLATED.test(textOf(file, files))) return undefined;
+    if (this.#watch && !MAY_BE_ISOLATED.test(textOf(file, files))) return undefined;
     const { isolation } = (await this.#adapt?.()) ?? {};
     if (!isolation) return undefined;
     const remembered = rememberFiles(files);

@@ -1,4 +1,4 @@
-import { PositionedError } from '../../config/index.ts';
+import { type Position, PositionedError } from '../../config/index.ts';
 import { placeInSource, type SourcePlace } from '../../containment/source-columns.ts';
 
 /**
@@ -17,7 +17,7 @@ export function sourceError(
     return new PositionedError(error.code, pointer, error.reason, error);
   }
   const place = placeOf(error, files);
-  const position = place && { ...place, endLine: place.line, endColumn: place.column };
+  const position = place && placeIn(place);
   return new PositionedError('PLUGIN_LOAD', pointer, reasonOf(error), {
     file: place?.file ?? entry,
     position,
@@ -25,19 +25,44 @@ export function sourceError(
   });
 }
 
+/** Position of a single place, in the form of an error's position. */
+export function placeIn({ line, column }: SourcePlace): Position {
+  return { line, column, endLine: line, endColumn: column };
+}
+
 /** Beginning of the reason when a plugin's evaluation took too long. */
 export const UNFINISHED = 'the plugin did not finish loading';
 
-/** Replacements for error messages that do not help the plugin's author, by code. */
-const reasons: Readonly<Record<string, string>> = {
-  ERR_SCRIPT_EXECUTION_TIMEOUT: `${UNFINISHED}: it runs in an endless loop`,
-  ERR_LOAD_TIMEOUT: `${UNFINISHED}: it awaits a promise that never settles`,
-};
+/** What is known of the code that did not finish. */
+interface Unfinished {
+  /** Where it was running. */
+  readonly running?: SourcePlace | undefined;
+  /** Lines of the top-level `await`s of the plugin's file. */
+  awaits(): readonly number[];
+}
+
+/** Converts the error of a timeout to one with place and hint. @returns undefined for any other error. */
+export function unfinished(error: unknown, file: string, { running, awaits }: Unfinished): PositionedError | undefined {
+  const { code } = (error ?? {}) as NodeJS.ErrnoException;
+  if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') {
+    const hint = 'move the work into attach, or into site.warm if it takes long';
+    return loadError(`${UNFINISHED}: it runs in an endless loop`, running ?? { file }, hint);
+  }
+  if (code !== 'ERR_LOAD_TIMEOUT') return undefined;
+  const lines = awaits();
+  const several = lines.length > 1 ? `, at one of the lines ${lines.join(', ')}` : '';
+  const place = lines[0] === undefined ? { file } : { file, line: lines[0], column: 1 };
+  const hint = 'limit the time that it waits, or wait in site.warm, which has a limit';
+  return loadError(`${UNFINISHED}: it awaits a promise that never settles${several}`, place, hint);
+}
+
+function loadError(reason: string, place: SourcePlace | { readonly file: string }, hint: string): PositionedError {
+  const position = 'line' in place ? placeIn(place) : undefined;
+  return new PositionedError('PLUGIN_LOAD', '', reason, { file: place.file, position, hint });
+}
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return `the plugin threw ${String(error)}`;
-  const { code } = error as NodeJS.ErrnoException;
-  if (code !== undefined && Object.hasOwn(reasons, code)) return reasons[code]!;
   return error.name === 'Error' ? error.message : `${error.name}: ${error.message}`;
 }
 

@@ -360,13 +360,15 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     });
   });
 
-  it('that never come back from an endless loop are stopped and refused', async () => {
-    loader = new PluginLoader(undefined, 50);
-    folder.write('a.ts', 'for (;;) {}');
-    match(
-      told(await load())[0]!,
-      /PLUGIN_LOAD .*a\.ts.*: the plugin did not finish loading: it runs in an endless loop/,
-    );
+  it('that never come back from an endless loop are stopped and refused, with the line of the loop', async () => {
+    // Half of it must be more than the watching thread takes to start.
+    loader = new PluginLoader(undefined, 3000);
+    const lib = folder.write('lib.ts', 'export const spin = (): never => {\n  for (;;) {}\n};');
+    folder.write('a.ts', `import { spin } from './lib.ts';\nspin();`);
+    const error = only((await load()).errors) as PositionedError;
+    equal(error.reason, 'the plugin did not finish loading: it runs in an endless loop');
+    deepEqual([error.file, error.position?.line], [lib, 2]);
+    match(error.hint!, /site\.warm/);
   });
 
   it('that did not finish loading are not evaluated again until one of their files changes', async () => {
@@ -388,14 +390,31 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     deepEqual([new Set(refusals).size, evaluations[1], evaluations[0] !== evaluations[2]], [1, evaluations[0], true]);
   });
 
-  it('that throw are evaluated again with the same content, because the cause may lie elsewhere', async () => {
+  it('that throw are evaluated again with the same content, because the cause may lie elsewhere, but not at once', async () => {
     const counted = globalThis as { evaluations?: number };
     folder.write('a.ts', `globalThis.evaluations = (globalThis.evaluations ?? 0) + 1;\nthrow new Error('not yet');`);
-    for (const count of [1, 2]) {
-      match(told(await load())[0]!, /not yet/);
-      equal(counted.evaluations, count);
+    for (const [retryMs, counts] of [
+      [0, [1, 2]],
+      [60_000, [1, 1]],
+    ] as const) {
+      loader = new PluginLoader(undefined, 1000, retryMs);
+      counted.evaluations = 0;
+      for (const count of counts) {
+        match(told(await load())[0]!, /a\.ts:2:7: not yet$/);
+        equal(counted.evaluations, count);
+      }
     }
+    folder.write('a.ts', headerSource('mended'));
+    deepEqual(names(await load()), ['acme/header']);
     delete counted.evaluations;
+  });
+
+  it('that throw for a missing import are evaluated again once it is there', async () => {
+    loader = new PluginLoader(undefined, 1000, 60_000);
+    folder.write('a.ts', `import './lib.js';\n${headerSource('x')}`);
+    match(told(await load())[0]!, /cannot read .*lib\.js/);
+    folder.write('lib.ts', '');
+    deepEqual(names(await load()), ['acme/header']);
   });
 
   it('that change while requests may be waiting are first evaluated in a thread', async () => {
@@ -418,11 +437,13 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
 
   it('that await what never comes are refused', async () => {
     loader = new PluginLoader(undefined, 50);
-    folder.write('a.ts', 'await new Promise(() => {});');
-    match(
-      told(await load())[0]!,
-      /PLUGIN_LOAD .*a\.ts: the plugin did not finish loading: it awaits a promise that never settles/,
-    );
+    const file = folder.write('a.ts', 'const wait = async () => {\n  await 1;\n};\nawait new Promise(() => wait);');
+    const error = only((await load()).errors) as PositionedError;
+    equal(error.reason, 'the plugin did not finish loading: it awaits a promise that never settles');
+    deepEqual([error.file, error.position?.line], [file, 4]);
+    match(error.hint!, /site\.warm/);
+    folder.write('a.ts', 'await 1;\nawait new Promise(() => {});');
+    match(told(await load())[0]!, /at one of the lines 1, 2$/);
   });
 
   it('of the same name are refused with both files', async () => {

@@ -1,0 +1,28 @@
+/** The parser of the transformer. @param language flags for JSX, TypeScript, Flow. */
+export type Parse = (code: string, ...language: readonly [boolean, boolean, boolean]) => Parsed;
+
+interface Parsed {
+  readonly tokens: readonly { readonly start: number; readonly end: number }[];
+  readonly scopes: readonly {
+    readonly startTokenIndex: number;
+    readonly endTokenIndex: number;
+    readonly isFunctionScope: boolean;
+  }[];
+}
+
+/** Lines of the `await`s that a module itself waits for, outside of its functions, in ascending order. */
+export function topLevelAwaits(code: string, parse: Parse): number[] {
+  const { tokens, scopes } = parse(code, false, false, false);
+  const textOf = (at: number) => (tokens[at] ? code.slice(tokens[at].start, tokens[at].end) : '');
+  // The module is a function scope, too.
+  const functions = scopes.filter(({ isFunctionScope, startTokenIndex }) => isFunctionScope && startTokenIndex > 0);
+  const lines = new Set<number>();
+  for (const [at, { start }] of tokens.entries()) {
+    if (textOf(at) !== 'await' || textOf(at - 1) === '.' || textOf(at + 1) === ':') continue;
+    const isInside = functions.some(
+      ({ startTokenIndex, endTokenIndex }) => startTokenIndex <= at && at < endTokenIndex,
+    );
+    if (!isInside) lines.add(code.slice(0, start).split('\n').length);
+  }
+  return [...lines];
+}
