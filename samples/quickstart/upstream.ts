@@ -1,4 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 
 const users: Readonly<Record<string, object>> = {
   '1': { id: 1, name: 'Ada', email: 'ada@example.test', company: { id: 7, name: 'Engines' } },
@@ -10,27 +12,78 @@ const posts = [
   { id: 11, title: 'Bernoulli numbers', draft: true },
 ];
 
-/** A small API for the quickstart to call: users, their posts, their cart, and orders that can be placed. */
+const cart = { items: 3, total: 59.97, currency: 'EUR' };
+
+/** Request to the example upstream: the segments of its path, and its whole body. */
+interface Asked {
+  readonly path: readonly string[];
+  readonly body: string;
+}
+
+type Answering = (asked: Asked, response: ServerResponse) => void | Promise<void>;
+
+/** Resources by method and first segment of the path. */
+const resources: Readonly<Record<string, Answering>> = {
+  'GET users': ({ path: [, id = '', part] }, response) => {
+    const parts: Readonly<Record<string, unknown>> = { posts, cart };
+    answer(response, users[id] && (part === undefined ? users[id] : parts[part]));
+  },
+  'GET companies': ({ path: [, id] }, response) =>
+    answer(response, { id: Number(id), city: id === '7' ? 'London' : 'Arlington' }),
+  'GET orders': ({ path: [, id = ''] }, response) => answer(response, users[id] && { id: Number(id), total: 59.97 }),
+  'POST orders': ({ body }, response) => answer(response, { order: 1001, received: JSON.parse(body) }, 201),
+  'GET owners': ({ path: [, id = ''] }, response) => answer(response, users[id] && { user: Number(id) }),
+  'GET cities': ({ path: [, city] }, response) => answer(response, { city, celsius: 31.5, sky: 'clear' }),
+  'GET countries': (_asked, response) => answer(response, { name: 'Spain' }),
+  'GET currencies': (_asked, response) => answer(response, { code: 'EUR' }),
+  'POST countries': (_asked, response) => {
+    response.setHeader('Content-Type', 'text/xml');
+    response.end(
+      '<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body><m:CapitalCityResponse xmlns:m="http://www.oorsprong.org/websamples.countryinfo"><m:CapitalCityResult>Madrid</m:CapitalCityResult></m:CapitalCityResponse></soap:Body></soap:Envelope>',
+    );
+  },
+  'POST graphql': ({ body }, response) => {
+    const { variables } = JSON.parse(body);
+    if (variables.review) answer(response, { data: { createReview: { stars: variables.review.stars } } });
+    else answer(response, { data: { hero: { name: variables.episode === 'JEDI' ? 'R2-D2' : 'Luke' } } });
+  },
+  'POST 2015-03-31': ({ path, body }, response) => answer(response, { function: path[2], event: JSON.parse(body) }),
+  'GET events': async (_asked, response) => {
+    response.setHeader('Content-Type', 'text/event-stream');
+    for (const count of [1, 2, 3]) {
+      response.write(`data: {"count":${count},"secret":"x"}\n\n`);
+      await delay(100);
+    }
+    response.end();
+  },
+};
+
+/** Small API for the samples to call. `/echo/…` answers with the request that it received; unknown paths get 404. */
 export function createUpstream(): Server {
-  return createServer((request, response) => {
-    const [, kind = '', id = '', part] = new URL(request.url!, 'http://upstream').pathname.split('/');
-    const user = users[id];
-    if (kind === 'orders' && request.method === 'POST') return placeOrder(request, response);
-    if (kind === 'companies')
-      return answer(response, 200, { id: Number(id), city: id === '7' ? 'London' : 'Arlington' });
-    if (kind !== 'users' || !user) return answer(response, 404, { error: 'not found' });
-    if (part === 'posts') return answer(response, 200, posts);
-    if (part === 'cart') return answer(response, 200, { items: 3, total: 59.97, currency: 'EUR' });
-    answer(response, 200, user);
+  return createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const { pathname, searchParams: query } = new URL(request.url!, 'http://upstream');
+    const path = pathname.split('/').slice(1);
+    if (path[0] === 'echo') {
+      const { headers } = request;
+      answer(response, { path: pathname, query: Object.fromEntries(query), headers, body });
+      return;
+    }
+    const resource = resources[`${request.method} ${path[0]}`];
+    if (resource) await resource({ path, body }, response);
+    else answer(response, undefined);
   });
 }
 
-async function placeOrder(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  let text = '';
-  for await (const chunk of request) text += chunk;
-  answer(response, 201, { order: 1001, received: JSON.parse(text) });
+function answer(response: ServerResponse, data: unknown, status = 200): void {
+  const isFound = data !== undefined;
+  response.writeHead(isFound ? status : 404, { 'Content-Type': 'application/json' });
+  response.end(JSON.stringify(isFound ? data : { error: 'not found' }));
 }
 
-function answer(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  createUpstream().listen(8081, '127.0.0.1', () =>
+    console.log('the example upstream listens on http://127.0.0.1:8081'),
+  );
 }

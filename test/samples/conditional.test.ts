@@ -9,7 +9,7 @@ describe('the sample of conditional backends', () => {
   let gateway: Operations;
 
   before(async () => {
-    backend = await startBackend(({ target }, response) => response.end(JSON.stringify({ from: target })));
+    backend = await startBackend(({ target }, response) => response.end(JSON.stringify({ path: target })));
     const config = JSON.parse(readFileSync('samples/conditional/gateway.json', 'utf8'));
     gateway = await startGateway({ ...config, host: [backend.url] });
   });
@@ -26,8 +26,8 @@ describe('the sample of conditional backends', () => {
   it('calls what fits, else the fallback', async () => {
     const get = async (headers: Record<string, string>) =>
       JSON.parse((await gateway.inject({ url: '/prices/1', headers })).body);
-    deepEqual(await get({}), { from: '/all/1' });
-    deepEqual(await get({ 'x-market': 'de' }), { from: '/de/1' });
-    deepEqual(await get({ 'x-market': 'de', 'x-beta': '1' }), { from: '/de/1', beta: { from: '/beta/1' } });
+    deepEqual(await get({}), { path: '/echo/all/1' });
+    deepEqual(await get({ 'x-market': 'de' }), { path: '/echo/de/1' });
+    deepEqual(await get({ 'x-market': 'de', 'x-beta': '1' }), { path: '/echo/de/1', beta: { path: '/echo/beta/1' } });
   });
 });

@@ -5,6 +5,7 @@ import { sluice } from '../kernel/cli/command.ts';
 import { startBackend, startGateway, type TestBackend } from '../support/gateway.ts';
 import { callUnary } from '../support/grpc/caller.ts';
 import { clientOf, failure, startService, status, type TestGrpcServer } from '../support/grpc/server.ts';
+import { followGuide } from './guide.ts';
 
 describe('the sample of gRPC', () => {
   let server: TestGrpcServer;
@@ -37,6 +38,9 @@ describe('the sample of gRPC', () => {
     await server.close();
     await rest.close();
   });
+
+  it('has a guide whose commands print the output that it shows', () =>
+    followGuide('grpc', { ports: { 50051: Number(server.host.split(':').at(-1)) } }));
 
   it('is checked without a finding', async () => {
     const { code, err } = await sluice('check', '-c', 'samples/grpc/gateway.json');

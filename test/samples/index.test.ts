@@ -1,19 +1,39 @@
 import { deepEqual, ok } from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
-describe('the index of the samples', () => {
-  it('has one line for every sample, in order, that leads to its guide', () => {
-    const rows = readFileSync('samples/README.md', 'utf8').matchAll(/^\| \[(\S+)\]\((\S+)\) \| (.+) \|$/gm);
-    const lines = Array.from(rows, ([, name, guide, about]) => ({ name: name!, guide: guide!, about: about! }));
+describe('the index of the guides', () => {
+  it('has one row for every sample', () => {
+    const rows = readFileSync('samples/README.md', 'utf8').matchAll(/^\| .+ \| \[.+\]\((\S+)\/README\.md\) \|$/gm);
     const folders = readdirSync('samples', { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    deepEqual(
-      lines.map(({ name }) => name),
-      folders.map(({ name }) => name).sort(),
-    );
-    for (const { name, guide, about } of lines) {
-      deepEqual(guide, `${name}/README.md`);
-      ok(readFileSync(`samples/${guide}`, 'utf8').startsWith('# '), guide);
-      ok(about.endsWith('.') && about.length <= 100, about);
-    }
+    deepEqual(Array.from(rows, ([, name]) => name!).sort(), folders.map(({ name }) => name).sort());
   });
+
+  for (const file of [
+    ...globSync('samples/**/*.md', { exclude: ['**/node_modules/**'] }),
+    'README.md',
+    'CONTRIBUTING.md',
+  ]) {
+    it(`${file} links to files and headings that exist`, () => {
+      const text = readFileSync(file, 'utf8');
+      for (const [, link] of text.matchAll(/\]\(([^)\s]+)\)|^\[[\w ]+\]: (\S+)$/gm)) {
+        if (!link || /^https?:/.test(link)) continue;
+        const [path, anchor] = link.split('#');
+        const target = path === '' ? file : join(dirname(file), path!);
+        ok(existsSync(target), `${link} does not exist`);
+        if (anchor) ok(anchorsOf(target).includes(anchor), `${link} has no such heading`);
+      }
+    });
+  }
 });
+
+/** Anchors of the headings of a Markdown file. */
+function anchorsOf(file: string): string[] {
+  const headings = readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm);
+  return Array.from(headings, ([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}

@@ -14,7 +14,7 @@ describe('the sample of Lambda', () => {
     process.env['AWS_SECRET_ACCESS_KEY'] = 'b';
     stub = await startBackend(json({ total: 3 }));
     const text = readFileSync('samples/lambda/gateway.json', 'utf8');
-    gateway = await startGateway(JSON.parse(text.replaceAll('http://127.0.0.1:4566', stub.url)));
+    gateway = await startGateway(JSON.parse(text.replaceAll('http://127.0.0.1:8081', stub.url)));
   });
   after(async () => {
     await gateway.close();

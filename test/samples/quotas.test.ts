@@ -2,6 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { sluice } from '../kernel/cli/command.ts';
 import { until } from '../support/conditions.ts';
 import { startRedis, type TestRedis, withoutRedis } from '../support/redis.ts';
+import { followGuide } from './guide.ts';
 import { serveSample } from './serve.ts';
 
 describe('the sample of quotas', () => {
@@ -28,6 +29,11 @@ describe('the sample of quotas', () => {
       for (; count > 0; count--) statuses.push((await sample.gateway.inject({ url, headers })).statusCode);
       return statuses;
     };
+
+    it('has a guide whose commands print the output that it shows', async () => {
+      await followGuide('quotas', { ports: { 6379: Number(redis.address.split(':').at(-1)) } });
+      await redis.command('FLUSHALL');
+    });
 
     it('answers callers as often as their plan says', async () => {
       const gold = { 'x-plan': 'gold', 'x-user': 'ada' };

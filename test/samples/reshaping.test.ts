@@ -48,6 +48,6 @@ describe('the sample of reshaping', () => {
     const payload = { auth: { key: 'k1' }, items: [{ sku: 'a-1' }] };
     await gateway.inject({ method: 'POST', url: '/orders', payload });
     const { target, headers, body } = backend.requests.at(-1)!;
-    deepEqual([target, headers['x-key'], JSON.parse(String(body))], ['/orders?first=a-1', 'k1', payload]);
+    deepEqual([target, headers['x-key'], JSON.parse(String(body))], ['/echo/orders?first=a-1', 'k1', payload]);
   });
 });

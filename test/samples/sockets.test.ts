@@ -4,6 +4,7 @@ import type { Operations } from '#kernel';
 import { sluice } from '../kernel/cli/command.ts';
 import { startGateway } from '../support/gateway.ts';
 import { openSocket, refusalOf, startSocketServer, type TestSocketServer } from '../support/websocket.ts';
+import { followGuide } from './guide.ts';
 
 describe('the sample of WebSockets', () => {
   let backend: TestSocketServer;
@@ -21,6 +22,17 @@ describe('the sample of WebSockets', () => {
   after(async () => {
     await gateway.close();
     await backend.close();
+  });
+
+  it('has a guide whose commands print the output that it shows', async () => {
+    const echo = await startSocketServer({
+      accepted: ({ socket }) => socket.on('message', (data) => socket.send(String(data))),
+    });
+    try {
+      await followGuide('sockets', { ports: { 8082: Number(new URL(echo.url).port) } });
+    } finally {
+      await echo.close();
+    }
   });
 
   it('is checked without a finding', async () => {

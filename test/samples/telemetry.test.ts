@@ -1,4 +1,5 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { newRelic } from '../../plugins/telemetry/newrelic.ts';
 import { sluice } from '../kernel/cli/command.ts';
 import { freePort, until } from '../support/conditions.ts';
@@ -46,6 +47,20 @@ describe('the sample of telemetry', () => {
       series('krakend_backend_duration').map(({ labels }) => labels['http_route']),
       ['/users/:user'],
     );
+  });
+
+  it('has a dashboard of metrics that the gateway exports', async () => {
+    await sample.gateway.inject('/users/1');
+    const { text } = await scrape(port);
+    const { panels } = JSON.parse(readFileSync('samples/telemetry/dashboard.json', 'utf8'));
+    const queries: string[] = panels.flatMap(({ targets }: { targets: { expr: string }[] }) => targets.map(({ expr }) => expr));
+    ok(queries.length > 0);
+    for (const query of queries) {
+      for (const [metric] of query.matchAll(/\b(?:http|krakend|process)_\w+(?![\w=])/g)) {
+        const isLabel = new RegExp(`${metric}="`).test(text);
+        ok(isLabel || new RegExp(`^${metric}[{ ]`, 'm').test(text), `${metric} is not exported`);
+      }
+    }
   });
 
   it('is checked with the one finding that OpenCensus becomes OTLP: opencensus.json', async () => {

@@ -33,7 +33,7 @@ describe('the sample of a workflow', () => {
 
   it('answers with the order and its customer', async () => {
     const { body } = await gateway.inject('/orders/1');
-    deepEqual(JSON.parse(body), { id: 1, customer: { name: 'ada', account: { plan: 'gold' } } });
+    deepEqual(JSON.parse(body), { id: 1, customer: { id: 'ada', account: { plan: 'gold' } } });
   });
 
   it('answers with the order alone where its customer is not there', async () => {

@@ -1,0 +1,201 @@
+import { equal, ok } from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import type { Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createUpstream } from '../../samples/quickstart/upstream.ts';
+import { type Running, startCommand } from '../kernel/cli/running.ts';
+import { freePort } from '../support/conditions.ts';
+
+/** A fenced block of a guide: a file or a part of one, commands, or their output. */
+interface Block {
+  readonly kind: string;
+  readonly file: string;
+  readonly text: string;
+}
+
+/** Settings of a run. */
+interface Run {
+  /** Ports that a server of the test listens on, by the port that the guide names. Default: none. */
+  readonly ports?: Readonly<Record<string, number>>;
+  /** Environment variables in addition to those that the guide exports. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Addresses of the loopback interface with a port, and the ports that a configuration opens. */
+const PORTS = /(?<=(?:localhost|127\.0\.0\.1):)\d{4,5}\b|(?<="(?:port|listen_port)": )\d{4,5}\b/g;
+
+/** Ends the output of each curl command with a line break, which responses do not have. */
+const ownLines = 'curl() { command curl "$@"; local code=$?; echo; return $code; }\n';
+
+const UPSTREAM = 'node samples/quickstart/upstream.ts &';
+
+/**
+ * Follows a guide from its first block to its last, in a copy of its sample: writes its files, runs its commands and compares
+ * their output. Each line of an output block must be a line of the output, in the order given; `…` stands for any text.
+ * `sluice` and the example upstream run in this process; ports are replaced with free ones.
+ */
+export async function followGuide(name: string, { ports = {}, env: given = {} }: Run = {}): Promise<void> {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), `guide-${name}-`)));
+  const home = process.cwd();
+  const replaced = new Map(Object.entries(ports).map(([port, at]) => [port, String(at)]));
+  const env = { ...process.env };
+  Object.assign(process.env, { GATEWAY_ADMIN_LISTEN: 'off', GATEWAY_STATE_DIR: join(root, 'state'), ...given });
+  const started: Running[] = [];
+  const upstreams: Server[] = [];
+  let errors = '';
+
+  const withFreePorts = async (text: string): Promise<string> => {
+    for (const [port] of text.matchAll(PORTS)) {
+      if (!replaced.has(port)) replaced.set(port, String(await freePort()));
+    }
+    return text.replaceAll(PORTS, (port) => replaced.get(port)!);
+  };
+
+  const copySample = async (): Promise<void> => {
+    const folder = join(root, 'samples', name);
+    cpSync('samples', join(root, 'samples'), { recursive: true });
+    for (const file of readdirSync(folder, { recursive: true }) as string[]) {
+      if (!/\.(json|tmpl|ya?ml)$/.test(file)) continue;
+      writeFileSync(join(folder, file), await withFreePorts(readFileSync(join(folder, file), 'utf8')));
+    }
+  };
+
+  /** Runs one command. @returns its output. */
+  const run = async (command: string): Promise<string> => {
+    const exported = /^export (.+)$/.exec(command);
+    if (exported) {
+      for (const [, key, value] of exported[1]!.matchAll(/(\w+)=("[^"]*"|\S*)/g))
+        process.env[key!] = value!.replaceAll('"', '');
+      return '';
+    }
+    if (command === UPSTREAM) {
+      const upstream = createUpstream().listen(Number(replaced.get('8081')), '127.0.0.1');
+      await once(upstream, 'listening');
+      upstreams.push(upstream);
+      return '';
+    }
+    if (command.startsWith('sluice ')) return runSluice(command.slice('sluice '.length));
+    const shell = spawn('bash', ['-c', ownLines + command], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    shell.stdout.on('data', (chunk) => {
+      output += chunk;
+    });
+    shell.stderr.on('data', (chunk) => {
+      errors += chunk;
+    });
+    await once(shell, 'close');
+    return output;
+  };
+
+  const runSluice = async (line: string): Promise<string> => {
+    const serves = line.endsWith(' &');
+    const running = startCommand({}, ...line.replace(/ &$/, '').replaceAll("'", '').split(' '));
+    if (!serves) {
+      await running.ended;
+      return running.output;
+    }
+    started.push(running);
+    await running.printed(/Listening on port|listening/i);
+    return '';
+  };
+
+  try {
+    const guide = await withFreePorts(readFileSync(`samples/${name}/README.md`, 'utf8'));
+    await copySample();
+    process.chdir(root);
+    const blocks = blocksOf(guide);
+    for (const [index, block] of blocks.entries()) {
+      if (block.file !== '') placeFile(block);
+      if (block.kind !== 'sh') continue;
+      errors = '';
+      let output = '';
+      for (const command of commandsOf(block.text)) output += await run(command);
+      const next = blocks[index + 1];
+      if (next?.kind === 'text') compare(block.text, next.text, output, errors);
+    }
+    ok(
+      blocks.some(({ kind }) => kind === 'sh'),
+      `samples/${name}/README.md has no commands`,
+    );
+  } finally {
+    for (const running of started) running.kill('SIGTERM');
+    await Promise.all(started.map(({ ended }) => ended));
+    for (const upstream of upstreams) {
+      upstream.close();
+      upstream.closeAllConnections();
+    }
+    process.env = env;
+    process.chdir(home);
+    rmSync(root, { recursive: true });
+  }
+}
+
+function blocksOf(guide: string): Block[] {
+  const blocks = Array.from(guide.matchAll(/^```(\w+) ?(\S*)\n([\s\S]*?)^```$/gm), ([, kind, file, text]) => ({
+    kind: kind!,
+    file: file!,
+    text: text!,
+  }));
+  equal(guide.match(/^```/gm)?.length ?? 0, 2 * blocks.length, 'a block that is not one of the tested kinds');
+  for (const { kind, file } of blocks) ok(file !== '' || !['json', 'ts'].includes(kind), 'a file block without a name');
+  return blocks;
+}
+
+/** Commands of a block: those that this process runs, and between them scripts for a shell. */
+function commandsOf(text: string): string[] {
+  const commands: string[] = [];
+  let script: string[] = [];
+  const endScript = () => {
+    if (script.length > 0) commands.push(script.join('\n'));
+    script = [];
+  };
+  for (const line of text.trimEnd().split('\n')) {
+    if (!/^(?:sluice|export|node samples\/quickstart\/upstream\.ts) /.test(line)) script.push(line);
+    else {
+      endScript();
+      commands.push(line);
+    }
+  }
+  endScript();
+  return commands;
+}
+
+/** Writes a file of the guide. One that the sample has must contain the text that the guide shows. */
+function placeFile({ file, text }: Block): void {
+  let existing: string;
+  try {
+    existing = readFileSync(file, 'utf8');
+  } catch {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    return;
+  }
+  const plain = (words: string) => words.replaceAll(/\s+/g, '');
+  if (!file.startsWith('samples/')) writeFileSync(file, text);
+  else ok(plain(existing).includes(plain(text)), `${file} does not contain:\n${text}`);
+}
+
+function compare(command: string, expected: string, output: string, errors: string): void {
+  const lines = output.split(/\r?\n/);
+  let at = 0;
+  for (const line of expected.trimEnd().split('\n')) {
+    const pattern = new RegExp(`^${line.split('…').map(escaped).join('.*')}$`);
+    const found = lines.findIndex((candidate, index) => index >= at && pattern.test(candidate));
+    ok(found >= 0, `"${line}" is not in the output of\n${command}\n${output}\n${errors}`);
+    at = found + 1;
+  }
+}
+
+const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');

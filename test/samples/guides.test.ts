@@ -1,0 +1,54 @@
+import { deepEqual } from 'node:assert/strict';
+import { sluice } from '../kernel/cli/command.ts';
+import { followGuide } from './guide.ts';
+
+/** Guides that need the example upstream alone. Guides with a server of their own are followed by the test of their sample. */
+const guides = [
+  'access',
+  'caching',
+  'conditional',
+  'conditions',
+  'cors',
+  'documents',
+  'filters',
+  'flexible-config',
+  'graphql',
+  'hosts',
+  'lambda',
+  'logs',
+  'mutual-tls',
+  'performance',
+  'policies',
+  'quickstart',
+  'reshaping',
+  'rewriting',
+  'scripts',
+  'soap',
+  'streaming',
+  'telemetry',
+  'tokens',
+  'tools',
+  'traffic',
+  'troubleshooting',
+  'website',
+  'workflow',
+];
+
+describe('the guides of the samples', function () {
+  this.timeout(60_000);
+  for (const file of [
+    'mutual-tls/gateway',
+    'mutual-tls/backend',
+    'performance/gateway',
+    'policies/gateway',
+    'streaming/gateway',
+    'troubleshooting/gateway',
+  ]) {
+    it(`${file}.json is checked without a finding`, async () => {
+      const { code, err } = await sluice('check', '-c', `samples/${file}.json`);
+      deepEqual([code, err], [0, '']);
+    });
+  }
+
+  for (const name of guides) it(`${name}: its commands print the output that it shows`, () => followGuide(name));
+});
