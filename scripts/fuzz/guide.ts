@@ -28,7 +28,7 @@ export class Guide<I> extends fc.Arbitrary<I> {
   #group: Tape[] = [];
   /** Number of inputs in the next groups. */
   #size = 1;
-  /** What repeated groups have executed. Blocks that no single input reaches again count once all have been repeated. */
+  /** Blocks that repeated groups have executed. Those that no single input reaches again count once all inputs have been repeated. */
   readonly #unassigned: Taken[] = [];
   #measuredAt = performance.now();
   #measurementMs = 0;

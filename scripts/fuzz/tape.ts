@@ -4,7 +4,7 @@
  */
 export interface Tape {
   readonly words: readonly number[];
-  /** How strongly the generator prefers small and extreme values. */
+  /** Degree to which the generator prefers small and extreme values. */
   readonly bias: number | undefined;
 }
 

@@ -61,7 +61,7 @@ export class FailedFiles {
   }
 }
 
-/** True if every file has the content with that SHA-256; an empty one stands for a file that cannot be read. */
+/** True if every file has the content with that SHA-256; an empty digest marks a file that cannot be read. */
 export function isUnchanged(hashes: ReadonlyMap<string, string>, files: FileReader): boolean {
   for (const [path, before] of hashes) {
     try {

@@ -33,9 +33,9 @@ export function placeIn({ line, column }: SourcePlace): Position {
 /** Beginning of the reason when a plugin's evaluation took too long. */
 export const UNFINISHED = 'the plugin did not finish loading';
 
-/** What is known of the code that did not finish. */
+/** Knowledge of the code that did not finish. */
 interface Unfinished {
-  /** Where it was running. */
+  /** Place where it was running. */
   readonly running?: SourcePlace | undefined;
   /** Lines of the top-level `await`s of the plugin's file. */
   awaits(): readonly number[];
