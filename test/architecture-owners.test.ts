@@ -23,7 +23,7 @@ const creators: Readonly<Record<string, readonly string[]>> = {
 const exceptions: Readonly<Record<string, string>> = {
   'admin/server/socket-listener.ts': 'the admin port sees only the façade: requests are owned by its application',
   'admin/server/unix-socket.ts': 'asks once whether a socket is in use, while the port opens',
-  'kernel/config/syntax/parse-aside.ts': 'parses one text for the change that waits for it',
+  'kernel/config/syntax/large/parse-aside.ts': 'parses one text for the change that waits for it',
   'kernel/containment/watchdog.ts': 'one thread of the process, which nothing waits for',
   'kernel/inspect/try-address.ts': 'tries one address for the command that waits for it',
   'kernel/registry/loading/load-watch.ts': 'one thread of the first start, which nothing waits for',

@@ -232,7 +232,7 @@ describe('the code of the package', function () {
 
   it('leads from every path that is started to a file that is there', () => {
     const programs = [
-      'config/syntax/parse-thread',
+      'config/syntax/large/parse-thread',
       'containment/watchdog-thread',
       'registry/loading/load-watch-thread',
       'registry/isolation/program',

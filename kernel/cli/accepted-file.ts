@@ -2,7 +2,7 @@ import type { Flag, ServiceConfig } from '#contract';
 import type { Document } from '../config/index.ts';
 import { ConfigErrors } from '../contract/internal.ts';
 import { positionsIn, type Served, servedBy } from '../inspect/index.ts';
-import type { Compiled } from '../pipeline/compile.ts';
+import type { Compiled } from '../pipeline/compile/compile.ts';
 import type { Registry } from '../registry/registry.ts';
 import { oneOf } from './arguments.ts';
 import type { CommandContext } from './command.ts';

@@ -20,24 +20,23 @@ export { mayProtect } from './edit/protection.ts';
 export { type Draft, draftFile, replaceFile } from './edit/replace-file.ts';
 export { rewriteDocument } from './edit/rewrite-document.ts';
 export { withoutEffect } from './edit/without-effect.ts';
-export { shownHost } from './hosts.ts';
-export { type Issue, issueLine, type RelatedIssue, toIssues } from './issue.ts';
-export { isRaw, isUnread, type KnownPlugins, meaningsOf, nothingKnown } from './known-plugins.ts';
+export { type Issue, issueLine, type RelatedIssue, toIssues } from './issues/issue.ts';
+export { shownHost } from './normalize/hosts.ts';
+export { normalizeInBatches } from './normalize/in-batches.ts';
+export { isRaw, isUnread, type KnownPlugins, meaningsOf, nothingKnown } from './normalize/known-plugins.ts';
 export {
   type Normalized,
   type NormalizeOptions,
   normalize,
   normalizeCooperatively as normalizeInSlices,
   notReported,
-} from './normalize.ts';
-export { normalizeInBatches } from './normalize-in-batches.ts';
-export { type PathSegment, parseSegment, readSegment } from './path-segment.ts';
-export { completePipe, mayHoldPipes, type NestedPipe, pipesIn } from './pipes.ts';
-export { canonicalJson, cloneData, deepFreeze } from './plain-data.ts';
-export { demandPlain, parseAfter, readDocument } from './read-document.ts';
-export { changedIn, renormalize, type Understood } from './renormalize.ts';
+} from './normalize/normalize.ts';
+export { type PathSegment, parseSegment, readSegment } from './normalize/path-segment.ts';
+export { completePipe, mayHoldPipes, type NestedPipe, pipesIn } from './normalize/pipes.ts';
+export { canonicalJson, cloneData, deepFreeze } from './normalize/plain-data.ts';
+export { changedIn, renormalize, type Understood } from './normalize/renormalize.ts';
+export { isSameData } from './normalize/same-data.ts';
 export { openNeighbors } from './rules/open-neighbors.ts';
-export { isSameData } from './same-data.ts';
 export { parseDuration, readDuration } from './schema/duration.ts';
 export {
   closedObject,
@@ -64,5 +63,6 @@ export {
   type Rendering,
 } from './syntax/load.ts';
 export { type KeyOrValue, type Position, PositionedError } from './syntax/position.ts';
+export { demandPlain, parseAfter, readDocument } from './syntax/read-document.ts';
 export { MAX_DEPTH } from './syntax/too-deep.ts';
 export { UnreadableError } from './syntax/unreadable.ts';

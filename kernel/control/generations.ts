@@ -13,7 +13,7 @@ import {
   ServingCell,
   type ServingContext,
   type ServingOptions,
-} from '../server/serving-context.ts';
+} from '../server/exchange/serving-context.ts';
 import { Draining, type DrainingGeneration } from './draining.ts';
 import { type ListenTarget, type PortChange, PublicPort } from './public-port.ts';
 

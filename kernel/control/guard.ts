@@ -1,4 +1,4 @@
-import { quantile, type TrafficWindow } from '../pipeline/traffic-window.ts';
+import { quantile, type TrafficWindow } from '../pipeline/traffic/window.ts';
 import { systemTimers, type Timers } from '../runtime/watch/timers.ts';
 
 /** Thresholds for "worse than before". */

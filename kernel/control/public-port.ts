@@ -2,8 +2,8 @@ import { ConfigError, type Log, type ServiceConfig } from '#contract';
 import type { Normalized } from '../config/index.ts';
 import { ConfigErrors, GatewayError } from '../contract/internal.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { type AskedAddress, type Listener, listen } from '../server/listener.ts';
-import type { Serving } from '../server/protocols.ts';
+import { type AskedAddress, type Listener, listen } from '../server/port/listener.ts';
+import type { Serving } from '../server/port/protocols.ts';
 
 export interface PublicPortOptions {
   /** Handles requests with the serving configuration. */

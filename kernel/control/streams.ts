@@ -1,6 +1,6 @@
 import { timerMs } from '#contract';
-import type { Route } from '../pipeline/route.ts';
-import type { StreamLease } from '../pipeline/stream-lease.ts';
+import type { Route } from '../pipeline/compile/route.ts';
+import type { StreamLease } from '../pipeline/traffic/stream-lease.ts';
 import { endpointId, endpointPrint } from '../runtime/endpoint-prints.ts';
 import { difference } from '../values/difference.ts';
 

@@ -15,12 +15,12 @@ import {
 } from '#contract';
 import { joinPointer } from '../config/index.ts';
 import { PASSING, silentLog } from '../contract/internal.ts';
-import { compileBackend } from '../pipeline/backend.ts';
-import { compileRequest, dropConnectionHeaders } from '../pipeline/request.ts';
-import type { Route } from '../pipeline/route.ts';
-import type { Stage } from '../pipeline/stages.ts';
-import { compileClientIp } from '../server/client-ip.ts';
-import { compileRequestId } from '../server/request-id.ts';
+import { compileBackend } from '../pipeline/backend/backend.ts';
+import type { Route } from '../pipeline/compile/route.ts';
+import { compileRequest, dropConnectionHeaders } from '../pipeline/request/request.ts';
+import type { Stage } from '../pipeline/steps/stages.ts';
+import { compileClientIp } from '../server/request/client-ip.ts';
+import { compileRequestId } from '../server/request/id.ts';
 import { version } from '../version.ts';
 import { type FilePosition, type FindPosition, pointerOnly } from './file-position.ts';
 import { type ForwardingDecision, headerDecisions, queryDecisions, usedInAddress } from './forwarding-decision.ts';

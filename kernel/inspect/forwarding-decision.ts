@@ -6,9 +6,9 @@ import {
   isHopByHop,
   type PipeRequest,
 } from '#contract';
-import { parsePlaceholder, splitPlaceholders } from '../pipeline/pattern.ts';
-import { bodyHeaders, connectionNames, isLookAlike, ownHeaders } from '../pipeline/request.ts';
-import type { Route } from '../pipeline/route.ts';
+import type { Route } from '../pipeline/compile/route.ts';
+import { parsePlaceholder, splitPlaceholders } from '../pipeline/request/pattern.ts';
+import { bodyHeaders, connectionNames, isLookAlike, ownHeaders } from '../pipeline/request/request.ts';
 
 /** Decision whether a header or parameter of the client's request reaches a backend, unchanged or within the address. */
 export interface ForwardingDecision {

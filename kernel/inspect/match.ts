@@ -1,11 +1,11 @@
 import { type Params, paramKey, type Reply } from '#contract';
-import type { Http2Routes } from '../pipeline/http2-routes.ts';
-import { splitPlaceholders } from '../pipeline/pattern.ts';
-import type { Route } from '../pipeline/route.ts';
-import type { Destination } from '../server/destinations.ts';
-import { createFallbackReplies } from '../server/fallback-replies.ts';
-import { isOfType } from '../server/http2-destinations.ts';
-import { parseTarget, type Target } from '../server/target.ts';
+import type { Http2Routes } from '../pipeline/compile/http2-routes.ts';
+import type { Route } from '../pipeline/compile/route.ts';
+import { splitPlaceholders } from '../pipeline/request/pattern.ts';
+import { isOfType } from '../server/http2/destinations.ts';
+import type { Destination } from '../server/routing/destinations.ts';
+import { createFallbackReplies } from '../server/routing/fallback-replies.ts';
+import { parseTarget, type Target } from '../server/routing/target.ts';
 import { type FindPosition, pointerOnly } from './file-position.ts';
 import { type NearMiss, nearMisses } from './near-misses.ts';
 import { findOtherMatches, type OtherMatch } from './other-matches.ts';

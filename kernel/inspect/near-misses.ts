@@ -1,6 +1,6 @@
 import { nearest, parseSegment, readSegment } from '../config/index.ts';
 import { ANY } from '../contract/internal.ts';
-import type { Route } from '../pipeline/route.ts';
+import type { Route } from '../pipeline/compile/route.ts';
 
 /** An endpoint that does not match a path but is similar to it. */
 export interface NearMiss {

@@ -1,8 +1,8 @@
 import { ANY } from '../contract/internal.ts';
-import type { Route } from '../pipeline/route.ts';
-import { Router } from '../server/router.ts';
-import { cleanPath } from '../server/target.ts';
-import { fixedLength } from '../server/trie-path.ts';
+import type { Route } from '../pipeline/compile/route.ts';
+import { Router } from '../server/routing/router.ts';
+import { cleanPath } from '../server/routing/target.ts';
+import { fixedLength } from '../server/routing/trie-path.ts';
 import { routeId } from './routes.ts';
 import type { Served } from './served.ts';
 

@@ -1,5 +1,5 @@
 import { type BackendConfig, type DataObject, getKey, isObject, type Params, paramKey, Reply, setKey } from '#contract';
-import { parsePlaceholder, splitPlaceholders } from '../pipeline/pattern.ts';
+import { parsePlaceholder, splitPlaceholders } from '../pipeline/request/pattern.ts';
 
 /**
  * Substitutes for values known only for a real request: responses of earlier backends, token claims and, where the path

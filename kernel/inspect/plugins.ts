@@ -1,7 +1,7 @@
 import type { Namespace, Plugin, ServiceConfig } from '#contract';
 import { joinPointer, oldNamesOf } from '../config/index.ts';
-import type { Compiled } from '../pipeline/compile.ts';
-import type { Route } from '../pipeline/route.ts';
+import type { Compiled } from '../pipeline/compile/compile.ts';
+import type { Route } from '../pipeline/compile/route.ts';
 import type { Registry } from '../registry/registry.ts';
 import { type FilePosition, type FindPosition, pointerOnly } from './file-position.ts';
 import type { Served } from './served.ts';

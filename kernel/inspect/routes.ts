@@ -1,8 +1,8 @@
 import type { Namespace } from '#contract';
 import { joinPointer } from '../config/index.ts';
 import { ANY } from '../contract/internal.ts';
-import type { Route } from '../pipeline/route.ts';
-import type { Stage } from '../pipeline/stages.ts';
+import type { Route } from '../pipeline/compile/route.ts';
+import type { Stage } from '../pipeline/steps/stages.ts';
 import { type FilePosition, type FindPosition, pointerOnly } from './file-position.ts';
 import type { Served } from './served.ts';
 

@@ -1,8 +1,8 @@
 import type { ServiceConfig } from '#contract';
-import type { Compiled } from '../pipeline/compile.ts';
-import type { Destinations } from '../server/destinations.ts';
-import { destinationsOf } from '../server/destinations.ts';
-import type { Router } from '../server/router.ts';
+import type { Compiled } from '../pipeline/compile/compile.ts';
+import type { Destinations } from '../server/routing/destinations.ts';
+import { destinationsOf } from '../server/routing/destinations.ts';
+import type { Router } from '../server/routing/router.ts';
 
 /** A configuration as served, for inspection only; none of its code is called. */
 export interface Served {

@@ -1,5 +1,5 @@
 import { ConfigError, type UpstreamTls } from '#contract';
-import type { NamedUpstream } from '../pipeline/upstreams.ts';
+import type { NamedUpstream } from '../pipeline/attach/upstreams.ts';
 import { type Address, connectTo, lookUp, type Trouble } from './try-address.ts';
 
 /** Addresses tested concurrently. */

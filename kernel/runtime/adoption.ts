@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import type { EndpointConfig } from '#contract';
-import type { Attached } from '../pipeline/attach.ts';
-import type { Reads } from '../pipeline/reads.ts';
-import type { Route } from '../pipeline/route.ts';
-import { type Earlier, RebuildNeeded, type ServiceFrame } from '../pipeline/service-frame.ts';
+import type { Attached } from '../pipeline/attach/attach.ts';
+import type { Reads } from '../pipeline/attach/reads.ts';
+import type { Route } from '../pipeline/compile/route.ts';
+import { type Earlier, RebuildNeeded, type ServiceFrame } from '../pipeline/compile/service-frame.ts';
 import { difference } from '../values/difference.ts';
 import type { ConfigBuild } from './config-build.ts';
 import type { EndpointLease } from './endpoint-lease.ts';

@@ -1,4 +1,4 @@
-import type { Stream, StreamLease } from '../pipeline/stream-lease.ts';
+import type { Stream, StreamLease } from '../pipeline/traffic/stream-lease.ts';
 import { Holding } from './holding.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { ConfigError, Data, Log, Run } from '#contract';
 import type { FaultMeter } from '../containment/hook-guard.ts';
-import type { HandlerUse } from '../pipeline/guards.ts';
-import type { Reads } from '../pipeline/reads.ts';
+import type { HandlerUse } from '../pipeline/attach/guards.ts';
+import type { Reads } from '../pipeline/attach/reads.ts';
 import type { FilePlugin } from '../registry/registry.ts';
 import type { PluginPort } from './plugin-port.ts';
 import { Scope } from './scope.ts';

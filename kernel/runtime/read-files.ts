@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { UnreadFile } from '../pipeline/attach.ts';
+import { UnreadFile } from '../pipeline/attach/attach.ts';
 import { readRegularFile } from '../values/regular-file.ts';
 import { contentHash, listingHash } from './content-hash.ts';
 import type { FileRead } from './watch/index.ts';

@@ -1,8 +1,8 @@
 import { type Log, type ServiceConfig, timerMs } from '#contract';
 import type { Understood } from '../config/index.ts';
 import { scheduler } from '../contract/internal.ts';
-import type { Compiled } from '../pipeline/compile.ts';
-import type { InFlight } from '../pipeline/in-flight.ts';
+import type { Compiled } from '../pipeline/compile/compile.ts';
+import type { InFlight } from '../pipeline/traffic/in-flight.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Acquired, Dispatcher } from './config-build.ts';
 import type { EndpointLease } from './endpoint-lease.ts';

@@ -18,9 +18,9 @@ import {
   type TokenPool,
 } from '#contract';
 import type { FaultMeter } from '../containment/hook-guard.ts';
-import { EndpointTraffic } from '../pipeline/endpoint-traffic.ts';
-import { Reads } from '../pipeline/reads.ts';
-import type { Build, SharedBuild } from '../pipeline/site.ts';
+import { Reads } from '../pipeline/attach/reads.ts';
+import type { Build, SharedBuild } from '../pipeline/attach/site.ts';
+import { EndpointTraffic } from '../pipeline/traffic/endpoint-traffic.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Asked, ConfigBuild } from './config-build.ts';
 import type { EndpointLease } from './endpoint-lease.ts';

@@ -18,7 +18,7 @@ import type {
   Services,
   Step,
 } from '#contract';
-import type { Reads } from '../pipeline/reads.ts';
+import type { Reads } from '../pipeline/attach/reads.ts';
 import type { TestRequest } from './test-request.ts';
 
 /** Environment of the plugin under test. */

@@ -11,11 +11,11 @@ import {
 } from '#contract';
 import type { Normalized } from '../config/index.ts';
 import { ConfigErrors } from '../contract/internal.ts';
-import { attach } from '../pipeline/attach.ts';
-import type { EndpointContext } from '../pipeline/attachments.ts';
-import { nesting } from '../pipeline/nested.ts';
-import { Offers } from '../pipeline/offers.ts';
-import type { Build } from '../pipeline/site.ts';
+import { attach } from '../pipeline/attach/attach.ts';
+import type { EndpointContext } from '../pipeline/attach/attachments.ts';
+import { Offers } from '../pipeline/attach/offers.ts';
+import type { Build } from '../pipeline/attach/site.ts';
+import { nesting } from '../pipeline/compile/nested.ts';
 import { type Asked, type BuildContext, ConfigBuild } from '../runtime/config-build.ts';
 import { ReadFiles } from '../runtime/read-files.ts';
 import type { Scope } from '../runtime/scope.ts';

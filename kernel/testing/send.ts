@@ -17,8 +17,8 @@ import {
   RequestBody,
   type Step,
 } from '#contract';
-import { fold } from '../pipeline/fold.ts';
-import { parallel } from '../pipeline/merge.ts';
+import { parallel } from '../pipeline/response/merge.ts';
+import { fold } from '../pipeline/steps/fold.ts';
 import type { HarnessOptions } from './harness-options.ts';
 import { calledOverHttp } from './test-http.ts';
 import { type TestRequest, testRequest } from './test-request.ts';

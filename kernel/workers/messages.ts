@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { InternalErrorCounts } from '../containment/internal-errors.ts';
 import type { FaultDelta } from '../containment/plugin-record.ts';
 import type { GenerationInfo } from '../control/generations.ts';
-import type { EndpointDelta } from '../pipeline/endpoint-traffic.ts';
+import type { EndpointDelta } from '../pipeline/traffic/endpoint-traffic.ts';
 import type { Asked } from '../runtime/config-build.ts';
 import type { MirrorChange } from '../runtime/mirrors.ts';
 import type { FileContent } from '../runtime/read-files.ts';

@@ -3,7 +3,7 @@ import { containedAttachment } from '../../kernel/containment/contained-attachme
 import { Containment } from '../../kernel/containment/containment.ts';
 import { PlaceGuards } from '../../kernel/containment/place-guards.ts';
 import { silentEvents, silentLog } from '../../kernel/contract/internal.ts';
-import { fold } from '../../kernel/pipeline/fold.ts';
+import { fold } from '../../kernel/pipeline/steps/fold.ts';
 import { measureIsolated } from './isolated-hooks.ts';
 
 /** Measures the cost of hooks of plugins from files, compared with built-in ones: CPU time per call, in microseconds. */

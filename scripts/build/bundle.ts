@@ -17,13 +17,13 @@ const entries = [
   'kernel/testing/index',
   'kernel/cli/plugin/test-hook',
   'kernel/registry/isolation/program',
-  'kernel/server/http2',
+  'kernel/server/http2/server',
   'plugins/plugin/isolated/guest',
 ];
 
 /** Entry points of threads, which share nothing with other code: each is self-contained in its file, or the thread would load the gateway. */
 const threads = [
-  'kernel/config/syntax/parse-thread',
+  'kernel/config/syntax/large/parse-thread',
   'kernel/containment/watchdog-thread',
   'kernel/registry/loading/load-watch-thread',
   'plugins/auth/basic/comparison-thread',

@@ -42,7 +42,7 @@ describe('faults put into the code', () => {
   });
 
   it('of the smallest room that has tests are looked for with these', () => {
-    ok(testsOf('kernel/pipeline/merge.ts').includes('test/kernel/pipeline/**/*.test.ts'));
+    ok(testsOf('kernel/pipeline/response/merge.ts').includes('test/kernel/pipeline/**/*.test.ts'));
     ok(testsOf('kernel/config/diff').includes('test/kernel/config/diff/**/*.test.ts'));
     throws(() => testsOf('nowhere/at/all.ts'), /no tests in test\/nowhere/);
   });

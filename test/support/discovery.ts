@@ -13,9 +13,9 @@ import {
 } from '#contract';
 import { DeniedAddresses, silentEvents, silentLog } from '../../kernel/contract/internal.ts';
 import { createPatterns } from '../../kernel/patterns/patterns.ts';
-import { Offers } from '../../kernel/pipeline/offers.ts';
-import { Reads } from '../../kernel/pipeline/reads.ts';
-import { type Build, createSite } from '../../kernel/pipeline/site.ts';
+import { Offers } from '../../kernel/pipeline/attach/offers.ts';
+import { Reads } from '../../kernel/pipeline/attach/reads.ts';
+import { type Build, createSite } from '../../kernel/pipeline/attach/site.ts';
 import { RefCountedCache } from '../../kernel/runtime/ref-counted-cache.ts';
 import { Scope } from '../../kernel/runtime/scope.ts';
 import { silentSinks } from '../../kernel/testing/index.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Offer, offer, type Plugin, type Site, type Wrap } from '#contract';
-import { foldSettled } from '../../kernel/pipeline/settle.ts';
+import { foldSettled } from '../../kernel/pipeline/steps/settle.ts';
 import { openHarness } from '../../kernel/testing/index.ts';
 import { redisConnections } from '../../plugins/clients/redis/port.ts';
 import { grpcCatalog } from '../../plugins/engines/grpc/catalog.ts';

@@ -1,5 +1,5 @@
 import type { Level, Plugin } from '#contract';
-import { mayHoldPipes } from '../../kernel/config/pipes.ts';
+import { mayHoldPipes } from '../../kernel/config/normalize/pipes.ts';
 import { plugin as llm } from '../../plugins/ai/llm/index.ts';
 import { plugin as discovery } from '../../plugins/discovery/static.ts';
 import { plugin as eventstream } from '../../plugins/encoding/eventstream.ts';

@@ -1,6 +1,6 @@
 import { type Data, type DataObject, isObject, type Plugin } from '#contract';
-import type { KnownPlugins } from '../known-plugins.ts';
-import type { Origin, Report } from '../report.ts';
+import type { Origin, Report } from '../issues/report.ts';
+import type { KnownPlugins } from '../normalize/known-plugins.ts';
 
 /**
  * Converts old forms of component settings to current ones, through the plugins that the document names. Modifies the

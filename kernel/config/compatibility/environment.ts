@@ -1,6 +1,6 @@
 import { type DataObject, isObject, type Schema } from '#contract';
 import { serviceSchema } from '../../contract/internal.ts';
-import { createReport, type Report } from '../report.ts';
+import { createReport, type Report } from '../issues/report.ts';
 import { isTooLong, LONGEST_DURATION, readDuration } from '../schema/duration.ts';
 import { showValue } from '../schema/problem.ts';
 import { compileSchema } from '../schema/validate.ts';

@@ -1,7 +1,7 @@
 import { type Data, type DataObject, type Fix, isObject } from '#contract';
 import { joinPointer } from '../../values/pointer.ts';
-import type { KnownPlugins } from '../known-plugins.ts';
-import { createOrigin, type Origin, type Report } from '../report.ts';
+import { createOrigin, type Origin, type Report } from '../issues/report.ts';
+import type { KnownPlugins } from '../normalize/known-plugins.ts';
 import { showValue } from '../schema/problem.ts';
 import { OLD_FIELDS, renamedNamespace } from './old-names.ts';
 

@@ -1,6 +1,6 @@
 import type { Data, DataObject } from '#contract';
 import { joinPointer, parsePointer } from '../../values/pointer.ts';
-import { isRaw, type KnownPlugins } from '../known-plugins.ts';
+import { isRaw, type KnownPlugins } from '../normalize/known-plugins.ts';
 import type { IsSecret } from '../secrets/secret.ts';
 import type { ComponentSchema } from './effective-document.ts';
 

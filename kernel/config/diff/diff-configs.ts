@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Data, type DataObject, getKey, type ServiceConfig } from '#contract';
 import { parsePointer, valueAt } from '../../values/pointer.ts';
-import { isRaw, type KnownPlugins, nothingKnown } from '../known-plugins.ts';
+import { isRaw, type KnownPlugins, nothingKnown } from '../normalize/known-plugins.ts';
 import { type IsSecret, maskSecrets } from '../secrets/secret.ts';
 import { compareData, type Difference } from './compare.ts';
 import {

@@ -1,6 +1,6 @@
 import type { BackendConfig, Data, DataObject, EndpointConfig, Level, Schema, ServiceConfig } from '#contract';
 import { backendSchema, endpointSchema, routerSchema, serviceSchema } from '../../contract/internal.ts';
-import { cloneData } from '../plain-data.ts';
+import { cloneData } from '../normalize/plain-data.ts';
 import { printDuration } from '../schema/duration.ts';
 import { compileSchema } from '../schema/validate.ts';
 

@@ -1,5 +1,5 @@
 import { type Data, printJson } from '#contract';
-import { json } from '../syntax/json-text.ts';
+import { json } from '../syntax/json/text.ts';
 import type { TextRange } from '../syntax/position.ts';
 import type { CreateEditor } from './editor.ts';
 import { fitsOneLine, gapBefore, type InlineStyle, indentAt, indentUnit, printInline } from './editor.ts';

@@ -1,10 +1,10 @@
 import { type ConfigError, type Data, type DataObject, isObject } from '#contract';
 import { joinPointer, parsePointer, valueAt } from '../../values/pointer.ts';
 import { modernize } from '../compatibility/to-version-three.ts';
-import type { KnownPlugins } from '../known-plugins.ts';
-import { cloneData } from '../plain-data.ts';
-import type { Origin } from '../report.ts';
-import { createReport } from '../report.ts';
+import type { Origin } from '../issues/report.ts';
+import { createReport } from '../issues/report.ts';
+import type { KnownPlugins } from '../normalize/known-plugins.ts';
+import { cloneData } from '../normalize/plain-data.ts';
 import type { Change } from './edit-document.ts';
 import { commentKey } from './edit-document.ts';
 import { mayProtect } from './protection.ts';

@@ -1,7 +1,7 @@
 import type { ConfigError } from '#contract';
 import { parsePointer } from '../../values/pointer.ts';
 import { presentName } from '../compatibility/old-names.ts';
-import type { KnownPlugins } from '../known-plugins.ts';
+import type { KnownPlugins } from '../normalize/known-plugins.ts';
 
 /** Core fields with a protective purpose: TLS and limits. */
 const FIELDS = /^(?:(?:client_)?tls$|(?:max|read|write|idle)_)/;

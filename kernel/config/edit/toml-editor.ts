@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { type Data, type DataObject, isObject, printJson } from '#contract';
 import type { TextRange } from '../syntax/position.ts';
-import { type TomlPlace, tomlPlaces } from '../syntax/toml-places.ts';
+import { type TomlPlace, tomlPlaces } from '../syntax/toml/places.ts';
 import type { CreateEditor } from './editor.ts';
 import { fitsOneLine, type InlineStyle, indentAt, indentUnit, printInline } from './editor.ts';
 

@@ -1,7 +1,7 @@
 import { ConfigError, type DataObject, isObject } from '#contract';
 import { backendSchema, endpointSchema, serviceSchema } from '../../contract/internal.ts';
 import { parentPointer, parsePointer, valueAt } from '../../values/pointer.ts';
-import type { KnownPlugins } from '../known-plugins.ts';
+import type { KnownPlugins } from '../normalize/known-plugins.ts';
 import { commentKey } from './edit-document.ts';
 import { mayProtect } from './protection.ts';
 

@@ -1,6 +1,6 @@
 import { type Data, isObject, printJson } from '#contract';
 import type { TextRange } from '../syntax/position.ts';
-import { yaml } from '../syntax/yaml-text.ts';
+import { yaml } from '../syntax/yaml/text.ts';
 import type { CreateEditor } from './editor.ts';
 import { type InlineStyle, printInline } from './editor.ts';
 

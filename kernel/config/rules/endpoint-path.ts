@@ -2,7 +2,7 @@ import { ANY } from '../../contract/endpoint-schema.ts';
 import type { ConfigErrorOptions } from '../../contract/errors.ts';
 import { paramKey } from '../../contract/message.ts';
 import { VIRTUAL, virtualName } from '../../contract/virtual-hosts.ts';
-import type { Report } from '../report.ts';
+import type { Report } from '../issues/report.ts';
 import { CATCHALL } from './rule.ts';
 
 /** Paths that need no further checks: without variables, and not reserved by the gateway. */

@@ -1,6 +1,6 @@
 import { type BackendConfig, type EndpointConfig, isHeaderName } from '#contract';
-import { type KnownPlugins, leavesAlone } from '../known-plugins.ts';
-import type { Report } from '../report.ts';
+import type { Report } from '../issues/report.ts';
+import { type KnownPlugins, leavesAlone } from '../normalize/known-plugins.ts';
 import type { EndpointRule } from './rule.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { EndpointConfig, ServiceConfig } from '#contract';
-import type { KnownPlugins } from '../known-plugins.ts';
-import type { Report } from '../report.ts';
+import type { Report } from '../issues/report.ts';
+import type { KnownPlugins } from '../normalize/known-plugins.ts';
 import type { Structure } from '../schema/structure.ts';
 import { endpointTimeouts, serviceTimeouts, unsafeRepetition } from './calls.ts';
 import { checkEndpointPath } from './endpoint-path.ts';

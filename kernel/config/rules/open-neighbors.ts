@@ -1,8 +1,8 @@
 import type { EndpointConfig, ServiceConfig } from '#contract';
 import { ANY } from '../../contract/internal.ts';
-import type { KnownPlugins } from '../known-plugins.ts';
-import { type PathSegment, parseSegment, readSegment } from '../path-segment.ts';
-import type { Report } from '../report.ts';
+import type { Report } from '../issues/report.ts';
+import type { KnownPlugins } from '../normalize/known-plugins.ts';
+import { type PathSegment, parseSegment, readSegment } from '../normalize/path-segment.ts';
 import { CATCHALL, routeName } from './rule.ts';
 
 /** An endpoint without access control that serves protected paths written with a path parameter. */

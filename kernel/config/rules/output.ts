@@ -1,7 +1,7 @@
 import type { BackendConfig, EndpointConfig, Level } from '#contract';
 import { joinPointer } from '../../values/pointer.ts';
-import { isUnread, type KnownPlugins, leavesAlone, meaningsOf } from '../known-plugins.ts';
-import type { Report } from '../report.ts';
+import type { Report } from '../issues/report.ts';
+import { isUnread, type KnownPlugins, leavesAlone, meaningsOf } from '../normalize/known-plugins.ts';
 import { type EndpointRule, placesOf, routeName, type Written } from './rule.ts';
 
 /**

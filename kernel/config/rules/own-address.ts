@@ -1,7 +1,7 @@
 import { adminSchema, type BackendConfig, parseAdminAddress, type ServiceConfig } from '#contract';
 import { joinPointer } from '../../values/pointer.ts';
-import { type KnownPlugins, meaningsOf } from '../known-plugins.ts';
-import type { Report } from '../report.ts';
+import type { Report } from '../issues/report.ts';
+import { type KnownPlugins, meaningsOf } from '../normalize/known-plugins.ts';
 import { type EndpointRule, routeName } from './rule.ts';
 
 /** The gateway's own endpoints, which are legitimate backends. */

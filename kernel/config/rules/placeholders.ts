@@ -1,7 +1,7 @@
 import { type BackendConfig, type EndpointConfig, findNear } from '#contract';
 import { joinPointer } from '../../values/pointer.ts';
-import { type KnownPlugins, leavesAlone, meaningsOf } from '../known-plugins.ts';
-import type { Report } from '../report.ts';
+import type { Report } from '../issues/report.ts';
+import { type KnownPlugins, leavesAlone, meaningsOf } from '../normalize/known-plugins.ts';
 import { type EndpointRule, routeName, type Written } from './rule.ts';
 
 /** Braces around quotes are literal text, such as JSON in a query string. */

@@ -1,5 +1,5 @@
-import { parseSegment } from '../path-segment.ts';
-import type { Report } from '../report.ts';
+import type { Report } from '../issues/report.ts';
+import { parseSegment } from '../normalize/path-segment.ts';
 import { CATCHALL, routeName } from './rule.ts';
 
 export interface Route {

@@ -1,6 +1,6 @@
 import type { EndpointConfig, ServiceConfig } from '#contract';
-import type { KnownPlugins } from '../known-plugins.ts';
-import type { Report } from '../report.ts';
+import type { Report } from '../issues/report.ts';
+import type { KnownPlugins } from '../normalize/known-plugins.ts';
 
 /** Returns the value in the document at a pointer; undefined for a value that is inherited or a default. */
 export type Written = (pointer: string) => unknown;

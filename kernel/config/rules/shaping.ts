@@ -1,7 +1,7 @@
 import type { BackendConfig } from '#contract';
 import { joinPointer } from '../../values/pointer.ts';
-import { isUnread } from '../known-plugins.ts';
-import type { Report } from '../report.ts';
+import type { Report } from '../issues/report.ts';
+import { isUnread } from '../normalize/known-plugins.ts';
 import { type EndpointRule, placesOf, type Written } from './rule.ts';
 
 /** Fields that shape a decoded response. */

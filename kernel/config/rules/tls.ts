@@ -1,6 +1,6 @@
 import { ConfigError, type ServerTlsConfig, type TlsProtocol, type TlsProtocolOptions, tlsProtocol } from '#contract';
 import { keyFilesOf, speaksOld } from '../../contract/internal.ts';
-import type { Report } from '../report.ts';
+import type { Report } from '../issues/report.ts';
 import type { ServiceRule } from './rule.ts';
 
 /**

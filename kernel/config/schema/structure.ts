@@ -3,10 +3,10 @@ import { endpointSchema, routerSchema, serviceSchema } from '../../contract/inte
 import { parentPointer, parsePointer, valueAt } from '../../values/pointer.ts';
 import { hasField, methodHint, methodsHint, placeOf } from '../compatibility/misplaced.ts';
 import { evaluateField, type Kind, kindOf } from '../compatibility/not-supported.ts';
-import type { KnownPlugins } from '../known-plugins.ts';
-import { cloneData } from '../plain-data.ts';
-import type { Origin } from '../report.ts';
-import { hinted, type Report } from '../report.ts';
+import type { Origin } from '../issues/report.ts';
+import { hinted, type Report } from '../issues/report.ts';
+import type { KnownPlugins } from '../normalize/known-plugins.ts';
+import { cloneData } from '../normalize/plain-data.ts';
 import type { Written } from '../rules/rule.ts';
 import { unusedOptions } from './unused-options.ts';
 import { compileSchema } from './validate.ts';

@@ -1,6 +1,6 @@
 import { ConfigError, type Data, isObject, type Schema } from '#contract';
 import { escapePointer } from '../../values/pointer.ts';
-import { cloneData } from '../plain-data.ts';
+import { cloneData } from '../normalize/plain-data.ts';
 import { innerSchemas } from './schema.ts';
 import { compileSchema } from './validate.ts';
 

@@ -1,7 +1,7 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { ConfigError, type Data, type DataObject, findNear, isObject, type Near, type Schema } from '#contract';
 import { fieldName, joinPointer, parentPointer, parsePointer } from '../../values/pointer.ts';
-import { cloneData } from '../plain-data.ts';
+import { cloneData } from '../normalize/plain-data.ts';
 import { ajvCheck } from './ajv-check.ts';
 import { builtCheck } from './built-check.ts';
 import { equivalent } from './equivalent.ts';

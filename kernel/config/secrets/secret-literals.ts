@@ -1,8 +1,8 @@
 import { ConfigError, type Data, type DataObject, isObject, type Schema } from '#contract';
 import { fieldName, joinPointer } from '../../values/pointer.ts';
-import { hasFreeKeys, type KnownPlugins } from '../known-plugins.ts';
-import { cloneData } from '../plain-data.ts';
-import type { Report } from '../report.ts';
+import type { Report } from '../issues/report.ts';
+import { hasFreeKeys, type KnownPlugins } from '../normalize/known-plugins.ts';
+import { cloneData } from '../normalize/plain-data.ts';
 import { innerSchemas } from '../schema/schema.ts';
 import { compileSchema } from '../schema/validate.ts';
 import type { TextRange } from '../syntax/position.ts';

@@ -4,7 +4,7 @@ import { type Data, type DataObject, isObject } from '#contract';
 import { scheduler } from '../../contract/internal.ts';
 import { parentPointer, parsePointer } from '../../values/pointer.ts';
 import { showValue } from '../schema/problem.ts';
-import { json } from './json-text.ts';
+import { json } from './json/text.ts';
 import {
   type Finder,
   type Locate,
@@ -17,10 +17,10 @@ import {
 import { withinLiteral } from './string-literal.ts';
 import { asTemplateFaults } from './template.ts';
 import { type Format, type Parsed, syntaxFault } from './text-format.ts';
-import { toml } from './toml-text.ts';
+import { toml } from './toml/text.ts';
 import { isTooDeep, MAX_DEPTH, tooDeepBracket, tooDeepIn } from './too-deep.ts';
 import { conflictMarks, UnreadableError, unreadable } from './unreadable.ts';
-import { yaml } from './yaml-text.ts';
+import { yaml } from './yaml/text.ts';
 
 /** A configuration file, read and parsed but not yet validated. */
 export interface Document {

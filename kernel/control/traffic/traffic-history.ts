@@ -1,7 +1,7 @@
 import type { EndpointConfig } from '#contract';
-import type { EndpointTraffic } from '../../pipeline/endpoint-traffic.ts';
-import type { Route } from '../../pipeline/route.ts';
-import { between, joined, noTraffic, type TrafficWindow } from '../../pipeline/traffic-window.ts';
+import type { Route } from '../../pipeline/compile/route.ts';
+import type { EndpointTraffic } from '../../pipeline/traffic/endpoint-traffic.ts';
+import { between, joined, noTraffic, type TrafficWindow } from '../../pipeline/traffic/window.ts';
 import { endpointId } from '../../runtime/endpoint-prints.ts';
 import { systemTimers, type Timers } from '../../runtime/watch/timers.ts';
 

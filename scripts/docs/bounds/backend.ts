@@ -34,7 +34,7 @@ export const backendBounds: readonly Bound[] = [
   },
   {
     holds: 'Response body that is decoded, unpacked',
-    from: 'kernel/pipeline/decode.ts',
+    from: 'kernel/pipeline/backend/decode.ts',
     limit: '{BODY_LIMIT_BYTES}',
     beyond: 'The call fails.',
     tests: ['the decoding of an answer fails on a body that unpacks to more than it may be'],

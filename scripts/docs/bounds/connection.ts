@@ -56,7 +56,7 @@ export const connectionBounds: readonly Bound[] = [
   },
   {
     holds: 'Header fields of a request',
-    from: 'kernel/server/framing.ts',
+    from: 'kernel/server/http1/framing.ts',
     limit: '{HEADER_LIMIT} fields',
     beyond: 'The request is rejected with 431.',
     tests: ['a malformed request with more headers than are looked at is answered 431 and nothing runs'],
@@ -77,21 +77,21 @@ export const connectionBounds: readonly Bound[] = [
   },
   {
     holds: 'Requests that wait on an HTTP/1.1 connection (pipelining)',
-    from: 'kernel/server/connection.ts',
+    from: 'kernel/server/http1/connection.ts',
     limit: '{PIPELINE_LIMIT} requests',
     beyond: 'The connection is closed with 503 after the responses before.',
     tests: ['a connection with pipelined requests takes 100 that wait, and no more'],
   },
   {
     holds: 'Concurrent requests on an HTTP/2 connection',
-    from: 'kernel/server/http2.ts',
+    from: 'kernel/server/http2/server.ts',
     limit: '{CONCURRENT_STREAMS} streams',
     beyond: 'Further streams are refused with REFUSED_STREAM.',
     tests: ['bounds that clients meet are those of HTTP/2: streams and bytes of bodies that nobody reads'],
   },
   {
     holds: 'Request body that has arrived over HTTP/2 and is not read',
-    from: 'kernel/server/http2.ts',
+    from: 'kernel/server/http2/server.ts',
     limit: '{STREAM_WINDOW_BYTES} for a request, {CONNECTION_WINDOW_BYTES} for a connection',
     beyond: 'The client must wait (flow control).',
     tests: ['bounds that clients meet are those of HTTP/2: streams and bytes of bodies that nobody reads'],
@@ -106,7 +106,7 @@ export const connectionBounds: readonly Bound[] = [
   },
   {
     holds: 'Request body after gzip decompression',
-    from: 'kernel/server/request-body.ts',
+    from: 'kernel/server/request/body.ts',
     limit: '{INFLATED_LIMIT_BYTES}, or max_payload',
     beyond: 'The request is rejected with 413.',
     tests: ['a body under the limits of an endpoint is never inflated to more than 64 MB'],

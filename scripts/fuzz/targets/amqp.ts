@@ -13,7 +13,7 @@ import { hostileTarget } from '../hostile-target.ts';
 export const amqp = hostileTarget({
   name: 'amqp',
   dialect: amqpDialect,
-  rooms: ['plugins/services/amqp/'],
+  rooms: ['plugins/clients/amqp/'],
   deadlineMs: 300,
   recoveryMs: 15_000,
   drive(port) {

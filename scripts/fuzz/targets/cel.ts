@@ -66,7 +66,7 @@ export const cel = defineTarget({
   name: 'cel',
   law: 'An expression is refused at its start or evaluated within its limits.',
   boundMs: 200,
-  rooms: ['plugins/services/cel/', 'plugins/validation/cel/'],
+  rooms: ['plugins/engines/cel/', 'plugins/validation/cel/'],
   isGuided: true,
   inputs: fc.record({
     expression: damaged(expressions),

@@ -64,7 +64,7 @@ export const grpcServer = defineTarget<Conversation>({
   name: 'grpc-server',
   law: 'Whatever a gRPC client sends, no call stays open, no error is internal, and the next client is served.',
   boundMs: 200,
-  rooms: ['plugins/grpc/', 'plugins/services/grpc/', 'kernel/server/'],
+  rooms: ['plugins/grpc/', 'plugins/engines/grpc/', 'kernel/server/'],
   isGuided: true,
   inputs: fc.record({
     window: fc.constantFrom(65_535, 65_535, 0, 1),

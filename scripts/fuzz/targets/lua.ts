@@ -83,7 +83,7 @@ export const lua = defineTarget({
   name: 'lua',
   law: 'A script is refused at its start or ends within its limits, with a reply or an error of the call.',
   boundMs: 400,
-  rooms: ['plugins/services/lua/'],
+  rooms: ['plugins/engines/lua/'],
   isGuided: true,
   inputs: damaged(programsOf()),
   async open() {

@@ -10,7 +10,7 @@ import { hostileTarget } from '../hostile-target.ts';
 export const nats = hostileTarget({
   name: 'nats',
   dialect: natsDialect,
-  rooms: ['plugins/services/nats/'],
+  rooms: ['plugins/clients/nats/'],
   deadlineMs: 300,
   recoveryMs: 12_000,
   drive(port) {

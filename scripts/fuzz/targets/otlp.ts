@@ -6,7 +6,7 @@ import { hostileTarget } from '../hostile-target.ts';
 export const otlp = hostileTarget({
   name: 'otlp',
   dialect: httpDialect('', 'Content-Type: application/x-protobuf'),
-  rooms: ['plugins/services/otlp/'],
+  rooms: ['plugins/telemetry/lib/otlp/'],
   deadlineMs: 300,
   recoveryMs: 1_000,
   drive(port) {

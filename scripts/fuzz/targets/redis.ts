@@ -12,7 +12,7 @@ const count = defineScript("return redis.call('INCR', KEYS[1])");
 export const redis = hostileTarget({
   name: 'redis',
   dialect: redisDialect,
-  rooms: ['plugins/services/redis/'],
+  rooms: ['plugins/clients/redis/'],
   deadlineMs: 400,
   recoveryMs: 2_000,
   drive(port) {

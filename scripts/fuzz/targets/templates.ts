@@ -65,7 +65,7 @@ export const templates = defineTarget({
   name: 'templates',
   law: 'A template is refused at its start or rendered within its limits.',
   boundMs: 300,
-  rooms: ['kernel/templates/', 'plugins/services/templates/'],
+  rooms: ['kernel/templates/', 'plugins/engines/templates/'],
   isGuided: true,
   inputs: fc.record({ template: damaged(templatesOf), value: data }),
   async open() {

@@ -24,7 +24,7 @@ async function driveGateway(endpoint: object, headers: Record<string, string> = 
 export const tokenServer = hostileTarget({
   name: 'token-server',
   dialect: httpDialect('{"access_token":"abc","token_type":"Bearer","expires_in":3600}'),
-  rooms: ['plugins/services/tokens/', 'plugins/auth/client-credentials/'],
+  rooms: ['plugins/clients/tokens/', 'plugins/auth/client-credentials/'],
   deadlineMs: 300,
   recoveryMs: 8_000,
   drive: (port) =>
@@ -49,7 +49,7 @@ export const tokenServer = hostileTarget({
 export const keyServer = hostileTarget({
   name: 'key-server',
   dialect: httpDialect(JSON.stringify({ keys: [{ kty: 'oct', kid: 'k', alg: 'HS256', k: SECRET }] })),
-  rooms: ['plugins/services/keys/'],
+  rooms: ['plugins/clients/keys/'],
   deadlineMs: 300,
   recoveryMs: 12_000,
   drive: (port) =>

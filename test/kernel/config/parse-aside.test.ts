@@ -4,9 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { stringify } from 'yaml';
+import { parseAside } from '../../../kernel/config/syntax/large/parse-aside.ts';
+import { parseInSlices } from '../../../kernel/config/syntax/large/parse-in-slices.ts';
 import { type Document, parseDocument } from '../../../kernel/config/syntax/load.ts';
-import { parseAside } from '../../../kernel/config/syntax/parse-aside.ts';
-import { parseInSlices } from '../../../kernel/config/syntax/parse-in-slices.ts';
 import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { turnsDuring } from '../../support/turns.ts';
 
@@ -151,9 +151,9 @@ describe('a text that is parsed while requests are served', () => {
   });
 
   it('is refused where it takes more memory than there is, and the process goes on', async () => {
-    const from = (path: string) => JSON.stringify(new URL(`../../../kernel/config/syntax/${path}.ts`, import.meta.url));
+    const module = new URL('../../../kernel/config/syntax/large/parse-aside.ts', import.meta.url);
     const program = `
-      import { parseAside } from ${from('parse-aside')};
+      import { parseAside } from ${JSON.stringify(module)};
       const text = '- endpoint: /a\\n'.repeat(200_000);
       const { errors } = await parseAside(text, 'g.yaml').catch((error) => error);
       console.log(errors[0].code, errors[0].message);

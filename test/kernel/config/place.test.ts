@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import type { DataObject } from '#contract';
 import { type PositionedError, parseDocument } from '../../../kernel/config/index.ts';
-import { duplicateKeys } from '../../../kernel/config/syntax/duplicate-keys.ts';
+import { duplicateKeys } from '../../../kernel/config/syntax/json/duplicate-keys.ts';
 import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
 
 const place = (text: string, file: string, pointer: string, segment: 'key' | 'value') =>

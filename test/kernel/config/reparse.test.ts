@@ -1,6 +1,6 @@
 import { deepEqual, equal, notEqual } from 'node:assert/strict';
+import { reparseDocument } from '../../../kernel/config/syntax/large/reparse.ts';
 import { type Document, parseDocument } from '../../../kernel/config/syntax/load.ts';
-import { reparseDocument } from '../../../kernel/config/syntax/reparse.ts';
 
 const FILE = 'gateway.json';
 

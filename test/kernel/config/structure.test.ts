@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import type { DataObject } from '#contract';
-import { nothingKnown } from '../../../kernel/config/known-plugins.ts';
-import { createOrigin, createReport } from '../../../kernel/config/report.ts';
+import { createOrigin, createReport } from '../../../kernel/config/issues/report.ts';
+import { nothingKnown } from '../../../kernel/config/normalize/known-plugins.ts';
 import { checkStructure } from '../../../kernel/config/schema/structure.ts';
 
 describe('the structure of a configuration', () => {

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { evaluate, type GuardedEndpoint, type GuardOptions, watchGuard } from '../../../kernel/control/guard.ts';
-import { EndpointTraffic } from '../../../kernel/pipeline/endpoint-traffic.ts';
-import { noTraffic, type TrafficWindow } from '../../../kernel/pipeline/traffic-window.ts';
+import { EndpointTraffic } from '../../../kernel/pipeline/traffic/endpoint-traffic.ts';
+import { noTraffic, type TrafficWindow } from '../../../kernel/pipeline/traffic/window.ts';
 import { handTimers } from '../../support/hand-timers.ts';
 
 /** Calls of one latency, some of which failed. */

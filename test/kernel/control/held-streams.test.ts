@@ -2,8 +2,8 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { EndpointConfig } from '#contract';
 import { Streams } from '../../../kernel/control/streams.ts';
-import type { Route } from '../../../kernel/pipeline/route.ts';
-import type { StreamLease } from '../../../kernel/pipeline/stream-lease.ts';
+import type { Route } from '../../../kernel/pipeline/compile/route.ts';
+import type { StreamLease } from '../../../kernel/pipeline/traffic/stream-lease.ts';
 
 const DRAIN_MS = 1_000;
 

@@ -1,8 +1,8 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { TrafficHistory } from '../../../kernel/control/traffic/traffic-history.ts';
-import { statusClasses } from '../../../kernel/pipeline/backend-responses.ts';
-import { type EndpointDelta, EndpointTraffic } from '../../../kernel/pipeline/endpoint-traffic.ts';
-import { BUCKETS, between, bucketOf, joined, noTraffic, quantile } from '../../../kernel/pipeline/traffic-window.ts';
+import { statusClasses } from '../../../kernel/pipeline/traffic/backend-responses.ts';
+import { type EndpointDelta, EndpointTraffic } from '../../../kernel/pipeline/traffic/endpoint-traffic.ts';
+import { BUCKETS, between, bucketOf, joined, noTraffic, quantile } from '../../../kernel/pipeline/traffic/window.ts';
 import { handTimers } from '../../support/hand-timers.ts';
 
 function serving(...latencies: readonly number[]): EndpointTraffic {

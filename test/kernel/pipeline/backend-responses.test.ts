@@ -5,7 +5,7 @@ import {
   backendNames,
   countResponses,
   statusClasses,
-} from '../../../kernel/pipeline/backend-responses.ts';
+} from '../../../kernel/pipeline/traffic/backend-responses.ts';
 import { newCall, pipeRequest } from './requests.ts';
 
 /** What was counted, by backend and class, as in `a 2xx: 1`. */

@@ -15,8 +15,8 @@ import {
   type Step,
 } from '#contract';
 import { silentLog } from '../../../kernel/contract/internal.ts';
-import { type BackendOptions, compileAtFirstCall, compileBackend } from '../../../kernel/pipeline/backend.ts';
-import { balance } from '../../../kernel/pipeline/balance.ts';
+import { type BackendOptions, compileAtFirstCall, compileBackend } from '../../../kernel/pipeline/backend/backend.ts';
+import { balance } from '../../../kernel/pipeline/backend/balance.ts';
 import { newCall } from './requests.ts';
 
 const json: Encoding = {

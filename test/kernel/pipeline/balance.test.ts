@@ -1,5 +1,5 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { balance } from '../../../kernel/pipeline/balance.ts';
+import { balance } from '../../../kernel/pipeline/backend/balance.ts';
 
 /** How often each host was picked. */
 function picks(pick: () => string | undefined, times: number): Record<string, number> {

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { Reply, type RequestBody } from '#contract';
-import { buffered } from '../../../kernel/pipeline/buffered.ts';
+import { buffered } from '../../../kernel/pipeline/request/buffered.ts';
 import { newCall, pipeRequest } from './requests.ts';
 
 /** A body whose bytes are read as `bytes` says. */

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import type { ConfigError, Plugin } from '#contract';
-import { onlyClaim } from '../../../kernel/pipeline/attach.ts';
+import { onlyClaim } from '../../../kernel/pipeline/attach/attach.ts';
 
 describe('what one component alone may bring', () => {
   const attached = (name: string, at: { reload?: string }) => ({

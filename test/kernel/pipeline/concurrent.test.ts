@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { ByteStream, type Call, CallError, HeaderBag, type PipeRequest, Reply, type Step } from '#contract';
-import { concurrently } from '../../../kernel/pipeline/concurrent.ts';
+import { concurrently } from '../../../kernel/pipeline/backend/concurrent.ts';
 import { until } from '../../support/conditions.ts';
 import { rememberingSinks, startBackend, startGateway } from '../../support/gateway.ts';
 import { newCall, pipeRequest } from './requests.ts';

@@ -1,8 +1,8 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { type PipeRequest, Reply, type Step } from '#contract';
-import { concurrently } from '../../../kernel/pipeline/concurrent.ts';
-import { parallel } from '../../../kernel/pipeline/merge.ts';
+import { concurrently } from '../../../kernel/pipeline/backend/concurrent.ts';
+import { parallel } from '../../../kernel/pipeline/response/merge.ts';
 import { until } from '../../support/conditions.ts';
 import { startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { startPlugged } from '../../support/plugged.ts';

@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import { BackendError, ByteStream, type Encoding, HeaderBag, type Log, Reply, refuse } from '#contract';
 import { silentLog } from '../../../kernel/contract/internal.ts';
-import { type Decoding, decoded } from '../../../kernel/pipeline/decode.ts';
+import { type Decoding, decoded } from '../../../kernel/pipeline/backend/decode.ts';
 import { newCall, pipeRequest } from './requests.ts';
 
 const json: Encoding = { name: 'json', decode: (bytes) => JSON.parse(Buffer.from(bytes).toString()) };

@@ -1,8 +1,8 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { before as ask, Call, after as look, type PipeRequest, Reply, type Step, type Wrap } from '#contract';
 import { DeadlineError, silentLog } from '../../../kernel/contract/internal.ts';
-import { fold, stagesOf } from '../../../kernel/pipeline/fold.ts';
-import { foldSettled } from '../../../kernel/pipeline/settle.ts';
+import { fold, stagesOf } from '../../../kernel/pipeline/steps/fold.ts';
+import { foldSettled } from '../../../kernel/pipeline/steps/settle.ts';
 import { pipeRequest } from './requests.ts';
 
 type Folding = typeof fold<PipeRequest>;

@@ -1,6 +1,6 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import { type PipeRequest, Reply, type Step } from '#contract';
-import { mapReply } from '../../../kernel/pipeline/map-reply.ts';
+import { mapReply } from '../../../kernel/pipeline/backend/map-reply.ts';
 import { newCall, pipeRequest } from './requests.ts';
 
 const word = (text: string) => (reply: Reply) => {

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { ByteStream, CallError, type PipeRequest, Reply, refuse, type Step } from '#contract';
-import { mergeReplies, parallel } from '../../../kernel/pipeline/merge.ts';
+import { mergeReplies, parallel } from '../../../kernel/pipeline/response/merge.ts';
 import { json, startBackend, startGateway } from '../../support/gateway.ts';
 import { newCall, pipeRequest } from './requests.ts';
 

@@ -12,7 +12,7 @@ import {
   Reply,
 } from '#contract';
 import { silentLog } from '../../../kernel/contract/internal.ts';
-import { type Looking, withMessages } from '../../../kernel/pipeline/messages.ts';
+import { type Looking, withMessages } from '../../../kernel/pipeline/backend/messages.ts';
 import { until } from '../../support/conditions.ts';
 import { pipeRequest } from './requests.ts';
 

@@ -1,7 +1,7 @@
 import { deepEqual, equal, throws } from 'node:assert/strict';
 import { createContainer } from 'awilix';
 import type { Plugin, Port } from '#contract';
-import { byDependency, Offers } from '../../../kernel/pipeline/offers.ts';
+import { byDependency, Offers } from '../../../kernel/pipeline/attach/offers.ts';
 
 const port = (name: string): Port<string> => ({ name });
 const offer = (name: string, value: string) => ({ port: port(name), value });

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { ConfigError, type Level, type Place, type Plugin } from '#contract';
-import { ofOtherPlace } from '../../../kernel/pipeline/attach.ts';
+import { ofOtherPlace } from '../../../kernel/pipeline/attach/attach.ts';
 
 const form = (...fields: string[]) => ({
   type: 'object',

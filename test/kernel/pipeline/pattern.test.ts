@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { Call, claimsSlot, type DataObject, HeaderBag, makeRequest, PipeRequest, Query, Reply } from '#contract';
-import { compileDemands, compilePattern, compileText, encodeHost } from '../../../kernel/pipeline/pattern.ts';
+import { compileDemands, compilePattern, compileText, encodeHost } from '../../../kernel/pipeline/request/pattern.ts';
 
 /** What a request brings. */
 interface Brought {

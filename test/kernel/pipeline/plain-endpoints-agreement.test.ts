@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import type { AtService } from '#contract';
 import type { Operations } from '#kernel';
 import { explainRequest, listRoutes, servedBy } from '../../../kernel/inspect/index.ts';
-import { PlainRoute } from '../../../kernel/pipeline/plain-route.ts';
+import { PlainRoute } from '../../../kernel/pipeline/compile/plain-route.ts';
 import { type Chance, chanceFrom } from '../../support/chance.ts';
 import { partsOf, rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startPlugged } from '../../support/plugged.ts';

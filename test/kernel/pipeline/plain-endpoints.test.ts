@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { atBackend, definePlugin, Reply } from '#contract';
 import { type Operations, startGateway as start } from '#kernel';
 import { ConfigErrors } from '../../../kernel/contract/internal.ts';
-import { PlainRoute } from '../../../kernel/pipeline/plain-route.ts';
+import { PlainRoute } from '../../../kernel/pipeline/compile/plain-route.ts';
 import { silentSinks } from '../../../kernel/testing/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { until } from '../../support/conditions.ts';

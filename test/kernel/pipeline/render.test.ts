@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { ByteStream, CallError, type Encoding, HeaderBag, makeRequest, Reply, refuse } from '#contract';
-import { createRendering, type RenderedReply, render, renderPlain } from '../../../kernel/pipeline/render.ts';
-import type { Route } from '../../../kernel/pipeline/route.ts';
+import type { Route } from '../../../kernel/pipeline/compile/route.ts';
+import { createRendering, type RenderedReply, render, renderPlain } from '../../../kernel/pipeline/response/render.ts';
 
 const names = {
   header: 'X-Gateway',

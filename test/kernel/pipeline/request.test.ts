@@ -6,7 +6,7 @@ import {
   connectionNames,
   dropConnectionHeaders,
   isLookAlike,
-} from '../../../kernel/pipeline/request.ts';
+} from '../../../kernel/pipeline/request/request.ts';
 
 /** What components set. */
 const set = new Set(['x-user']);

@@ -15,8 +15,8 @@ import {
   type Wrap,
 } from '#contract';
 import type { Gateway } from '../../../kernel/index.ts';
-import { enterPipe } from '../../../kernel/pipeline/route.ts';
-import { foldSettled } from '../../../kernel/pipeline/settle.ts';
+import { enterPipe } from '../../../kernel/pipeline/compile/route.ts';
+import { foldSettled } from '../../../kernel/pipeline/steps/settle.ts';
 import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startPlugged } from '../../support/plugged.ts';
 import { ask } from '../server/ask.ts';

@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { ByteStream, Call, claimsSlot, HeaderBag, Reply, traceSlot } from '#contract';
 import { silentLog } from '../../../kernel/contract/internal.ts';
-import { withShadows } from '../../../kernel/pipeline/shadow.ts';
+import { withShadows } from '../../../kernel/pipeline/backend/shadow.ts';
 import { until } from '../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, startGateway } from '../../support/gateway.ts';
 import { newCall, pipeRequest } from './requests.ts';

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import type { BackendConfig, DataObject } from '#contract';
-import { compileShape } from '../../../kernel/pipeline/shape.ts';
+import { compileShape } from '../../../kernel/pipeline/backend/shape.ts';
 
 const shaped = (backend: Partial<BackendConfig>, data: DataObject): unknown =>
   compileShape(backend as BackendConfig, undefined)!(data);

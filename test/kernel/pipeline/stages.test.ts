@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import type { AtBackend, AtEndpoint, Plugin } from '#contract';
-import { type Stage, stagesAround, stagesOfBackend } from '../../../kernel/pipeline/stages.ts';
+import { type Stage, stagesAround, stagesOfBackend } from '../../../kernel/pipeline/steps/stages.ts';
 
 const standing = <A>(name: string, at: A) => ({ plugin: { name } as Plugin, at });
 const shown = (stages: readonly Stage[]): string[] => stages.map(({ as, namespace }) => `${as} ${namespace}`);

@@ -1,5 +1,5 @@
 import { deepEqual, equal } from 'node:assert/strict';
-import { BUCKETS, bucketOf, latencyBands, noTraffic } from '../../../kernel/pipeline/traffic-window.ts';
+import { BUCKETS, bucketOf, latencyBands, noTraffic } from '../../../kernel/pipeline/traffic/window.ts';
 
 const bandsOf = (...buckets: number[]) => latencyBands({ ...noTraffic, buckets });
 

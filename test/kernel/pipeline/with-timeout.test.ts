@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { ByteStream, type Call, HeaderBag, Reply } from '#contract';
-import { withTimeout } from '../../../kernel/pipeline/with-timeout.ts';
+import { withTimeout } from '../../../kernel/pipeline/steps/with-timeout.ts';
 import { newCall, pipeRequest } from './requests.ts';
 
 /** A body under a deadline of its own, as its maker and its reader see it. */

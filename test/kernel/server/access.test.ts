@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { type AccessRecord, before as hook } from '#contract';
 import type { Operations } from '#kernel';
 
-import type { Route } from '../../../kernel/pipeline/route.ts';
+import type { Route } from '../../../kernel/pipeline/compile/route.ts';
 import { until } from '../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startPlugged } from '../../support/plugged.ts';

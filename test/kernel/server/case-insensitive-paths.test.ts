@@ -1,5 +1,5 @@
 import { equal } from 'node:assert/strict';
-import { CaseInsensitivePaths } from '../../../kernel/server/case-insensitive-paths.ts';
+import { CaseInsensitivePaths } from '../../../kernel/server/routing/case-insensitive-paths.ts';
 
 describe('the declared spelling of a path', () => {
   const declared: [patterns: string[], path: string, spelled: string | undefined][] = [

@@ -1,5 +1,5 @@
 import { equal } from 'node:assert/strict';
-import { cleanPath } from '../../../kernel/server/target.ts';
+import { cleanPath } from '../../../kernel/server/routing/target.ts';
 
 describe('a clean path', () => {
   const cases: [path: string, clean: string][] = [

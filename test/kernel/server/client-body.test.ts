@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { CancelledError } from '#contract';
 import { PayloadTooLarge } from '../../../kernel/contract/internal.ts';
-import { receiveBody } from '../../../kernel/server/request-body.ts';
+import { receiveBody } from '../../../kernel/server/request/body.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 

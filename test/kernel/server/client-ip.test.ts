@@ -2,7 +2,7 @@ import { equal, rejects } from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import type { Operations } from '#kernel';
 import { ConfigErrors } from '../../../kernel/contract/internal.ts';
-import { socketAddress } from '../../../kernel/server/client-ip.ts';
+import { socketAddress } from '../../../kernel/server/request/client-ip.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 
 describe('the client’s address', () => {

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type Koa from 'koa';
 import { type AtService, Reply } from '#contract';
-import { acceptsGzip, compress, isCompressible } from '../../../kernel/server/compression.ts';
+import { acceptsGzip, compress, isCompressible } from '../../../kernel/server/response/compression.ts';
 import type { Gateway } from '../../../kernel/sluice.ts';
 import { startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { startPlugged } from '../../support/plugged.ts';

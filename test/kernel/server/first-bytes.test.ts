@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { Duplex } from 'node:stream';
 import { mock } from 'node:test';
-import { readFirst } from '../../../kernel/server/first-bytes.ts';
+import { readFirst } from '../../../kernel/server/port/first-bytes.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 

@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { hasTooManyParameters } from '#contract';
-import { inspectHead, isLength } from '../../../kernel/server/framing.ts';
+import { inspectHead, isLength } from '../../../kernel/server/http1/framing.ts';
 
 /** The status that a head is refused with; 0 for none. @param lines `Name: value`. */
 function refusalOf(lines: readonly string[], httpVersion = '1.1'): number {

@@ -1,5 +1,5 @@
 import { deepEqual, equal } from 'node:assert/strict';
-import { firstSettings, PREFACE, requestFrames } from '../../../kernel/server/h2c-frames.ts';
+import { firstSettings, PREFACE, requestFrames } from '../../../kernel/server/http2/h2c-frames.ts';
 
 interface Frame {
   readonly type: number;

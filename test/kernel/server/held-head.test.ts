@@ -5,7 +5,7 @@ import { Duplex } from 'node:stream';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { ByteStream, Call } from '#contract';
-import { writeReply } from '../../../kernel/server/write.ts';
+import { writeReply } from '../../../kernel/server/response/write.ts';
 
 /** A connection that remembers what it is written, write by write. */
 class Remembering extends Duplex {

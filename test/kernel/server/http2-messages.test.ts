@@ -12,8 +12,8 @@ import {
 import { text } from 'node:stream/consumers';
 import type { ServiceConfig } from '#contract';
 import { silentLog } from '../../../kernel/contract/internal.ts';
-import { type Listener, listen } from '../../../kernel/server/listener.ts';
-import type { PortSettings } from '../../../kernel/server/protocols.ts';
+import { type Listener, listen } from '../../../kernel/server/port/listener.ts';
+import type { PortSettings } from '../../../kernel/server/port/protocols.ts';
 import { until } from '../../support/conditions.ts';
 
 interface Served {

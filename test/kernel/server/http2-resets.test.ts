@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import type { Operations } from '#kernel';
-import { requestFrames } from '../../../kernel/server/h2c-frames.ts';
+import { requestFrames } from '../../../kernel/server/http2/h2c-frames.ts';
 import { type Chance, chanceFrom } from '../../support/chance.ts';
 import { until } from '../../support/conditions.ts';
 import { startBackend, type TestBackend } from '../../support/gateway.ts';

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { type ClientHttp2Stream, constants } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { createServer as createTcpServer } from 'node:net';
-import { PREFACE, requestFrames } from '../../../kernel/server/h2c-frames.ts';
+import { PREFACE, requestFrames } from '../../../kernel/server/http2/h2c-frames.ts';
 import { until } from '../../support/conditions.ts';
 import { rememberingSinks, type SeenRequest } from '../../support/gateway.ts';
 import { ask, once, Secure } from './secure.ts';

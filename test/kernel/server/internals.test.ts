@@ -14,7 +14,7 @@ import {
   untaken,
   useContext,
   watchTimeouts,
-} from '../../../kernel/server/internals.ts';
+} from '../../../kernel/server/port/internals.ts';
 import { makeCertificates } from '../../support/certificates.ts';
 import { until } from '../../support/conditions.ts';
 

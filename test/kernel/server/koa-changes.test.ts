@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
-import { KoaChanges } from '../../../kernel/server/koa-reply.ts';
+import { KoaChanges } from '../../../kernel/server/exchange/koa-reply.ts';
 
 const messageOf = (): IncomingMessage =>
   ({

@@ -4,11 +4,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { mock } from 'node:test';
 import type { ServiceConfig } from '#contract';
 import { silentLog } from '../../../kernel/contract/internal.ts';
-import type { Exchange } from '../../../kernel/server/exchange.ts';
-import { type ExchangeMessage, exchangeKey } from '../../../kernel/server/exchange-context.ts';
-import { type Listener, listen } from '../../../kernel/server/listener.ts';
-import type { PortSettings } from '../../../kernel/server/protocols.ts';
-import { SwitchingResponse } from '../../../kernel/server/upgrade.ts';
+import { type ExchangeMessage, exchangeKey } from '../../../kernel/server/exchange/context.ts';
+import type { Exchange } from '../../../kernel/server/exchange/exchange.ts';
+import { SwitchingResponse } from '../../../kernel/server/http1/upgrade.ts';
+import { type Listener, listen } from '../../../kernel/server/port/listener.ts';
+import type { PortSettings } from '../../../kernel/server/port/protocols.ts';
 import { openRaw, type RawClient, statusesOf } from './raw.ts';
 
 const get = (target: string, more = ''): string => `GET ${target} HTTP/1.1\r\nHost: a\r\n${more}\r\n`;

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import type { OwnRoute, RouterOptions } from '#contract';
-import { OwnRoutes } from '../../../kernel/server/destinations.ts';
+import { OwnRoutes } from '../../../kernel/server/routing/destinations.ts';
 
 describe('the paths of the gateway’s own', () => {
   const routes = [

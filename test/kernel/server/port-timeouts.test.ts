@@ -1,5 +1,5 @@
 import { deepEqual } from 'node:assert/strict';
-import { portTimeouts } from '../../../kernel/server/port-timeouts.ts';
+import { portTimeouts } from '../../../kernel/server/port/timeouts.ts';
 import { normalize } from '../../support/known.ts';
 
 const timeouts = (fields: object) => portTimeouts(normalize({ version: 3, ...fields }).config);

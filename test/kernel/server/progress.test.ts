@@ -1,5 +1,5 @@
 import { equal } from 'node:assert/strict';
-import { Progress, pauseOf } from '../../../kernel/server/progress.ts';
+import { Progress, pauseOf } from '../../../kernel/server/port/progress.ts';
 
 describe('the progress of a response', () => {
   const waiting = { waits: true, bytes: 100, rest: 50 };

@@ -4,8 +4,8 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { CallError, CancelledError, type RequestBody } from '#contract';
 import { PayloadTooLarge } from '../../../kernel/contract/internal.ts';
-import type { ClientBody } from '../../../kernel/server/client-body.ts';
-import { limitBody } from '../../../kernel/server/request-body.ts';
+import { limitBody } from '../../../kernel/server/request/body.ts';
+import type { ClientBody } from '../../../kernel/server/request/client-body.ts';
 
 /** A body with a coding, and the headers that the pipe reads then. */
 function limited(bytes: Buffer, coding: string | undefined, inflate: boolean, maxPayloadBytes = 0) {

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import type { ServiceConfig } from '#contract';
-import type { Route } from '../../../kernel/pipeline/route.ts';
-import { type Outcome, Router } from '../../../kernel/server/router.ts';
+import type { Route } from '../../../kernel/pipeline/compile/route.ts';
+import { type Outcome, Router } from '../../../kernel/server/routing/router.ts';
 
 /** Endpoints, each a method and a path. */
 function routesOf(lines: readonly string[]): Route[] {

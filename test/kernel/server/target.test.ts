@@ -1,5 +1,5 @@
 import { deepEqual } from 'node:assert/strict';
-import { parseTarget } from '../../../kernel/server/target.ts';
+import { parseTarget } from '../../../kernel/server/routing/target.ts';
 
 describe('the target of a request', () => {
   const cases: [target: string, parts: [path: string, search: string, host: string | undefined] | null][] = [

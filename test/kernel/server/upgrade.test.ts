@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
-import { asksForHttp2 } from '../../../kernel/server/h2c.ts';
-import { asksToSwitch, protocolOf } from '../../../kernel/server/upgrade.ts';
+import { asksToSwitch, protocolOf } from '../../../kernel/server/http1/upgrade.ts';
+import { asksForHttp2 } from '../../../kernel/server/http2/h2c.ts';
 
 const message = (headers: object, more: object = {}): IncomingMessage =>
   ({ headers, httpVersion: '1.1', url: '/a', ...more }) as IncomingMessage;

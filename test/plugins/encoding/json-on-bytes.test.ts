@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { mergeShallow, type ShapeRules } from '#contract';
-import { compileShape } from '../../../kernel/pipeline/shape.ts';
+import { compileShape } from '../../../kernel/pipeline/backend/shape.ts';
 import { passJson, readJsonObject } from '../../../plugins/encoding/lib/json-body.ts';
 import { mergeJson } from '../../../plugins/encoding/lib/json-merge.ts';
 import { shapeJson } from '../../../plugins/encoding/lib/json-shape.ts';

@@ -1,0 +1,291 @@
+import {
+  type AtBackend,
+  type AtEndpoint,
+  type AtService,
+  type BackendConfig,
+  ConfigError,
+  type Encoding,
+  type EndpointConfig,
+  findNear,
+  type Log,
+  type MessageHook,
+  type PipeRequest,
+  type ServiceConfig,
+  type Step,
+} from '#contract';
+import { joinPointer } from '../../config/index.ts';
+import { containedEncoding } from '../../containment/contained-value.ts';
+import { sortByOrder } from '../../registry/order.ts';
+import type { Registry } from '../../registry/registry.ts';
+import {
+  type BackendOptions,
+  type BackendPlace,
+  type CountBackend,
+  compileAtFirstCall,
+  compileBackend,
+  logPrefix,
+} from '../backend/backend.ts';
+import { balance } from '../backend/balance.ts';
+import { type BackendStages, stagesOfBackend } from '../steps/stages.ts';
+import { type Attached, attach, collecting, isUnread, onlyClaim, reportHidden } from './attach.ts';
+import { attachContained, guardsAt } from './guards.ts';
+import { openHosts } from './hosts.ts';
+import type { CompilePipe, NamedHost } from './location.ts';
+import { findPlugins } from './namespaces.ts';
+import { byDependency, type Offers } from './offers.ts';
+import { findProtocol, warnOfIdle } from './protocol.ts';
+import { Reads } from './reads.ts';
+import { type Build, createSite } from './site.ts';
+import { nameHosts } from './upstreams.ts';
+
+/** Context shared by all endpoints of one build. */
+export interface EndpointContext {
+  readonly build: Build;
+  readonly registry: Registry;
+  readonly service: readonly Attached<AtService>[];
+  /** Offers from outside the endpoint. */
+  readonly offers: Offers;
+  /** The gateway's own `User-Agent`. */
+  readonly agent: string;
+  /** Name of the request ID header, which is sent to every backend; empty for none. */
+  readonly requestId: string;
+  readonly log: Log;
+  /** Compiles pipes nested in components. */
+  readonly compilePipe: CompilePipe;
+  /** Counts the responses of the backend at an index. Default: not counted. */
+  readonly counting?: CountBackend | undefined;
+}
+
+/** Attaches an endpoint's components, and those that the service attaches to every endpoint. */
+export function attachEndpoint(
+  context: EndpointContext,
+  endpoint: EndpointConfig,
+  pointer: string,
+  log: Log,
+): Attached<AtEndpoint>[] {
+  const { build, registry, offers } = context;
+  const attached: Attached<AtEndpoint>[] = [];
+  const stance = { log, endpoint, offers, compilePipe: context.compilePipe };
+  const results = findPlugins(build, registry, endpoint.extra_config, 'endpoint', pointer);
+  for (const { plugin, place, config, pointer: at } of byDependency(results)) {
+    const reads = new Reads(build.reads);
+    const handed = attach<AtEndpoint>(build, plugin, place, config, { ...stance, pointer: at, reads });
+    if (!handed) continue;
+    offers.add(plugin, handed.offers);
+    attached.push({ plugin, at: handed, pointer: at, reads });
+  }
+  for (const { plugin, at, pointer: origin } of context.service) {
+    if (!at.eachEndpoint) continue;
+    const reads = new Reads(build.reads);
+    const site = createSite(build, plugin, undefined, { ...stance, pointer, reads });
+    const handed = collecting(build, origin, () =>
+      attachContained(build, plugin, origin, endpoint, () => at.eachEndpoint!(site)),
+    );
+    if (handed) attached.push({ plugin, at: handed, pointer: origin, reads, ofService: true });
+  }
+  return attached;
+}
+
+/** A backend with its plugins attached. Its pipe is built once it is known what the whole endpoint reads. */
+export interface AttachedBackend {
+  readonly attached: readonly Attached<AtBackend>[];
+  readonly shadow: AtBackend['shadow'];
+  readonly condition: AtBackend['condition'];
+  /** Whether other backends without components can share this attachment, if the settings it depends on are equal. */
+  readonly isShareable: boolean;
+  /** Whether responses are undecoded bytes although the client gets encoded data. */
+  readonly unreadable: boolean;
+  readonly stages: BackendStages;
+  /** Whether its pipe consists only of a protocol that responds when its call is over. */
+  readonly heedsCall: boolean;
+  /** @param outerHooks message hooks that run after the backend's own hooks. */
+  compile(
+    place: BackendPlace,
+    output: Encoding,
+    unread: boolean,
+    alone: boolean,
+    outerHooks: readonly MessageHook[],
+  ): Step<PipeRequest>;
+}
+
+/** Attaches a backend's components, and finds its protocol and encoding. */
+export function attachBackend(
+  context: EndpointContext,
+  endpoint: EndpointConfig,
+  backend: BackendConfig,
+  pointer: string,
+  index: number,
+  output: Encoding | undefined,
+  around: readonly Attached<AtEndpoint>[],
+): AttachedBackend {
+  const { build, registry } = context;
+  const log = context.log.at(logPrefix(endpoint, backend));
+  const offers = context.offers.within();
+  const named: NamedHost[] = [];
+  const { compilePipe } = context;
+  const stance = { log, endpoint, backend, index, offers, compilePipe, ...(build.upstreams && { hosts: named }) };
+  const attached: Attached<AtBackend>[] = [];
+  /** A component that waits for its files may provide the backend's protocol. */
+  let mayBeReached = false;
+  /** So may a rejected one: after its error, address errors for another protocol would be noise. */
+  let isRefused = false;
+  const results = findPlugins(build, registry, backend.extra_config, 'backend', pointer);
+  for (const { plugin, place, config, pointer: at } of byDependency(results)) {
+    const reads = new Reads(build.reads);
+    const handed = attach<AtBackend>(build, plugin, place, config, { ...stance, pointer: at, reads });
+    offers.add(plugin, handed?.offers);
+    if (handed) attached.push({ plugin, at: handed, pointer: at, reads });
+    else {
+      const waits = isUnread(build.errors.at(-1));
+      mayBeReached ||= waits;
+      isRefused ||= !waits;
+    }
+  }
+  const attachEach = (
+    { plugin, at, pointer: origin }: Attached<AtEndpoint | AtService>,
+    traits?: { ofService: true },
+  ) => {
+    if (!at.eachBackend) return;
+    const reads = new Reads(build.reads);
+    const site = createSite(build, plugin, undefined, { ...stance, pointer, reads });
+    const handed = collecting(build, origin, () =>
+      attachContained(build, plugin, origin, endpoint, () => at.eachBackend!(site)),
+    );
+    if (handed) attached.push({ plugin, at: handed, pointer: origin, reads, ...traits });
+  };
+  for (const each of around) attachEach(each);
+  for (const each of context.service) attachEach(each, { ofService: true });
+  const protocol = findProtocol(context, attached, pointer, stance, output);
+  if (!protocol?.hostless && !mayBeReached && backend.host.length === 0) {
+    build.errors.push(new ConfigError('BACKEND_HOST', pointer, 'backend has no host', { hint: hostHint(pointer) }));
+  }
+  const hosts = openHosts(context, backend, isRefused ? undefined : protocol, { ...stance, pointer });
+  const picked = hosts && protocol?.addresses ? balance(hosts) : null;
+  if (picked) protocol!.addresses!(picked);
+  // Bytes pass undecoded whatever the encoding, but its name must exist.
+  const passes = output?.raw && registry.encoding(backend.encoding) !== undefined;
+  const encoding = passes
+    ? output
+    : findEncoding(context, backend.encoding, joinPointer(pointer, 'encoding'), 'read', endpoint);
+  const claim = attached.find(({ at }) => at.protocol !== undefined && at.protocol === protocol);
+  const other = claim && claim.plugin.name !== registry.catalogue.defaultProtocol ? claim : undefined;
+  if (other) warnOfIdle(build, attached, other);
+  nameHosts(build, named, other?.plugin, hosts?.fixed === true, pointer);
+  const phase = (name: 'backend' | 'transport') =>
+    sortByOrder(
+      attached.filter(({ at }) => at[name] !== undefined && !(name === 'transport' && other && at.onlyHttp)),
+      registry.catalogue.order,
+      name,
+    );
+  const backendPhase = phase('backend');
+  const transportPhase = phase('transport');
+  reportHidden(build, [...backendPhase, ...transportPhase]);
+  const customShape = onlyClaim(build, attached, 'shape', 'reshape the response of a backend');
+  return {
+    stages: {
+      stages: stagesOfBackend(
+        backendPhase,
+        transportPhase,
+        attached,
+        claim?.plugin.name ?? registry.catalogue.defaultProtocol,
+        output?.raw !== true && encoding?.raw !== true,
+        output?.messages !== undefined,
+      ),
+      hostless: protocol?.hostless === true,
+      keepsQuery: protocol?.keepsQuery === true,
+    },
+    attached,
+    shadow: onlyClaim(build, attached, 'shadow', 'make a backend a shadow'),
+    condition: onlyClaim(build, attached, 'condition', 'decide whether a backend is called'),
+    isShareable:
+      attached.length === 0 &&
+      protocol?.shareable === true &&
+      protocol.addresses === undefined &&
+      (hosts === null || (hosts.fixed === true && hosts.current === backend.host)),
+    heedsCall: backendPhase.length === 0 && transportPhase.length === 0 && protocol?.heedsCall === true,
+    unreadable: encoding?.raw === true && output?.raw !== true,
+    compile: (place, clientEncoding, unread, alone, outerHooks) => {
+      const options: BackendOptions = {
+        ...place,
+        backendWraps: backendPhase.map(({ at }) => at.backend!),
+        transportWraps: transportPhase.map(({ at }) => at.transport!),
+        protocol: protocol!,
+        // Each backend cycles through its hosts independently.
+        pickHost: picked ?? (hosts && balance(hosts)),
+        messageHooks: [...messageHooks(attached, registry, 'backend'), ...outerHooks],
+        customShape,
+        encoding: encoding!,
+        output: clientEncoding,
+        unread,
+        alone,
+      };
+      // Parts from components are folded now, during the build that they belong to.
+      return attached.length === 0 ? compileAtFirstCall(options) : compileBackend(options);
+    },
+  };
+}
+
+/** Returns the message hooks of a stream, in the order in which wraps of a phase see a reply: innermost first. */
+export function messageHooks(
+  attached: readonly Attached<AtEndpoint | AtBackend>[],
+  registry: Registry,
+  phase: 'proxy' | 'backend',
+): MessageHook[] {
+  const hooked = attached.filter(({ at }) => at.message);
+  return sortByOrder(hooked, registry.catalogue.order, phase)
+    .reverse()
+    .map(({ at }) => at.message!);
+}
+
+/** Finds an encoding by name that supports the given use; an unknown name is an error that suggests the nearest one. */
+export function findEncoding(
+  { build, registry }: EndpointContext,
+  name: string,
+  pointer: string,
+  use: 'read' | 'write',
+  endpoint: EndpointConfig,
+): Encoding | undefined {
+  const encoding = registry.encoding(name);
+  const canBe = ({ raw, encode, decode }: Encoding) => (use === 'read' ? decode : raw || encode);
+  if (encoding && canBe(encoding)) {
+    const guards = guardsAt(build, registry.plugin(`encoding/${name}`)!, endpoint);
+    return guards ? containedEncoding(encoding, guards) : encoding;
+  }
+  const able = registry.names('encoding').filter((known) => {
+    const candidate = registry.encoding(known);
+    return !candidate || canBe(candidate);
+  });
+  const { config } = build;
+  if (use === 'read' || name !== config.output_encoding) build.errors.push(unknownEncoding(name, pointer, use, able));
+  else build.errors.push(unknownDefault(config, able));
+  return undefined;
+}
+
+function unknownEncoding(name: string, pointer: string, use: 'read' | 'write', able: readonly string[]): ConfigError {
+  const near = findNear(name, able);
+  const purpose = use === 'read' ? 'read backend responses' : 'write responses';
+  return new ConfigError('ENCODING_UNKNOWN', pointer, `encoding "${name}" does not exist or cannot ${purpose}`, {
+    hint: near ? `did you mean "${near.name}"?` : `one of ${able.join(', ')}`,
+    fix: near?.isSure ? { value: near.name } : undefined,
+  });
+}
+
+/** Errors for the output encoding of a service: one for all endpoints that inherit it. */
+const unknownDefaults = new WeakMap<ServiceConfig, ConfigError>();
+
+function unknownDefault(config: ServiceConfig, able: readonly string[]): ConfigError {
+  let error = unknownDefaults.get(config);
+  if (!error) {
+    error = unknownEncoding(config.output_encoding, '/output_encoding', 'write', able);
+    unknownDefaults.set(config, error);
+  }
+  return error;
+}
+
+/** A backend inside a component, such as a step of a workflow, inherits nothing from the surrounding backend. */
+function hostHint(pointer: string): string {
+  const hint = 'add "host" here or at the root';
+  return /\/backend\/\d+\/extra_config\//.test(pointer)
+    ? `${hint}: the surrounding backend's host does not apply`
+    : hint;
+}

@@ -1,0 +1,142 @@
+import {
+  ConfigError,
+  type EndpointConfig,
+  type HandlerPlace,
+  type Plugin,
+  type PluginSource,
+  type ServiceConfig,
+} from '#contract';
+import { containedAttachment } from '../../containment/contained-attachment.ts';
+import type { BlamedPlugin, Containment } from '../../containment/containment.ts';
+import type { FaultMeter, HookGuard } from '../../containment/hook-guard.ts';
+import { beginHook, endHook } from '../../containment/marks.ts';
+import { PlaceGuards } from '../../containment/place-guards.ts';
+import { messageOf, placeIn, stackOf } from '../../containment/source-place.ts';
+import { policyOf } from '../../contract/internal.ts';
+import { runBounded } from '../../registry/loading/run-bounded.ts';
+import type { FilePlugin } from '../../registry/registry.ts';
+
+/** Maximum time for a plugin to attach at one place, in milliseconds. */
+const ATTACH_MS = 5_000;
+
+/**
+ * Number of attachments after which a plugin's content is trusted to return: enforcing the time limit takes a thread,
+ * about 0.3 ms.
+ */
+const PROVEN_AFTER = 50;
+
+/** Number of attachments of each content. */
+const attachments = new WeakMap<PluginSource, number>();
+
+function isProven(source: PluginSource): boolean {
+  const times = attachments.get(source) ?? 0;
+  attachments.set(source, times + 1);
+  return times >= PROVEN_AFTER;
+}
+
+/** A place where another plugin's configuration refers to a handler. */
+export interface HandlerUse {
+  readonly name: string;
+  readonly source: PluginSource;
+  readonly pointer: string;
+  /** Undefined at service level. */
+  readonly endpoint: EndpointConfig | undefined;
+}
+
+/** The part of a build that concerns the containment of plugins from files. */
+export interface Contains {
+  readonly config: ServiceConfig;
+  /** Uses of handlers from plugin files. */
+  readonly handlerUses: HandlerUse[];
+  /** Handler uses in the whole configuration. */
+  readonly everyHandlerUse: readonly HandlerUse[];
+  /** Sites passed to plugins from files, to detect those retained for too long. */
+  readonly sites: { readonly plugin: FilePlugin; readonly ref: WeakRef<object> }[];
+  /** Null when no traffic is served, in a dry run or a test of one plugin: failures then surface directly. */
+  readonly containment: Containment | null;
+  readonly faultMeter: FaultMeter;
+}
+
+/** Returns the guards for a plugin's hooks at one place; null for bundled plugins, which are not contained. */
+export function guardsAt(
+  { config, containment, faultMeter }: Contains,
+  plugin: Blamed,
+  endpoint?: Pick<EndpointConfig, 'method' | 'endpoint'>,
+): PlaceGuards | null {
+  if (!containment || !plugin.source) return null;
+  const blamed = blamedFor(plugin as BlamedPlugin & Blamed);
+  const policy = policyOf(blamed.name, config.plugin);
+  return new PlaceGuards(containment, blamed, endpoint, policy, faultMeter, plugin.kind);
+}
+
+/** A plugin, or a handler that it provides, whose hooks are contained. */
+export type Blamed = Pick<Plugin, 'name' | 'handlers'> & {
+  readonly source?: PluginSource | undefined;
+  readonly kind?: string;
+};
+
+/** Returns the name under which faults are reported: a plugin with handlers is reported by the name of its handler. */
+function blamedFor({ name, source, handlers }: BlamedPlugin & Blamed): BlamedPlugin {
+  return { name: handlers?.[0] ?? name, source };
+}
+
+/**
+ * Returns a plugin's attachment at a place, contained if the plugin comes from a file.
+ * Code: PLUGIN_ATTACH.
+ */
+export function attachContained<A>(
+  build: Contains,
+  plugin: Blamed,
+  pointer: string,
+  endpoint: Pick<EndpointConfig, 'method' | 'endpoint'> | undefined,
+  make: () => A,
+): A {
+  const { source } = plugin;
+  if (!source) return make();
+  const { name } = blamedFor({ ...plugin, source });
+  const guards = guardsAt(build, plugin, endpoint);
+  try {
+    // From here on the call is watched: if it does not return, the watchdog reports the line.
+    const bounded = () => (isProven(source) ? make() : runBounded(make, ATTACH_MS));
+    const attached = guards ? watched(bounded, guards.of('attach')) : bounded();
+    return guards && attached !== undefined ? (containedAttachment(attached as A & object, guards) as A) : attached;
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    const place = placeIn(new Set(source.files), stackOf(error)) ?? source.file;
+    const reason = isTimeout(error) ? 'it did not return: it runs in an endless loop' : messageOf(error);
+    throw new ConfigError('PLUGIN_ATTACH', pointer, `"${name}" cannot be attached: ${reason} (${place})`, {
+      cause: error,
+    });
+  }
+}
+
+/** Records a site passed to a plugin from a file, as it may retain it for too long. */
+export function noteSite<S extends object>(build: Contains, plugin: Plugin, site: S): S {
+  if (plugin.source) build.sites.push({ plugin: plugin as FilePlugin, ref: new WeakRef(site) });
+  return site;
+}
+
+/** Returns a handler's attachment, contained like the plugin that provides it. Code: PLUGIN_ATTACH. */
+export function attachHandler<A>(
+  build: Contains,
+  { source }: Blamed,
+  { name, kind, pointer, endpoint }: HandlerPlace,
+  attach: () => A,
+): A {
+  if (source) build.handlerUses.push({ name, source, pointer, endpoint });
+  return attachContained(build, { name, source, kind }, pointer, endpoint, attach);
+}
+
+/** Marks the attachment for the event loop watchdog. */
+function watched<A>(make: () => A, { number }: HookGuard): A {
+  const outer = beginHook(number);
+  try {
+    return make();
+  } finally {
+    endHook(outer);
+  }
+}
+
+function isTimeout(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+}

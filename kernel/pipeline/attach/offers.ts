@@ -1,0 +1,92 @@
+import type { Namespace, Offer, Plugin, Port } from '#contract';
+import { offerAt, offeredAt, openScope, type PlaceScope } from '../../registry/container.ts';
+
+/** Attaches a component that is not in the configuration to the root, with its defaults, to get its offers. */
+export type AttachDefault = (namespace: Namespace) => void;
+
+/** Offers between plugins at one place and around it. */
+export class Offers {
+  #scope: PlaceScope;
+  /** Whether the scope belongs to this place; it is opened with the first offer. */
+  #isOwn: boolean;
+  readonly #attachDefault: AttachDefault | undefined;
+  /** Ports whose offers are not yet known, with the reason. */
+  readonly #unknown = new Map<string, Error>();
+  /** Offers at the root of the configuration, available to all plugins. */
+  readonly root: Offers;
+
+  private constructor(scope: PlaceScope, isOwn: boolean, attachDefault: AttachDefault | undefined, root?: Offers) {
+    this.#scope = scope;
+    this.#isOwn = isOwn;
+    this.#attachDefault = attachDefault;
+    this.root = root ?? this;
+  }
+
+  /** Creates the offers at the root of a configuration. @param attachDefault called for ports without offers. */
+  static atRoot(scope: PlaceScope, attachDefault?: AttachDefault): Offers {
+    return new Offers(scope, true, attachDefault);
+  }
+
+  /** Creates the offers at a place within this one. */
+  within(): Offers {
+    return new Offers(this.#scope, false, this.#attachDefault, this.root);
+  }
+
+  /**
+   * Adds a plugin's offers. @throws Error when the plugin does not declare a port it offers: consumers could be
+   * attached too early.
+   */
+  add(plugin: Plugin, offers: readonly Offer[] | undefined): void {
+    for (const { port, value } of offers ?? []) {
+      if (!names(plugin.offers, port)) throw undeclared(plugin, 'offers', port);
+      if (!this.#isOwn) this.#scope = openScope(this.#scope);
+      this.#isOwn = true;
+      offerAt(this.#scope, port.name, value);
+    }
+  }
+
+  /** Marks a root plugin's offers as unknown because it waits for a file. Plugins that take them wait, too. */
+  postpone(plugin: Plugin, reason: Error): void {
+    for (const { name } of plugin.offers ?? []) this.root.#unknown.set(name, reason);
+  }
+
+  take<T>(plugin: Plugin, port: Port<T>): T | undefined {
+    return this.takeAll(plugin, port).at(-1);
+  }
+
+  takeAll<T>(plugin: Plugin, port: Port<T>): readonly T[] {
+    if (!names(plugin.takes, port)) throw undeclared(plugin, 'takes', port);
+    const offered = offeredAt(this.#scope, port.name) as readonly T[];
+    const reason = this.root.#unknown.get(port.name);
+    if (reason && offered.length === 0) throw reason;
+    if (offered.length > 0 || port.from === undefined || !this.#attachDefault) return offered;
+    this.#attachDefault(port.from);
+    return offeredAt(this.#scope, port.name) as readonly T[];
+  }
+}
+
+/**
+ * Sorts the plugins of one place in attachment order: providers before the plugins that take their offers, otherwise in
+ * configuration order.
+ */
+export function byDependency<T extends { readonly plugin: Plugin }>(items: readonly T[]): readonly T[] {
+  if (!items.some(({ plugin }) => plugin.takes)) return items;
+  const ordered = new Set<T>();
+  const visit = (item: T, dependents: readonly T[]): void => {
+    if (ordered.has(item) || dependents.includes(item)) return;
+    for (const port of item.plugin.takes ?? []) {
+      for (const other of items) if (names(other.plugin.offers, port)) visit(other, [...dependents, item]);
+    }
+    ordered.add(item);
+  };
+  for (const item of items) visit(item, []);
+  return [...ordered];
+}
+
+function names(ports: readonly Port<unknown>[] | undefined, { name }: Port<unknown>): boolean {
+  return ports?.some((port) => port.name === name) ?? false;
+}
+
+function undeclared(plugin: Plugin, list: 'offers' | 'takes', { name }: Port<unknown>): Error {
+  return new Error(`plugin "${plugin.name}" does not name the port "${name}" in "${list}"`);
+}

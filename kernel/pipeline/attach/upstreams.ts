@@ -1,0 +1,45 @@
+import type { Plugin, Upstream } from '#contract';
+import { joinPointer } from '../../config/index.ts';
+import type { Location, NamedHost } from './location.ts';
+
+/** A server named in a configuration, and its location. */
+export interface NamedUpstream {
+  readonly pointer: string;
+  readonly upstream: Upstream;
+}
+
+/** List of recorded upstreams; null when they are not recorded. */
+interface Noting {
+  readonly upstreams: NamedUpstream[] | null;
+}
+
+/** See `Site.connectsTo`. Hosts of a backend are recorded once it is known which plugin calls them. */
+export function nameUpstream(
+  { upstreams }: Noting,
+  plugin: Plugin,
+  { pointer, hosts }: Location,
+  upstream: Upstream,
+  at: string | number,
+): void {
+  if (typeof at === 'number') hosts?.push({ plugin, index: at, upstream });
+  else upstreams?.push({ pointer: pointer + at, upstream });
+}
+
+/**
+ * Records the hosts of a backend.
+ * @param protocol plugin of a protocol other than HTTP; undefined for HTTP.
+ * @param areCalled false when the hosts are not what is called, as with discovery.
+ */
+export function nameHosts(
+  { upstreams }: Noting,
+  named: readonly NamedHost[],
+  protocol: Plugin | undefined,
+  areCalled: boolean,
+  pointer: string,
+): void {
+  const own = named.filter(({ plugin }) => plugin === protocol);
+  // An HTTP client next to another protocol does not call these hosts.
+  for (const { index, upstream } of own.length > 0 ? own : areCalled ? named : []) {
+    upstreams?.push({ pointer: joinPointer(pointer, 'host', index), upstream });
+  }
+}

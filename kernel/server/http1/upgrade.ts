@@ -1,0 +1,121 @@
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { CallError, type Log, type Reply, type Upgrade } from '#contract';
+import type { Route } from '../../pipeline/compile/route.ts';
+import type { RenderedReply, Rendering } from '../../pipeline/response/render.ts';
+import { endPolitely } from '../response/refusal.ts';
+
+/**
+ * Whether a request without a body asks to switch to another protocol. Without a body, bytes sent after the request
+ * cannot be misread.
+ */
+export function asksToSwitch({ headers, httpVersion }: IncomingMessage): boolean {
+  if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return false;
+  const named = headers.connection?.toLowerCase().split(/\s*,\s*/) ?? [];
+  return httpVersion === '1.1' && headers.upgrade !== undefined && named.includes('upgrade');
+}
+
+/** Returns the first requested protocol that is accepted, in lowercase; null for none. */
+export function protocolOf(message: IncomingMessage, accepted: ReadonlySet<string>): string | null {
+  if (accepted.size === 0 || message.method === 'HEAD' || !asksToSwitch(message)) return null;
+  const asked = message.headers.upgrade!.toLowerCase().split(/\s*,\s*/);
+  return asked.find((protocol) => accepted.has(protocol)) ?? null;
+}
+
+/** Headers that control the connection, or describe a body. */
+const own = /^(?:connection|upgrade|transfer-encoding|x-(?:gateway|krakend)|content-.*)$/;
+
+/**
+ * Renders the response that switches a connection to another protocol.
+ * @param protocol requested by the client; null when none is.
+ * @throws CallError UPGRADE_REFUSED when the endpoint does not declare the protocol, or the client did not request one.
+ */
+export function renderUpgrade(
+  { headers }: Reply,
+  upgrade: Upgrade,
+  protocol: string | null,
+  route: Route | null,
+  rendering: Rendering,
+): RenderedReply {
+  if (protocol === null || !route?.upgrades.has(protocol)) {
+    throw new CallError('UPGRADE_REFUSED', `the backend switched protocols, but the client did not request an upgrade`);
+  }
+  headers.filter((name) => !own.test(name));
+  headers.list.push(rendering.names.header, rendering.names.version, 'Connection', 'Upgrade', 'Upgrade', protocol);
+  return { status: 101, headers: headers.list, body: null, raw: true, upgrade };
+}
+
+/** Maximum time for a connection or a stream to end gracefully, in milliseconds. */
+export const END_MS = 5000;
+
+/**
+ * The response to a request that asks to switch protocols. Node's HTTP server has detached the connection: it is handed
+ * to the other protocol, or ends with an ordinary response.
+ */
+export class SwitchingResponse extends ServerResponse {
+  /** The requested protocol, in lowercase. */
+  readonly protocol: string;
+  readonly #connection: Socket;
+  readonly #head: Buffer;
+
+  /** @param head bytes received after the request. */
+  constructor(message: IncomingMessage, connection: Socket, head: Buffer, protocol: string) {
+    super(message);
+    this.protocol = protocol;
+    this.#connection = connection;
+    this.#head = head;
+    this.shouldKeepAlive = false;
+    this.assignSocket(connection);
+    connection.on('drain', this.#onDrain);
+    this.once('finish', () => {
+      this.#release();
+      endPolitely(connection);
+      process.nextTick(() => this.emit('close'));
+    });
+  }
+
+  readonly #onDrain = (): void => void this.emit('drain');
+
+  #release(): void {
+    this.#connection.off('drain', this.#onDrain);
+    this.detachSocket(this.#connection);
+  }
+
+  /**
+   * Sends 101 and hands the connection over. The response lasts until the connection has closed.
+   * @returns a function that ends the connection gracefully.
+   */
+  switchTo(upgrade: Upgrade, headers: string[], log: Log): () => void {
+    const connection = this.#connection;
+    this.writeHead(101, headers);
+    this.flushHeaders();
+    this.#release();
+    this.emit('switched');
+    connection.setTimeout(0);
+    connection.allowHalfOpen = false;
+    let cut: NodeJS.Timeout | undefined;
+    let isClean = false;
+    Object.defineProperty(this, 'writableFinished', { get: () => isClean });
+    connection.once('close', (hadError) => {
+      clearTimeout(cut);
+      isClean = !hadError;
+      this.emit('close');
+    });
+    const guarded = (step: () => void): void => {
+      try {
+        step();
+      } catch (error) {
+        log.error(() => `a component failed at a connection: ${error instanceof Error ? error.stack : error}`);
+        connection.destroy();
+      }
+    };
+    guarded(() => upgrade.take(connection, this.#head));
+    // The client ended its side while waiting: `end` was already emitted, and is not emitted again.
+    if (connection.readableEnded) connection.destroy();
+    return () => {
+      if (cut || connection.destroyed) return;
+      cut = setTimeout(() => connection.destroy(), END_MS);
+      guarded(() => (upgrade.end ? upgrade.end() : connection.end()));
+    };
+  }
+}
