@@ -131,11 +131,12 @@ function serving({ config, setting }: Site<Config>): (path: string) => string | 
   };
 }
 
-const texts: Readonly<Record<403 | 404 | 405 | 413, string>> = {
+const texts: Readonly<Record<403 | 404 | 405 | 413 | 500, string>> = {
   403: '403 forbidden',
   404: '404 page not found',
   405: '405 method not allowed',
   413: '413 content too large',
+  500: '500 internal server error',
 };
 
 /** Responds with the router's bodies for missing resources. */

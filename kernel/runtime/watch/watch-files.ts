@@ -86,7 +86,8 @@ export function watchFiles(options: WatchOptions): Watcher {
   let cancelPoll: (() => void) | null = null;
   const schedulePoll = (): void => {
     cancelPoll?.();
-    cancelPoll = waits.after(mode === 'poll' ? times.pollMs : times.slowPollMs, poll);
+    const isFast = mode === 'poll' || set.isTroubled;
+    cancelPoll = waits.after(isFast ? times.pollMs : times.slowPollMs, poll);
   };
   const poll = async (): Promise<void> => {
     if (await set.moved()) {
@@ -130,12 +131,14 @@ export function watchFiles(options: WatchOptions): Watcher {
       } catch (error) {
         log.error(() => `cannot check the watched files: ${error}`);
       }
+      if (set.isTroubled && !closed) schedulePoll();
     } while (lookAgain && !closed);
     looking = false;
   };
 
   const lookOnce = async (): Promise<void> => {
-    const polled = pollSaw;
+    // No event says that a file can be read again.
+    const polled = pollSaw && !set.isTroubled;
     const reported = eventCame;
     pollSaw = false;
     eventCame = false;

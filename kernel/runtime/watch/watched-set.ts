@@ -24,6 +24,8 @@ export interface WatchedSet {
   accept(paths: readonly string[], contents: Contents): void;
   /** Tests whether size, times or inode of any path have changed since the last read. */
   moved(): Promise<boolean>;
+  /** True if a file could not be read for a reason that may pass without an event, such as EMFILE. */
+  readonly isTroubled: boolean;
   /** Directories that the paths currently resolve through. */
   directories(): Promise<Directories>;
 }
@@ -41,6 +43,10 @@ export function watchedSet(looksUnfinished: LooksUnfinished): WatchedSet {
   return {
     get size() {
       return known.size;
+    },
+
+    get isTroubled() {
+      return [...last.values()].some(({ problem }) => problem !== null && problem !== 'missing');
     },
 
     replace(files) {

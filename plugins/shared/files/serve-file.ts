@@ -17,7 +17,7 @@ export interface FileRequest extends FilePath {
 
 /** A rejected request; no file is sent. */
 export interface Refusal {
-  readonly status: 403 | 404 | 413;
+  readonly status: 403 | 404 | 413 | 500;
   /** File system error, if it concerns the operator. */
   readonly error?: Error;
 }
@@ -29,9 +29,18 @@ const notFound: Refusal = { status: 404 };
  * entries.
  * @param root the directory, absolute or relative to the working directory.
  * @param lists lists directories without `index.html`.
- * @throws the file system error unless the path is missing or unreadable.
+ * @returns status 500 when the file system fails, such as without a free file descriptor.
  */
 export async function serveFile(root: string, lists: boolean, request: FileRequest): Promise<Reply | Refusal> {
+  try {
+    return await serve(root, lists, request);
+  } catch (error) {
+    if (error instanceof Error && 'syscall' in error) return { status: 500, error };
+    throw error;
+  }
+}
+
+async function serve(root: string, lists: boolean, request: FileRequest): Promise<Reply | Refusal> {
   const opened = await openBelow(root, request.names);
   if (opened.kind !== 'directory') return request.isDirectory ? refuseFile(opened) : replyWith(opened, request);
   if (!request.isDirectory && request.location !== null) {

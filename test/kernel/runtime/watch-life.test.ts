@@ -4,6 +4,8 @@ import { link, mkdir, unlink, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { contentHash } from '../../../kernel/runtime/content-hash.ts';
+import { installFailures } from '../../../scripts/chaos/failures/install.ts';
+import { noFailures } from '../../../scripts/chaos/failures/plan.ts';
 import { openWatching, type Watching } from '../../support/watching.ts';
 
 const hash = (text: string): string => contentHash(Buffer.from(text));
@@ -46,6 +48,24 @@ describe('a watcher', () => {
       await writeFile(later, '{}');
       deepEqual(await at.next(), [later]);
       deepEqual(at.warnings, []);
+    });
+
+    it('with a file that cannot be read for now, as without a free descriptor, as soon as it can be', async () => {
+      await at.start([file]);
+      const { failures, remove } = await installFailures({
+        seed: 1,
+        faults: [{ operation: 'read', error: 'EMFILE', match: 'gateway' }],
+      });
+      try {
+        await writeFile(file, '{"a": 2}');
+        deepEqual(await at.next(), [file]);
+        match(at.warnings.join(), /^[^,]*cannot be read \(EMFILE\)[^,]*$/);
+        failures.plan = noFailures;
+        deepEqual(await at.next(), [file]);
+      } finally {
+        remove();
+      }
+      deepEqual([at.watcher.status.mode, at.warnings.length], ['events', 1]);
     });
 
     it('with what is neither file nor directory, of which it tells nothing', async () => {

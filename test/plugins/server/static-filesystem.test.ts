@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import type { Operations } from '#kernel';
+import { installFailures } from '../../../scripts/chaos/failures/install.ts';
 import { ask } from '../../kernel/server/ask.ts';
 import { until } from '../../support/conditions.ts';
 import { type FileTree, makeFileTree, openFilesBelow } from '../../support/file-tree.ts';
@@ -292,6 +293,23 @@ describe('server/static-filesystem', () => {
       if (isRoot) process.seteuid!(0);
     }
     ok(sinks.lines.some((line) => line.includes('ERROR') && line.includes(tree.path)));
+  });
+
+  it('answers 500 and logs one line where the disk fails', async () => {
+    await start({});
+    const fault = { operation: 'read', error: 'EIO', match: '^[0-9]+$' } as const;
+    const { remove } = await installFailures({ seed: 1, faults: [fault] });
+    try {
+      const { status, text } = await get('/media/a.png');
+      deepEqual([status, text], [500, '500 internal server error']);
+    } finally {
+      remove();
+    }
+    const lines = sinks.lines.filter((line) => line.includes('ERROR'));
+    equal(lines.length, 1);
+    match(lines[0]!, /EIO/);
+    ok(!lines[0]!.includes(' at '));
+    equal(await statusOf('/media/a.png'), 200);
   });
 
   it('answers 404 once its directory is gone', async () => {
