@@ -1,5 +1,8 @@
-// Reloads under load, for a long time: `node scripts/chaos.ts [--reloads 1000] [--requests 1000000] [--workers 1]`.
+// Reloads under load: `node scripts/chaos.ts [--reloads 1000] [--requests 1000000] [--workers 1]`.
+// A system that fails: `node scripts/chaos.ts --minutes 30 [--seed 1] [--workers 1]`; needs redis-server.
 import { parseArgs } from 'node:util';
+import { runCampaign } from './chaos/failures/campaign.ts';
+import { startRedisProcess } from './chaos/failures/redis.ts';
 import { type Progress, runChaos } from './chaos/run.ts';
 
 const { values } = parseArgs({
@@ -7,10 +10,13 @@ const { values } = parseArgs({
     reloads: { type: 'string', default: '1000' },
     requests: { type: 'string', default: '1000000' },
     workers: { type: 'string', default: '1' },
+    minutes: { type: 'string' },
+    seed: { type: 'string', default: String(Date.now() % 100_000) },
   },
 });
 
 const startedAt = performance.now();
+const workers = Number(values.workers);
 
 function print({ reloads, broken, tally, usage }: Progress): void {
   const seconds = Math.round((performance.now() - startedAt) / 1000);
@@ -21,12 +27,28 @@ function print({ reloads, broken, tally, usage }: Progress): void {
   );
 }
 
-const outcome = await runChaos({
-  reloads: Number(values.reloads),
-  requests: Number(values.requests),
-  workers: Number(values.workers),
-  onProgress: print,
-});
-print(outcome);
-for (const failure of outcome.tally.failures.slice(0, 20)) console.log(failure);
-process.exitCode = outcome.tally.failures.length === 0 ? 0 : 1;
+async function reloadUnderLoad(): Promise<readonly string[]> {
+  const { reloads, requests } = values;
+  const outcome = await runChaos({ reloads: Number(reloads), requests: Number(requests), workers, onProgress: print });
+  print(outcome);
+  return outcome.tally.failures;
+}
+
+async function failFor(minutes: number): Promise<readonly string[]> {
+  const seed = Number(values.seed);
+  console.log(`--minutes ${minutes} --seed ${seed} --workers ${workers}`);
+  const redis = await startRedisProcess();
+  const { rounds, failures } = await runCampaign({
+    ...{ seed, workers, redis: redis.address, rounds: Number.POSITIVE_INFINITY, mostMs: minutes * 60_000 },
+    onRound: ({ plan, statuses, slowestMs, recoveryMs }) => {
+      const seen = Object.entries(statuses).map(([status, count]) => `${count} x ${status}`);
+      console.log(`${plan}: ${seen.join(', ')}; slowest ${slowestMs} ms; recovered in ${recoveryMs} ms`);
+    },
+  }).finally(() => redis.close());
+  console.log(`${rounds.length} rounds`);
+  return failures;
+}
+
+const failures = await (values.minutes === undefined ? reloadUnderLoad() : failFor(Number(values.minutes)));
+for (const failure of failures.slice(0, 20)) console.log(failure);
+process.exitCode = failures.length === 0 ? 0 : 1;

@@ -30,13 +30,18 @@ export interface GatewayProcessOptions {
   readonly workers: number;
   readonly adminPort: number;
   readonly stateDirectory: string;
+  /** Options of Node.js, for all processes of the gateway. */
+  readonly nodeOptions?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 export async function startGatewayProcess(options: GatewayProcessOptions): Promise<GatewayProcess> {
   const { file, workers, adminPort, stateDirectory } = options;
   const args = [program, 'run', '-c', file, '--admin', `127.0.0.1:${adminPort}`, '--state-dir', stateDirectory];
-  const child = spawn(process.execPath, [...args, ...(workers > 1 ? ['--workers', String(workers)] : [])], {
-    env: { ...process.env, GATEWAY_ADMIN_TOKEN: TOKEN },
+  const { nodeOptions = [], environment = {} } = options;
+  const all = [...nodeOptions, ...args, ...(workers > 1 ? ['--workers', String(workers)] : [])];
+  const child = spawn(process.execPath, all, {
+    env: { ...process.env, ...environment, GATEWAY_ADMIN_TOKEN: TOKEN },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -1,5 +1,7 @@
 import { deepEqual, ok } from 'node:assert/strict';
+import { runCampaign } from '../../scripts/chaos/failures/campaign.ts';
 import { runChaos } from '../../scripts/chaos/run.ts';
+import { startRedis, type TestRedis, withoutRedis } from '../support/redis.ts';
 
 describe('reloads under load', () => {
   for (const workers of [1, 3]) {
@@ -11,4 +13,20 @@ describe('reloads under load', () => {
       ok(tally.requests >= 2000 && tally.events > 0);
     });
   }
+});
+
+(withoutRedis ? describe.skip : describe)(`failures of the system ${withoutRedis ?? ''}`.trim(), () => {
+  let redis: TestRedis;
+  before(async () => {
+    redis = await startRedis();
+  });
+  after(() => redis.close());
+
+  // All plans run with `node scripts/chaos.ts --minutes 2`.
+  it('fail requests of that time alone, lose no saved change and end no process: without descriptors', async function () {
+    this.timeout(120_000);
+    const { rounds, failures } = await runCampaign({ rounds: 2, seed: 1, workers: 1, redis: redis.address });
+    deepEqual(failures, []);
+    ok(rounds[0]!.plan.startsWith('no descriptors (100') && (rounds[0]!.statuses['500'] ?? 0) > 0);
+  });
 });
