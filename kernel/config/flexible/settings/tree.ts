@@ -2,8 +2,8 @@ import { basename, join, resolve } from 'node:path';
 import type { ConfigError } from '#contract';
 import { ConfigErrors } from '../../../contract/internal.ts';
 import { type Dict, isMap, setValue, type Value, valueAt } from '../../../templates/value.ts';
-import { escapePointer } from '../../../values/pointer.ts';
-import type { FlexibleOptions } from '../options.ts';
+import { escapePointer, joinPointer, parsePointer } from '../../../values/pointer.ts';
+import { type FlexibleOptions } from '../options.ts';
 import { type SourceFiles, settingsError } from '../source-files.ts';
 import { readSettings, suffixOf } from './formats.ts';
 import { type Place, SettingsPlaces } from './places.ts';
@@ -32,7 +32,7 @@ class Tree {
   readonly #places = new SettingsPlaces();
   readonly #warnings: ConfigError[] = [];
   readonly #unread = new Map<string, ConfigError>();
-  /** File that each value comes from, by dotted key. */
+  /** File that each value comes from, by JSON pointer. */
   readonly #origins = new Map<string, string>();
 
   constructor(options: FlexibleOptions, files: SourceFiles) {
@@ -105,29 +105,30 @@ class Tree {
     }
   }
 
+  /** @param above JSON pointer of `target`. */
   #put(target: Dict, [key = '', ...rest]: readonly string[], value: Value, from: Place, above: string): void {
-    const place = `${above}.${key}`;
+    const place = joinPointer(above, key);
     const present = valueAt(target, key);
     if (rest.length > 0) {
       if (!isMap(present)) setValue(target, key, {});
       return this.#put(valueAt(target, key) as Dict, rest, value, from, place);
     }
-    const origin = this.#originOf(place);
-    if (origin !== undefined && !this.#options.allowOverwrite) {
-      throw new Error(`${place} is already set by ${origin}: set "allow_overwrite" to let the later value win`);
-    }
+    if (!this.#options.allowOverwrite) this.#demandUnset(place, value);
     const isMerged = isMap(present) && isMap(value);
     setValue(target, key, isMerged ? merged(present, value) : value);
     if (!isMerged) this.#places.notePut(target, key, from);
     this.#origins.set(place, from.file);
   }
 
-  /** File that set the value itself, or an object that contains it. */
-  #originOf(place: string): string | undefined {
-    for (const [other, path] of this.#origins) {
-      if (other === place || place.startsWith(`${other}.`)) return path;
+  /** Rejects a value if another file has set it, an object that contains it, or a part of it. */
+  #demandUnset(place: string, value: Value): void {
+    for (const [other, file] of this.#origins) {
+      const isWhole = other === place || place.startsWith(`${other}/`);
+      const isPart = other.startsWith(`${place}/`) && replaces(value, parsePointer(other.slice(place.length)));
+      if (!isWhole && !isPart) continue;
+      const name = parsePointer(isPart ? other : place).map((key) => `.${key}`);
+      throw new Error(`${name.join('')} is already set by ${file}: set "allow_overwrite" to let the later value win`);
     }
-    return undefined;
   }
 
   #try(path: string, read: () => void): void {
@@ -137,6 +138,12 @@ class Tree {
       this.#errors.push(settingsError(path, (error as Error).message, error));
     }
   }
+}
+
+/** True if a value, merged over an object, replaces what is at the end of a path. */
+function replaces(value: Value, [key, ...rest]: readonly string[]): boolean {
+  if (key === undefined || !isMap(value)) return value !== undefined;
+  return replaces(valueAt(value, key), rest);
 }
 
 /** Merges later values over earlier ones, key by key. */

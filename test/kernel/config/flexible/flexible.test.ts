@@ -324,6 +324,29 @@ describe('flexible configuration', () => {
       deepEqual(await dataOf(file), { hosts: ['b'], port: 1 });
     });
 
+    it('refuses a later file that replaces part of a setting, and takes one that only adds to it', async () => {
+      const set = 'set "allow_overwrite" to let the later value win';
+      write('one/infra/hosts.json', { a: 1 });
+      write('two/infra.json', { hosts: { a: 2 } });
+      const file = write('a.json', '{{ marshal .infra }}');
+      options({ settings: { paths: ['one', 'two'], dir_field_prefix: '' } });
+      const refusals = [
+        `loading flexible-config settings: - two/infra.json: .infra.hosts is already set by one/infra/hosts.json: ${set}`,
+      ];
+      deepEqual(await mistakes(file), refusals);
+      write('two/infra.json', { hosts: 'none' });
+      deepEqual(await mistakes(file), refusals);
+      write('two/infra.json', { port: 1 });
+      deepEqual(await dataOf(file), { hosts: { a: 1 }, port: 1 });
+    });
+
+    it('keeps a file whose name has a dot apart from a file in a directory', async () => {
+      write('one/a/b.json', { v: 1 });
+      write('two/a.b.json', { v: 2 });
+      options({ settings: { paths: ['one', 'two'], dir_field_prefix: '' } });
+      deepEqual(await dataOf(write('a.json', '{"v":{{ .a.b.v }},"w":{{ (index . "a.b").v }}}')), { v: 1, w: 2 });
+    });
+
     it('reads files of the allowed suffixes alone', async () => {
       options({ settings: { paths: ['s'], allowed_suffixes: ['.json'] }, templates: { undefined_vars: 'zero' } });
       write('s/a.json', { v: 1 });
