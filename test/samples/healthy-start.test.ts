@@ -11,6 +11,7 @@ const others: Readonly<Record<string, string>> = {
   'samples/clouds/gateway.json': 'brokers of three clouds',
   'samples/kafka/gateway.json': 'Kafka',
   'samples/messages/gateway.json': 'RabbitMQ',
+  'samples/mutual-tls/gateway.json': 'certificates',
   'samples/plugins/inbox/gateway.json': 'a folder of messages',
   'samples/plugins/redis-check/gateway.json': 'Redis',
   'samples/pubsub/gateway.json': 'NATS',

@@ -53,12 +53,15 @@ describe('the sample of telemetry', () => {
     await sample.gateway.inject('/users/1');
     const { text } = await scrape(port);
     const { panels } = JSON.parse(readFileSync('samples/telemetry/dashboard.json', 'utf8'));
-    const queries: string[] = panels.flatMap(({ targets }: { targets: { expr: string }[] }) => targets.map(({ expr }) => expr));
+    const queries: string[] = panels.flatMap(({ targets }: { targets: { expr: string }[] }) =>
+      targets.map(({ expr }) => expr),
+    );
     ok(queries.length > 0);
     for (const query of queries) {
       for (const [metric] of query.matchAll(/\b(?:http|krakend|process)_\w+(?![\w=])/g)) {
         const isLabel = new RegExp(`${metric}="`).test(text);
-        ok(isLabel || new RegExp(`^${metric}[{ ]`, 'm').test(text), `${metric} is not exported`);
+        const type = `^# TYPE ${metric.replace(/_(?:bucket|count|sum)$/, '')} `;
+        ok(isLabel || new RegExp(type, 'm').test(text), `${metric} is not exported`);
       }
     }
   });
