@@ -56,7 +56,7 @@ describe('the guide for users of KrakenD', () => {
       const { out, err } = await sluice(...args);
       for (const line of text.trim().split('\n')) ok(`${out}${err}`.includes(line), `${command}${line}\n${out}${err}`);
     }
-    equal(commands.length, 4);
+    equal(commands.length, 6);
   });
 
   it('ports a module that sets a header', async () => {

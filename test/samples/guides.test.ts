@@ -1,6 +1,7 @@
 import { deepEqual } from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { sluice } from '../kernel/cli/command.ts';
-import { followGuide } from './guide.ts';
+import { checkParts, followGuide } from './guide.ts';
 
 /** Guides that need the example upstream alone. Guides with a server of their own are followed by the test of their sample. */
 const guides = [
@@ -49,6 +50,10 @@ describe('the guides of the samples', function () {
       deepEqual([code, err], [0, '']);
     });
   }
+
+  it('show parts of their configurations as they are', () => {
+    for (const name of readdirSync('samples')) if (name !== 'README.md') checkParts(name);
+  });
 
   for (const name of guides) it(`${name}: its commands print the output that it shows`, () => followGuide(name));
 });
