@@ -39,7 +39,7 @@ describe('plugins in files, of a gateway that serves', function () {
   const team = async () => (await gateway.inject('/')).headers['x-team'];
   const teamOver = async (port: number) => (await fetch(`http://127.0.0.1:${port}/`)).headers.get('x-team');
 
-  it('work as those of the release do: their namespace, checked by their schema', async () => {
+  it('work like those of the release: their namespace, checked by their schema', async () => {
     folder.write('plugins/header.ts', headerSource('a'));
     save(documentOf({ 'acme/header': { suffix: '!' } }));
     await start();
@@ -102,7 +102,7 @@ describe('plugins in files, of a gateway that serves', function () {
     await until(async () => (await team()) === 'b');
   });
 
-  it('with mistakes keep a gateway from starting; namespaces that they would bring are not reported besides', async () => {
+  it('with errors keep a gateway from starting; namespaces that they would provide are not reported in addition', async () => {
     folder.write('plugins/header.ts', 'throw new Error("no licence");');
     save();
     await start().then(

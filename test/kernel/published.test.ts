@@ -62,7 +62,7 @@ describe('a published endpoint', () => {
     deepEqual(await published(), ['GET']);
   });
 
-  it('asks its backend for every request, whatever it tells caches', async () => {
+  it('calls its backend for every request, regardless of its caching headers', async () => {
     await start({ cache_ttl: '1h' });
     deepEqual(await statuses({}, {}), [200, 200]);
     equal(backend.requests.length, 2);

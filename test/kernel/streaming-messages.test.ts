@@ -195,7 +195,7 @@ describe('messages of a stream', () => {
     deepEqual([headers['cache-control'], headers['x-accel-buffering']], ['private', 'yes']);
   });
 
-  it('are asked for uncompressed, whatever the client takes', async () => {
+  it('are requested uncompressed, regardless of what the client accepts', async () => {
     await through(endpoint('sse', { input_headers: ['Accept-Encoding'] }), '');
     equal(backend.requests[0]!.headers['accept-encoding'], 'identity');
   });
@@ -221,7 +221,7 @@ describe('messages of a stream', () => {
     }
   });
 
-  it('fail with 500 when nobody knows their compression', async () => {
+  it('fail with 500 if their compression is unknown', async () => {
     const client = await through(endpoint('sse'), 'x', { 'Content-Encoding': 'secret' });
     deepEqual([client.status, client.bytes.length], [500, 0]);
   });
@@ -250,19 +250,19 @@ describe('messages of a stream', () => {
   describe('are refused by the configuration', () => {
     const act = (name: string) => ({ extra_config: { test: { act: name } } });
 
-    it('where a component wants the whole data', async () => {
+    it('if a component needs the whole data', async () => {
       for (const output of ['no-op', 'streaming', 'sse', 'ndjson', 'eventstream']) {
         deepEqual(await codesOf(endpoint(output, act('reader'))), ['/endpoints/0/output_encoding ENDPOINT_NO_DATA']);
       }
     });
 
-    it('where a component looks at messages and there are none', async () => {
+    it('if a component reads messages and the output has none', async () => {
       for (const output of ['no-op', 'streaming']) {
         deepEqual(await codesOf(endpoint(output, act('noDebug'))), ['/endpoints/0/output_encoding ENDPOINT_NO_DATA']);
       }
     });
 
-    it('where the backend is not one of HTTP', async () => {
+    it('if the backend does not use HTTP', async () => {
       for (const output of ['streaming', 'sse', 'ndjson', 'eventstream']) {
         deepEqual(await codesOf(endpoint(output, {}, act('queue'))), [
           '/endpoints/0/backend/0/extra_config BACKEND_NO_STREAM',
@@ -270,7 +270,7 @@ describe('messages of a stream', () => {
       }
     });
 
-    it('where there are several calls or a filter that would not run', async () => {
+    it('with several calls or a filter that would not run', async () => {
       const flatmap = { extra_config: { proxy: { flatmap_filter: [{ type: 'del', args: ['a'] }] } } };
       for (const output of ['streaming', 'sse', 'ndjson', 'eventstream']) {
         const { host, endpoints } = endpoint(output);

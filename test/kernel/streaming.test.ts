@@ -154,7 +154,7 @@ describe('streaming', () => {
         ok(client.bytes.equals(messages[output][0]));
       });
 
-      it('goes on over a reload, on its own configuration', async () => {
+      it('continues over a reload, on its own configuration', async () => {
         await start(endpoint(output));
         const [client, source] = await open();
         source.write(messages[output][0]);
@@ -275,7 +275,7 @@ describe('streaming', () => {
     await eventually(() => timers() <= idle);
   });
 
-  it('keeps the compression of a stream that nobody reads', async () => {
+  it('keeps the compression of a stream that no component reads', async () => {
     const packed = gzipSync('data: 1\n\n');
     for (const output of ['no-op', 'streaming']) {
       head = [200, { 'Content-Encoding': 'gzip' }];

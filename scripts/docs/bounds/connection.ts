@@ -35,7 +35,7 @@ export const connectionBounds: readonly Bound[] = [
     beyond: 'The connection is closed.',
     tests: [
       'the timeouts of the port end a connection that waits too long for its next request',
-      'HTTP/2 limits end a connection nobody uses after idle_timeout',
+      'HTTP/2 limits end an unused connection after idle_timeout',
     ],
   },
   {

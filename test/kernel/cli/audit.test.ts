@@ -36,7 +36,7 @@ describe('audit', () => {
     equal(out.trimEnd().split('\t').at(-1), `${slow}:6:7`);
   });
 
-  it('shows three places of a rule and how many there are besides', async () => {
+  it('shows three places of a rule and the number of further ones', async () => {
     const endpoints = [1, 2, 3, 4, 5].map((at) => ({ endpoint: `/${at}`, timeout: '90s', backend }));
     const file = folder.write('many.json', { version: 3, endpoints });
     const { out } = await sluice('audit', '-c', file, '-s', 'CRITICAL');
@@ -144,7 +144,7 @@ describe('audit', () => {
     equal((await sluice('audit', `-sCRITICAL`, '-c', minimal)).code, 0);
   });
 
-  it('tells file, line and column of a mistake and exits 2', async () => {
+  it('reports file, line and column of an error and exits 2', async () => {
     const { code, out, err } = await sluice('audit', '-c', folder.write('bad.json', '{\n  "version": 3,,\n}'));
     deepEqual([code, out], [2, '']);
     match(err, /bad\.json:2:\d+: /);
@@ -170,7 +170,7 @@ describe('audit', () => {
     });
   }
 
-  it('exits 2 for a template that asks for a field that is not there', async () => {
+  it('exits 2 for a template that uses an unknown field', async () => {
     const { code, err } = await sluice('audit', '-c', minimal, '-f', '{{ .Nothing }}');
     equal(code, 2);
     match(err, /unknown field \.Nothing/);

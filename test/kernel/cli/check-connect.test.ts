@@ -136,7 +136,7 @@ describe('check --connect', () => {
     );
   });
 
-  it('says of a name that there is none', async () => {
+  it('reports a name that does not resolve', async () => {
     const [found] = await mistakes(service(['http://nowhere.invalid']));
     deepEqual([found!['code'], found!['pointer']], ['CONNECT_NAME', '/endpoints/0/backend/0/host/0']);
     match(String(found!['message']), /^nowhere\.invalid:80 cannot be resolved: E/);
@@ -208,7 +208,7 @@ describe('check --connect', () => {
     equal(/s3cret/.test(err + out), false);
   });
 
-  it('connects to nothing where the configuration has mistakes', async () => {
+  it('connects to nothing if the configuration has errors', async () => {
     const server = await listenPlain();
     const content = { ...service([`http://127.0.0.1:${server.port}`]), timeout: 'soon' };
     const { code, err } = await check(content, '--connect');
@@ -345,7 +345,7 @@ describe('check --connect', () => {
     }
   });
 
-  it('is not for the admin API, by which somebody else would make the gateway connect', async () => {
+  it('is not available in the admin API, where another user would make the gateway connect', async () => {
     const file = folder.write('g.json', service());
     const { code, err } = await sluiceIn({}, 'check', '--connect', '--admin', 'http://127.0.0.1:1', '-c', file);
     equal(code, 2);

@@ -54,7 +54,7 @@ describe('check --format sarif', () => {
     deepEqual(ids, ['A_CODE', 'B_CODE']);
     for (const { ruleId, ruleIndex } of results) equal(ids[ruleIndex], ruleId);
   });
-  it('describes every rule, which code scanning asks for', () => {
+  it('describes every rule, as code scanning requires', () => {
     for (const { shortDescription, fullDescription, help } of run().tool.driver.rules) {
       for (const { text } of [shortDescription, fullDescription, help]) ok(text.length > 0);
     }

@@ -9,7 +9,7 @@ describe('the streams and exit codes of check', () => {
   });
   after(() => folder.remove());
 
-  it('tells people of mistakes on standard error', async () => {
+  it('reports errors for people on standard error', async () => {
     const path = file('bad.json', '{\n  "version": 3,\n  "prot": 1\n}');
     const { code, out, err } = await sluice('check', '-c', path);
     deepEqual([code, out], [1, `Parsing configuration file: ${path}\n`]);
@@ -66,7 +66,7 @@ describe('the streams and exit codes of check', () => {
     equal(code, 2);
     match(err, /unknown format "toString" \(one of text, json, sarif, github\)\n\nusage: sluice check /);
   });
-  it('asks for the file with exit code 2', async () => {
+  it('requires a file and exits 2 without one', async () => {
     const { code, out } = await sluice('check', '--format', 'json');
     deepEqual([code, out], [2, '']);
   });

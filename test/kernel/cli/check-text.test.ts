@@ -137,12 +137,12 @@ describe('the text of check', () => {
     ];
     for (const [file, source] of documents) {
       const base = file === 'g.toml' ? '/x' : '';
-      it(`where it is the stretch: ${file}`, () => {
+      it(`where the secret is the marked range: ${file}`, () => {
         const printed = shown(source, file, [['ANY', `${base}/client_secret`, { within: { start: 1, end: 3 } }]]);
         equal(excerptOf(printed).underlined, '***');
         doesNotMatch(printed, /hunter2/);
       });
-      it(`where it stands beside the stretch, which stays underlined: ${file}`, () => {
+      it(`where the secret is next to the marked range, which stays underlined: ${file}`, () => {
         const printed = shown(source, file, [['ANY', `${base}/b`]]);
         equal(excerptOf(printed).underlined, '2');
         doesNotMatch(printed, /hunter2/);

@@ -147,7 +147,7 @@ describe('an examination that reads no files', () => {
       [['FILE_UNREADABLE', '/endpoints/0/extra_config/test~1reader', 'cannot read /nowhere/rules.txt: no such file']],
     );
   });
-  it('is no matter for one that reads them', async () => {
+  it('is reported by an examination that reads them', async () => {
     const { errors, unread } = await examine(
       onEndpoint({ 'test/reader': { file: import.meta.filename } }),
       {},

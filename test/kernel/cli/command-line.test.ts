@@ -22,7 +22,7 @@ describe('command line', function () {
       ok(out.endsWith('Syntax OK!\n'));
     });
 
-    it('names all mistakes with their pointers and exits 1', async () => {
+    it('lists all errors with their pointers and exits 1', async () => {
       const path = file('three.json', {
         version: 3,
         timeout: '2',
@@ -66,7 +66,7 @@ describe('command line', function () {
       match(err, /missing\.json: no such file/);
     });
 
-    it('asks for the flag when no file is given', async () => {
+    it('reports the missing flag if no file is given', async () => {
       const { code, err } = await sluice('check');
       equal(code, 2);
       match(err, /-c FILE/);
@@ -192,7 +192,7 @@ describe('command line', function () {
       await upstream.close();
     });
 
-    it('ends soon after SIGTERM whatever a library or a plugin has left running', async () => {
+    it('ends soon after SIGTERM despite timers left by a library or a plugin', async () => {
       const stray = { NODE_OPTIONS: '--import=data:text/javascript,setInterval(()=>{},60000)' };
       const gateway = startProcess(
         { GATEWAY_ADMIN_LISTEN: 'off', GATEWAY_STATE_DIR: folder.path('state'), ...stray },

@@ -27,7 +27,7 @@ describe('the configuration file of a command', () => {
   }
 
   for (const name of ['gateway.json', 'gateway.yaml', 'krakend.json']) {
-    it(`is ${name} of the working directory where none is given, which is told`, async () => {
+    it(`defaults to ${name} in the working directory, which is reported`, async () => {
       folder.write(name, config);
       const { code, out, err } = await sluice('explain', 'GET', '/a');
       equal(code, 0);
@@ -44,7 +44,7 @@ describe('the configuration file of a command', () => {
     match(err, /^several configuration files found: choose one of gateway\.json, krakend\.json\n/);
   });
 
-  it('is asked for where the working directory has none, with a way to get one', async () => {
+  it('is required if the working directory has none, with a hint how to create one', async () => {
     const { code, err } = await sluice('run');
     equal(code, 2);
     match(
@@ -65,7 +65,7 @@ describe('the configuration file of a command', () => {
   });
 
   for (const format of ['json', 'yaml', 'toml']) {
-    it(`is written as ${format} by init, without a mistake or warning`, async () => {
+    it(`is written as ${format} by init, without an error or a warning`, async () => {
       const { code, out } = await sluice('init', '--format', format);
       equal(code, 0);
       match(out, new RegExp(`^Wrote gateway\\.${format}\\. `));

@@ -86,7 +86,7 @@ endpoints:
     deepEqual(patch, [{ op: 'replace', path: '/port', value: 81 }]);
   });
 
-  it('tells once, where the service has it, what endpoints inherit', async () => {
+  it('reports changes that endpoints inherit once, at the service', async () => {
     const to = folder.write('inherited.json', service({ timeout: '3s' }, endpoint('/old'), endpoint('/users/{id}')));
     const { out } = await sluice('diff', from, to);
     equal(out, `~ service\n    timeout: "2s" → "3s"  ${to}:3:3\n`);

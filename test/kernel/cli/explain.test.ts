@@ -55,7 +55,7 @@ describe('explain', () => {
     match(out, /^answered by +405, Allow: GET, HEAD, POST$/m);
   });
 
-  it('exits 1 for a redirect, and tells where to', async () => {
+  it('exits 1 for a redirect and shows its target', async () => {
     const { code, out } = await sluice('explain', '-c', file, 'GET', '/user/7/?a=1');
     equal(code, 1);
     match(out, /^answered by +301, Location: \/user\/7\?a=1$/m);
@@ -73,7 +73,7 @@ describe('explain', () => {
     match(out, /^ {2}pipe +grpc \(backend\) > /m);
   });
 
-  it('tells what is asked for as gRPC from what is not', async () => {
+  it('distinguishes gRPC requests from others', async () => {
     const sample = 'samples/grpc/gateway.json';
     const ask = (...args: string[]) => sluice('explain', '-c', sample, 'POST', ...args);
     const other = await ask('/orders.Orders/Get', '-H', 'Content-Type: application/json');

@@ -29,7 +29,7 @@ describe('fixing a file', () => {
   /** Mistakes as long as a key is there. */
   const whileThere = (key: string, fix: Fix) => (data: DataObject) => (key in data ? [mistake(`/${key}`, fix)] : []);
 
-  it('renames a key and tells where', async () => {
+  it('renames a key and reports its place', async () => {
     const examine = whileThere('headers_to_pass', { key: 'input_headers' });
     deepEqual(await fix('a.json', '{\n  "headers_to_pass": [] // why\n}\n', examine), {
       text: '{\n  "input_headers": [] // why\n}\n',
@@ -37,7 +37,7 @@ describe('fixing a file', () => {
     });
   });
 
-  it('replaces a value and tells what it is now', async () => {
+  it('replaces a value and reports the new one', async () => {
     const examine = (data: DataObject) => (data['timeout'] === '2' ? [mistake('/timeout', { value: '2s' })] : []);
     deepEqual(await fix('a.yaml', 'timeout: "2"\n', examine), {
       text: 'timeout: "2s"\n',
@@ -155,7 +155,7 @@ describe('check --fix', () => {
 `;
   const fixed = slips.replace('"a"', '"/a"').replace('headers_to_pass', 'input_headers');
 
-  it('fixes the file, tells what it did and then finds nothing', async () => {
+  it('fixes the file, lists the fixes and then finds nothing', async () => {
     const file = folder.write('slips.json', slips);
     const { code, out, err } = await sluice('check', '--fix', '-c', file);
     equal(code, 0);

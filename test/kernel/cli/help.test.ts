@@ -40,7 +40,7 @@ describe('the help of the command line', () => {
     });
   }
 
-  it('tells what holds without a flag', async () => {
+  it('shows the defaults of flags', async () => {
     const { out } = await sluice('check', '--help');
     match(out, /--format FORMAT .* Default: text\.$/m);
     match(out, /-i, --indent SPACE .* Default: a tab\.$/m);

@@ -45,7 +45,7 @@ describe('migrate', () => {
     deepEqual([code, err, folder.read('self.json')], [0, `${file}: nothing to migrate\n`, migrated]);
   });
 
-  it('tells that plugins of KrakenD are left to replace by hand', async () => {
+  it('reports plugins of KrakenD, which must be replaced by hand', async () => {
     const client = { 'plugin/http-client': { name: 'no-redirect' } };
     const backend = [{ url_pattern: '/', host: ['http://b.test'], extra_config: client }];
     const file = folder.write('client.json', { version: 3, endpoints: [{ endpoint: '/a', backend }] });
@@ -57,7 +57,7 @@ describe('migrate', () => {
     );
   });
 
-  it('tells what cannot be migrated, with its place, and writes nothing', async () => {
+  it('reports settings that cannot be migrated, with their place, and writes nothing', async () => {
     const text = old.replace('"headers_to_pass"', '"input_headers": [], "headers_to_pass"');
     const file = folder.write('conflict.json', text);
     const { code, out, err } = await sluice('migrate', '-c', file, '--write');
@@ -65,13 +65,13 @@ describe('migrate', () => {
     match(err, /conflict\.json:5:\d+: error: 'headers_to_pass' is an old name of 'input_headers', which is there too/);
   });
 
-  it('tells that a file cannot be read', async () => {
+  it('reports a file that cannot be read', async () => {
     const { code, err } = await sluice('migrate', '-c', folder.path('none.json'));
     equal(code, 1);
     match(err, /no such file/);
   });
 
-  it('tells that a file cannot be written', async () => {
+  it('reports a file that cannot be written', async () => {
     const { code, err } = await sluice('migrate', '-c', folder.write('ok.json', old), '-o', folder.path('no/a.json'));
     equal(code, 1);
     match(err, /^cannot write .*a\.json: no such directory$/m);
@@ -88,7 +88,7 @@ describe('migrate', () => {
     equal(code, 2);
   });
 
-  it('asks for the file', async () => {
+  it('requires a file', async () => {
     equal((await sluice('migrate')).code, 2);
   });
 });

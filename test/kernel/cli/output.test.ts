@@ -24,7 +24,7 @@ describe('standard output that takes no more', () => {
     equal(await main(args, { ...context, stdout: failing('EPIPE') }), 1);
   });
 
-  it('is told of, with exit code 1, when it cannot be written', async () => {
+  it('is reported, with exit code 1, if it cannot be written', async () => {
     const { context, prints } = contextOf({});
     equal(await main(['version'], { ...context, stdout: failing('ENOSPC') }), 1);
     match(prints.err, /^ERROR cannot write to standard output: write ENOSPC\n$/);
@@ -36,7 +36,7 @@ describe('standard output that takes no more', () => {
     deepEqual([await command.ended, command.err], [0, '']);
   });
 
-  it('is no concern of a command whose standard error takes no more', async () => {
+  it('does not affect a command whose standard error is closed', async () => {
     const { context } = contextOf({});
     equal(await main(['nope'], { ...context, stderr: failing('EPIPE') }), 2);
   });

@@ -134,7 +134,7 @@ describe('sluice plugin', () => {
       equal(readFileSync(join(at, 'tsconfig.json'), 'utf8'), '{}');
     });
 
-    it('refuses what is no namespace, and kinds that there are not', async () => {
+    it('rejects invalid namespaces and unknown kinds', async () => {
       match((await sluice('plugin', 'new', '../x', '--folder', at)).err, /^not a namespace: \.\.\/x/);
       match((await make('endpont')).err, /endpont.*endpoint/);
       deepEqual((await sluice('plugin', 'new')).code, 2);
@@ -191,7 +191,7 @@ describe('sluice plugin', () => {
       deepEqual([code, /TYPELESS/.test(out + err)], [0, false]);
     });
 
-    it('fails where a test fails, and where there is none', async () => {
+    it('fails if a test fails, and without any tests', async () => {
       const file = folder.write(
         'plugins/a.test.ts',
         `import { test } from 'node:test';\ntest('no', () => { throw new Error('no'); });`,
@@ -219,7 +219,7 @@ describe('sluice plugin', () => {
       );
     });
 
-    it('finds mistakes of types where a compiler is installed, which loading does not', async () => {
+    it('finds type errors, which loading does not, if a compiler is installed', async () => {
       const file = folder.write('plugins/wrong.ts', `${headerSource('a')}export const count: number = 'one';\n`);
       folder.write(
         'plugins/tsconfig.json',
@@ -246,7 +246,7 @@ describe('sluice plugin', () => {
   });
 
   describe('list', () => {
-    it('shows where plugins stand and where they come from, for people and for programs', async () => {
+    it('shows the places and sources of plugins, for people and for programs', async () => {
       folder.write('plugins/header.ts', headerSource('a'));
       const { out } = await sluice('plugin', 'list', '--plugins', at);
       match(out, /^NAME +STANDS AT +FILE +HASH\nacme\/header +endpoint +\S*header\.ts +[0-9a-f]{12}\n$/);
@@ -276,7 +276,7 @@ describe('sluice plugin', () => {
       }
     });
 
-    it('takes those of a configuration, and says what keeps one from being loaded', async () => {
+    it('includes those of a configuration, and the reason why one cannot be loaded', async () => {
       folder.write('plugins/header.ts', headerSource('a'));
       const file = folder.write('gateway.json', JSON.stringify({ version: 3, plugin: { folder: `${at}/` } }));
       match((await sluice('plugin', 'list', '-c', file)).out, /acme\/header/);

@@ -67,7 +67,7 @@ describe('routes', () => {
     });
   });
 
-  it('lists what the flags ask for', async () => {
+  it('lists the endpoints that the flags select', async () => {
     const { out } = await sluice('routes', '-c', file, '--method', 'get', '--prefix', '/shop', '--format', 'json');
     deepEqual(
       JSON.parse(out).routes.map(({ id }: { id: string }) => id),
@@ -86,7 +86,7 @@ describe('routes', () => {
     );
   });
 
-  it('lists the endpoints a component stands in', async () => {
+  it('lists the endpoints with a component', async () => {
     const { out } = await sluice('routes', '-c', file, '--namespace', 'qos/ratelimit/router', '--format', 'json');
     deepEqual(
       JSON.parse(out).routes.map(({ id }: { id: string }) => id),
@@ -99,7 +99,7 @@ describe('routes', () => {
     deepEqual([code, JSON.parse(out)], [0, { routes: [] }]);
   });
 
-  it('tells the mistakes of a configuration and exits 1', async () => {
+  it('reports the errors of a configuration and exits 1', async () => {
     const { code, out, err } = await sluice('routes', '-c', folder.write('bad.json', '{"version": 3, "prot": 1}'));
     deepEqual([code, out], [1, '']);
     match(err, /prot/);

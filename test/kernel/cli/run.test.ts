@@ -53,7 +53,7 @@ describe('run', function () {
     });
   }
 
-  it('opens no admin port where it is told off', async () => {
+  it('opens no admin port with the address off', async () => {
     await start('--admin', 'off');
     gateway!.kill('SIGTERM');
     equal(await gateway!.ended, 0);
@@ -61,7 +61,7 @@ describe('run', function () {
     match(gateway!.output, /^stopped$/m);
   });
 
-  it('prefers the address of the flag to that of the environment', async () => {
+  it('prefers the address of the flag to the one in the environment', async () => {
     const admin = `unix:${folder.path('admin.sock')}`;
     await start('--admin', admin);
     await gateway!.printed(/the admin API is at unix:/);
@@ -88,7 +88,7 @@ describe('run', function () {
     match(err, /ERROR .*address already in use/);
   });
 
-  it('ends with 0 when the admin port is told to stop it', async () => {
+  it('exits 0 when the admin port stops it', async () => {
     await start();
     await gateway!.printed(/the admin API is at/);
     const headers = { authorization: 'Bearer sesame' };
@@ -97,7 +97,7 @@ describe('run', function () {
     equal(await gateway!.ended, 0);
   });
 
-  it('serves in as many processes as it is told', async () => {
+  it('serves in the given number of processes', async () => {
     const port = await start('--workers', '2');
     await gateway!.printed(/the admin API is at/);
     equal((await fetch(`http://127.0.0.1:${port}/__health`)).status, 200);
@@ -146,7 +146,7 @@ describe('run', function () {
     await gateway!.printed(missing('DEBUG'));
   });
 
-  it('refuses a number of workers that is none', async () => {
+  it('rejects an invalid number of workers', async () => {
     for (const workers of ['0', 'many', '1.5']) {
       equal((await sluiceIn(env, 'run', '-c', folder.path('gateway.json'), '--workers', workers)).code, 2);
     }

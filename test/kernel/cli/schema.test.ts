@@ -122,7 +122,7 @@ describe('the schema of the configuration', function () {
 
   it('shows a whole configuration that it accepts itself', () => accepts((schema['examples'] as unknown[])[0]));
 
-  it('has every component at every level it may stand', async () => {
+  it('has every component at every level where it is allowed', async () => {
     for (const load of Object.values(catalogue.plugins)) {
       const { name, places = [] } = (await load()).plugin;
       for (const { at } of places) {
@@ -342,7 +342,7 @@ describe('sluice schema', function () {
     equal(check({ sequential: true, shadow: true }), false);
   });
 
-  it('names the nearest component when there is none of that name', async () => {
+  it('suggests the nearest component for an unknown name', async () => {
     const { code, out, err } = await sluice('schema', 'security/htpp');
     equal(code, 2);
     equal(out, '');
@@ -355,7 +355,7 @@ describe('sluice schema', function () {
     match((await sluice('help', 'schema')).out, /"\$schema": "\.\/sluice\.schema\.json"/);
   });
 
-  it('is, written beside a configuration that names it, what holds that configuration', async () => {
+  it('matches a configuration that refers to it as a file in the same folder', async () => {
     writeFileSync(join(folder, 'sluice.schema.json'), printed);
     const sample = JSON.parse(readFileSync('samples/quickstart/gateway.json', 'utf8'));
     const named = { $schema: './sluice.schema.json', ...sample };
@@ -394,7 +394,7 @@ describe('sluice schema', function () {
       match(err, /must match pattern/);
     });
 
-    it('is told which of its patterns cannot be used, and why', async () => {
+    it('names the patterns that cannot be used, with the reason', async () => {
       const { code, err } = await lint({ properties: { name: { pattern: '^(?!internal)' } } });
       equal(code, 1);
       match(err, /pattern "\^\(\?!internal\)": lookahead \(\?! is not supported/);

@@ -34,7 +34,7 @@ describe('a file of version 2', () => {
     const { config } = old({ extra_config: { 'proxy/x': { maxRate: 1 } } });
     deepEqual(config.endpoints[0]!.extra_config, { 'proxy/x': { maxRate: 1 } });
   });
-  it('has its mistakes reported under the names it uses', () => {
+  it('has its errors reported under the names it uses', () => {
     deepEqual(
       old({ headers_to_pass: ['X Y'] }).errors.map(({ pointer }) => pointer),
       ['/endpoints/0/headers_to_pass/0'],
@@ -44,7 +44,7 @@ describe('a file of version 2', () => {
       ['/endpoints/0/headers_to_pass'],
     );
   });
-  it('is refused when an old and a new name stand side by side', () => {
+  it('is rejected if it contains an old and a new name of the same field', () => {
     const [error] = old({ headers_to_pass: ['A'], input_headers: ['B'] }).errors;
     deepEqual([error!.code, error!.pointer], ['CONFIG_CONFLICT', '/endpoints/0/headers_to_pass']);
   });
@@ -64,16 +64,16 @@ describe('an old namespace', () => {
   it('of the router configures the router', () => {
     equal(root({ 'github_com/luraproject/lura/router/gin': { auto_options: true } }).config.router.auto_options, true);
   });
-  it('is what mistakes in it are reported under', () => {
+  it('is used in the messages about its errors', () => {
     const [error] = root({ 'github_com/luraproject/lura/router/gin': { auto_options: 1 } }).errors;
     equal(error!.pointer, '/extra_config/github_com~1luraproject~1lura~1router~1gin/auto_options');
   });
-  it('is known to whoever asks for the origin of a pointer', () => {
+  it('is known when the origin of a pointer is looked up', () => {
     const { origin } = root({ 'github_com/devopsfaith/krakend-cors': {} });
     equal(origin('/extra_config/security~1cors/a'), '/extra_config/github_com~1devopsfaith~1krakend-cors/a');
     equal(origin('/extra_config/security~1http/a'), '/extra_config/security~1http/a');
   });
-  it('gives way to the present one, with a warning', () => {
+  it('is ignored next to the current one, with a warning', () => {
     const { config, warnings } = root({ 'github_com/devopsfaith/krakend-cors': { a: 1 }, 'security/cors': { a: 2 } });
     deepEqual(
       [config.extra_config, warnings.map(({ code }) => code)],
@@ -88,11 +88,11 @@ describe('an environment variable', () => {
 
   it('replaces a field of the file', () => equal(over({ port: 8081 }, { KRAKEND_PORT: '9000' }).config.port, 9000));
   it('adds no field', () => equal(over({}, { KRAKEND_PORT: '9000' }).config.port, 8080));
-  it('gives way to the flag', () => equal(over({ port: 1 }, { KRAKEND_PORT: '2' }, { port: 3 }).config.port, 3));
+  it('is overridden by the flag', () => equal(over({ port: 1 }, { KRAKEND_PORT: '2' }, { port: 3 }).config.port, 3));
   it('with our own prefix is the stronger one', () => {
     equal(over({ name: 'a' }, { KRAKEND_NAME: 'b', GATEWAY_NAME: 'c' }).config.name, 'c');
   });
-  it('of Kubernetes for a Service of that name is told as what it is', () => {
+  it('of Kubernetes for a Service of that name is reported as such', () => {
     const { errors } = over({ port: 1 }, { GATEWAY_PORT: 'tcp://10.0.0.1:80' });
     equal(errors[0]!.hint?.includes('"enableServiceLinks": false'), true);
   });
@@ -121,7 +121,7 @@ describe('an environment variable', () => {
       deepEqual([errors, warnings.map(({ message }) => message)], [[], told]);
     });
   }
-  it('that is empty is none', () => equal(over({ port: 8081 }, { KRAKEND_PORT: '' }).config.port, 8081));
+  it('counts as unset if it is empty', () => equal(over({ port: 8081 }, { KRAKEND_PORT: '' }).config.port, 8081));
   for (const [variable, field, value] of [
     ['KRAKEND_PORT', { port: 1 }, '80a'],
     ['GATEWAY_PORT', { port: 1 }, '70000'],

@@ -140,7 +140,7 @@ describe('an issue', () => {
     }
     it('no secret inside an object', () =>
       equal(value({ a: { name: 'x', password: 'hunter2' } }, '/a'), '{"name":"x","password":"***"}'));
-    it('what stands in a component that is named like a secret', () =>
+    it('the content of a component that is named like a secret', () =>
       equal(
         value(
           { extra_config: { 'auth/client-credentials': { scopes: 'a' } } },

@@ -202,7 +202,7 @@ describe('reading a file', () => {
 
   it('names a missing one', () => refused('/nowhere/g.json', 'CONFIG_READ', '/nowhere/g.json: no such file'));
   it('names a folder', () => refused(folder, 'CONFIG_READ', 'is a directory'));
-  it('refuses what is not UTF-8, and tells where', async () => {
+  it('rejects text that is not UTF-8, with the place', async () => {
     const path = join(folder, 'latin.json');
     await writeFile(path, Buffer.from([0x7b, 0x22, 0xe9, 0x22, 0x3a, 0x31, 0x7d]));
     await refused(path, 'CONFIG_SYNTAX', 'latin.json:1:3: the text is not UTF-8');

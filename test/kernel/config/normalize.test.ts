@@ -68,7 +68,7 @@ describe('the root', () => {
       );
     }
   });
-  it('reports all mistakes at once', () => {
+  it('reports all errors at once', () => {
     const bad = {
       version: 1,
       timeout: '2',
@@ -97,18 +97,18 @@ describe('durations', () => {
     equal(withEndpoint({ timeout: '0s' }, { timeout: '3s' }).config.endpoints[0]!.timeout, 3000);
     equal(withEndpoint({ cache_ttl: '0s' }, { cache_ttl: '1h' }).config.endpoints[0]!.cache_ttl, 3_600_000);
   });
-  it('of two seconds stand where neither sets one', () => {
+  it('default to two seconds if neither sets one', () => {
     equal(withEndpoint({}, { timeout: '0s' }).config.endpoints[0]!.timeout, 2000);
     equal(withEndpoint({}).config.endpoints[0]!.timeout, 2000);
   });
-  it('of a backend stay its own, and zero is none', () => {
+  it('of a backend stay its own, and zero counts as unset', () => {
     equal(withBackend({ timeout: '1s' }).timeout, 1000);
     equal(withBackend({ timeout: '0s' }).timeout, undefined);
   });
 });
 
 describe('an endpoint', () => {
-  it('is refused for its mistyped key, not for the comment beside it', () => {
+  it('is rejected for its mistyped key, not for the comment next to it', () => {
     const { errors } = normalize({
       version: 3,
       endpoints: [{ _note: 1, ednpoint: '/b', endpoint: '/a', backend: [backend] }],
@@ -126,7 +126,7 @@ describe('an endpoint', () => {
   it('makes its backends pass bytes when its output is no-op', () => {
     equal(withEndpoint({ output_encoding: 'no-op' }).config.endpoints[0]!.backend[0]!.encoding, 'no-op');
   });
-  it('may hold static words beside variables, and variables in other methods by other names', () => {
+  it('may have static segments next to variables, and other names of variables in other methods', () => {
     const routes = [
       'GET /user/{a}',
       'GET /user/new',
@@ -160,7 +160,7 @@ describe('an endpoint', () => {
       );
     });
   }
-  it('may not stand where the health endpoint was moved to', () => {
+  it('cannot use the path to which the health endpoint was moved', () => {
     const document = {
       version: 3,
       extra_config: { router: { health_path: '/up' } },
@@ -180,7 +180,7 @@ describe('an endpoint', () => {
       'ROUTE_CATCHALL_FORCED /endpoints/0/input_headers',
     ]);
   });
-  it('is warned about for * beside other names', () => {
+  it('is warned about for * next to other names', () => {
     deepEqual(warnings(withEndpoint({ input_headers: ['*', 'A'] })), [
       'FORWARD_ALL_AND_SOME /endpoints/0/input_headers',
     ]);
@@ -215,7 +215,7 @@ describe('a backend', () => {
     it(`is called at ${used} when its host is ${written}`, () =>
       deepEqual(withBackend({ host: [written] }).host, [used]));
   }
-  it('takes its host as written when told to', () => {
+  it('takes its host as written if so configured', () => {
     deepEqual(withBackend({ host: ['amqp://q/'], disable_host_sanitize: true }).host, ['amqp://q/']);
   });
   it('is called at the hosts of the service when it has none', () => {
@@ -257,7 +257,7 @@ describe('the router', () => {
       { 404: body },
     );
   });
-  it('is warned about when nobody is trusted', () => {
+  it('is warned about if it trusts no proxy', () => {
     const result = accept({ version: 3, extra_config: { router: { forwarded_by_client_ip: true } } });
     deepEqual(warnings(result), ['ROUTER_NO_TRUSTED_PROXIES /extra_config/router/forwarded_by_client_ip']);
   });
@@ -275,8 +275,8 @@ describe('the router', () => {
   });
 });
 
-describe('a namespace nobody has', () => {
-  it('is refused by name when the compatible product has it', () => {
+describe('an unknown namespace', () => {
+  it('is rejected by name if the compatible product has it', () => {
     equal(
       notSupportedYet('telemetry/instana', '/x', [], known.compatibility)?.message,
       "'telemetry/instana' is not supported yet",

@@ -71,8 +71,7 @@ describe('the place of a stretch inside a string', () => {
     ["a = '''\none\n X'''", 'g.toml', 'X'],
   ];
   for (const [text, file, expected] of texts) {
-    it(`is found through what stands for something else: ${JSON.stringify(text)}`, () =>
-      equal(written(text, file), expected));
+    it(`is found across escapes and folded lines: ${JSON.stringify(text)}`, () => equal(written(text, file), expected));
   }
   it('is empty where something is missing', () => {
     const document = parseDocument(String.raw`{"a": "\n12"}`, 'g.json');
@@ -90,17 +89,17 @@ describe('the place of a stretch inside a string', () => {
     ['x: {"a\\u0041(": true}', 'g.yaml', [13, 14]],
     ['[x]\n"aA(" = {}', 'g.toml', [4, 5]],
   ] as const) {
-    it(`is one of the key, when the value is no string: ${text}`, () => {
+    it(`is at the key if the value is not a string: ${text}`, () => {
       const { column, endColumn } = parseDocument(text, file).locate('/x/aA(', 'value', { start: 2, end: 3 })!;
       deepEqual([column, endColumn], columns);
     });
   }
 });
 
-describe('a key that stands twice', () => {
+describe('a duplicate key', () => {
   const pointersIn = (text: string) => duplicateKeys(text).map(({ pointer }) => pointer);
 
-  it('is seen wherever it stands, and however it is written', () => {
+  it('is detected anywhere, in every notation', () => {
     deepEqual(pointersIn('{"a":{"b":1,"c":{"b":2}},"b":[{"a":1},{"a":2,"a":3}],"c":":"}'), ['/b/1/a']);
     deepEqual(pointersIn('{"a":{"x":1},"x":{"a":{}},"a" : "a"}'), ['/a']);
     deepEqual(pointersIn('{"a":1,"\\u0061":2}'), ['/a']);
@@ -125,7 +124,7 @@ describe('a key that stands twice', () => {
       ['a = { b = 1, b = 2 }', 'g.toml', [1, 14, 1, 15], [1, 7, 1, 8], '/a/b'],
     ];
   for (const [text, file, second, first, pointer] of texts) {
-    it(`is placed at the second one and told with the first: ${JSON.stringify(text)}`, () => {
+    it(`is placed at the second occurrence and mentions the first: ${JSON.stringify(text)}`, () => {
       let errors: readonly PositionedError[] = [];
       try {
         parseDocument(text, file);

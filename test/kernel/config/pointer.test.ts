@@ -13,7 +13,7 @@ describe('a JSON pointer', () => {
 describe('the nearest known word', () => {
   const known = ['timeout', 'cache_ttl', 'host', 'endpoints'];
   it('is found over two swapped letters', () => equal(nearest('tiemout', known), 'timeout'));
-  it('is found whatever the letter case and the dashes', () => equal(nearest('Cache-TTL', known), 'cache_ttl'));
+  it('is found regardless of letter case and dashes', () => equal(nearest('Cache-TTL', known), 'cache_ttl'));
   it('is not given when nothing is near', () => equal(nearest('proxy', known), undefined));
   it('is not looked for with words of absurd length', () => equal(nearest('x'.repeat(1e6), known), undefined));
 });

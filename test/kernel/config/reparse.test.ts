@@ -107,7 +107,7 @@ describe('a text that differs from another one in endpoints', () => {
     equal(await reparseDocument(before, text(all), 'gateway.yaml'), null);
   });
 
-  it('is never read otherwise than as a whole, whatever is typed', async () => {
+  it('always gives the same result as the whole text, for any edit', async () => {
     const random = generator(7);
     const pieces = [
       '{',

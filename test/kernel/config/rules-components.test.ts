@@ -36,7 +36,7 @@ const plugged = {
   },
 };
 
-describe('what components compile', () => {
+describe('definitions that components compile', () => {
   let registry: Registry;
 
   before(() => {
@@ -69,7 +69,7 @@ describe('what components compile', () => {
       equal(error.pointer, `${SCHEMA}/properties/age/minimum`);
       equal(error.message, '\'minimum\' must be a number, found "x"');
     });
-    it('is told the type that is meant', async () => {
+    it('is reported with the type that is meant', async () => {
       const error = await schemaFault({ properties: { age: { type: 'strin' } } });
       deepEqual([error.pointer, error.hint], [`${SCHEMA}/properties/age/type`, 'did you mean "string"?']);
     });
@@ -92,11 +92,11 @@ describe('what components compile', () => {
         [`${SCHEMA}/properties/a/pattern`, "the '(' is never closed", { start: 7, end: 8 }],
       );
     });
-    it('is pointed at where an escape is none', async () => {
+    it('is reported with the place of an invalid escape', async () => {
       const pattern = '(?i)a\\yb';
       equal(pointedAt(pattern, await schemaFault({ pattern }, 'PATTERN_INVALID')), '\\y');
     });
-    it('is warned of a keyword that is none', async () => {
+    it('is warned about an unknown keyword', async () => {
       const warning = await schemaFault({ properties: { a: { minLenght: 2 } } }, 'JSON_SCHEMA_KEYWORD');
       deepEqual([warning.pointer, warning.hint], [`${SCHEMA}/properties/a/minLenght`, 'did you mean "minLength"?']);
     });
@@ -154,7 +154,7 @@ describe('what components compile', () => {
   });
 
   describe('a component out of place', () => {
-    it('is told where it works', async () => {
+    it('is reported with the places where it works', async () => {
       const error = await result(onEndpoint({ 'telemetry/logging': {} }), 'NAMESPACE_LEVEL');
       equal(
         error.message,
@@ -174,7 +174,7 @@ describe('what components compile', () => {
       const error = await result(onEndpoint({ 'qos/ratelimit/ruter': {} }), 'NAMESPACE_UNKNOWN');
       deepEqual([error.hint, error.fix], ['did you mean "qos/ratelimit/router"?', { key: 'qos/ratelimit/router' }]);
     });
-    it('has no fix beside the one it is meant for', async () => {
+    it('has no other fix than the one for the intended name', async () => {
       const extra = { 'qos/ratelimit/ruter': {}, 'qos/ratelimit/router': { max_rate: 1 } };
       equal((await result(onEndpoint(extra), 'NAMESPACE_UNKNOWN')).fix, undefined);
     });
@@ -182,11 +182,11 @@ describe('what components compile', () => {
       const error = await result(backends([{ extra_config: { 'circuit-breaker': {} } }]), 'NAMESPACE_UNKNOWN');
       equal(error.hint, 'did you mean "qos/circuit-breaker"?');
     });
-    it('of an older release is told what took its place', async () => {
+    it('of an older release is reported with its replacement', async () => {
       const error = await result(atRoot({ 'telemetry/instana': {} }), 'CONFIG_NOT_SUPPORTED');
       equal(error.hint, 'it is an old component: "telemetry/opentelemetry" took its place');
     });
-    it('of an older release is told what there is beside it where that is not there either', async () => {
+    it('of an older release is reported with the closest alternative if its replacement is missing too', async () => {
       const error = await result(onEndpoint({ 'modifier/earlier': {} }), 'CONFIG_NOT_SUPPORTED');
       match(error.hint ?? '', /^supported in modifier: modifier\//);
     });
@@ -196,14 +196,14 @@ describe('what components compile', () => {
     it('is replaced by its fix', async () => {
       deepEqual((await result(backends([{ encoding: 'JSON' }]), 'ENCODING_UNKNOWN')).fix, { value: 'json' });
     });
-    it('of a backend is told also where bytes pass undecoded; one that only writes may be named there', async () => {
+    it('of a backend is reported even if its bytes pass undecoded; one that only writes is allowed there', async () => {
       const raw = (encoding: string) =>
         service([{ output_encoding: 'no-op', backend: [{ host: ['http://a.test'], url_pattern: '/', encoding }] }]);
       const { pointer, fix } = await result(raw('JSON'), 'ENCODING_UNKNOWN');
       deepEqual([pointer, fix], ['/endpoints/0/backend/0/encoding', { value: 'json' }]);
       deepEqual(await all(raw('negotiate')), []);
     });
-    it('of the root is told once, at the root', async () => {
+    it('of the root is reported once, at the root', async () => {
       const errors = await all(service([{}, {}], { output_encoding: 'jsn' }));
       deepEqual(
         errors.map(({ code, pointer }) => `${pointer} ${code}`),
@@ -213,7 +213,7 @@ describe('what components compile', () => {
   });
 
   describe('an endpoint whose parts do not go together', () => {
-    it('is told the component that has nothing to read', async () => {
+    it('is reported with the component that has nothing to read', async () => {
       const error = await result(
         onEndpoint({ proxy: { static: { data: { a: 1 }, strategy: 'always' } } }, { output_encoding: 'no-op' }),
         'PROXY_STATIC_RAW',
@@ -223,33 +223,33 @@ describe('what components compile', () => {
         ['/endpoints/0/extra_config/proxy/static', ['/endpoints/0/output_encoding']],
       );
     });
-    it('is told every shadow when there is nothing else', async () => {
+    it('is reported with every shadow backend if it has no others', async () => {
       const shadow = { extra_config: { proxy: { shadow: true } } };
       deepEqual((await result(backends([shadow, shadow]), 'ENDPOINT_BACKENDS')).related, [
         '/endpoints/0/backend/0/extra_config/proxy/shadow',
         '/endpoints/0/backend/1/extra_config/proxy/shadow',
       ]);
     });
-    it('is told the component that reads bytes nobody decodes', async () => {
+    it('is reported with the component that reads undecoded bytes', async () => {
       const error = await result(onEndpoint({ 'test/reader': {} }, { output_encoding: 'no-op' }), 'ENDPOINT_NO_DATA');
       deepEqual(
         [error.pointer, error.related],
         ['/endpoints/0/output_encoding', ['/endpoints/0/extra_config/test~1reader']],
       );
     });
-    it('is told what a component hides that answers by itself', async () => {
+    it('is reported with what a component that responds by itself hides', async () => {
       const warning = await result(onEndpoint({ 'test/reader': {}, 'test/inner': {} }), 'PLUGIN_HIDDEN');
       deepEqual(
         [warning.pointer, warning.related],
         ['/endpoints/0/extra_config/test~1reader', ['/endpoints/0/extra_config/test~1inner']],
       );
     });
-    it('is told the variable a limiter means', async () => {
+    it('is reported with the variable that a limiter means', async () => {
       const limit = { client_max_rate: 1, strategy: 'param', key: 'idd' };
       const error = await result(onEndpoint({ 'qos/ratelimit/router': limit }), 'RATELIMIT_KEY');
       deepEqual([error.hint, error.fix], ['did you mean "id"?', { value: 'id' }]);
     });
-    it('is told the strategy a limiter means', async () => {
+    it('is reported with the strategy that a limiter means', async () => {
       const limit = { client_max_rate: 1, strategy: 'heder', key: 'X-A' };
       deepEqual((await result(onEndpoint({ 'qos/ratelimit/router': limit }), 'RATELIMIT_STRATEGY')).fix, {
         value: 'header',

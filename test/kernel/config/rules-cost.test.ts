@@ -38,7 +38,7 @@ describe('the rules of a large configuration', () => {
     ok(costOf(large(8000)) < 30 * small, 'eight times the endpoints, thirty times the time');
   });
 
-  it('cost in proportion to its mistakes', () => {
+  it('cost time in proportion to its errors', () => {
     const small = costOfMistakes(2000);
     ok(costOfMistakes(16_000) < 20 * small, 'eight times the mistakes, twenty times the time');
   });

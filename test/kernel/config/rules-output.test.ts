@@ -8,7 +8,7 @@ describe('an output of messages', () => {
   const unused = (encoding: string | undefined, output: string) =>
     places('OUTPUT_ENCODING', [{ encoding }], { output_encoding: output });
 
-  it('reads the backend as itself, whatever is written', () => {
+  it('reads the backend with its own encoding, regardless of the configured one', () => {
     const place = '/endpoints/0/backend/0/encoding';
     deepEqual([unused('json', 'ndjson'), unused('json', 'sse')], [[place], [place]]);
   });
@@ -26,9 +26,9 @@ describe('an output of text', () => {
     deepEqual(missing([{}]), ['/endpoints/0/output_encoding']);
     deepEqual(missing([{ allow: ['id'] }, { group: 'user' }]), ['/endpoints/0/output_encoding']);
   });
-  it('is told where the root asks for it', () =>
+  it('is reported where the root sets it', () =>
     deepEqual(places('OUTPUT_CONTENT', [{}], {}, { output_encoding: 'string' }), ['/output_encoding']));
-  it('has it where a backend reads text, or the field is named', () => {
+  it('has content if a backend reads text, or the field is named', () => {
     for (const backend of [
       { encoding: 'string' },
       { encoding: 'safejson' },

@@ -17,7 +17,7 @@ describe('two parts of one group', () => {
     deepEqual(pair({ extra_config: { proxy: { combiner: 'deep' } } }), []);
     equal(pair({ extra_config: { proxy: { combiner: 'ordered' } } }).length, 1);
   });
-  it('are no conflict when one is a shadow, or has a condition', () => {
+  it('do not conflict if one is a shadow, or has a condition', () => {
     deepEqual(pair({}, { extra_config: { proxy: { shadow: true } } }), []);
     const plugin = definePlugin({
       name: 'test/else',
@@ -48,7 +48,7 @@ describe('the shape of an answer', () => {
       ['/endpoints/0/backend/0/target', ['/endpoints/0/backend/0/mapping', '/endpoints/0/output_encoding']],
     );
   });
-  it('that its own encoding leaves unread is told so', () => {
+  it('without effect because of its encoding is reported', () => {
     const warning = finding(backends([{ allow: ['a'], encoding: 'no-op' }]), 'SHAPE_UNREAD');
     deepEqual(warning.related, ['/endpoints/0/backend/0/encoding']);
   });
@@ -117,17 +117,17 @@ describe('a secret in the file', () => {
       equal(secret({ 'auth/x': { list: [{ [field]: 'v' }] } }).length, 1, field);
     }
   });
-  it('is none where something else is named', () => {
+  it('does not include fields that refer to something else', () => {
     for (const field of ['token_keys', 'private_key', 'jwk_url', 'secret_url', 'cache_key']) {
       deepEqual(secret({ 'auth/x': { [field]: 'v' } }), [], field);
     }
   });
-  it('is none where it is only referred to', () => {
+  it('does not include references', () => {
     for (const value of ['', '$PASSWORD', '{{ env "X" }}', 'env:PASSWORD']) {
       deepEqual(secret({ 'auth/x': { password: value } }), [], value);
     }
   });
-  it('is none where the file has a variable or the path of a file for it', () => {
+  it('does not include variables and paths of files', () => {
     const environment = { PASSWORD_OF_RULES: 'pa55-of-rules' };
     const readFile = () => '-----BEGIN PRIVATE KEY-----\nof rules\n-----END PRIVATE KEY-----\n';
     const filled = (component: object) => secret(interpolate(component as never, { environment, readFile }) as object);
@@ -140,7 +140,7 @@ describe('a secret in the file', () => {
     );
     equal(filled(settings('${OTHER_OF_RULES:-written here}')).length, 1);
   });
-  it('is none where keys are data', () => {
+  it('does not include maps whose keys are data', () => {
     deepEqual(secret({ proxy: { static: { data: { token: 'v' }, strategy: 'always' } } }), []);
     deepEqual(findings(backends([{ mapping: { password: 'pw' } }]), 'SECRET_LITERAL'), []);
   });
@@ -156,13 +156,13 @@ describe('a secret in the file', () => {
       '/tls/keys/0/private_key',
     );
   });
-  it('is no certificate', () => {
+  it('does not include certificates', () => {
     deepEqual(secret({ 'auth/x': { cert: '-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----' } }), []);
   });
 });
 
 describe('calls that are repeated', () => {
-  it('are told with the backend they change', () => {
+  it('are reported with the backend that they change', () => {
     const backend = [
       { url_pattern: '/', host: ['http://a'], method: 'GET' },
       { url_pattern: '/', host: ['http://a'], method: 'POST' },

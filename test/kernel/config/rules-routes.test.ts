@@ -24,24 +24,24 @@ describe('a path that cannot be served', () => {
 describe('two routes that collide', () => {
   const collision = finding(service([{ endpoint: '/u/{a}' }, { endpoint: '/u/{b}/x' }]), 'ROUTE_COLLISION');
 
-  it('are told with both places', () => {
+  it('are reported with both places', () => {
     deepEqual([collision.pointer, collision.related], ['/endpoints/1/endpoint', ['/endpoints/0/endpoint']]);
   });
-  it('are told with the variable', () => equal(pointedAt('/u/{b}/x', collision), '{b}'));
+  it('are reported with the variable', () => equal(pointedAt('/u/{b}/x', collision), '{b}'));
 
   const inWords = (...paths: string[]) =>
     service(
       paths.map((endpoint) => ({ endpoint })),
       { disable_rest: true },
     );
-  it('are told with the variable inside a word', () => {
+  it('are reported with the variable inside a word', () => {
     const result = finding(inWords('/u/{a}-x{b}', '/u/{a}-x{c}/y'), 'ROUTE_COLLISION');
     equal(pointedAt('/u/{a}-x{c}/y', result), '{c}');
     match(result.message, /called '\{c\}' here and '\{b\}' there/);
   });
-  it('are no two words with other text around their variables', () =>
+  it('do not include words with other text around their variables', () =>
     deepEqual(findings(inWords('/{a}', '/{b}.json', '/{c}-{d}', '/x{e}'), 'ROUTE_COLLISION'), []));
-  it('are told when they are the same', () =>
+  it('are reported if they are equal', () =>
     equal(findings(inWords('/{a}-{b}', '/{a}-{b}'), 'ROUTE_DUPLICATE').length, 1));
 });
 
@@ -52,7 +52,7 @@ describe('a placeholder without a value', () => {
   it('is pointed at', () => equal(pointedAt('/x/{di}/y', fault('/x/{di}/y')), '{di}'));
   it('is pointed at in a pattern without a slash at its start', () =>
     equal(pointedAt('x/{di}', fault('x/{di}')), '{di}'));
-  it('is told with the path that declares the variables', () =>
+  it('is reported with the path that declares the variables', () =>
     deepEqual(fault('/{u}').related, ['/endpoints/0/endpoint']));
   it('is replaced where only letter case differs', () => deepEqual(fault('x/{ID}').fix, { value: 'x/{id}' }));
   it('is to be removed where a wildcard matches the path', () =>
@@ -65,30 +65,30 @@ describe('a placeholder without a value', () => {
     equal(fault('/{user}').message, '{user} is not declared by GET /items/{id}'));
   it('lists what could be meant', () => equal(fault('/{user}').hint, 'the endpoint declares {id}'));
 
-  it('of a backend that is not there is told so', () => {
+  it('of a missing backend is reported as such', () => {
     const error = fault('/{resp3_x}', { extra_config: { proxy: { sequential: true } } });
     equal(error.message, '{resp3_x} has no value: backend 3 does not exist: the last one is 0');
   });
-  it('of a later backend is told with that backend', () => {
+  it('of a later backend is reported with that backend', () => {
     const chain = backends([{ url_pattern: '/{resp1_x}' }, {}], { extra_config: { proxy: { sequential: true } } });
     deepEqual(finding(chain, 'ROUTE_PLACEHOLDER').related, [
       '/endpoints/0/backend/1',
       '/endpoints/0/extra_config/proxy/sequential',
     ]);
   });
-  it('of another backend is told what makes backends wait', () => {
+  it('of another backend is reported with the setting that orders backends', () => {
     const error = finding(backends([{}, { url_pattern: '/{resp0_x}' }]), 'ROUTE_PLACEHOLDER');
     equal(error.hint, '"extra_config": {"proxy": {"sequential": true}} on the endpoint');
   });
 });
 
 describe('an output for one backend alone', () => {
-  it('is told where it is said', () => {
+  it('is reported where it is set', () => {
     deepEqual(finding(backends([{}, {}], { output_encoding: 'no-op' }), 'OUTPUT_ONE_BACKEND').related, [
       '/endpoints/0/output_encoding',
     ]);
   });
-  it('is told where it is inherited from', () => {
+  it('is reported where it is inherited from', () => {
     deepEqual(finding(backends([{}, {}], {}, { output_encoding: 'no-op' }), 'OUTPUT_ONE_BACKEND').related, [
       '/output_encoding',
     ]);
@@ -100,7 +100,7 @@ describe('the timeout of a part', () => {
     const warning = finding(backends([{ timeout: '5s' }], { timeout: '1s' }), 'TIMEOUT_UNUSED');
     deepEqual([warning.pointer, warning.related], ['/endpoints/0/backend/0/timeout', ['/endpoints/0/timeout']]);
   });
-  it('is compared with the default, which stands nowhere', () => {
+  it('is compared with the default', () => {
     deepEqual(finding(backends([{ timeout: '5s' }]), 'TIMEOUT_UNUSED').related, []);
   });
   it('may be as long as the whole', () => {
@@ -140,8 +140,8 @@ describe('a backend that is the gateway itself', () => {
     equal(loops('http://10.1.2.3:8085', { listen_ip: '10.1.2.3' }).length, 1);
     equal(loops('http://localhost:8085', { listen_ip: '10.1.2.3' }).length, 0);
   });
-  it('is none on another port', () => equal(loops('http://localhost:8086').length, 0));
-  it('is none for its debug and echo endpoints', () => {
+  it('is not reported on another port', () => equal(loops('http://localhost:8086').length, 0));
+  it('is not reported for its debug and echo endpoints', () => {
     equal(loops('http://localhost:8085', {}, '/__debug/x').length, 0);
     equal(loops('http://localhost:8085', {}, '/__echo').length, 0);
   });
@@ -150,7 +150,7 @@ describe('a backend that is the gateway itself', () => {
       equal(loops(host).length, 1, host);
     }
   });
-  it('is told once when all inherit it', () => {
+  it('is reported once if all endpoints inherit it', () => {
     const backend = [{ url_pattern: '/x' }];
     const document = service([{ backend }, { backend }], { host: ['http://localhost:8080'] });
     equal(finding(document, 'LOOP').pointer, '/host/0');
@@ -190,7 +190,7 @@ describe('a backend that is the admin port', () => {
   ] as const) {
     it(`is known as ${host} when it is at ${listen}`, () => equal(at(host, listen).length, 1));
   }
-  it('is none at another address or port', () => {
+  it('is not reported at another address or port', () => {
     equal(at('http://127.0.0.2:7000', '127.0.0.1:7000').length, 0);
     equal(at('http://10.1.2.3:7000', '127.0.0.1:7000').length, 0);
     equal(at('http://localhost:7001', '127.0.0.1:7000').length, 0);

@@ -65,7 +65,7 @@ describe('a key of another object', () => {
     ],
   ];
   for (const [what, document, message] of rows) {
-    it(`is told where it belongs: one of ${what}`, () =>
+    it(`is reported with the object it belongs to: one of ${what}`, () =>
       equal(finding(document, 'SCHEMA_UNKNOWN_KEY').message, message));
   }
   it('is a slip of the pen when a key of its own object is meant', () => {
@@ -79,10 +79,10 @@ describe('an old name', () => {
     deepEqual(finding(backends([{ whitelist: ['a'] }]), 'SCHEMA_UNKNOWN_KEY').fix, { key: 'allow' });
     deepEqual(finding(service([{ headers_to_pass: ['A'] }]), 'SCHEMA_UNKNOWN_KEY').fix, { key: 'input_headers' });
   });
-  it('of a field has no fix beside the present one', () => {
+  it('of a field has no other fix than the current one', () => {
     equal(finding(backends([{ whitelist: ['a'], allow: ['b'] }]), 'SCHEMA_UNKNOWN_KEY').fix, undefined);
   });
-  it('of a field of another object is told both', () => {
+  it('of a field of another object is reported with both names', () => {
     const message = "'whitelist' is an old name of 'allow', which belongs to a backend, not to an endpoint";
     equal(finding(service([{ whitelist: ['a'] }]), 'SCHEMA_UNKNOWN_KEY').message, message);
   });
@@ -94,7 +94,7 @@ describe('an old name', () => {
       ['/extra_config/github_com~1devopsfaith~1krakend-cors', { key: 'security/cors' }],
     );
   });
-  it('of a namespace is no news in a file of version 2', () => {
+  it('of a namespace is not reported in a file of version 2', () => {
     const document = { version: 2, extra_config: { 'github_com/devopsfaith/krakend-cors': {} } };
     deepEqual(findings(document, 'CONFIG_OLD_NAME'), []);
   });
@@ -163,12 +163,12 @@ describe('a value out of a list of choices', () => {
   });
 });
 
-describe('an entry that stands twice', () => {
-  it('is told where it stands first', () => {
+describe('a duplicate entry', () => {
+  it('is reported with its first position', () => {
     const { related } = finding(service([{ input_headers: ['A', 'B', 'A'] }]), 'SCHEMA_DUPLICATE');
     deepEqual(related, ['/endpoints/0/input_headers/0']);
   });
-  it('is told by its name in the document', () => {
+  it('is reported by its name in the document', () => {
     const document = { ...service([{ headers_to_pass: ['A', 'A'] }]), version: 2 };
     const [error] = normalize(document).errors;
     deepEqual([error!.pointer, error!.related], ['/endpoints/0/headers_to_pass/1', ['/endpoints/0/headers_to_pass/0']]);

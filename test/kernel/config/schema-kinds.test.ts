@@ -85,7 +85,7 @@ describe('a schema with a number of keys', () => {
     equal(compileSchema(counted)({}, '/x').errors[0]!.message, "'x' must have at least 1 entry");
   });
 
-  it('is told the wrong type of what is no object, once', () => {
+  it('reports the wrong type of a value that is not an object once', () => {
     deepEqual(check(counted, []).errors, ['/x SCHEMA_TYPE']);
   });
 });
@@ -112,7 +112,7 @@ describe('a schema that holds itself', () => {
     });
   });
 
-  it('tells a mistake at its place', () => {
+  it('reports an error at its place', () => {
     deepEqual(check(group, { name: 'a', inner: [{ name: 'b', inner: [{ nam: 'c' }] }] }).errors, [
       '/x/inner/0/inner/0/nam SCHEMA_UNKNOWN_KEY',
     ]);

@@ -52,7 +52,7 @@ describe('a validator', () => {
     const small = costOf(20_000);
     ok(costOf(160_000) < 30 * small, 'eight times the items, thirty times the time');
   });
-  it('finds equal objects whatever the order of their keys', () => {
+  it('finds equal objects regardless of the order of their keys', () => {
     const list = [
       { a: 1, b: 2 },
       { b: 2, a: 1 },
@@ -73,12 +73,12 @@ describe('a choice', () => {
     deepEqual(check(schema, { wait: '1s' }).value, { wait: 1000 });
     deepEqual(check(schema, [{ wait: '1s' }, { wait: '2s' }]).value, [{ wait: 1000 }, { wait: 2000 }]);
   });
-  it('reports the mistakes of the branch of that type', () => {
+  it('reports the errors of the branch of that type', () => {
     deepEqual(reported(schema, [{ wiat: '1s', wait: '1s' }]), [
       ['/extra_config/a~1b/0/wiat', "unknown key 'wiat' in 'a/b[0]'"],
     ]);
   });
-  it('names the types when none is that of the value', () => {
+  it('names the types if none matches the value', () => {
     const words = '\'a/b\' must be a duration such as "1500ms" or "2s" or an object or a list, found 5';
     deepEqual(reported(schema, 5), [['/extra_config/a~1b', words]]);
   });
@@ -126,9 +126,9 @@ describe('a required key that is misspelled', () => {
       fix && Object.values(fix)[0],
     ]);
 
-  it('is told once, with the key it is meant for', () =>
+  it('is reported once, with the key that is meant', () =>
     deepEqual(findings({ endpiont: '/a', backend: 'b' }), [['SCHEMA_UNKNOWN_KEY', '/endpiont', 'endpoint']]));
-  it('is told one by one up to 200 in an object, the others by their number', () => {
+  it('is reported one by one up to 200 in an object, the others by their number', () => {
     const many = Object.fromEntries(Array.from({ length: 1200 }, (_, index) => [`k${index}`, 1]));
     const found = findings({ endpoint: '/a', backend: 'b', ...many });
     deepEqual(found.length, 201);
@@ -146,7 +146,7 @@ describe('a required key that is misspelled', () => {
     ));
   it('leaves the object one that lacks a key', () =>
     deepEqual(compileSchema(schema)({ endpiont: '/a', backend: 'b' }, '/at').lacking, ['/at']));
-  it('is told where it stands in an object that takes any key, too', () => {
+  it('is reported with its place in an object that accepts any key, too', () => {
     const open = { ...schema, required: ['endpoint'], values: { type: 'any' } } as const satisfies Schema;
     const inOpen = (value: unknown) =>
       compileSchema(open)(value, '').errors.map(({ code, pointer, fix, ofKey, hint }) => [

@@ -17,7 +17,7 @@ const schema = {
 
 const marked = (settings: Data) => markedLiterals(schema, settings, '/at').map(({ pointer, what }) => [pointer, what]);
 
-describe('a secret in clear that only a schema tells of', () => {
+describe('a clear-text secret that only a schema reveals', () => {
   it('is found by its mark', () => deepEqual(marked({ pin: 'x', shown: 'x' }), [['/at/pin', "'pin'"]]));
   it('is found in lists, choices and maps', () =>
     deepEqual(marked({ several: ['x'], one: { pin: 'x' }, each: { a: { pin: 'x' } } }), [
@@ -25,13 +25,13 @@ describe('a secret in clear that only a schema tells of', () => {
       ['/at/one/pin', "'pin'"],
       ['/at/each/a/pin', "'pin'"],
     ]));
-  it('is none where it is only referred to', () => deepEqual(marked({ pin: '$PIN' }), []));
-  it('is none where it is empty', () => deepEqual(marked({ pin: '' }), []));
-  it('is none where an address without password stands', () => {
+  it('does not include references', () => deepEqual(marked({ pin: '$PIN' }), []));
+  it('does not include empty texts', () => deepEqual(marked({ pin: '' }), []));
+  it('does not include addresses without a password', () => {
     deepEqual(marked({ pin: 'http://proxy.test:3128' }), []);
     deepEqual(marked({ pin: 'proxy.test:3128' }), []);
   });
-  it('is none in a form of the component in which it is kept as a hash', () => {
+  it('does not include the form of a component that stores a hash', () => {
     const key = { type: 'string', description: 'A key.' } as const;
     const form = (hash: string, inner: Schema): Schema => ({
       type: 'object',
@@ -45,8 +45,8 @@ describe('a secret in clear that only a schema tells of', () => {
       ['/key'],
     );
   });
-  it('is not told again where its name tells', () => deepEqual(marked({ password: 'x' }), []));
-  it('is not told again where its text tells', () =>
+  it('is not reported again if its name reveals it', () => deepEqual(marked({ password: 'x' }), []));
+  it('is not reported again if its text reveals it', () =>
     deepEqual(marked({ pin: '-----BEGIN PRIVATE KEY-----\nMI\n-----END PRIVATE KEY-----' }), []));
 });
 
@@ -54,10 +54,11 @@ describe('a secret in clear', () => {
   const results = (component: object) =>
     secretLiterals({ extra_config: component }, known).map(({ pointer }) => pointer);
 
-  it('is no field named key elsewhere', () => deepEqual(results({ 'auth/x': { keys: [{ key: 'k' }] } }), []));
+  it('does not include fields named key elsewhere', () =>
+    deepEqual(results({ 'auth/x': { keys: [{ key: 'k' }] } }), []));
   it('is found in a component under its old name', () =>
     deepEqual(results({ 'github.com/devopsfaith/krakend-jose/signer': { token: 'x' } }).length, 1));
-  it('is none where a part of it is filled in later', () => {
+  it('does not include texts that are completed later', () => {
     deepEqual(results({ 'auth/x': { password: 'a{{ env "X" }}' } }), []);
     deepEqual(results({ 'auth/x': { dsn: 'amqp://me:$PASSWORD@host' } }), []);
   });

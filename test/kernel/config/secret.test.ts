@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict';
 import { isSecret } from '../../../kernel/config/index.ts';
 
-describe('what is masked', () => {
+describe('masking', () => {
   for (const [pointer, value] of [
     ['/tls/keys/0/private_key', 'shop.key'],
     ['/tls/keys/0/private_key', '/etc/sluice/shop'],

@@ -67,11 +67,11 @@ describe('a syntax error of JSON', () => {
     ['{"a": [{{ range .x }}1{{ end }}, 2]}', '1:8-1:22 templates are not rendered'],
   ];
   for (const [text, expected] of single) {
-    it(`is told once and in plain words: ${JSON.stringify(text)}`, () =>
+    it(`is reported once and in plain words: ${JSON.stringify(text)}`, () =>
       deepEqual(reported(text, 'g.json'), [expected]));
   }
 
-  it('is told with what to write where that is plain', () => {
+  it('is reported with an unambiguous correction', () => {
     const hints = ['{a: 1}', '{"a": True}', '{"a": 1,}', '{"a": "\\q"}', '{"a": "\t"}'].map(
       (text) => failures(text, 'g.json')[0]!.hint,
     );
@@ -88,28 +88,27 @@ describe('a syntax error of JSON', () => {
       [3, 4, 5],
     );
   });
-  it('of an opening bracket is told with the end of the list', () => {
+  it('of an opening bracket is reported with the end of the list', () => {
     const [error] = failures('{\n "a":\n  {},\n  {}\n ],\n "d": 1\n}', 'g.json');
     deepEqual(
       error!.places.map(({ message, position: { line, column } }) => [message, line, column]),
       [['the list ends here', 5, 2]],
     );
   });
-  it('is told once when a swallowed comma would be missed on the next line', () =>
-    equal(reported('{\n "a": "x,\n "b": 1\n}', 'g.json').length, 1));
-  it('is told once a line', () => equal(reported('{ a: b c: d, e: f }', 'g.json').length, 1));
+  it('is reported once if it swallows a comma', () => equal(reported('{\n "a": "x,\n "b": 1\n}', 'g.json').length, 1));
+  it('is reported once per line', () => equal(reported('{ a: b c: d, e: f }', 'g.json').length, 1));
   it('is one of at most 20', () => {
     const text = `{\n${Array.from({ length: 30 }, (_, index) => `"k${index}": 1`).join('\n')}\n}`;
     equal(failures(text, 'g.json').length, 20);
   });
-  it('is told with where the unclosed object began', () => {
+  it('is reported with the start of the unclosed object', () => {
     const [error] = failures('{\n  "a": {\n    "b": [1, 2]\n', 'g.json');
     deepEqual(
       error!.places.map(({ message, position: { line, column } }) => [message, line, column]),
       [['the object begins here', 2, 8]],
     );
   });
-  it('blames the object whose closer stands too far left, not one around it', () => {
+  it('names the object whose closer is indented too little, not one around it', () => {
     const text = '{\n  "a": [\n    {\n      "b": {\n        "c": 1\n    },\n    { "d": 1 }\n  ]\n}';
     deepEqual(reported(text, 'g.json'), ['6:5-6:6 the object that began at line 4 is not closed']);
   });
@@ -151,7 +150,7 @@ describe('a syntax error of YAML', () => {
     ['a: *x\nb: *y', ["1:4-1:6 alias '*x' does not exist", "2:4-2:6 alias '*y' does not exist"]],
   ];
   for (const [text, expected] of cases) {
-    it(`is told with its place: ${JSON.stringify(text)}`, () => deepEqual(reported(text, 'g.yaml'), expected));
+    it(`is reported with its place: ${JSON.stringify(text)}`, () => deepEqual(reported(text, 'g.yaml'), expected));
   }
   it('does not hide the others', () => {
     deepEqual(
@@ -159,7 +158,7 @@ describe('a syntax error of YAML', () => {
       [1, 3, 4],
     );
   });
-  it('is told with where what is not closed began', () => {
+  it('is reported with the start of what is not closed', () => {
     const [error] = failures("x: 1\na: 'x\nb: 1\n", 'g.yaml');
     deepEqual(
       error!.places.map(({ position: { line, column } }) => [line, column]),
@@ -192,10 +191,10 @@ describe('a syntax error of TOML', () => {
     ['a = 1\nb = nan', '2:5-2:8 NaN is not a JSON number'],
   ];
   for (const [text, expected] of cases) {
-    it(`is told with its place: ${JSON.stringify(text)}`, () => deepEqual(reported(text, 'g.toml'), [expected]));
+    it(`is reported with its place: ${JSON.stringify(text)}`, () => deepEqual(reported(text, 'g.toml'), [expected]));
   }
-  it('is told with the duration in quotes', () => equal(failures('a = 3s', 'g.toml')[0]!.hint, '"3s"'));
-  it('is told for every number that JSON does not have', () =>
+  it('is reported with the duration in quotes', () => equal(failures('a = 3s', 'g.toml')[0]!.hint, '"3s"'));
+  it('is reported for every number that JSON does not have', () =>
     equal(failures('a = nan\nb = [1, inf]\n', 'g.toml').length, 2));
 });
 
@@ -207,7 +206,7 @@ describe('a text that cannot be parsed', () => {
     ['g.yaml', `b: 1\n${conflict('a: 1', 'a: 2')}`],
     ['g.toml', `b = 1\n${conflict('a = 1', 'a = 2')}`],
   ] as const) {
-    it(`for the marks of a merge conflict in ${file} is told so once`, () => {
+    it(`for the markers of a merge conflict in ${file} is reported once as such`, () => {
       deepEqual(reported(text, file), ['2:1-2:13 merge conflict marks']);
       deepEqual(
         failures(text, file)[0]!.places.map(({ position }) => position.line),
@@ -215,7 +214,7 @@ describe('a text that cannot be parsed', () => {
       );
     });
   }
-  it('for a block of YAML that is nested too deeply is told with its place', () => {
+  it('for a block of YAML that is nested too deeply is reported with its place', () => {
     const text = Array.from({ length: 210 }, (_, level) => `${' '.repeat(level)}a:`).join('\n');
     deepEqual(reported(`${text} 1`, 'g.yaml'), ['202:202-210:214 nested deeper than 200 levels']);
   });
@@ -225,7 +224,7 @@ describe('a text that cannot be parsed', () => {
     ['g.toml', 'a = ', ''],
   ] as const) {
     for (const levels of [300, 20_000]) {
-      it(`for the ${levels} levels it has in ${file} is told with the first one too deep`, () => {
+      it(`for the ${levels} levels in ${file} is reported with the first one that is too deep`, () => {
         const [error] = failures(`${before}${deep(levels)}${after}`, file);
         const braces = file === 'g.json' ? 1 : 0;
         deepEqual(
@@ -235,7 +234,7 @@ describe('a text that cannot be parsed', () => {
       });
     }
   }
-  it('is handed over with its mistakes', () => {
+  it('is passed on with its errors', () => {
     try {
       parseDocument('{', 'g.json');
       throw new Error('was accepted');

@@ -10,17 +10,17 @@ describe('a variable that nothing fills in', () => {
     const name = `shop-${variable('STAGE')}-1`;
     equal(pointedAt(name, finding(service([], { name }), 'CONFIG_VARIABLE')), variable('STAGE'));
   });
-  it('is told in every form it has', () => {
+  it('is reported in every form', () => {
     for (const name of [variable('A'), variable('A:-b'), '$SHOP', '{{ .name }}', '{{ env "NAME" }}', '{{- $x -}}']) {
       deepEqual(codes(service([], { name })), ['/name'], name);
     }
   });
-  it('is none where the text only looks a little like one', () => {
+  it('does not include text that only resembles one', () => {
     for (const name of ['$', '$1', '${', 'cost: $5', '$filter', '{{id}}', '{x}', '{{}}']) {
       deepEqual(codes(service([], { name })), [], name);
     }
   });
-  it('is told of a component where it is the whole text', () => {
+  it('is reported in a component if it is the whole text', () => {
     const components = { 'a/b': { script: `print(${variable('x')})`, key: variable('KEY'), other: '{{ .body }}' } };
     deepEqual(codes(service([], { extra_config: components })), ['/extra_config/a~1b/key']);
   });
@@ -33,7 +33,7 @@ describe('a variable that nothing fills in', () => {
 });
 
 describe('an include that nothing follows', () => {
-  it('is told in every form it has', () => {
+  it('is reported in every form', () => {
     for (const key of ['$ref', '$include', '@include', '$import', '_extends']) {
       deepEqual(codes(backends([{ [key]: 'a.json' }])), [`/endpoints/0/backend/0/${key}`]);
     }
@@ -41,7 +41,7 @@ describe('an include that nothing follows', () => {
   it('is a comment as any other where it names nothing', () => {
     deepEqual(codes(backends([{ $ref: { a: 1 }, '@comment': 'a.json' }])), []);
   });
-  it('is told of a component that is another file', () =>
+  it('is reported for a component that is another file', () =>
     deepEqual(codes(service([], { extra_config: { 'a/b': { $ref: 'b.yaml' } } })), ['/extra_config/a~1b/$ref']));
   it('may be a reference of a document inside a component', () => {
     const extra_config = {

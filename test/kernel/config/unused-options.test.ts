@@ -24,7 +24,7 @@ const schema: Schema = {
 const pointers = (settings: Data) => unusedOptions(schema, settings, '/at').map(({ pointer }) => pointer);
 
 describe('a field that has no effect', () => {
-  it('is told of by name, with the reason', () =>
+  it('is reported by name, with the reason', () =>
     deepEqual(
       unusedOptions(schema, { one: { size: 2, name: 'a' } }, '/at').map(({ code, pointer, message }) => [
         code,
@@ -34,7 +34,7 @@ describe('a field that has no effect', () => {
       [['OPTION_UNUSED', '/at/one/size', 'size has no effect: one is enough']],
     ));
 
-  it('is told of in lists, maps, choices and objects that hold themselves', () => {
+  it('is reported in lists, maps, choices and recursive objects', () => {
     deepEqual(pointers({ several: [{}, { size: 2 }] }), ['/at/several/1/size']);
     deepEqual(pointers({ each: { 'a/b': { size: 2 }, ['__proto__']: { size: 2 } } }), [
       '/at/each/a~1b/size',
@@ -44,9 +44,9 @@ describe('a field that has no effect', () => {
     deepEqual(pointers({ within: { one: { size: 2 } } }), ['/at/within/one/size']);
   });
 
-  it('is told of once where all of an object is', () => deepEqual(pointers({ whole: { a: {}, b: 1 } }), ['/at/whole']));
+  it('is reported once for a whole object', () => deepEqual(pointers({ whole: { a: {}, b: 1 } }), ['/at/whole']));
 
-  it('is none where it asks for what is done anyway, or is not written', () => {
+  it('is not reported for a value that is the actual behavior, or if it is absent', () => {
     deepEqual(pointers({ one: { size: 1 }, either: 'x' }), []);
     deepEqual(pointers({}), []);
   });
@@ -58,7 +58,7 @@ describe('a field that has no effect', () => {
     equal(size!['description'], 'How many. Without effect: one is enough.');
   });
 
-  it('is told of outside of components, too', () => {
+  it('is reported outside components, too', () => {
     const tls = { keys: [], prefer_server_cipher_suites: false };
     const { warnings } = normalize({ version: 3, tls, endpoints: [] }, { known: nothingKnown });
     deepEqual(

@@ -92,7 +92,7 @@ describe('a hook that holds a request when its deadline passes', () => {
     deepEqual(faults(), []);
   });
 
-  it('is none where the answer is given in time, whatever its hooks have waited for', async () => {
+  it('is not at fault if the response is in time, regardless of what its hooks waited for', async () => {
     await start({ endpoint: { endpoint: passing, proxy: passing } });
     for (let request = 0; request < 10; request++) equal(await ask(), 200);
     deepEqual(faults(), []);
@@ -119,7 +119,7 @@ describe('a hook that holds a request when its deadline passes', () => {
     equal(seen, null);
   });
 
-  it('is told of once for a call of a part whose time was shorter, and not for the whole', async () => {
+  it('is reported once for a call of a part with a shorter deadline, and not for the whole', async () => {
     const call = new Call();
     const part = call.fork(1);
     const expired: Call[] = [];

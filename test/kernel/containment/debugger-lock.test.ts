@@ -20,7 +20,7 @@ describe('the debugger of the main thread', () => {
     leaveDebugger();
   });
 
-  it('is waited for while another thread has it, so long', async () => {
+  it('is awaited for a limited time while another thread has it', async () => {
     pause(7);
     equal(await enterDebugger(10), false);
     const entered = enterDebugger(60_000);

@@ -69,7 +69,7 @@ describe('a fault in a plugin from a file', () => {
     });
   }
 
-  it('is told with the line of the plugin that it came from', async () => {
+  it('is logged with the line of the plugin that caused it', async () => {
     await start({ endpoint: { endpoint: throwing } });
     await status();
     const [fault] = faults();
@@ -80,7 +80,7 @@ describe('a fault in a plugin from a file', () => {
     match(errors()[0]!, new RegExp(`failed at ${fault!.place}: TypeError: boom\\\\n.*at boom`, 's'));
   });
 
-  it('is told once a second, and then how many more there were', async () => {
+  it('is logged once a second, followed by the number of further ones', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     try {
       await start({ endpoint: { endpoint: throwing } });
@@ -99,7 +99,7 @@ describe('a fault in a plugin from a file', () => {
     }
   });
 
-  it('tells the client nothing of what was thrown, also where it is to be told of errors', async () => {
+  it('shows the client nothing of the thrown error, even if errors are returned', async () => {
     const more = { extra_config: { router: { return_error_msg: true } } };
     await start({ endpoint: { proxy: throwing } }, { more });
     const { statusCode, body } = await gateway.inject('/a');
@@ -138,21 +138,21 @@ describe('a fault in a plugin from a file', () => {
     ['a refusal', () => () => refuse(418), 418],
     ['a failed reply', () => () => Reply.failed(new CallError('NO', 'no')), 500],
   ] as const satisfies readonly (readonly [string, AnyWrap, number])[]) {
-    it(`is none where a hook gives ${what}`, async () => {
+    it(`does not include a hook that returns ${what}`, async () => {
       await start({ endpoint: { endpoint: wrap } });
       equal(await status(), expected);
       deepEqual([faults(), errors()], [[], []]);
     });
   }
 
-  it('is none where Koa middleware refuses a client', async () => {
+  it('does not include Koa middleware that rejects a client', async () => {
     const middleware = (context: unknown) => (context as { throw(status: number): never }).throw(403);
     await start({ service: { middleware } });
     equal(await status(), 403);
     deepEqual(faults(), []);
   });
 
-  it('is that of the hook inside, never of those around it', async () => {
+  it('belongs to the inner hook, never to those around it', async () => {
     const around: AnyWrap = (next) => async (request, call) => next(request, call);
     await start({
       service: { request: around },

@@ -62,7 +62,7 @@ describe('the place of a fault in a file', () => {
     );
   };
 
-  it('is told as its author sees the file, also in a file that it imports', async () => {
+  it('is shown as its author sees the file, also in an imported file', async () => {
     folder.write('plugins/failing.ts', source());
     await start();
     equal((await gateway!.inject('/')).statusCode, 500);

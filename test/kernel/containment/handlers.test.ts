@@ -131,7 +131,7 @@ describe('faults of handlers of the compatible form', () => {
     });
   }
 
-  it('are no faults where an error has a status', async () => {
+  it('do not include errors with a status', async () => {
     await open('middleware', { suspend_after: 1 }, () => () => {
       throw Object.assign(new Error('slow down'), { statusCode: 429 });
     });
@@ -140,7 +140,7 @@ describe('faults of handlers of the compatible form', () => {
     deepEqual((await listed()).faults, []);
   });
 
-  it('are those of the handler that has them, not of one around it or inside it', async () => {
+  it('belong to the handler that has them, not to one around it or inside it', async () => {
     const passing = () => (_context: Loose, request: Loose, next: Loose) => next(request);
     const extra = { 'plugin/middleware': { name: ['outer', 'team', 'inner'] } };
     const elements = [
@@ -163,13 +163,13 @@ describe('faults of handlers of the compatible form', () => {
     deepEqual(await ask(), [500, 'boom']);
   });
 
-  it('of a module that stands nowhere: it is listed all the same, without places', async () => {
+  it('of a module without places: it is listed all the same', async () => {
     await open('middleware', {});
     const { file, places, instances } = await listed('idle');
     deepEqual([file, places, instances], ['/plugins/idle.js', [], 0]);
   });
 
-  it('a factory that does not come back is a mistake of the configuration, with the name of the handler', async () => {
+  it('a factory that does not return is a configuration error, with the name of the handler', async () => {
     const spin = (): never => {
       for (;;);
     };

@@ -28,7 +28,7 @@ describe('a log limited to a line a second about the same thing', () => {
     deepEqual(lines.slice(2), ['held for 80 ms (1 more in the last second)']);
   });
 
-  it('writes nothing more about what did not come again, and starts anew', () => {
+  it('forgets what was not repeated, and starts anew', () => {
     log.write('loop', 'held for 51 ms');
     mock.timers.tick(3000);
     log.write('loop', 'held for 52 ms', ' at a.ts');

@@ -33,7 +33,7 @@ const around =
   (request, call) =>
     hook(next, request as never, call);
 
-describe('what becomes of faults in plugins from files', () => {
+describe('policies for faults in plugins from files', () => {
   let backend: TestBackend;
   let gateway: Operations;
   let lines: readonly string[];
@@ -261,7 +261,7 @@ describe('what becomes of faults in plugins from files', () => {
     });
   });
 
-  it('do not hold a plugin of the release, whose errors are those of the gateway', async () => {
+  it("does not affect a plugin of the release, whose errors are the gateway's", async () => {
     gateway = await startWith(
       [{ ...filePlugin(import.meta.url, { endpoint: { proxy: () => boom } }), source: undefined as never }],
       containedConfig(backend.url, { endpoint: {} }, { policy: { on_error: 'skip' } }),

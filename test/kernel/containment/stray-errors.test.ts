@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('../../support/stray.ts', import.meta.url));
 
-describe('a failure that nobody waits for', function () {
+describe('an unhandled failure', function () {
   this.timeout(30_000);
 
   const run = (act: string, ...more: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> =>
@@ -28,7 +28,7 @@ describe('a failure that nobody waits for', function () {
     ['plugin socket', /ERROR \[PLUGIN: one of test\/misbehaving\] failed asynchronously: Error: connect ECONNREFUSED/],
     ['plugin text', /ERROR \[PLUGIN: one of test\/misbehaving\] failed asynchronously: thrown: a text/],
   ] as const) {
-    it(`is told and ends nothing where it is a plugin's, or leads to no file: ${act}`, async () => {
+    it(`is logged and ends nothing if it belongs to a plugin or to no file: ${act}`, async () => {
       const { code, stdout } = await run(act);
       equal(code, 0);
       match(stdout, /^alive\n/);

@@ -65,14 +65,14 @@ describe('the event loop of a process with plugins from files', function () {
   const blocking = () => gateway.containment.records[0]!.blocking;
   const told = (): string[] => lines.filter((line) => line.includes('blocked the event loop'));
 
-  it('is told, with the hook, when a plugin holds it for more than 50 ms', async () => {
+  it('is reported, with the hook, when a plugin blocks it for more than 50 ms', async () => {
     match(
       told()[0]!,
       /WARNING: \[PLUGIN: test\/misbehaving\] hook "endpoint" of GET \/a blocked the event loop for \d+ ms/,
     );
   });
 
-  it('is told with the line where it was held for more than 100 ms', async () => {
+  it('is reported with the line that blocked it for more than 100 ms', async () => {
     // Where the machine is busy, the thread that watches may itself be late for one of them.
     await until(async () => {
       await gateway.inject('/a?act=block&ms=600');
@@ -87,7 +87,7 @@ describe('the event loop of a process with plugins from files', function () {
     });
   });
 
-  it('is told without a line while the loop itself searches a thread: both at once could stop it for ever', async () => {
+  it('is reported without a line while the loop itself examines a thread: both at once could block it forever', async () => {
     equal(await enterDebugger(5000), true);
     try {
       await until(async () => {
@@ -100,7 +100,7 @@ describe('the event loop of a process with plugins from files', function () {
     }
   });
 
-  it('is told also where the plugin goes on after it has waited', async () => {
+  it('is reported also if the plugin continues after waiting', async () => {
     await until(async () => {
       await gateway.inject('/a?act=await&ms=2000');
       return told().some((line) =>
@@ -119,7 +119,7 @@ describe('the event loop of a process with plugins from files', function () {
     ok(blocking().longestMs < 1000, String(blocking().longestMs));
   });
 
-  it("is nobody's where a hook went on after it had waited: what runs then is not the hook", async () => {
+  it('is attributed to no hook once it has continued after waiting: other code runs then', async () => {
     const containment = new Containment({ log: silentLog, events: silentEvents });
     const source = { file: '/plugin.ts', hash: 'one', files: ['/plugin.ts'] };
     const guards = new PlaceGuards(

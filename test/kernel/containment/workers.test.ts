@@ -81,7 +81,7 @@ describe('a plugin from a file in workers', function () {
     );
   });
 
-  it('is told, with the worker replaced, where it never gives the event loop back', async () => {
+  it('is reported, and the worker replaced, if it never returns to the event loop', async () => {
     const reasons: string[] = [];
     gateway.events.subscribe({ types: ['worker.down'] }, ({ data }) =>
       reasons.push((data as { reason: string }).reason),

@@ -36,7 +36,7 @@ const bytes = (letters: string) => Buffer.from(letters);
 
 describe('a stream of bytes', () => {
   describe('hands on', () => {
-    it('what waits and what is to come, in order, and then its end', () => {
+    it('waiting and future chunks, in order, and then the end', () => {
       const { stream } = made();
       const { told: reported, sink } = notes();
       stream.write(bytes('a'));
@@ -73,7 +73,7 @@ describe('a stream of bytes', () => {
       deepEqual(reported, ['failed: broken']);
     });
 
-    it('one end, whatever its maker does after it', () => {
+    it('one end, regardless of later calls of its producer', () => {
       const { stream } = made();
       const { told: reported, sink } = notes();
       stream.flow(sink);
@@ -85,7 +85,7 @@ describe('a stream of bytes', () => {
       deepEqual(reported, ['end']);
     });
 
-    it('one failure, whatever its maker does after it', () => {
+    it('one failure, regardless of later calls of its producer', () => {
       const { stream } = made();
       const { told: reported, sink } = notes();
       stream.flow(sink);
@@ -99,7 +99,7 @@ describe('a stream of bytes', () => {
   });
 
   describe('asks its maker to pause', () => {
-    it('when 64 KiB wait and nobody reads, and to go on when somebody has taken them', () => {
+    it('when 64 KiB are unread, and to continue once they are read', () => {
       const { stream, wanted } = made();
       equal(stream.write(Buffer.alloc(64 * KIB - 1)), true);
       equal(stream.write(Buffer.alloc(1)), false);
@@ -109,7 +109,7 @@ describe('a stream of bytes', () => {
       equal(stream.write(bytes('a')), true);
     });
 
-    it('when its reader is full, and to go on, once, when the reader resumes', () => {
+    it('when its reader is full, and to continue, once, when the reader resumes', () => {
       const { stream, wanted } = made();
       const { told: reported, sink } = notes();
       sink.hungry = false;
@@ -176,7 +176,7 @@ describe('a stream of bytes', () => {
       deepEqual(reported, []);
     });
 
-    it('after its end or its failure, tells nobody', () => {
+    it('after its end or its failure, notifies no listener', () => {
       for (const finish of [
         (stream: ByteStream) => stream.end(),
         (stream: ByteStream) => stream.fail(new Error('x')),
@@ -314,7 +314,7 @@ describe('a stream of bytes', () => {
     });
   });
 
-  it('is aborted where its Node stream is destroyed before anybody has read', async () => {
+  it('is aborted if its Node.js stream is destroyed before it is read', async () => {
     const { stream, wanted } = made();
     stream.write(bytes('a'));
     const readable = stream.readable().destroy();
@@ -342,7 +342,7 @@ describe('a stream of bytes', () => {
       await rejects(async () => all, /premature close/);
     });
 
-    it('pauses it when nobody reads, and resumes it', async () => {
+    it('pauses it without a reader, and resumes it', async () => {
       const source = new PassThrough({ highWaterMark: 1 });
       const stream = ByteStream.from(source);
       source.write(Buffer.alloc(64 * KIB));

@@ -32,7 +32,7 @@ describe('a call', () => {
       equal(section.with(defineSlot('other'), 1).get(user), 'bob');
     });
 
-    it('are found by the name of their slot, whoever defined it', () => {
+    it('are found by the name of their slot, regardless of which module defined it', () => {
       const call = new Call();
       call.set(defineSlot('test user'), 'ada');
       equal(call.get(user), 'ada');
@@ -92,7 +92,7 @@ describe('a call', () => {
       deepEqual(heard, [reason]);
     });
 
-    it('has one signal, aborted with the reason, whenever it is asked for', () => {
+    it('has one signal, aborted with the reason, at any time', () => {
       const reason = new CancelledError();
       const before = new Call();
       const { signal } = before;
@@ -115,7 +115,7 @@ describe('a call', () => {
       equal(call.reason, reason);
     });
 
-    it('lets a listener leave while others are being told', () => {
+    it('lets a listener unsubscribe while others are notified', () => {
       const call = new Call();
       const heard: string[] = [];
       call.onCancel(() => {
@@ -145,7 +145,7 @@ describe('a call', () => {
       ok(reason instanceof DeadlineError);
     });
 
-    it('of a fork is never later than that of the call', () => {
+    it("of a fork is never later than the call's", () => {
       const call = new Call(silentLog, 1_000);
       const fork = call.fork(60_000);
       equal(fork.deadline, call.deadline);
@@ -175,7 +175,7 @@ describe('a call', () => {
     });
     afterEach(() => mock.reset());
 
-    it('runs only where there is a deadline, and somebody who is told of it', () => {
+    it('runs only with a deadline and a listener', () => {
       new Call().onCancel(() => {});
       equal(timers, 0);
       equal(new Call().deadline, Number.POSITIVE_INFINITY);
@@ -203,7 +203,7 @@ describe('a call', () => {
       equal(timers, 0);
     });
 
-    it('is replaced by that of a deadline brought forward', () => {
+    it('is replaced when a deadline is brought forward', () => {
       const call = new Call(silentLog, 1_000);
       call.onCancel(() => {});
       call.limit(10);
@@ -253,7 +253,7 @@ describe('a call', () => {
   });
 
   describe('finished', () => {
-    it('leaves the list of the call it was forked from once, whatever ends it afterwards', () => {
+    it('leaves the list of the call it was forked from once, regardless of what ends it afterwards', () => {
       const call = new Call();
       const forks = [call.fork(), call.fork(), call.fork()];
       forks[1]!.finish();
@@ -300,7 +300,7 @@ describe('a call', () => {
   });
 
   describe('work in the background', () => {
-    it('of a call that belongs to no gateway goes on, and its failure is logged', async () => {
+    it('of a call without a gateway continues, and its failure is logged', async () => {
       const lines: string[] = [];
       const call = new Call(collecting(lines));
       equal(call.host, null);

@@ -2,7 +2,7 @@ import { equal } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { ByteStream, discard } from '#contract';
 
-describe('a body that nobody wants', () => {
+describe('an unwanted body', () => {
   let cancelled: number;
   const stream = (): ByteStream => new ByteStream({ cancel: () => cancelled++ });
 
@@ -30,7 +30,7 @@ describe('a body that nobody wants', () => {
     equal(cancelled, 1);
   });
 
-  it('is left alone when it has arrived, or is no stream', () => {
+  it('is left alone if it has arrived, or is not a stream', () => {
     const body = stream();
     body.end();
     discard(body);

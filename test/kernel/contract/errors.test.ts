@@ -11,7 +11,7 @@ describe('an error of the gateway', () => {
     equal(new DeadlineError().name, 'DeadlineError');
   });
 
-  it('in a configuration is the same mistake at another place', () => {
+  it('in a configuration keeps its meaning at another place', () => {
     const cause = new Error('why');
     const within = { start: 1, end: 2 };
     const error = new ConfigError('A_B', '/a', 'what', {
@@ -33,7 +33,7 @@ describe('an error of the gateway', () => {
     deepEqual([hint, fix, within, related], [undefined, undefined, undefined, []]);
   });
 
-  it('tells of all mistakes of a configuration, one a line', () => {
+  it('lists all errors of a configuration, one per line', () => {
     const errors = [new ConfigError('A_B', '', 'what'), new ConfigError('C_D', '/x', 'else')];
     const all = new ConfigErrors(errors);
     deepEqual([all.code, all.message, all.errors], ['CONFIG_INVALID', '/  A_B  what\n/x  C_D  else', errors]);

@@ -28,7 +28,7 @@ describe('the headers of a message', () => {
     deepEqual(headers.list, ['x-b', '2', 'X-C', 'x-a', 'X-a', '9']);
   });
 
-  it('are added beside those of the same name', () => {
+  it('are added next to those with the same name', () => {
     const headers = bag();
     headers.append('X-B', '9');
     deepEqual(headers.getAll('x-b'), ['2', '9']);

@@ -31,7 +31,7 @@ describe('a query in logs', () => {
   it('may hold what is not valid percent-encoding', () => {
     equal(maskQuery('%zz=1&key=2'), '%zz=1&key=***');
   });
-  it('may stand behind a path, or not at all', () => {
+  it('may follow a path, or be absent', () => {
     equal(maskTarget('/a?key=1'), '/a?key=***');
     equal(maskTarget('/key=1'), '/key=1');
     equal(maskTarget('/a?x=1'), '/a?x=1');

@@ -116,7 +116,7 @@ describe('a request on its way through the pipe', () => {
 });
 
 describe('a request that no client has sent', () => {
-  it('asks for / from nowhere unless it is told otherwise', () => {
+  it('requests / from no address by default', () => {
     const { method, path, search, params, headers, ip, host, secure, body } = makeRequest({});
     deepEqual(
       [method, path, search, params, headers.list, ip, host, secure, body],
@@ -144,7 +144,7 @@ describe('a request that no client has sent', () => {
     equal(makeRequest({}).match(), null);
   });
 
-  it('goes on with some parts changed and the others as they were', () => {
+  it('continues with some parts changed and the others unchanged', () => {
     const sections = {
       method: 'POST',
       path: '/a',

@@ -52,7 +52,7 @@ describe('a query', () => {
     deepEqual([query.copy().size, query.pick(['a']).size], [0, 0]);
   });
 
-  it('tells how many parameters there are, and the first value of one', () => {
+  it('counts its parameters, and returns the first value of one', () => {
     const query = Query.parse('a=1&a=2&b=3');
     deepEqual([query.size, query.get('a'), query.getAll('a'), query.has('c')], [2, '1', ['1', '2'], false]);
   });

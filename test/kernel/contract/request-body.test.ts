@@ -22,7 +22,7 @@ describe('the body of a request', () => {
     throws(() => body.take(), { code: 'BODY_CONSUMED' });
   });
 
-  it('whose bytes were asked for is sent as them, any number of times', async () => {
+  it('whose bytes were read is sent as these bytes, any number of times', async () => {
     const body = RequestBody.stream(from('a', 'b'), undefined);
     const [one, other] = await Promise.all([body.bytes(), body.bytes()]);
     equal(one, other);
@@ -31,7 +31,7 @@ describe('the body of a request', () => {
     equal(body.bytes(), one);
   });
 
-  it('that was sent on has no bytes any more', async () => {
+  it('that was forwarded no longer has bytes', async () => {
     const body = RequestBody.stream(from('a'), 1);
     body.take();
     await rejects(async () => body.bytes(), { code: 'BODY_CONSUMED' });
@@ -58,7 +58,7 @@ describe('the body of a request', () => {
       );
     });
 
-    it('shows its bytes once, however often they are asked for', async () => {
+    it('shows its bytes once, however often they are read', async () => {
       const body = RequestBody.stream(from('a', 'b'), undefined);
       const seen = tapped(body);
       await body.bytes();
@@ -86,7 +86,7 @@ describe('the body of a request', () => {
   });
 
   describe('with a limit', () => {
-    it('is too large, and nobody gets any of it, when its sender says more', async () => {
+    it('is too large, and none of it is delivered, if its sender declares more', async () => {
       const body = RequestBody.stream(from('abc'), 3, 2);
       ok(body.isTooLarge);
       throws(() => body.take(), PayloadTooLarge);

@@ -13,7 +13,7 @@ function responding(reached: unknown[] = []): Step<string> {
 }
 
 describe('a wrap that looks at the request', () => {
-  it('goes on when its hook answers nothing, without a promise', () => {
+  it('continues if its hook returns nothing, without a promise', () => {
     const reached: unknown[] = [];
     const reply = lookingBefore<string>((...given) => void deepEqual(given, ['r', call]))(responding(reached))(
       'r',
@@ -23,7 +23,7 @@ describe('a wrap that looks at the request', () => {
     deepEqual(reached, ['r', call]);
   });
 
-  it('goes on when its hook promises nothing', async () => {
+  it('continues if its hook resolves to nothing', async () => {
     const reached: unknown[] = [];
     const reply = await lookingBefore<string>(async () => {})(responding(reached))('r', call);
     deepEqual(reply.data, { from: 'next' });
@@ -44,7 +44,7 @@ describe('a wrap that looks at the reply', () => {
     reply.status = 201;
   };
 
-  it('may change it, without a promise where there is none', () => {
+  it('may change it, without a promise if it is synchronous', () => {
     const reply = lookingAfter<string>(marked)(responding())('r', call);
     equal((reply as Reply).status, 201);
   });

@@ -72,7 +72,7 @@ describe('a tap on a stream of bytes', () => {
     deepEqual(notes, ['b', 'end']);
   });
 
-  it('is told when the bytes break off', () => {
+  it('is notified when the bytes break off', () => {
     const stream = new ByteStream();
     stream.tap(noting(notes));
     readerOf(stream);
@@ -81,7 +81,7 @@ describe('a tap on a stream of bytes', () => {
     deepEqual(notes, ['failed: broken']);
   });
 
-  it('is told when the reader wants no more, also of bytes that have all arrived', () => {
+  it('is notified when the reader stops reading, even if all bytes have arrived', () => {
     const cancelled: string[] = [];
     const stream = new ByteStream({ cancel: ({ message }) => void cancelled.push(message) });
     stream.tap(noting(notes));
@@ -94,7 +94,7 @@ describe('a tap on a stream of bytes', () => {
     deepEqual([notes, cancelled], [['cancelled: left', 'cancelled: unread'], ['left']]);
   });
 
-  it('that throws is told so and sees no more; the reader and other taps do', () => {
+  it('that throws receives its error and no further bytes; the reader and other taps do', () => {
     const failures: string[] = [];
     const stream = new ByteStream();
     stream.tap({

@@ -73,7 +73,7 @@ describe('the files of TLS', () => {
     );
   });
 
-  it('that cannot be read are told with their path and the reason', () => {
+  it('that cannot be read are reported with their path and the reason', () => {
     const cause = Object.assign(new Error('x'), { code: 'ENOENT' });
     const read = () => {
       throw cause;

@@ -3,7 +3,7 @@ import { Attempts } from '../../../kernel/control/attempts.ts';
 import { Refusal } from '../../../kernel/control/refusal.ts';
 
 describe('attempts to change the configuration', () => {
-  it('begin as running, on purpose, by nobody that is known and with nothing spent', () => {
+  it('begin as running, with a reason, without a known author and without time spent', () => {
     const { at, ...attempt } = new Attempts().begin({ trigger: 'api' }, 4);
     equal(new Date(at).toISOString(), at);
     deepEqual(attempt, {
@@ -38,7 +38,7 @@ describe('attempts to change the configuration', () => {
     deepEqual([attempt.problem!.slug, attempt.problem!.message], ['internal', 'no']);
   });
 
-  it('may end with something that is no error', () => {
+  it('may end with a value that is not an error', () => {
     const attempts = new Attempts();
     attempts.fail(attempts.begin({ trigger: 'watch' }, 1), new Refusal('internal', 'read', [], null), 'thrown');
     equal(attempts.endedBy('thrown'), undefined);

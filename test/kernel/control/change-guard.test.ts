@@ -287,7 +287,7 @@ describe('a guarded change', () => {
       });
     }
 
-    it('is none that asks for no guard, and none that serves already', async () => {
+    it('does not apply to a configuration without a guard, or to one that is already active', async () => {
       await apply(config(good, { name: 'x' }), { trigger: 'watch' });
       equal(guard.state, null);
       await apply(careful(good));
@@ -295,7 +295,7 @@ describe('a guarded change', () => {
       equal(guard.state, null);
     });
 
-    it('is none that somebody asked for without a guard', async () => {
+    it('does not apply to a change that is explicitly unguarded', async () => {
       await apply(careful(bad));
       equal(guard.state, null);
     });

@@ -64,7 +64,7 @@ describe('the files of a configuration', () => {
     ]);
   });
 
-  it('stay, with contents unknown, those of the last good one after one that failed', async () => {
+  it('are, with unknown contents, those of the last good one after a failure', async () => {
     await save({ ...config(), timeout: 'soon' });
     await rejects(gateway.reload());
     deepEqual(read(), [
@@ -76,7 +76,7 @@ describe('the files of a configuration', () => {
     deepEqual(read(), [[file, 'string']]);
   });
 
-  it('are not those of a dry run', async () => {
+  it('do not include those of a dry run', async () => {
     const before = control().filesRead;
     await gateway.apply({ trigger: 'api', dryRun: true, source: config(endpoint('/b')) });
     deepEqual(control().filesRead, before);
@@ -90,7 +90,7 @@ describe('the files of a configuration', () => {
     ]);
   });
 
-  it('are none for a configuration that is an object', async () => {
+  it('are absent for a configuration that is an object', async () => {
     const plain = await startGateway(catalogue, config(endpoint('/a')), { port: 0, sinks: silentSinks });
     deepEqual(partsOf(plain).control.filesRead, []);
     equal(await plain.hasDrifted(), false);

@@ -68,12 +68,12 @@ describe('the steps of a change', () => {
       ok(Math.abs(Date.now() - Date.parse(control.current.at)) < 60_000);
     });
 
-    it('ask for no provision: nothing serves yet', async () => {
+    it('require no provision: nothing serves yet', async () => {
       await apply({ provided: () => void reported.push('asked') });
       deepEqual(reported, []);
     });
 
-    it('go on after the last revision of another process', async () => {
+    it('continue after the last revision of another process', async () => {
       control = open({ lastRevision: 41 });
       equal((await apply()).revision, 42);
     });
@@ -98,7 +98,7 @@ describe('the steps of a change', () => {
     deepEqual([control.replaced!.trigger, control.current.trigger], ['start', 'api']);
   });
 
-  it('keep who brought it, and what was odd about it, when the same comes again', async () => {
+  it('keep the author and the warnings when the same configuration is applied again', async () => {
     const odd = config('odd', { endpoints: [{ ...endpoint, extra_config: { proxy: { sequential: true } } }] });
     await control.apply({ trigger: 'watch', source: odd });
     const { at, warnings } = control.current;
@@ -111,7 +111,7 @@ describe('the steps of a change', () => {
     equal(control.replaced, null);
   });
 
-  it('read the source that served last again, where it is none that is only a text', async () => {
+  it('read the source that served last again, unless it was a text', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-steps-'));
     const file = join(folder, 'gateway.json');
     writeFileSync(file, JSON.stringify(config('file')));
@@ -143,7 +143,7 @@ describe('the steps of a change', () => {
     equal((await applied).revision, 2);
   });
 
-  it('find the mistakes of what would be the same without them', async () => {
+  it('find the errors of a configuration that would be the same without them', async () => {
     await apply();
     await rejects(apply({ source: config('one', { nope: 1 }) }), { slug: 'validation' });
   });
@@ -175,7 +175,7 @@ describe('the steps of a change', () => {
     equal(control.busy, false);
   });
 
-  describe('are told', () => {
+  describe('are reported', () => {
     it('as an attempt, with its number as soon as it begins', async () => {
       const begun: number[] = [];
       const before = performance.now();
@@ -187,7 +187,7 @@ describe('the steps of a change', () => {
       deepEqual(Object.keys(phases), ['read', 'validate', 'build', 'warmup', 'swap']);
     });
 
-    it('to whoever follows what serves, before they are answered, dry runs not', async () => {
+    it('to all followers of the active configuration before the response, but not dry runs', async () => {
       control.onDone.push(async (_change, { result }) => {
         await null;
         reported.push(`done ${result}`);
@@ -223,7 +223,7 @@ describe('the steps of a change', () => {
       ]);
     });
 
-    it("to whoever asked with the error as it is where it is nobody's mistake", async () => {
+    it('to the requester with the original error if it is internal', async () => {
       await apply();
       const bug = new Error('a bug');
       const prepare = () => Promise.reject(bug);
@@ -279,7 +279,7 @@ describe('the steps of a change', () => {
       deepEqual(reported, ['own prepare', 'own abort']);
     });
 
-    it('that fail to follow what serves already are told', async () => {
+    it('that cannot follow the active configuration are logged', async () => {
       const { rebound, warnings, issues } = await apply({ participant: participant('own', 'commit') });
       deepEqual(
         issues.map(({ code, pointer, severity }) => ({ code, pointer, severity })),

@@ -50,7 +50,7 @@ describe('changes of configuration', () => {
     return { gateway, file };
   }
 
-  it('tell what they did', async () => {
+  it('report their result', async () => {
     const gateway = await start(config({}, ['/a', '/b', '/c']));
     const { endpoints, ...service } = config({}, ['/b', '/c', '/d']);
     const applied = await gateway.apply({
@@ -129,7 +129,7 @@ describe('changes of configuration', () => {
     equal(gateway.status.revision, 1);
   });
 
-  it('that have begun to serve are told as applied, and kept, though one who takes part fails to follow', async () => {
+  it('that serve are reported as applied, and kept, even if a participant fails to follow', async () => {
     const gateway = await start(config());
     gateway.join({
       prepare: async () => ({
@@ -213,7 +213,7 @@ describe('changes of configuration', () => {
     });
   }
 
-  it('are told as events', async () => {
+  it('are reported as events', async () => {
     const gateway = await start(config());
     const events: GatewayEvent[] = [];
     gateway.events.subscribe({ types: ['reload.*'] }, (event) => void events.push(event));

@@ -7,7 +7,7 @@ import { version } from '../../../kernel/version.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { rememberingSinks } from '../../support/gateway.ts';
 
-describe('what a process is made of', () => {
+describe('the parts of a process', () => {
   const sinks = rememberingSinks();
   const events = createEventLog();
   let engine: Engine | null = null;
@@ -26,7 +26,7 @@ describe('what a process is made of', () => {
     return engine;
   };
 
-  it('gives components a clock that goes on, its log, its version and its events', () => {
+  it('include a monotonic clock, a log, a version and events for components', () => {
     const { registry, log, denied } = open();
     const { services } = registry;
     const before = services.clock.now();

@@ -74,7 +74,7 @@ describe('the event log', () => {
     [[], []],
   ];
   for (const [types, ids] of patterns) {
-    it(`tells of ${ids.length} of three events to who asks for ${JSON.stringify(types)}, live and remembered`, () => {
+    it(`sends ${ids.length} of three events to subscribers of ${JSON.stringify(types)}, live and remembered`, () => {
       const log = createEventLog();
       const live = heard(log, { types });
       log.emit('reload.started', { attempt: 1, trigger: 'api' });
@@ -94,7 +94,7 @@ describe('the event log', () => {
     deepEqual(ids, [1]);
   });
 
-  it('drops a listener that throws, and nobody else', () => {
+  it('drops a listener that throws, and no other', () => {
     const log = createEventLog();
     let calls = 0;
     log.subscribe({}, () => {
@@ -120,7 +120,7 @@ describe('the event log', () => {
     equal(calls, 1);
   });
 
-  it('keeps the order for everybody when a listener emits', () => {
+  it('keeps the order for all listeners when one of them emits', () => {
     const log = createEventLog();
     log.subscribe({ types: ['drain.started'] }, () => log.emit('drain.finished', { result: 'idle' }));
     const ids = heard(log);
@@ -140,7 +140,7 @@ describe('the event log', () => {
     deepEqual(steps, ['> drain.started', '< drain.started', '> drain.finished', '< drain.finished']);
   });
 
-  it('tells an event once to who subscribes while it is told', () => {
+  it('sends an event once to a listener that subscribes during delivery', () => {
     const log = createEventLog();
     let late: number[] | undefined;
     log.subscribe({}, () => {

@@ -124,7 +124,7 @@ describe('the configurations of a process', () => {
       () => false,
     );
 
-  it('are told with their ages, what they have under way, and the newest first', async () => {
+  it('are listed with their ages and calls in flight, the newest first', async () => {
     await generations.listen();
     mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
     await apply(config('two'));
@@ -276,14 +276,14 @@ describe('the configurations of a process', () => {
   });
 
   describe('and their port', () => {
-    it('is told as it is', async () => {
+    it('is reported', async () => {
       const asked = await freePort();
       await apply(config('two', { port: asked }));
       deepEqual(await generations.listen(), { host: '127.0.0.1', port: asked });
       deepEqual(generations.address, { host: '127.0.0.1', port: asked });
     });
 
-    it('that is left behind goes on until its requests have ended', async () => {
+    it('that is replaced continues until its requests have ended', async () => {
       await generations.listen();
       const old = port();
       const { response: first } = await begin();
@@ -328,7 +328,7 @@ describe('the configurations of a process', () => {
       equal(generations.address, null);
     });
 
-    it('are released when no other process serves them any more', async () => {
+    it('are released when no other process serves them', async () => {
       await generations.listen();
       const letGo = generations.current.runtime.hold();
       await apply(config('two'));

@@ -148,7 +148,7 @@ describe('the guard', () => {
     deepEqual(said, [`1500 GET /a: ${why}`]);
   });
 
-  it('looks as often as it is told', () => {
+  it('checks at the configured interval', () => {
     let looks = 0;
     const count = () => {
       looks++;
@@ -175,7 +175,7 @@ describe('the guard', () => {
     deepEqual(said, ['10000 undecided after 20 calls']);
   });
 
-  it('passes no change that nobody called', () => {
+  it('does not confirm a change without any calls', () => {
     const { timers, said } = guarded(() => []);
     timers.advance(10_000);
     deepEqual(said, ['10000 undecided after 0 calls']);

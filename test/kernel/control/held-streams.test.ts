@@ -37,7 +37,7 @@ describe('streams of replaced configurations', () => {
 
   const lastOf = (all: ReadonlyMap<string, number>) => Object.fromEntries(all);
 
-  it('go on where their endpoint is as it was', () => {
+  it('continue if their endpoint is unchanged', () => {
     const hold = lease();
     streams.follow([route('/a', hold)], [route('/a', lease(0))], DRAIN_MS);
     mock.timers.tick(10 * DRAIN_MS);
@@ -68,7 +68,7 @@ describe('streams of replaced configurations', () => {
     deepEqual(hold.told, ['end']);
   });
 
-  it('go on when their endpoint is as it was again, and end later than that when it changes once more', () => {
+  it('continue if their endpoint is restored, and outlive another change of it', () => {
     const hold = lease();
     streams.follow([route('/a', hold)], [], DRAIN_MS);
     streams.follow([], [route('/a', lease(0))], DRAIN_MS);
@@ -79,7 +79,7 @@ describe('streams of replaced configurations', () => {
     deepEqual(hold.told, ['end']);
   });
 
-  it('are told apart by the endpoint they began on when its configuration is replaced again', () => {
+  it('are distinguished by the endpoint they began on when its configuration is replaced again', () => {
     const hold = lease();
     streams.follow([route('/a', hold)], [route('/a', lease(0))], DRAIN_MS);
     streams.follow([route('/a', hold, 2)], [route('/a', lease(0), 2)], DRAIN_MS);
@@ -97,7 +97,7 @@ describe('streams of replaced configurations', () => {
     deepEqual([hold.told, streams.size], [[], 0]);
   });
 
-  it('are none of an endpoint that has none', () => {
+  it('do not exist for an endpoint without any', () => {
     const hold = lease(0);
     streams.follow([route('/a', hold)], [], DRAIN_MS);
     streams.endLasting();

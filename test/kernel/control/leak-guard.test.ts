@@ -58,7 +58,7 @@ describe('the leak guard', () => {
     ]);
   });
 
-  it('warns of an instance of a plugin of which any of its parts stays, which is no revision', () => {
+  it('warns of a plugin instance of which any part stays in memory', () => {
     guard.expectFreed([new WeakRef(kept)], 'plugin "acme/a" (one, /a.ts)');
     guard.expectFreed([], 'plugin "acme/b" (two, /b.ts)');
     collected!();
@@ -92,7 +92,7 @@ describe('the leak guard', () => {
     equal(guard.leaked, 1);
   });
 
-  it('follows no collections once everything has been told of', () => {
+  it('stops observing garbage collection once everything is reported', () => {
     guard.expectGone(kept, 7);
     now = MINUTE_MS;
     collected!();
@@ -205,7 +205,7 @@ describe('a replaced configuration', () => {
     deepEqual([runtime.id, kept.id, lines.lines.filter((line) => line.includes('still in memory'))], [1, 1, []]);
   });
 
-  it('is told of when something holds on to it', async () => {
+  it('is reported if something references it', async () => {
     const { runtime } = partsOf(gateway).generations.current;
     await gateway.reload({ version: 3, name: 'other', endpoints: [] });
     await eventually(() => gateway.status.draining === 0);

@@ -65,7 +65,7 @@ describe('the log', () => {
   };
   const fails = (attempt: Attempt) => settled[0]!(attempt, null, { trigger: 'api' });
 
-  it('tells what serves now, what has changed, where it listens and how long each step took', () => {
+  it('names the active configuration, its changes, the listen address and the duration of each step', () => {
     applies({
       changes: { added: ['a'], changed: ['b', 'c'], removed: ['d', 'e', 'f'] },
       rebound: ['[::]:1', '[::]:2'],
@@ -88,13 +88,13 @@ describe('the log', () => {
     );
   });
 
-  it('tells of the first configuration its warnings alone', () => {
+  it('contains only the warnings of the first configuration', () => {
     applies({ revision: 1, previous: 0, issues: [issue('ODD')] });
     deepEqual(lines, ['warning: wrong (/port) [ODD]']);
   });
 
   for (const result of ['unchanged', 'dry_run'] as const) {
-    it(`tells of an attempt that ended as ${result} in detail only, without its warnings`, () => {
+    it(`contains an attempt that ended as ${result} at DEBUG only, without its warnings`, () => {
       applies({ result, revision: 1, issues: [issue('ODD')] });
       deepEqual(lines, [`debug: revision 1 stays active: ${result}`]);
     });
@@ -111,22 +111,22 @@ describe('the log', () => {
   const refused = (...reported: string[]) =>
     reported.map((text) => `error: configuration refused; revision 1 stays active: ${text}`);
 
-  it('tells of a refusal without places its message', () => {
+  it('contains the message of a rejection without places', () => {
     fails(attempted(1, { message: 'a worker is late' }));
     deepEqual(lines, refused('a worker is late'));
   });
 
-  it('tells of a refusal every mistake up to the twentieth', () => {
+  it('contains up to twenty errors of a rejection', () => {
     fails(attempted(1, { issues: codes(20) }));
     deepEqual(lines, refused(...codes(20).map(({ code }) => `wrong (/port) [${code}]`)));
   });
 
-  it('tells how many more mistakes there are, those included that are not remembered', () => {
+  it('contains the number of further errors, including those that are not remembered', () => {
     fails(attempted(1, { issues: codes(23), hidden: 100 }));
     deepEqual([lines.length, lines.at(-1)], [21, ...refused('and 103 more')]);
   });
 
-  it('tells nothing of a refusal before anything serves: whoever starts is told', () => {
+  it('omits a rejection before anything serves: the starter reports it', () => {
     fails(attempted(0, { issues: codes(1) }));
     deepEqual(lines, []);
   });
@@ -154,7 +154,7 @@ describe('the log of a gateway', () => {
     return gateway.reload().catch(() => {});
   };
 
-  it('tells place, pointer, code and hint of a mistake that refused a configuration', async () => {
+  it('contains place, pointer, code and hint of an error that rejected a configuration', async () => {
     await reload('{\n  "version": 3,\n  "prot": 1\n}');
     equal(refused().length, 1);
     match(
@@ -163,7 +163,7 @@ describe('the log of a gateway', () => {
     );
   });
 
-  it('has a line for every mistake', async () => {
+  it('has a line for every error', async () => {
     await reload('{\n  "version": 3,\n  "prot": 1,\n  "timeuot": "2s"\n}');
     deepEqual(
       refused().map((line) => /:(\d+:\d+): /.exec(line)![1]),
@@ -171,7 +171,7 @@ describe('the log of a gateway', () => {
     );
   });
 
-  it('counts the mistakes behind the twentieth', async () => {
+  it('counts the errors after the twentieth', async () => {
     const unknown = Array.from({ length: 25 }, (_, at) => [`zz${at}`, 1]);
     await reload({ ...good, ...Object.fromEntries(unknown) });
     equal(refused().length, 21);
@@ -189,7 +189,7 @@ describe('the log of a gateway', () => {
     match(refused()[0]!, /stays active: cannot read .*gateway\.json: no such file \[CONFIG_READ\]/);
   });
 
-  it('tells that a refused file is as before again', async () => {
+  it('mentions that a rejected file has been restored', async () => {
     const unchanged = () => sinks.lines.filter((line) => line.includes('INFO: revision 1 stays active: unchanged'));
     await reload(good);
     equal(unchanged().length, 0);
@@ -207,7 +207,7 @@ describe('the log of a gateway', () => {
     match(sinks.lines.find((line) => line.includes('WARNING'))!, /gateway\.json:\d+:\d+: .* \[PROXY_IDLE\]/);
   });
 
-  it('tells what serves instead of what', async () => {
+  it('names the active configuration and the one it replaces', async () => {
     await reload({ ...good, name: 'b' });
     match(
       sinks.lines.find((line) => line.includes('now serving'))!,

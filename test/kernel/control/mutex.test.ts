@@ -11,7 +11,7 @@ describe('turns', () => {
   });
   afterEach(() => mock.timers.reset());
 
-  it('are taken at once where nobody is through, and returned', async () => {
+  it('are granted at once if none is taken, and returned', async () => {
     equal(turns.locked, false);
     const leave = await turns.acquire(0);
     equal(turns.locked, true);

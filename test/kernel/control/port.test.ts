@@ -55,7 +55,7 @@ describe('the port of a gateway', () => {
       equal(await isOpen(port), true);
     });
 
-    it('stays what it is when it is asked for by its number', async () => {
+    it('stays the same if it is requested by number', async () => {
       const port = await start(0);
       deepEqual((await gateway!.reload(config(port))).rebound, []);
       deepEqual((await gateway!.reload(config(0))).rebound, []);
@@ -72,7 +72,7 @@ describe('the port of a gateway', () => {
     });
   });
 
-  it('is told in the log when it changes', async () => {
+  it('is logged when it changes', async () => {
     await start(await freePort());
     const next = await freePort();
     await gateway!.reload(config(next));

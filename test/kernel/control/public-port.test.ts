@@ -84,7 +84,7 @@ describe('the public port', () => {
       equal((await port.open(runtime(0), { known })).port, known);
     });
 
-    it('is the one that is asked for, whatever is known', async () => {
+    it('is always the requested one', async () => {
       const asked = await freePort();
       equal((await port.open(runtime(asked), { known: await freePort() })).port, asked);
     });
@@ -97,7 +97,7 @@ describe('the public port', () => {
   });
 
   describe('of the next configuration', () => {
-    it('is the one there is when it is asked for by 0, by its number, or as before', async () => {
+    it('is the current one if it is requested as 0, by number, or as before', async () => {
       const { port: first } = await port.open(runtime(0));
       for (const asked of [0, first]) {
         const change = await prepare(asked);
@@ -180,7 +180,7 @@ describe('the public port', () => {
       });
     }
 
-    it('fails with whatever else is wrong as it is', async () => {
+    it('fails with any other error unchanged', async () => {
       await port.open(runtime(await freePort()));
       const { config } = runtime(await freePort());
       const broken = {
@@ -211,7 +211,7 @@ describe('the public port', () => {
   describe('that is to close', () => {
     const connection = async () => (await ask(port.address!.port)).headers.get('connection');
 
-    it('closes connections after their answer, until it is not any more', async () => {
+    it('closes connections after their response, until it is revoked', async () => {
       await port.open(runtime(0));
       port.setClosing(true);
       equal(await connection(), 'close');
@@ -219,7 +219,7 @@ describe('the public port', () => {
       equal(await connection(), 'keep-alive');
     });
 
-    it('does so from its opening when it was told before', async () => {
+    it('does so from its opening if this was set before', async () => {
       port.setClosing(true);
       await port.open(runtime(0));
       equal(await connection(), 'close');
@@ -231,7 +231,7 @@ describe('the public port', () => {
       equal(await connection(), 'keep-alive');
     });
 
-    it('goes on so when another one takes its place', async () => {
+    it('keeps doing so when another one replaces it', async () => {
       await port.open(runtime(0));
       port.setClosing(true);
       (await prepare(await freePort())).commit(FOREVER);

@@ -45,7 +45,7 @@ describe('the history', () => {
 
   const start = () => recordStart(control, engine.generations, revisions);
 
-  it('begins with the configuration of the start, once it is asked to take it up', async () => {
+  it('begins with the configuration of the start, once it is adopted', async () => {
     deepEqual(revisions.list(), []);
     await start();
     const { at, ...kept } = (await revisions.get(1)) as object & { at: string };
@@ -116,7 +116,7 @@ describe('the history', () => {
     certificates.remove();
   });
 
-  it('tells of a text no file, and how it is written', async () => {
+  it('records the format, but no file, of a text', async () => {
     await apply({ source: new ConfigText('version: 3\nname: two\nendpoints: []\n', 'yaml') });
     deepEqual([newest().files, newest().format], [[], 'yaml']);
   });

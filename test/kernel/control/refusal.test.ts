@@ -51,7 +51,7 @@ describe('a refusal', () => {
   }
 
   for (const error of [new Error('a bug'), 'a bug']) {
-    it(`for ${typeof error === 'string' ? 'a text' : 'an error'} that nobody foresaw is internal, and tells it`, () => {
+    it(`for ${typeof error === 'string' ? 'a text' : 'an error'} of unknown kind is internal, and contains it`, () => {
       const { slug, message, cause } = toRefusal(error, 'prepare', null);
       deepEqual([slug, message, cause], ['internal', 'a bug', error]);
     });
@@ -62,7 +62,7 @@ describe('a refusal', () => {
     equal(toRefusal(refusal, 'swap', null), refusal);
   });
 
-  it('places its mistakes in the document, without secrets', () => {
+  it('places its errors in the document, without secrets', () => {
     const { issues } = toRefusal(
       new ConfigErrors([new ConfigError('SCHEMA_TYPE', '/port', 'wrong'), new ConfigError('X', '/password', 'weak')]),
       'validate',
@@ -77,12 +77,12 @@ describe('a refusal', () => {
     );
   });
 
-  it('masks what it is told to', () => {
+  it('masks the selected values', () => {
     const { issues } = toRefusal(mistakes('SCHEMA_TYPE'), 'validate', document, (pointer) => pointer === '/port');
     equal(issues[0]!.value, '***');
   });
 
-  it('lists its mistakes in its message, and says nothing of warnings where nobody asked', () => {
+  it('lists its errors in its message, and no warnings unless requested', () => {
     const { message, warnings } = toRefusal(mistakes('SCHEMA_TYPE', 'TLS_FILE'), 'build', null);
     deepEqual([message, warnings], ['/port  SCHEMA_TYPE  wrong\n/port  TLS_FILE  wrong', []]);
   });
@@ -90,7 +90,7 @@ describe('a refusal', () => {
   describe('is remembered', () => {
     const many = (count: number) => mistakes(...Array.from({ length: count }, (_, at) => `CODE_${at}`));
 
-    it('with all its mistakes and warnings, and without the message that repeats them', () => {
+    it('with all its errors and warnings, and without the message that repeats them', () => {
       const refusal = toRefusal(many(200), 'build', null);
       refusal.warnings = refusal.issues.slice(0, 3);
       const { slug, phase, issues, warnings, message, hidden } = recordOf(refusal);
@@ -98,14 +98,14 @@ describe('a refusal', () => {
       deepEqual([issues, warnings], [refusal.issues, refusal.warnings]);
     });
 
-    it('with the first two hundred mistakes and warnings, and the number of the other mistakes', () => {
+    it('with the first two hundred errors and warnings, and the number of the other errors', () => {
       const refusal = toRefusal(many(203), 'build', null);
       refusal.warnings = refusal.issues;
       const { issues, warnings, hidden } = recordOf(refusal);
       deepEqual([issues.at(-1)!.code, warnings.length, hidden], ['CODE_199', 200, 3]);
     });
 
-    it('with its message when it has no mistakes', () => {
+    it('with its message if it has no errors', () => {
       const { message, issues, hidden } = recordOf(toRefusal(new Error('a bug'), 'swap', null));
       deepEqual({ message, issues, hidden }, { message: 'a bug', issues: [], hidden: 0 });
     });

@@ -12,7 +12,7 @@ import { startWith } from '../../support/plugged.ts';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-describe('what is remembered of changes', () => {
+describe('the history of changes', () => {
   let gateway: Operations;
   afterEach(() => gateway.close());
 
@@ -73,7 +73,7 @@ describe('what is remembered of changes', () => {
     }
   });
 
-  it('is no more of one refusal than is told to one client, and the number of the others', async () => {
+  it('contains no more of a rejection than one response, and the number of the others', async () => {
     gateway = await startGateway(config({}));
     const endpoints = Array.from({ length: 1_000 }, (_, at) => ({ endpoint: `/${at}`, nope: 1 }));
     const source = new ConfigText(JSON.stringify({ version: 3, endpoints }), 'json');

@@ -9,11 +9,11 @@ import { directories, revision } from './revisions.ts';
 describe('the files of a history', () => {
   const directory = directories();
 
-  it('are none where there is no directory', async () => {
+  it('do not exist without a directory', async () => {
     deepEqual(await revisionFiles(join(await directory(), 'none')).find(), { revisions: [], last: 0, skipped: [] });
   });
 
-  it('cannot be found where there is no directory but a file', async () => {
+  it('cannot be found if the directory is a file', async () => {
     const path = join(await directory(), 'file');
     await writeFile(path, '');
     await rejects(revisionFiles(path).find(), { code: 'ENOTDIR' });
@@ -39,7 +39,7 @@ describe('the files of a history', () => {
     deepEqual(await files.read(1), written);
   });
 
-  it('hold long texts, wherever they are cut to be written', async () => {
+  it('contain long texts, however they are split for writing', async () => {
     const files = revisionFiles(await directory());
     for (const [number, start] of ['', '"', 'x'].entries()) {
       const written = revision(number, { text: start + '😀\\"\n'.repeat(30_000) });
@@ -115,16 +115,16 @@ describe('a revision that is read', () => {
     ['files', ['a', 1]],
     ['text', null],
   ] as const) {
-    it(`is none with ${JSON.stringify(wrong)} as its ${key}`, () => {
+    it(`is invalid with ${JSON.stringify(wrong)} as its ${key}`, () => {
       throws(() => parse({ [key]: wrong }), { message: `"${key}" is missing or wrong` });
     });
   }
 
   for (const text of ['null', '[]', '7']) {
-    it(`is none that is ${text}`, () => throws(() => parseRevision(text, 1), { message: 'no revision' }));
+    it(`is invalid if it is ${text}`, () => throws(() => parseRevision(text, 1), { message: 'no revision' }));
   }
 
-  it('is none that is cut off, or of another number', () => {
+  it('is invalid if it is truncated, or has another number', () => {
     throws(() => parseRevision('{', 1), { message: 'no complete JSON' });
     throws(() => parse({ number: 2 }), { message: 'it contains revision 2' });
   });

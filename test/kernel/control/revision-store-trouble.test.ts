@@ -148,7 +148,7 @@ describe('a history whose disk refuses', () => {
     deepEqual([store.list(), store.problem, warnings.length], [[], 'ENOSPC: no space left', 1]);
   });
 
-  it('serves when a file stands where the directory should be, and writes when it is gone', async () => {
+  it('serves while a file is in the place of the directory, and writes once it is gone', async () => {
     const path = join(await directory(), 'revisions');
     await writeFile(path, '');
     const { log, warnings } = warned();
@@ -161,7 +161,7 @@ describe('a history whose disk refuses', () => {
     deepEqual([(await readdir(path)).sort(), store.problem], [['00000001.json', '00000002.json'], null]);
   });
 
-  it('makes its directory anew when somebody removes it', async () => {
+  it('recreates its directory when it is removed', async () => {
     const path = join(await directory(), 'revisions');
     const store = await openRevisionStore(path, () => 20, silentLog);
     await store.add(revision(1));
@@ -195,7 +195,7 @@ describe('a history on a full disk', () => {
   });
 });
 
-describe('files that are no revisions', () => {
+describe('other files', () => {
   const directory = directories();
   const cases: readonly (readonly [what: string, name: string, content: string])[] = [
     ['cut off', '00000002.json', JSON.stringify(revision(2)).slice(0, 100)],

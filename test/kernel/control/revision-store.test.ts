@@ -49,7 +49,7 @@ for (const [where, onDisk] of places) {
       await added;
     });
 
-    it('tells what it has pruned from what never was', async () => {
+    it('distinguishes pruned revisions from unknown ones', async () => {
       const store = await open(1, 1, 2);
       deepEqual(await Promise.all([0, 1, 3, -1, 1.5].map(store.get)), [
         undefined,
@@ -68,7 +68,7 @@ for (const [where, onDisk] of places) {
       deepEqual(numbers(await open(0, 1, 2)), [2]);
     });
 
-    it('keeps pinned ones beside the others', async () => {
+    it('keeps pinned ones in addition to the others', async () => {
       const store = await open(2, 1);
       await store.pin(1, true);
       for (const number of [2, 3, 4]) await store.add(revision(number));
@@ -89,7 +89,7 @@ for (const [where, onDisk] of places) {
       deepEqual([numbers(store), await store.get(1)], [[2], 'pruned']);
     });
 
-    it('tells what it pins', async () => {
+    it('lists the pinned ones', async () => {
       const store = await open(1, 1, 2);
       const { text: _, ...summary } = revision(2, { pinned: true });
       deepEqual(
@@ -150,7 +150,7 @@ describe('the directory of revisions', () => {
     deepEqual(await readdir(path), ['00000003.json']);
   });
 
-  it('is written in order when nobody waits', async () => {
+  it('is written in order, even if no caller waits', async () => {
     const path = await directory();
     const store = await openRevisionStore(path, () => 2, silentLog);
     await Promise.all([
@@ -205,7 +205,7 @@ describe('the directory of revisions', () => {
     deepEqual(await readdir(path), ['00000004.json']);
   });
 
-  it('goes on behind the highest number, however many digits it has', async () => {
+  it('continues after the highest number, regardless of its digits', async () => {
     const path = await directory();
     const before = await openRevisionStore(path, () => 20, silentLog);
     for (const number of [99_999_999, 100_000_000]) await before.add(revision(number));

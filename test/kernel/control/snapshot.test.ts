@@ -37,13 +37,13 @@ describe('a configuration read once', () => {
     });
   }
 
-  it('from a file needs nobody who is told of it', async () => {
+  it('from a file needs no listener', async () => {
     const path = join(folder, 'gateway.json');
     writeFileSync(path, '{}');
     equal((await readSnapshot(path)).text, '{}');
   });
 
-  it('is told of, too, when it cannot be parsed, and when it is not there', async () => {
+  it('is reported, too, if it cannot be parsed or does not exist', async () => {
     const [broken, missing] = [join(folder, 'broken.json'), join(folder, 'missing.json')];
     writeFileSync(broken, '{');
     await rejects(readSnapshot(broken, note));
@@ -85,7 +85,7 @@ describe('a configuration read once', () => {
       equal(snapshot.textHash, digest(snapshot.text));
     });
 
-    it('has a text, too, when it is no configuration', async () => {
+    it('has a text, too, if it is invalid', async () => {
       equal((await readSnapshot([1, 2])).text, '[1,2]');
       equal((await readSnapshot(undefined as never)).text, 'undefined');
     });

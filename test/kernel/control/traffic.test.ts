@@ -237,7 +237,7 @@ describe('the history of traffic', () => {
     equal(calls(), 0);
   });
 
-  it('forgets old minutes also when its clock stands', () => {
+  it('forgets old minutes even if its clock stops', () => {
     const { timers, history, calls } = recorded(serving(1));
     history.rotate();
     timers.advance(minutes(5));
@@ -261,7 +261,7 @@ describe('the history of traffic', () => {
     equal(calls(), 3);
   });
 
-  it('adds the traffic of a new configuration to that of the old under the same key', () => {
+  it('adds the traffic of a new configuration to the same key of the old one', () => {
     const { timers, endpoints, history, calls } = recorded(serving(1, 2, 3));
     history.start();
     timers.advance(minutes(1));
@@ -297,7 +297,7 @@ describe('the history of traffic', () => {
     });
   });
 
-  it('starts once however often it is told to', () => {
+  it('starts once, even if started repeatedly', () => {
     const timers = handTimers();
     let rotations = 0;
     const history = new TrafficHistory(() => {

@@ -6,7 +6,7 @@ import { ConfigText, type Operations } from '#kernel';
 import { until } from '../../support/conditions.ts';
 import { openGateway, rememberingSinks } from '../../support/gateway.ts';
 
-describe('watching goes on', () => {
+describe('watching continues', () => {
   let directory: string;
   let gateway: Operations | undefined;
   beforeEach(() => {

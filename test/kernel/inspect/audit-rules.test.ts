@@ -357,7 +357,7 @@ const harmless: readonly [id: string, sentence: string, change: (config: Json) =
 ];
 
 describe('audit rules', () => {
-  it('object to nothing in a configuration that has it all', () => {
+  it('find nothing in a complete configuration', () => {
     deepEqual(auditOf(() => {}).recommendations, []);
   });
 
@@ -402,7 +402,7 @@ describe('audit rules', () => {
     );
   });
 
-  it('stand in order of their ids, each once', () => {
+  it('are listed in order of their ids, each once', () => {
     const ids = rules.map(({ id }) => id);
     deepEqual(
       ids,

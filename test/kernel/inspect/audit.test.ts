@@ -22,7 +22,7 @@ function placesOf(report: AuditReport, id: string): string[] {
 }
 
 describe('audit', () => {
-  it('tells what a minimal configuration lacks', () => {
+  it('reports the gaps of a minimal configuration', () => {
     const fired = firedBy(auditOf({ endpoints: [{ endpoint: '/a', timeout: '2s', backend }] }));
     const lacking = '1.2.1 2.1.2 2.1.7 2.2.1 2.2.2 3.1.1 3.1.2 3.1.3 4.1.1 4.1.2 4.2.1 4.3.1 5.2.2 8.2.7';
     deepEqual(fired, lacking.split(' '));
@@ -67,7 +67,7 @@ describe('audit', () => {
     deepEqual(fired, ['2.2.2', '3.1.2']);
   });
 
-  it('tells of a slow timeout once, by the gravest rule', () => {
+  it('reports a slow timeout once, by the most severe rule', () => {
     const report = auditOf({ endpoints: [{ endpoint: '/a', timeout: '61s', backend }] });
     deepEqual(
       firedBy(report).filter((id) => id.startsWith('3.3.')),
@@ -75,13 +75,13 @@ describe('audit', () => {
     );
   });
 
-  it('tells of it by a milder rule where the gravest is ignored or not asked for', () => {
+  it('reports it by a milder rule if the most severe one is ignored or not requested', () => {
     const slow = { endpoints: [{ endpoint: '/a', timeout: '61s', backend }] };
     equal(firedBy(auditOf(slow, { ignore: new Set(['3.3.4']) })).includes('3.3.3'), true);
     equal(firedBy(auditOf(slow, { severities: new Set(['LOW']) })).includes('3.3.1'), true);
   });
 
-  it('tells of a timeout that all endpoints inherit where the service has it', () => {
+  it('reports an inherited timeout at the service', () => {
     const endpoints = ['/a', '/b'].map((endpoint) => ({ endpoint, backend }));
     deepEqual(placesOf(auditOf({ timeout: '4s', endpoints }), '3.3.1'), ['/timeout']);
   });

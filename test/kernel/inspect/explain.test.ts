@@ -235,7 +235,7 @@ describe('explainRequest', () => {
       const pattern = '/{input_query_strings.a}?c={input_query_strings.b}';
       deepEqual(await dropped({ url_pattern: pattern }, '/e?a=1&b=2&d=3'), ['X-Tenant', 'X-Other', 'd']);
     });
-    it('unless the query it stands in is replaced by what is forwarded', async () => {
+    it('unless the query that contains it is replaced by forwarded parameters', async () => {
       const config = one({ input_query_strings: ['d'] }, { url_pattern: '/x?c={input_query_strings.b}' });
       const { forwarded } = await explain(config, { method: 'GET', target: '/e?b=2&d=3' });
       deepEqual(
@@ -248,7 +248,7 @@ describe('explainRequest', () => {
     });
   });
 
-  it('tells that nothing is sent where a value is missing', async () => {
+  it('shows that nothing is sent if a value is missing', async () => {
     const config = one({}, { url_pattern: '/{input_headers.X-Tenant}' });
     const { forwarded } = await explain(config, { method: 'GET', target: '/e' });
     match(forwarded[0]!.refused!, /lacks a value/);

@@ -33,7 +33,7 @@ describe('matchRoute', () => {
     ]);
   });
 
-  it('calls what a wildcard stands for by its star', async () => {
+  it('names the match of a wildcard by its star', async () => {
     const { match: result } = await match('GET /f/x/y');
     deepEqual(result.kind === 'route' && result.params, { '*': 'x/y' });
   });

@@ -44,7 +44,7 @@ describe('listRoutes', () => {
     routes = listRoutes(served);
   });
 
-  it('tells what an endpoint publishes', () => {
+  it('shows what an endpoint publishes', () => {
     const { id, method, pattern, outputEncoding, timeoutMs, pointer } = routes[0]!;
     deepEqual(
       { id, method, pattern, outputEncoding, timeoutMs, pointer },
@@ -59,7 +59,7 @@ describe('listRoutes', () => {
     );
   });
 
-  it('tells what its backends are asked', () => {
+  it('shows the requests to its backends', () => {
     const asked = routes[0]!.backends.map(({ method, hosts, urlPattern, encoding, pointer }) => {
       return { method, hosts, urlPattern, encoding, pointer };
     });
@@ -101,7 +101,7 @@ describe('listRoutes', () => {
     });
   }
 
-  it('tells where endpoints and backends stand in the file', () => {
+  it('shows the positions of endpoints and backends in the file', () => {
     const document = parseDocument(JSON.stringify(config, null, 2), 'gateway.json');
     const [, raw] = listRoutes(served, {}, positionsIn(document));
     const line = document.text.split('\n').findIndex((text) => text.includes('"/raw"'));

@@ -96,7 +96,7 @@ describe('the application log', () => {
     deepEqual(lines, ['DEBUG now\n']);
   });
 
-  it('writes nothing and complains to nobody when there is no output', () => {
+  it('writes nothing and reports no error without an output', () => {
     const log = createLog({ level: 'DEBUG', outputs: [] });
     let asked = 0;
     log.critical(() => {

@@ -82,7 +82,7 @@ describe('a log sink', () => {
     ['ERROR', true],
     ['CRITICAL', true],
   ] as const) {
-    it(`${kept ? 'keeps' : 'drops'} ${level} lines that are older than the INFO lines for which there is no room`, () => {
+    it(`${kept ? 'keeps' : 'drops'} ${level} lines older than the INFO lines that do not fit`, () => {
       const { destination, written, release } = blockable();
       const sink = createSink(destination, { limit: 80, flushAt: 1 });
       sink.write('first\n', 'INFO');
@@ -104,7 +104,7 @@ describe('a log sink', () => {
     deepEqual([written[1], sink.lost], ['info\nerror\n', 2]);
   });
 
-  it('counts what waits in bytes, whatever the characters', () => {
+  it('counts waiting bytes, for any characters', () => {
     const { destination, written, release } = blockable();
     const sink = createSink(destination, { limit: 40, flushAt: 1 });
     sink.write('first\n', 'INFO');
@@ -144,7 +144,7 @@ describe('a log sink', () => {
     ok(!written[1]!.includes('error-000') && written[1]!.endsWith('error-005\n'));
   });
 
-  it('counts the lines a failed write lost and goes on', () => {
+  it('counts the lines of a failed write as lost and continues', () => {
     const { destination, written, release } = blockable();
     const sink = createSink(destination, { flushAt: 1 });
     sink.write('a\n', 'INFO');
@@ -218,7 +218,7 @@ describe('the sinks of a process', () => {
     match(stdout, /line 2999 x+\n$/);
   });
 
-  it('never hold the event loop up while nobody reads standard output', async () => {
+  it('never block the event loop while standard output is not read', async () => {
     const script = `import { createSinks } from '${room}'; const { stdout, stderr } = createSinks();
       let turns = 0;
       const turn = () => {

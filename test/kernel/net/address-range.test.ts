@@ -51,7 +51,7 @@ describe('a range of addresses', () => {
     deepEqual(['11.0.0.1', '192.168.1.8', '2001:db9::1', '::2'].filter(matches), []);
   });
 
-  it('holds nothing where there is none', () => equal(addressMatcher([])('10.0.0.1'), false));
+  it('contains nothing if the list is empty', () => equal(addressMatcher([])('10.0.0.1'), false));
 });
 
 describe('the address of an admin port', () => {
@@ -81,7 +81,7 @@ describe('the address of an admin port', () => {
     it(`is not '${text}'`, () => equal(parseAdminAddress(text), null));
   }
 
-  it('names the file of its token, whatever it holds', () => {
+  it('names the file of its token, regardless of its content', () => {
     equal(adminTokenFile('/state', '127.0.0.1:9000'), '/state/admin-127.0.0.1-9000.token');
     equal(adminTokenFile('/state', 'unix:/run/a_b.sock'), '/state/admin-unix--run-a_b.sock.token');
   });

@@ -26,7 +26,7 @@ function encrypted(type: 'pkcs1' | 'pkcs8'): string {
   }).privateKey;
 }
 
-describe('what is wrong with a PEM file is told in plain words', () => {
+describe('errors of a PEM file are explained in plain words', () => {
   for (const [title, pem, use, words] of [
     ['a text where a certificate should be', 'nothing', asCertificate, 'it is not PEM'],
     ['nothing where a certificate should be', '', asCertificate, 'it is not PEM'],
@@ -57,6 +57,6 @@ describe('what is wrong with a PEM file is told in plain words', () => {
       'the key does not match the certificate',
     );
   });
-  it('and in the words of the cause where there are none', () =>
+  it('and in the words of the cause if it is unknown', () =>
     equal(pemTrouble('', new Error('something else')), 'something else'));
 });

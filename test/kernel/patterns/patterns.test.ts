@@ -53,7 +53,7 @@ describe('patterns', () => {
     equal(compile('(?m)^a$').testWhole('a\na'), false);
   });
 
-  it('take time in proportion to the text, whatever the pattern', () => {
+  it('take time in proportion to the text, for any pattern', () => {
     const text = `${'a'.repeat(100_000)}!`;
     for (const pattern of ['^(\\w+\\s?)*$', '^(a+)+$', '^(a|a)*$', '(x+x+)+y', '^(a?){30}a{30}$']) {
       equal(compile(pattern).test(text), false, pattern);
@@ -102,7 +102,7 @@ describe('patterns', () => {
       notEqual(patterns.compile('^idle$'), idle);
     });
 
-    it('look different to whoever keeps them by their text', () => {
+    it('have another text as a cache key', () => {
       notEqual(String(compile('^a$')), String(compile('^b$')));
     });
   });
@@ -119,7 +119,7 @@ describe('patterns', () => {
     equal(execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }), 'false true\n');
   });
 
-  describe('that are no patterns', () => {
+  describe('invalid patterns', () => {
     const mistakes: [pattern: string, message: string, part: string, hint?: RegExp][] = [
       ['a(b', "the '(' is never closed", '('],
       ['(?i)(?:a)(', "the '(' is never closed", '('],
@@ -162,7 +162,7 @@ describe('patterns', () => {
       ['\\ba[\\b]', 'escape \\b is not supported', '\\b', /\\x08/],
     ];
     for (const [pattern, message, segment, hint] of dialects) {
-      it(`are told from another dialect: ${pattern}`, () => reported(pattern, message, segment, hint!));
+      it(`are recognized as another dialect: ${pattern}`, () => reported(pattern, message, segment, hint!));
     }
 
     function reported(pattern: string, message: string, segment: string, hint: RegExp): void {
@@ -179,7 +179,7 @@ describe('patterns', () => {
       );
     }
 
-    it('are placed where they go wrong, not where the same stands rightly', () => {
+    it('are marked at their error, not at a valid occurrence of the same text', () => {
       throws(() => compile('[**]\\**a**'), { within: { start: 8, end: 10 } });
       throws(() => compile('(a)(b(c)(d)'), { within: { start: 3, end: 4 } });
     });

@@ -73,7 +73,7 @@ describe('the address of a backend', () => {
     await gateway.close();
   });
 
-  it('never names another resource by the text beside a value', async () => {
+  it('never names another resource because of the text next to a value', async () => {
     const gateway = await startGateway({
       disable_rest: true,
       endpoints: [

@@ -96,7 +96,7 @@ describe('the pipe of an agent', () => {
     );
   });
 
-  it('answers a failure for whatever is thrown in it', async () => {
+  it('returns a failure for anything thrown in it', async () => {
     respond = () => {
       throw new Error('oops');
     };

@@ -25,14 +25,14 @@ const endpoints = ['/a', '/b'].map((endpoint) => ({
   backend: ['/1', '/2'].map((url_pattern) => ({ url_pattern, extra_config: { 'test/protocol': {} } })),
 }));
 
-describe('what a component of the service attaches everywhere', () => {
+describe('a component of the service that attaches to all endpoints', () => {
   let gateway: Gateway | undefined;
   afterEach(async () => {
     await gateway?.close();
     gateway = undefined;
   });
 
-  it('stands around each endpoint and each backend, and knows which', async () => {
+  it('wraps each endpoint and each backend, and knows which', async () => {
     const places: string[] = [];
     const passed: string[] = [];
     const passing = (what: string) => after<PipeRequest>(() => void passed.push(what));
@@ -65,7 +65,7 @@ describe('what a component of the service attaches everywhere', () => {
     deepEqual(passed, ['/b/1', '/b/2', '/b']);
   });
 
-  it('is a mistake at the component where it fails', async () => {
+  it('is reported as an error at the component where it fails', async () => {
     const failing = definePlugin({
       name: 'test/each',
       description: 'Fails everywhere.',
@@ -84,7 +84,7 @@ describe('what a component of the service attaches everywhere', () => {
 describe('a component that cannot be attached', () => {
   const backend = (file: string) => [{ url_pattern: '/', extra_config: { 'test/protocol': { file } } }];
 
-  it('is a mistake at its place where a file of it cannot be read', async () => {
+  it('is reported as an error at its place if a file of it cannot be read', async () => {
     const config = { endpoints: [{ endpoint: '/a', backend: backend('/no/such/file') }] };
     await rejects(
       startWith([protocol], config),

@@ -17,7 +17,7 @@ function counted(responses: BackendResponses): string[] {
 
 const backend = (path: string) => ({ method: 'GET', url_pattern: path });
 
-describe('the name of a backend among those of its endpoint', () => {
+describe('the name of a backend within its endpoint', () => {
   it('is its method and pattern, with a number from the second of that name on', () => {
     const backends = [
       ['GET', '/a'],
@@ -47,7 +47,7 @@ describe('the answers of backends', () => {
     deepEqual(counted(responses), ['a none: 1', 'a 2xx: 2', 'a 4xx: 1']);
   });
 
-  it('are none where what a plugin answers is not a valid status', () => {
+  it('are absent if a plugin returns an invalid status', () => {
     const responses = new BackendResponses();
     for (const status of [Number.NaN, -1, 99, 600, 1000, 1e9]) responses.of('a').record(status);
     deepEqual(counted(responses), ['a none: 6']);

@@ -143,7 +143,7 @@ describe('the request to a backend', () => {
     }
   });
 
-  it('is not sent to an address that is none', async () => {
+  it('is not sent to an invalid address', async () => {
     const { asked, codes } = await send({ hosts: ['http://{id}:1'] }, request({ params: { Id: 'a b' } }));
     deepEqual([codes, asked.length], [['BACKEND_ADDRESS'], 0]);
   });
@@ -152,7 +152,7 @@ describe('the request to a backend', () => {
     deepEqual((await send({ hosts: ['http://a b:1'] })).addresses, ['http://a b:1 /p']);
   });
 
-  it('is not sent while there is no host', async () => {
+  it('is not sent while no host is known', async () => {
     const { asked, codes } = await send({ hosts: [] });
     deepEqual([codes, asked.length], [['BACKEND_NO_HOSTS'], 0]);
   });
@@ -215,12 +215,12 @@ describe('the time of a backend', () => {
     return deadlines;
   };
 
-  it('is its own timeout where that is shorter than that of the endpoint', async () => {
+  it("is its own timeout if it is shorter than the endpoint's", async () => {
     const [own] = await timeOf(50_000, 10_000);
     ok(own! > 9000 && own! <= 10_000, String(own));
   });
 
-  it('is that of the call otherwise', async () => {
+  it('is otherwise the deadline of the call', async () => {
     for (const backendMs of [undefined, 0, 50_000, 55_000]) {
       const [left] = await timeOf(50_000, backendMs);
       ok(left! > 59_000, `${backendMs}: ${left}`);
@@ -246,7 +246,7 @@ describe('the time of a backend', () => {
   });
 });
 
-describe('what becomes of the answer of a backend', () => {
+describe('the response of a backend', () => {
   const backend = { mapping: { a: 'b' } };
 
   it('is decoded and shaped', async () => {
@@ -254,7 +254,7 @@ describe('what becomes of the answer of a backend', () => {
     deepEqual((await send({ backend: { is_collection: true } })).reply.data, { collection: { a: 1 } });
   });
 
-  it('passes undecoded where nobody looks at it and it is written as it came', async () => {
+  it('passes undecoded if no component reads it and it is written unchanged', async () => {
     const passed = await send({ unread: true });
     deepEqual([passed.reply.data, String(passed.reply.body)], [null, '{"a":1}']);
     const others: Given[] = [{}, { unread: true, backend }, { unread: true, output: { ...json, name: 'other' } }];
@@ -285,7 +285,7 @@ describe('what becomes of the answer of a backend', () => {
     equal(failed.reply.data, null);
   });
 
-  it('is its own, whatever it is, where the endpoint is written raw', async () => {
+  it('is kept as it is, for any status, if the endpoint is written raw', async () => {
     const { reply } = await send({ output: raw, call: () => bytes('no', 404) });
     deepEqual([reply.status, String(reply.body)], [404, 'no']);
   });

@@ -35,7 +35,7 @@ describe('concurrent calls', () => {
     );
   });
 
-  it('do not end at an error or an incomplete answer while others go on', async () => {
+  it('do not end at an error or an incomplete response while others are running', async () => {
     const { step } = oneByOne(
       failed('no'),
       () => Reply.data({ part: 1 }, false),
@@ -44,7 +44,7 @@ describe('concurrent calls', () => {
     deepEqual((await concurrently(3, step, T)(pipeRequest(), newCall())).data, { whole: 1 });
   });
 
-  it('fall back to the incomplete answer, whatever fails after it', async () => {
+  it('fall back to the incomplete response, regardless of later failures', async () => {
     const { step } = oneByOne(() => Reply.data({ part: 1 }, false), failed('no'));
     const reply = await concurrently(2, step, T)(pipeRequest(), newCall());
     deepEqual([reply.data, reply.complete], [{ part: 1 }, false]);
@@ -59,7 +59,7 @@ describe('concurrent calls', () => {
     );
   });
 
-  it('go on when one of them throws', async () => {
+  it('continue when one of them throws', async () => {
     const { step } = oneByOne(
       () => {
         throw new Error('oops');
@@ -135,7 +135,7 @@ describe('concurrent calls', () => {
     deepEqual(request.params, {});
   });
 
-  it('are told of the deadline when it ends them, not of a cancellation', async () => {
+  it('receive the deadline as the reason when it ends them, not a cancellation', async () => {
     const { step, calls } = oneByOne(never, never);
     const reply = await concurrently(2, step, 20)(pipeRequest(), newCall());
     deepEqual(

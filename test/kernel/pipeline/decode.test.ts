@@ -65,12 +65,12 @@ describe('the decoding of an answer', () => {
     deepEqual(reported, ['context canceled']);
   });
 
-  it('unpacks gzip, whatever its letter case', async () => {
+  it('unpacks gzip in any letter case', async () => {
     const packed = gzipSync('{"a":1}');
     deepEqual((await read(respond(packed, ['Content-Encoding', 'GZIP']))).reply.data, { a: 1 });
   });
 
-  it('fails on bytes that are no gzip though they are said to be', async () => {
+  it('fails on bytes that are declared as gzip but are not', async () => {
     const { errors } = await read(respond(Buffer.from('{}'), ['Content-Encoding', 'gzip']));
     deepEqual(errors, [['BACKEND_GZIP', 'backend: body is not valid gzip: incorrect header check']]);
   });
@@ -136,7 +136,7 @@ describe('the decoding of an answer', () => {
     deepEqual(unproven.reply.data, { a: 1 });
   });
 
-  it('proves bytes once that come again, and those of a stream each time', async () => {
+  it('validates repeated bytes once, and those of a stream each time', async () => {
     let proofs = 0;
     const passes = (bytes: Uint8Array) => {
       proofs++;

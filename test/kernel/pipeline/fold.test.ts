@@ -41,7 +41,7 @@ for (const [name, folded] of [
       });
     }
 
-    it('stand in their order among wraps of other kinds', () => {
+    it('keep their order among wraps of other kinds', () => {
       const wraps = [noting('a'), around('b'), noting('c'), noting('d'), ask<PipeRequest>(() => void seen.push('e'))];
       folded(wraps, respond)(pipeRequest(), new Call());
       deepEqual(seen, ['b in', 'e', 'd', 'c', 'b out', 'a']);
@@ -55,7 +55,7 @@ for (const [name, folded] of [
 }
 
 describe('hooks that look at the reply', () => {
-  it('share one stage when they stand next to each other', () => {
+  it('share one stage if they are adjacent', () => {
     const wraps = [look(() => {}), look(() => {}), ask(() => {}), look(() => {})];
     deepEqual(
       stagesOf(wraps).map(({ hooks }) => hooks?.length ?? null),

@@ -41,7 +41,7 @@ describe('the hosts of a backend that are taken as they are written', () => {
 });
 
 describe('the service discovery of a backend', () => {
-  it('is one that there is', async () => {
+  it('must be a known one', async () => {
     const host = ['http://a'];
     deepEqual(await mistakes({ host, sd: 'statik' }), [
       ['SD_UNKNOWN', '/sd', 'unknown service discovery "statik"', 'did you mean "static"?'],

@@ -23,7 +23,7 @@ function held(): { step: Step<PipeRequest>; release: (reply: Reply) => void } {
 const texts = (reply: Reply): string[] => reply.errors.map(({ message }) => message);
 
 describe('the merge of several backends', () => {
-  it('merges in the order of declaration, whatever arrives first', async () => {
+  it('merges in the order of declaration, regardless of the order of arrival', async () => {
     const slow = held();
     const merged = parallel([slow.step, respond({ id: 2, b: 2 })], undefined, T)(pipeRequest(), newCall());
     slow.release(Reply.data({ id: 1, a: 1 }));
@@ -86,7 +86,7 @@ describe('the merge of several backends', () => {
     deepEqual((await merged).data, { a: 1 });
   });
 
-  it('calls nobody when the call was aborted before', async () => {
+  it('calls no backend if the call was aborted before', async () => {
     let calls = 0;
     const call = newCall();
     call.cancel();
@@ -98,7 +98,7 @@ describe('the merge of several backends', () => {
     equal(calls, 0);
   });
 
-  it('merges once, whatever comes late', async () => {
+  it('merges once, regardless of late responses', async () => {
     const slow = held();
     const merges: unknown[] = [];
     const call = newCall();

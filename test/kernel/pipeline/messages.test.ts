@@ -90,7 +90,7 @@ describe('the messages of an answer', () => {
     deepEqual(read(taken(respond(Buffer.from('{"a":1}\n'))).reply.body), ['{"a":1}\n', 'end']);
   });
 
-  it('are not looked for in another status, in a failure and where there is no body', () => {
+  it('are not read from another status, a failure or an empty body', () => {
     const failed = respond(whole('x'));
     failed.errors = [new BackendError('TEST', 'it broke')];
     for (const reply of [respond(whole('x'), [], 201), failed, respond(null)]) {
@@ -100,7 +100,7 @@ describe('the messages of an answer', () => {
     }
   });
 
-  it('are not looked for in bytes that nobody can unpack, which are read to their end and dropped', () => {
+  it('are not read from bytes that cannot be unpacked, which are read to their end and dropped', () => {
     const { body, told: reported } = stream();
     const { reply } = taken(respond(body, ['Content-Encoding', 'constructor']));
     deepEqual(
@@ -131,7 +131,7 @@ describe('the messages of an answer', () => {
     deepEqual([read(reply.body), seen], [['{"a":2}\n', 'end'], [{ a: 2 }]]);
   });
 
-  it('that a hook fails on are told of once', () => {
+  it('that a hook fails on are reported once', () => {
     const { reply, warnings } = taken(respond(whole('{}\n{}\n')), {
       hooks: [
         () => {
@@ -163,7 +163,7 @@ describe('the messages of an answer', () => {
     deepEqual(reported, ['resume']);
   });
 
-  it('are not wanted any more when the client leaves', () => {
+  it('are no longer read when the client disconnects', () => {
     const { body, told: reported } = stream();
     const { reply } = taken(respond(body));
     read(reply.body);
@@ -224,7 +224,7 @@ describe('the packed bytes of an answer', () => {
     equal(got, 20 * text.length);
   });
 
-  it('are asked for again when those before are unpacked', async () => {
+  it('are requested again once those before are unpacked', async () => {
     const { body, told: reported } = stream();
     const got = read(packed(body));
     const bytes = gzipSync(Buffer.from(Array.from({ length: 40_000 }, (_, at) => `{"a":${at * 7919}}\n`).join('')));
@@ -234,13 +234,13 @@ describe('the packed bytes of an answer', () => {
     await until(() => got.at(-1) === 'end');
   });
 
-  it('are not wanted any more when the client leaves', () => {
+  it('are no longer read when the client disconnects', () => {
     const { body, told: reported } = stream();
     packed(body).cancel(new Error('left'));
     deepEqual(reported, ['cancel: left']);
   });
 
-  it('are not wanted any more when they are not what they should be', async () => {
+  it('are no longer read if they are invalid', async () => {
     const { body, told: reported } = stream();
     const got = read(packed(body));
     body.write(Buffer.from('no gzip at all'));

@@ -13,7 +13,7 @@ function plugin(name: string, { offers = [] as string[], takes = undefined as st
 const giver = plugin('giver', { offers: ['key', 'door'] });
 const taker = plugin('taker', { takes: ['key'] });
 
-describe('what plugins offer one another', () => {
+describe('the offers among plugins', () => {
   it('is found at the place and around it, the nearest last', () => {
     const service = Offers.atRoot(createContainer());
     service.add(giver, [offer('key', 'outer'), offer('door', 'oak')]);
@@ -31,7 +31,7 @@ describe('what plugins offer one another', () => {
     deepEqual([offers.take(taker, port('key')), offers.takeAll(taker, port('key'))], [undefined, []]);
   });
 
-  it('is that of a component attached for it, where the port says whose and nobody offers it', () => {
+  it('come from a component attached for it if the port names it and no other component offers', () => {
     const asked: string[] = [];
     const service = Offers.atRoot(createContainer(), (namespace) => {
       asked.push(namespace);
@@ -60,7 +60,7 @@ describe('the order in which plugins are attached', () => {
   const order = (...plugins: Plugin[]) =>
     byDependency(plugins.map((one) => ({ plugin: one }))).map((item) => item.plugin.name);
 
-  it('is that in which they are written, where nobody takes anything', () => {
+  it('is the order in which they are written if none takes from another', () => {
     const items = [plugin('b'), plugin('a')].map((one) => ({ plugin: one }));
     equal(byDependency(items), items);
   });

@@ -17,7 +17,7 @@ describe('a setting at the wrong place', () => {
   const backend = place('backend', form('door'));
   const endpoint = place('endpoint', form('key'));
 
-  it('is told where it belongs', () => {
+  it('is reported with the place where it belongs', () => {
     deepEqual(shown(ofOtherPlace(unknown(), plugin(endpoint, backend), endpoint, here)), [
       'SCHEMA_UNKNOWN_KEY',
       `${here}/door`,
@@ -26,7 +26,7 @@ describe('a setting at the wrong place', () => {
     ]);
   });
 
-  it('of another form of the same component is told so', () => {
+  it('of another form of the same component is reported as such', () => {
     const forms = place('endpoint', { anyOf: [form('key'), form('door')] });
     deepEqual(shown(ofOtherPlace(unknown(), plugin(forms), forms, here)), [
       'SCHEMA_UNKNOWN_KEY',
@@ -41,14 +41,14 @@ describe('a setting at the wrong place', () => {
     );
   });
 
-  it('stays unknown where no place of the component has it', () => {
+  it('stays unknown if no place of the component has it', () => {
     const error = unknown();
     const places = [place('service', { type: 'string' }), place('agent', { type: 'object' })];
     equal(ofOtherPlace(error, plugin(endpoint, ...places), endpoint, here), error);
     equal(ofOtherPlace(error, { name: 'x/y', description: '' }, endpoint, here), error);
   });
 
-  it('is left alone deeper in the configuration, and so are other mistakes', () => {
+  it('is left alone deeper in the configuration, and so are other errors', () => {
     for (const error of [unknown(`${here}/a/door`), new ConfigError('SCHEMA_TYPE', `${here}/door`, 'wrong')]) {
       equal(ofOtherPlace(error, plugin(endpoint, backend), endpoint, here), error);
     }

@@ -53,7 +53,7 @@ describe('a request body that a component parses', () => {
     deepEqual(await statuses(2 * MIB, {}, { proxy: { max_payload: 3 * MIB } }), [200, 200]);
   });
 
-  it('is limited at the root, before authentication and for addresses that lead nowhere, and the log names the setting', async () => {
+  it('is limited at the root, before authentication and for unknown paths, and the log names the setting', async () => {
     const sinks = rememberingSinks();
     const operation = {
       type: 'header',

@@ -96,18 +96,18 @@ describe('the path and query asked for on a backend', () => {
     ['/v2/', 'a/b/', '/v2/a/b/'],
     ['/v2?x=1', 'a', '/v2/a?x=1'],
   ] as const) {
-    it(`go on with "${rest}" that a wildcard matched, one slash before it: ${pattern}`, () => {
+    it(`end with "${rest}" matched by a wildcard, with one slash before it: ${pattern}`, () => {
       equal(target(pattern, { params: { Wildcard: rest } }, true), made);
       equal(target(pattern, { params: { Wildcard: rest } }), pattern);
     });
   }
 
-  it('are those of the pattern where a wildcard matched nothing', () => {
+  it('are those of the pattern if a wildcard matched nothing', () => {
     equal(target('/v2', {}, true), '/v2');
     equal(target('/{id}', { params: { Wildcard: 'a' } }, true), undefined);
   });
 
-  it('are told of in the log where an answer or a claim lacks a value', () => {
+  it('are logged if a response or a claim lacks a value', () => {
     for (const [pattern, line] of [
       ['/{resp0_a.b}', '{resp0_a.b} is missing in the response of backend 0'],
       ['/{JWT.sub}', 'the token has no claim for {JWT.sub}'],
@@ -136,7 +136,7 @@ describe('the host of a backend', () => {
   }
 });
 
-describe('what a request must have before any backend is called', () => {
+describe('values that a request must have before any backend is called', () => {
   const demanded = (brought: Brought, ...backends: { url_pattern: string; host?: string[] }[]): boolean | null => {
     const { request, call } = bring(brought);
     return compileDemands(backends.map((backend) => ({ host: [], ...backend })))?.(request, call) ?? null;

@@ -24,7 +24,7 @@ describe('gzip request bodies', () => {
     return gateway.inject({ method: 'POST', url: '/x', headers, payload });
   };
 
-  it('are inflated where that is asked for, and described as what they are then', async () => {
+  it('are inflated if configured, and then described as plain', async () => {
     equal((await send(gzipSync('plain'), { decompress_gzip: true })).statusCode, 200);
     const [seen] = backend.requests;
     deepEqual(
@@ -51,7 +51,7 @@ describe('gzip request bodies', () => {
     deepEqual([response.statusCode, response.body, backend.requests.length], [413, '', 0]);
   });
 
-  it('that are none are answered 400', async () => {
+  it('that are invalid are answered 400', async () => {
     const response = await send(Buffer.from('no gzip'), { decompress_gzip: true }, [
       { url_pattern: '/1' },
       { url_pattern: '/2' },
@@ -59,7 +59,7 @@ describe('gzip request bodies', () => {
     deepEqual([response.statusCode, response.body, backend.requests.length], [400, '', 0]);
   });
 
-  it('that are none are answered 400 by a single backend’s endpoint too', async () => {
+  it('that are invalid are answered 400 by an endpoint with a single backend too', async () => {
     const response = await send(Buffer.from('no gzip'), { decompress_gzip: true });
     deepEqual([response.statusCode, response.body], [400, '']);
   });

@@ -164,7 +164,7 @@ describe('endpoints that share attachments', function () {
   after(() => backend.close());
 
   for (const seed of [1, 2, 3]) {
-    it(`are told from those that have their own by nobody: configuration ${seed}`, async () => {
+    it(`behave like those that have their own: configuration ${seed}`, async () => {
       const chance = chanceFrom(seed);
       const document = {
         host: [backend.url],

@@ -65,7 +65,7 @@ describe('the answer of a decoded endpoint', () => {
     equal(written(Reply.data(null, true)).at(-2), 'X-Gateway-Completed: false');
   });
 
-  it('does not tell whether it is complete where nothing was to be completed', () => {
+  it('has no completion header if it had no parts to complete', () => {
     deepEqual(written(data(null)), [200, 'Content-Type: text/plain', 'X-Gateway: Version 1', '{"a":1}']);
   });
 
@@ -104,7 +104,7 @@ describe('the answer of a decoded endpoint', () => {
     equal(written(reply).at(-1), '{"a":1}');
   });
 
-  it('has no body when it is a refusal or a status that is none of success', () => {
+  it('has no body for a rejection or a status other than success', () => {
     deepEqual(written(refuse(204)), [204, 'X-Gateway: Version 1', null]);
     const moved = new Reply(300);
     moved.complete = false;
@@ -158,7 +158,7 @@ describe('the answer to a failure', () => {
     deepEqual(written(failure(broken), { output: raw }), written(failure(broken)));
   });
 
-  it('does not tell whether it is complete when it is a refusal', () => {
+  it('has no completion header for a rejection', () => {
     deepEqual(written(refuse(401, { error: broken })), [401, 'X-Gateway: Version 1', null]);
   });
 
@@ -227,7 +227,7 @@ describe('an answer that no endpoint gave', () => {
   });
 });
 
-describe('what all answers have in common', () => {
+describe('the common headers of all responses', () => {
   it('is the version, unless that is hidden, and whether error texts are returned', () => {
     const router = { hide_version_header: false, return_error_msg: true } as never;
     const shownRendering = createRendering(router, '1.2.3');
@@ -236,7 +236,7 @@ describe('what all answers have in common', () => {
     deepEqual([hidden.names.version, hidden.errorMessages], ['Version undefined', false]);
   });
 
-  it('is the names of the gateway, or those of the compatible product', () => {
+  it('have the names of the gateway, or those of the compatible product', () => {
     const own = createRendering({ compatible_headers: false } as never, '1.2.3').names;
     deepEqual([own.header, own.completed, own.agent], ['X-Gateway', 'X-Gateway-Completed', 'Sluice Version 1.2.3']);
     const compatible = createRendering({ compatible_headers: true } as never, '1.2.3').names;

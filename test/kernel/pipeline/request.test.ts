@@ -34,12 +34,12 @@ function forwarded(lists: { headers?: string[]; queries?: string[] }, { headers 
 const own = ['X-Forwarded-For: 9.9.9.9', 'X-Forwarded-Host: api.test'];
 const plain = ['User-Agent: Agent', ...own];
 
-describe('what an endpoint lets through of the headers', () => {
+describe('the headers that an endpoint forwards', () => {
   it("is nothing by default: only the gateway's own headers are sent", () => {
     deepEqual(forwarded({}, { headers: ['X-A', '1', 'User-Agent', 'me'] }).headers, plain);
   });
 
-  it('is what it lists, whatever the letter case', () => {
+  it('are the listed ones, in any letter case', () => {
     deepEqual(forwarded({ headers: ['x-a'] }, { headers: ['X-B', '2', 'X-A', '1'] }).headers, ['X-A: 1', ...plain]);
   });
 
@@ -75,7 +75,7 @@ describe('what an endpoint lets through of the headers', () => {
     deepEqual(forwarded({ headers: ['*'] }, { headers }).headers, ['X-User: set', ...plain]);
   });
 
-  it('keeps what frames the request, whatever the client says to be of its connection only', () => {
+  it('include those that frame the request, even if the client declares them as connection headers', () => {
     const framing = [
       'Host',
       'a',
@@ -143,7 +143,7 @@ describe('the headers that a connection declares as its own', () => {
   }
 });
 
-describe('what an endpoint lets through of the query', () => {
+describe('the query parameters that an endpoint forwards', () => {
   it('is nothing by default, what it lists, or everything under *', () => {
     const search = 'b=1&a=2&b=3';
     deepEqual(

@@ -129,7 +129,7 @@ describe('a pipe that heeds its call', () => {
   const toPipe = (client: ClientRequest) => ({ client }) as unknown as PipeRequest;
   const given = new CallError('TEST', 'given up', { view: { status: 503 } });
 
-  it('is waited for, whatever becomes of its call', async () => {
+  it('is awaited, regardless of the outcome of its call', async () => {
     const call = new Call();
     const heeds = (): Promise<Reply> =>
       new Promise((resolve) => call.onCancel(() => setImmediate(resolve, new Reply(204))));

@@ -8,7 +8,7 @@ import { json, rememberingSinks, startBackend, startGateway } from '../../suppor
 import { newCall, pipeRequest } from './requests.ts';
 
 describe('a shadow backend', () => {
-  it('gets a copy of the traffic, body included, and nobody waits for it', async () => {
+  it('receives a copy of the traffic, including the body, and delays no response', async () => {
     const regular = await startBackend(json({ a: 1 }));
     let release = (): void => {};
     const shadow = await startBackend((_seen, response) => {
@@ -41,7 +41,7 @@ describe('a shadow backend', () => {
     await shadow.close();
   });
 
-  it('has the longest timeout of its group, and goes on when the client leaves', () => {
+  it('has the longest timeout of its group, and continues when the client disconnects', () => {
     const calls: Call[] = [];
     const step = (_request: unknown, call: Call) => {
       calls.push(call);
@@ -63,7 +63,7 @@ describe('a shadow backend', () => {
     );
   });
 
-  it('is ended by its own timeout, told at DEBUG only', async () => {
+  it('is ended by its own timeout, logged at DEBUG only', async () => {
     const regular = await startBackend(json({ a: 1 }));
     let closed = 0;
     const shadow = await startBackend((_seen, response) => response.on('close', () => closed++));
@@ -124,12 +124,12 @@ describe('a shadow backend', () => {
     deepEqual(claims, [{ sub: 'me' }]);
   });
 
-  it('is not there where there is none', () => {
+  it('is absent without shadow backends', () => {
     const next = () => Reply.data({});
     equal(withShadows([], next), next);
   });
 
-  it('knows the trace, and nobody wants its body', async () => {
+  it('has the trace, and its body is discarded', async () => {
     const call = newCall();
     call.set(traceSlot, { traceId: 'a', spanId: 'b' });
     const reported: string[] = [];

@@ -6,7 +6,7 @@ const shaped = (backend: Partial<BackendConfig>, data: DataObject): unknown =>
   compileShape(backend as BackendConfig, undefined)!(data);
 
 describe('the shape of the data of a backend', () => {
-  it('is none where nothing is to be done', () => {
+  it('is null if there is nothing to do', () => {
     for (const backend of [{}, { target: '', group: '', allow: [], deny: [], mapping: {} }]) {
       equal(compileShape(backend as BackendConfig, undefined), null);
     }

@@ -22,7 +22,7 @@ describe('the stages around all backends', () => {
     standing<AtEndpoint>('h', { gather: section }),
   ];
 
-  it('are those of the request first, then the wraps', () => {
+  it('are the request stages first, then the wraps', () => {
     deepEqual(shown(stagesAround(endpoint, proxy, attached, false, false)), [
       'payload a',
       'payload c',

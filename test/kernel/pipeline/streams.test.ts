@@ -98,7 +98,7 @@ describe('bytes on their way', () => {
     ok(lines.some((line) => line.includes('ERROR: [ENDPOINT: /x] backend')));
   });
 
-  it('of a request reach a single backend as they come, whatever its method', async () => {
+  it('of a request reach a single backend as they arrive, with any method', async () => {
     const seen: string[] = [];
     let headers: IncomingMessage['headers'] = {};
     let method: string | undefined;

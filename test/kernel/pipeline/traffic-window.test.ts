@@ -4,9 +4,9 @@ import { BUCKETS, bucketOf, latencyBands, noTraffic } from '../../../kernel/pipe
 const bandsOf = (...buckets: number[]) => latencyBands({ ...noTraffic, buckets });
 
 describe('the latencies of a window', () => {
-  it('are none without calls', () => deepEqual(bandsOf(), []));
+  it('are empty without calls', () => deepEqual(bandsOf(), []));
 
-  it('are bands that go on where those before end, a quarter of a power of two wide', () => {
+  it('are contiguous bands, a quarter of a power of two wide', () => {
     deepEqual(bandsOf(0, 3, 1, 2, 4, 1, 5, 7), [
       { fromMs: 0, toMs: 0.05, calls: 3 },
       { fromMs: 0.05, toMs: 0.0625, calls: 2 },

@@ -56,7 +56,7 @@ describe('a step with a deadline of its own', () => {
     body.end();
   });
 
-  it('is over with the last of the bytes, in whatever way they end', async () => {
+  it('ends with the last of the bytes, however they end', async () => {
     for (const respond of [undefined, async (reply: Reply) => reply]) {
       const ended = await timed(respond);
       ended.flow();

@@ -37,14 +37,14 @@ for (const name of PROTOTYPE_NAMES) {
         ['an endpoint', (extra: object) => whole({ endpoints: [endpointOf({ extra_config: extra })] })],
         ['a backend', (extra: object) => whole({ endpoints: [endpointOf({}, { extra_config: extra })] })],
       ] as const) {
-        it(`is no component of ${level}`, async () => {
+        it(`is not a component of ${level}`, async () => {
           const { code, err } = await check(document(holding(name, {})));
           equal(code, isComment ? 0 : 1);
           if (!isComment) match(err, /NAMESPACE_UNKNOWN/);
         });
       }
 
-      it('is an unknown key wherever another one is', async () => {
+      it('is an unknown key like any other', async () => {
         for (const document of [
           whole(holding(name, 1)),
           whole({ endpoints: [endpointOf(holding(name, 1))] }),
@@ -67,7 +67,7 @@ for (const name of PROTOTYPE_NAMES) {
         }
       });
 
-      it('is no encoding, no method, no strategy, no level and no discovery', async () => {
+      it('is not an encoding, method, strategy, level or discovery', async () => {
         for (const document of [
           whole({ endpoints: [endpointOf({ output_encoding: name })] }),
           whole({ output_encoding: name }),
@@ -93,7 +93,7 @@ for (const name of PROTOTYPE_NAMES) {
         }
       });
 
-      it('is no variable of a log line', async () => {
+      it('is not a variable of a log line', async () => {
         const logging = { level: 'INFO', stdout: true, format: 'custom', custom_format: `%{${name}}\n` };
         match((await check(whole({ extra_config: { 'telemetry/logging': logging } }))).err, /LOGGING_PATTERN/);
         const { access_log_custom_format, ...rest } = {
@@ -107,7 +107,7 @@ for (const name of PROTOTYPE_NAMES) {
         match((await check(whole({ extra_config: { 'telemetry/logging': access } }))).err, /LOGGING_PATTERN/);
       });
 
-      it('may be that of a header in settings', async () => {
+      it('may be the name of a header in settings', async () => {
         for (const extra of [
           { 'security/http': { ssl_proxy_headers: holding(name, 'https'), ssl_redirect: true } },
           { 'security/http': { allowed_hosts: [name], host_proxy_headers: [name] } },
@@ -140,7 +140,7 @@ for (const name of PROTOTYPE_NAMES) {
         }
       });
 
-      it('is no field that a variable of the environment sets', async () => {
+      it('is not a field that an environment variable overrides', async () => {
         const file = folder.write('env.json', whole({}));
         const env = { [`GATEWAY_${name.toUpperCase()}`]: '1', [name]: '1', GATEWAY_ADMIN_LISTEN: 'off' };
         equal((await sluiceIn(env, 'check', '-t', '-c', file)).code, 0);
@@ -148,7 +148,7 @@ for (const name of PROTOTYPE_NAMES) {
     });
 
     describe('on the command line', () => {
-      it('is no command, no topic and no component', async () => {
+      it('is not a command, topic or component', async () => {
         for (const command of [[name], ['help', name], [name, '--help'], ['schema', name]]) {
           const { out, err } = await sluice(...command);
           doesNotMatch(`${out}${err}`, /undefined|native code|\[object|\n {4}at /, command.join(' '));
@@ -157,7 +157,7 @@ for (const name of PROTOTYPE_NAMES) {
         equal((await sluice('schema', name)).code, 2);
       });
 
-      it('is no format and no flag', async () => {
+      it('is not a format or flag', async () => {
         const file = folder.write('formats.json', { version: 3, endpoints: [] });
         for (const command of [
           ['check', '-c', file, '--format', name],

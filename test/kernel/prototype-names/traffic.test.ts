@@ -45,18 +45,18 @@ for (const name of PROTOTYPE_NAMES) {
       (await gateway.inject({ url, headers })).json();
 
     describe('in a request', () => {
-      it('may be that of a path variable', async () => {
+      it('may be the name of a path variable', async () => {
         const gateway = await serve({ endpoint: `/a/{${name}}/b` }, { url_pattern: `/got/{${name}}` });
         equal((await get(gateway, '/a/value/b')).asked.path, '/got/value');
         equal((await get(gateway, '/a/with%20space/b')).asked.path, '/got/with%20space');
       });
 
-      it('may be that of a path variable beside a wildcard', async () => {
+      it('may be the name of a path variable next to a wildcard', async () => {
         const gateway = await serve({ endpoint: `/a/{${name}}/*` }, { url_pattern: `/got/{${name}}` });
         equal((await get(gateway, '/a/value/rest')).asked.path, '/got/value/rest');
       });
 
-      it('may be that of a query parameter', async () => {
+      it('may be the name of a query parameter', async () => {
         const gateway = await serve({ input_query_strings: [name] });
         deepEqual((await get(gateway, `/a?${name}=1&other=2`)).asked.query, holding(name, '1'));
         const all = await serve({ input_query_strings: ['*'] });
@@ -64,7 +64,7 @@ for (const name of PROTOTYPE_NAMES) {
         deepEqual((await get(all, '/a')).asked.query, {});
       });
 
-      it('may be that of a header', async () => {
+      it('may be the name of a header', async () => {
         for (const listed of [name, '*']) {
           const gateway = await serve({ input_headers: [listed] });
           const { port } = await gateway.listen();
@@ -102,12 +102,12 @@ for (const name of PROTOTYPE_NAMES) {
     describe('in a reply', () => {
       const data = { inner: 'here', other: 1 };
 
-      it('may be that of a group', async () => {
+      it('may be the name of a group', async () => {
         const gateway = await serve({}, { group: name });
         deepEqual(Object.keys(await get(gateway, '/a')), [name]);
       });
 
-      it('may be that of a target', async () => {
+      it('may be the name of a target', async () => {
         deepEqual(await get(await serve({}, { target: name }), '/a'), data);
         equal((await (await serve({}, { target: `asked.${name}` })).inject('/a')).body, '{}');
       });
@@ -138,7 +138,7 @@ for (const name of PROTOTYPE_NAMES) {
         equal((await get(gateway, '/a')).second.asked.path, '/got/here');
       });
 
-      it('may stand in static data and in what is moved', async () => {
+      it('may appear in static data and in moved data', async () => {
         const fixed = await serve({
           extra_config: { proxy: { static: { strategy: 'always', data: holding(name, 5) } } },
         });

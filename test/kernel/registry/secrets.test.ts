@@ -42,7 +42,7 @@ describe('a field that its component marks as secret', () => {
   it('is a secret', () => equal(isSecret(PROXY, 'hidden'), true));
   it('is one at every level the component may be asked for at', () =>
     equal(isSecret('/extra_config/backend~1http~1client/proxy_address', 'hidden'), true));
-  it('makes no secret of the fields beside it', () => equal(isSecret(`${CLIENT}/other`, 'shown'), false));
+  it('does not affect the fields next to it', () => equal(isSecret(`${CLIENT}/other`, 'shown'), false));
   it('makes no secret of the same name elsewhere', () =>
     equal(isSecret('/endpoints/0/extra_config/qos~1ratelimit~1router/proxy_address', 'shown'), false));
   it('leaves what names and texts tell as secret', () => equal(isSecret('/x/password', 'hidden'), true));

@@ -93,7 +93,7 @@ describe('an endpoint that has not changed', () => {
     folder.remove();
   });
 
-  it('goes on as it is when another one changes, and is not started again', async () => {
+  it('continues unchanged when another one changes, and is not started again', async () => {
     await start(config([endpoint('/a'), endpoint('/b')]));
     await gateway.reload(config([endpoint('/a'), endpoint('/b', {}, { timeout: '7s' })]));
     await settled();
@@ -107,7 +107,7 @@ describe('an endpoint that has not changed', () => {
     ['yaml', yaml],
     ['toml', toml],
   ] as const) {
-    it(`goes on as it is where the configuration is written in ${format.toUpperCase()}`, async () => {
+    it(`continues unchanged if the configuration is written in ${format.toUpperCase()}`, async () => {
       const source = (document: object) => new ConfigText(print(document), format);
       await start(config([endpoint('/a')]));
       await gateway.reload(source(config([endpoint('/a'), endpoint('/b')])));
@@ -146,7 +146,7 @@ describe('an endpoint that has not changed', () => {
     );
   });
 
-  it('goes on as it is where it comes to stand elsewhere', async () => {
+  it('continues unchanged at another position', async () => {
     await start(config([endpoint('/a'), endpoint('/b')]));
     await gateway.reload(config([endpoint('/c'), endpoint('/b'), endpoint('/a')]));
     await settled();
@@ -199,13 +199,13 @@ describe('an endpoint that has not changed', () => {
     deepEqual(told.slice(0, 2), ['attach /a', 'attach /c']);
   });
 
-  it('is built anew when that is asked for', async () => {
+  it('is rebuilt on request', async () => {
     await start(config([endpoint('/a')]));
     await gateway.apply({ trigger: 'api', source: config([endpoint('/a')]), force: true });
     deepEqual(told.slice(0, 1), ['attach /a']);
   });
 
-  it('goes on with what the service offers it, where that learns nothing from endpoints', async () => {
+  it('keeps the offers of the service if these learn nothing from endpoints', async () => {
     const service = { extra_config: { 'test/offering': {} } };
     await start(config([endpoint('/a')], service));
     await gateway.reload(config([endpoint('/a'), endpoint('/b')], service));

@@ -27,7 +27,7 @@ describe('a reload that is refused', () => {
     return refused;
   };
 
-  it('tells mistakes of the structure and those of components together', async () => {
+  it('reports errors of the structure and of components together', async () => {
     const { errors } = await refusal(service([withSchema('(')], { timeuot: '3s' }));
     deepEqual(
       errors.map(({ code }) => code),
@@ -35,7 +35,7 @@ describe('a reload that is refused', () => {
     );
   });
 
-  it('tells mistakes of endpoints behind a broken one at their place', async () => {
+  it('reports errors of endpoints after an invalid one at their place', async () => {
     const { errors } = await refusal(service([{ endpoint: '/broken' }, withSchema('[')]));
     deepEqual(
       errors.map(({ pointer }) => pointer),
@@ -43,7 +43,7 @@ describe('a reload that is refused', () => {
     );
   });
 
-  it('tells a mistake once, though a component stumbles over it too', async () => {
+  it('reports an error once, even if a component fails on it too', async () => {
     const host = ['http://users internal'];
     const { errors } = await refusal(service([{ endpoint: '/a', backend: [{ url_pattern: '/', sd: 'dns', host }] }]));
     deepEqual(

@@ -56,7 +56,7 @@ describe('a gateway that watches its file', () => {
     equal(gateway!.status.revision, 2);
   });
 
-  it('watches once, however often it is asked to', async () => {
+  it('watches once, even if requested repeatedly', async () => {
     const file = join(folder, 'gateway.json');
     writeFileSync(file, config('/one'));
     gateway = await openGateway(file, { port: 0, sinks });
@@ -118,7 +118,7 @@ describe('a gateway that watches its file', () => {
     certificates.remove();
   });
 
-  it('serves on under a broken file, tells what is wrong, and takes the mended one', async () => {
+  it('continues to serve while the file is invalid, reports the errors, and applies the corrected file', async () => {
     const file = join(folder, 'gateway.json');
     writeFileSync(file, config('/one'));
     await start(file);
@@ -172,7 +172,7 @@ describe('a gateway that watches its file', () => {
     });
   });
 
-  it('goes on watching the files that were named before a broken save', async () => {
+  it('keeps watching the files that were named before an invalid save', async () => {
     const file = join(folder, 'gateway.json');
     const certificates = makeCertificates();
     const { certificate, privateKey } = certificates.issue('one', certificates.authority('authority'));
@@ -186,7 +186,7 @@ describe('a gateway that watches its file', () => {
     certificates.remove();
   });
 
-  it('tells of a file that is gone in the log and as an event', async () => {
+  it('reports a deleted file in the log and as an event', async () => {
     const file = join(folder, 'gateway.json');
     writeFileSync(file, config('/one'));
     await start(file);
@@ -217,7 +217,7 @@ describe('a gateway that watches its file', () => {
     await until(() => serves('/two'));
   });
 
-  it('tells of one change what brought it', async () => {
+  it('reports the trigger of a change', async () => {
     const file = join(folder, 'gateway.json');
     writeFileSync(file, config('/one'));
     await start(file);

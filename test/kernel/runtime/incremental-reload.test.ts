@@ -39,7 +39,7 @@ const backends: readonly object[] = [
   { url_pattern: '/fourth', method: 'POST' },
 ];
 
-describe('a configuration that goes on with what has not changed', function () {
+describe('a configuration that reuses its unchanged parts', function () {
   this.timeout(60_000);
   let backend: TestBackend;
   let folder: PluginFolder;
@@ -190,7 +190,7 @@ describe('a configuration that goes on with what has not changed', function () {
   ] as const;
   for (const [seed, components] of sets) {
     const beside = Object.keys(components).join(', ');
-    it(`answers as one that is built from the ground up, whatever changes (${seed}) ${beside}`, async () => {
+    it(`responds like one that is built from scratch, for any change (${seed}) ${beside}`, async () => {
       const random = generator(seed);
       withPlugins = seed === 1;
       always = components;

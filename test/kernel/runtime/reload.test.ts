@@ -164,7 +164,7 @@ describe('reload', () => {
     await slow.close();
   });
 
-  it('refuses a broken configuration with all its mistakes and serves the old one on', async () => {
+  it('rejects an invalid configuration with all its errors and continues to serve the old one', async () => {
     const broken = { version: 3, endpoints: [{ endpoint: 'a', backend: [] }], prot: 1 };
     await rejects(gateway.reload(broken), (error: ConfigErrors) => {
       ok(error instanceof ConfigErrors);

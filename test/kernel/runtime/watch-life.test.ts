@@ -21,7 +21,7 @@ describe('a watcher', () => {
 
   afterEach(() => at.end());
 
-  describe('goes on', () => {
+  describe('continues', () => {
     it('after a change that could not be dealt with', async () => {
       await at.start([file], { onChange: () => Promise.reject(new Error('refused')) });
       await writeFile(file, '{"a": 2}');
@@ -98,7 +98,7 @@ describe('a watcher', () => {
     equal(at.told.length <= 3, true);
   });
 
-  describe('is told what an attempt read', () => {
+  describe('is given the files of an attempt', () => {
     let other: string;
 
     beforeEach(async () => {
@@ -122,7 +122,7 @@ describe('a watcher', () => {
       deepEqual(await at.next(), [file]);
     });
 
-    it('while it tells of a change', async () => {
+    it('while it reports a change', async () => {
       const read = { path: other, hash: hash('{}') };
       await at.start([file], { onChange: () => at.watcher.watch([file, read]) });
       await writeFile(file, '{"a": 2}');
@@ -141,7 +141,7 @@ describe('a watcher', () => {
       deepEqual(at.warnings, []);
     });
 
-    it('from a change on that no event told of, with one warning', async () => {
+    it('after a change without an event, with one warning', async () => {
       const elsewhere = join(at.home, 'elsewhere');
       await mkdir(elsewhere);
       await at.start([file], { times: { slowPollMs: 50 } });
@@ -188,7 +188,7 @@ describe('a watcher', () => {
       equal(watchedInodes(), before);
     });
 
-    it('leaves no handle of what it was just being told to watch', async function () {
+    it('closes the handles of files that were being added', async function () {
       if (process.platform !== 'linux') this.skip();
       const before = watchedInodes();
       const starting = at.start([file]);
@@ -197,7 +197,7 @@ describe('a watcher', () => {
       equal(watchedInodes(), before);
     });
 
-    it('accepts being told more, and being closed again', async () => {
+    it('ignores new files, and being closed again', async () => {
       await at.start([file]);
       await at.watcher.close();
       await at.watcher.watch([file]);

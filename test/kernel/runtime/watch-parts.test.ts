@@ -32,7 +32,7 @@ describe('debouncing', () => {
 });
 
 describe('waits', () => {
-  it('let everybody go when they end, and run nothing after', async () => {
+  it('release all waiters when they end, and run nothing after', async () => {
     const timers = handTimers();
     const waits = createWaits(timers);
     let ran = 0;

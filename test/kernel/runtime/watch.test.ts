@@ -108,7 +108,7 @@ describe('watching files', () => {
       await at.nothingElseThan(marker);
     });
 
-    it('for a neighbour nobody read', async () => {
+    it('for a neighboring file that is not watched', async () => {
       await writeFile(join(at.home, 'notes.txt'), 'x');
       await at.nothingElseThan(marker);
     });
@@ -119,14 +119,14 @@ describe('watching files', () => {
     });
   });
 
-  it('tells of a change that follows a write of our own', async () => {
+  it('reports a change that follows a write of the gateway itself', async () => {
     await at.start([file]);
     await write('{"ours": 1}');
     await writeFile(file, '{"theirs": 1}');
     deepEqual(await at.next(), [file]);
   });
 
-  it('tells of the text that we wrote when others have brought it back', async () => {
+  it("reports the text of the gateway's own write when it is restored by another program", async () => {
     await at.start([file]);
     await write('{"ours": 1}');
     for (const text of ['{"theirs": 1}', '{"ours": 1}']) {
@@ -135,7 +135,7 @@ describe('watching files', () => {
     }
   });
 
-  it('tells of the text that we could not write when others write it', async () => {
+  it('reports the text that the gateway could not write when another program writes it', async () => {
     await at.start([file]);
     const failing = at.watcher.write(file, contentHash(Buffer.from('{"ours": 1}')), async () => {
       throw new Error('the disk is full');
@@ -177,7 +177,7 @@ describe('watching files', () => {
       equal(at.told.length, 1);
     });
 
-    it('but not for ever: a file that stays unfinished is told of, and so is its end', async () => {
+    it('but not forever: a file that stays unfinished is reported, and so is its end', async () => {
       await at.start([file], { times: { patienceMs: 100 } });
       await writeFile(file, '{"a": ');
       deepEqual(await at.next(), [file]);

@@ -142,7 +142,7 @@ describe('an agent', () => {
     );
   });
 
-  it('is refused without a driver, with a name that another has, and with mistakes in its pipe', async () => {
+  it('is rejected without a driver, with a duplicate name, and with errors in its pipe', async () => {
     deepEqual(await refusedAs(agent({ extra_config: {} })), ['AGENT_DRIVER /async_agent/0/extra_config']);
     deepEqual(await refusedAs(agent(), agent()), ['AGENT_NAME /async_agent/1/name']);
     deepEqual(await refusedAs(agent({ backend: [{ url_pattern: '/{x}' }] })), [

@@ -73,7 +73,7 @@ describe('a component of an endpoint that attaches to its backends', () => {
     equal(await ask('/plain'), 'plain');
   });
 
-  it('may have the query of url_pattern sent beside that of the client, whose parameters of the same name are dropped', async () => {
+  it("may send the query of url_pattern next to the client's, whose parameters of the same name are dropped", async () => {
     gateway = await startWith([telegraph], {
       endpoints: [
         endpointWith({

@@ -16,7 +16,7 @@ const refusing = (view: ClientView) =>
     ],
   });
 
-describe('what a client is told of a failed call', () => {
+describe('what a client sees of a failed call', () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
 

@@ -47,7 +47,7 @@ describe('a component that expects another one', () => {
     deepEqual(await findings({ 'test/sink': {} }), { errors: [], warnings: [warning] });
   });
 
-  it('is warned of where no endpoint has it as it must be', async () => {
+  it('causes a warning if no endpoint has it as required', async () => {
     const endpoint = (extra_config: object) => ({
       endpoint: '/a',
       extra_config,
@@ -66,7 +66,7 @@ describe('a component that expects another one', () => {
     deepEqual(await findings({ 'test/shared': {} }, used), { errors: [], warnings: [] });
   });
 
-  it('is taken beside it, and the other one by itself', async () => {
+  it('is accepted next to it, and the other one alone', async () => {
     const nothingFound = { errors: [], warnings: [] };
     deepEqual(await findings({ 'test/sink': {}, 'test/source': {} }), nothingFound);
     deepEqual(await findings({ 'test/source': {} }), nothingFound);

@@ -77,25 +77,25 @@ describe('a condition of a backend', () => {
     equal(backend.requests.length - before, 3);
   });
 
-  it('that has no question of its own holds where no other one does, wherever it stands', async () => {
+  it('without an expression holds if no other one does, in any position', async () => {
     await start([on('/other', {}), on('/x', { header: 'x' }), on('/y', { header: 'y' })]);
     deepEqual(await answer('y'), [200, { y: true }, 'true']);
     deepEqual(await answer(), [200, { other: true }, 'true']);
   });
 
-  it('is asked once for a request, before any backend is called', async () => {
+  it('is evaluated once per request, before any backend is called', async () => {
     await start([on('/x', { header: 'x' }), on('/y', { header: 'y' })]);
     await answer('x', 'y');
     deepEqual(seen, ['x', 'y']);
   });
 
-  it('is asked when it is its turn where backends are called one after another', async () => {
+  it('is evaluated in turn if backends are called in sequence', async () => {
     await start([on('/x', { header: 'x' }), on('/y', { header: 'y' })], { proxy: { sequential: true } });
     deepEqual(await answer('y'), [200, { y: true }, 'true']);
     deepEqual(seen, ['x', 'y']);
   });
 
-  it('that nobody meets leaves an empty answer, which is whole', async () => {
+  it('that never holds gives an empty response, which is complete', async () => {
     const before = backend.requests.length;
     await start([on('/x', { header: 'x' }), on('/y', { header: 'y' })]);
     deepEqual(await answer(), [200, {}, 'true']);

@@ -153,7 +153,7 @@ describe('a configured service', () => {
     deepEqual(events, ['open a', 'close a']);
   });
 
-  it('is missed, by whoever needs it, where it is not configured', async () => {
+  it('is reported as missing by its users if it is not configured', async () => {
     gateway = await startWith([store, counter], counting({ 'test/store': { address: 'a' } }));
     const refusal = await reload(counting({})).then(
       () => null,
@@ -173,7 +173,7 @@ describe('a configured service', () => {
     });
     const passes = async (word: string) => (await gateway!.inject(`/b?${word}`)).json().passes;
 
-    it('is there with its defaults, once, for whoever takes from it', async () => {
+    it('is available with its defaults, once, to all its users', async () => {
       gateway = await startWith([rules, door], guarded({}));
       deepEqual([await passes('open'), await passes('shut'), events], [true, false, ['rules open']]);
     });
@@ -192,11 +192,11 @@ describe('a configured service', () => {
       await gateway.reload({ version: 3, ...guarded({ 'test/rules': {} }) });
       deepEqual(known, [false, true]);
     });
-    it('is configured where its name stands at the root', async () => {
+    it('is configured if its name is at the root', async () => {
       gateway = await startWith([rules, door], guarded({ 'test/rules': { word: 'shut' } }));
       deepEqual([await passes('open'), await passes('shut'), events], [false, true, ['rules shut']]);
     });
-    it('is not there where nobody takes from it', async () => {
+    it('is not created without users', async () => {
       gateway = await startWith([rules, door], { endpoints: [endpoint('/a', {})] });
       deepEqual(events, []);
     });

@@ -76,7 +76,7 @@ describe('a component that is written as another one', () => {
     );
   });
 
-  it('has its mistakes where they are written, in the old form', async () => {
+  it('has its errors where they are written, in the old form', async () => {
     const errors = await refusalsOf(start(99, ['test/answer']));
     deepEqual(
       errors.map(({ code, pointer }) => [code, pointer]),

@@ -52,7 +52,7 @@ describe('a component that sees finished requests', () => {
     return `http://127.0.0.1:${(await gateway.listen()).port}`;
   };
 
-  it('is told route, bytes and status of each, whatever the access log skips', async () => {
+  it('receives route, bytes and status of each, regardless of what the access log skips', async () => {
     const url = await start({ extra_config: { router: { disable_access_log: true } } });
     for (const path of ['/stream', '/nope']) await (await fetch(url + path)).text();
     await fetch(`${url}/stream`, { method: 'HEAD' });
@@ -68,7 +68,7 @@ describe('a component that sees finished requests', () => {
     equal(records[0]!.tls, null);
   });
 
-  it('is told of a client that left', async () => {
+  it('is notified of a client that disconnected', async () => {
     const url = await start();
     const leaving = new AbortController();
     const asked = fetch(`${url}/never`, { signal: leaving.signal }).catch(() => {});

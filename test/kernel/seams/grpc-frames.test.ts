@@ -145,7 +145,7 @@ describe('gRPC frames on the port of the service', () => {
     deepEqual(await answerTo(stream), { messages: ['two'], status: '0' });
   });
 
-  it('pass bytes that are no text, whole', async () => {
+  it('pass binary data unchanged', async () => {
     const stream = open('Echo');
     const bytes = Buffer.concat([Buffer.from([0, 0, 0, 1, 0]), Buffer.alloc(256, 0xff)]);
     stream.end(bytes);

@@ -52,7 +52,7 @@ describe('headers that a component sets', () => {
     return (await gateway.inject({ url: '/a', headers })).json();
   };
 
-  it('reach the backend without those of the client that some backends take for them', async () => {
+  it('reach the backend without client headers that some backends treat as the same', async () => {
     deepEqual(await seenBy({ 'test/roles': {} }), { 'x-role': 'reader', x_team: 'red' });
   });
 

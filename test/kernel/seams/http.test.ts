@@ -208,7 +208,7 @@ describe("the gateway's HTTP client in the hands of a component", () => {
     ]);
   });
 
-  it('is signed by whoever signs there, with the body that is sent, in whatever order they are written', async () => {
+  it('is signed by the local signer, with the body that is sent, in any order of declaration', async () => {
     await start({ 'test/graphql': { query: '{ a }' }, 'test/signer': {} });
     equal(await ask(), 200);
     equal(seen[0]!.signature, expected('POST', '/graphql', seen[0]!.body));
@@ -249,7 +249,7 @@ describe("the gateway's HTTP client in the hands of a component", () => {
     equal(seen.length, 1);
   });
 
-  it('asks as the service does for one who calls somebody else: unsigned, and following redirects', async () => {
+  it('by default calls other servers like the service: unsigned, and following redirects', async () => {
     await start({ 'test/asking': {}, 'test/signer': {}, 'backend/http/client': { no_redirect: true } });
     equal(await ask(), 200);
     deepEqual(
@@ -271,7 +271,7 @@ describe("the gateway's HTTP client in the hands of a component", () => {
     equal(await ask(), 200);
   });
 
-  it('asks any address for a component that stands in no backend, as it says itself', async () => {
+  it('calls any address for a component outside backends, with its own settings', async () => {
     await start({}, '/graphql', { extra_config: { 'test/gatekeeper': { url: `${backend.url}/no` } } });
     equal(await ask(), 403);
     await gateway!.reload({
@@ -291,7 +291,7 @@ describe("the gateway's HTTP client in the hands of a component", () => {
     );
   });
 
-  it('tells of mistakes in TLS settings at the place of the component', async () => {
+  it('reports errors in TLS settings at the place of the component', async () => {
     const tls = { ca_certs: ['/no/such.pem'] };
     const refused = start({}, '/', { extra_config: { 'test/gatekeeper': { url: 'https://x', tls } } });
     await rejects(refused, (error: ConfigErrors) => {
@@ -344,7 +344,7 @@ describe('a connection of its own for a component', () => {
   after(() => backend.close());
   afterEach(() => gateway?.close());
 
-  it('keeps what was agreed on it, for those who name it alike and for nobody else', async () => {
+  it('keeps its authentication, and is shared only by users with the same key', async () => {
     const endpoint = (path: string, user: string) => ({
       endpoint: path,
       backend: [{ host: [backend.url], url_pattern: path, extra_config: { 'test/handshake': { user } } }],

@@ -160,7 +160,7 @@ describe('endpoints over HTTP/2', () => {
     await ended;
   });
 
-  it('have method and path for themselves: whatever counts by these could not tell them from another', async () => {
+  it('have a method and a path of their own: components that count by these could not distinguish them', async () => {
     const backends = [{ host: [backend.url], url_pattern: '/plain' }];
     const endpoints = ['GET', 'POST'].map((method) => ({ endpoint: '/tasks/one', method, backend: backends }));
     const errors = await start({ endpoints }).then(

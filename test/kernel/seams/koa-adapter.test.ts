@@ -13,7 +13,7 @@ import { startWith } from '../../support/plugged.ts';
 import { ask } from '../server/ask.ts';
 import { openRaw, statusesOf } from '../server/raw.ts';
 
-describe('Koa middleware that somebody else has published', () => {
+describe('published Koa middleware', () => {
   let backend: TestBackend;
   let gateway: Gateway;
   let port: number;
@@ -139,7 +139,7 @@ describe('Koa middleware that somebody else has published', () => {
       equal(JSON.parse((await post('/a', 'x'.repeat(1000))).text).body.length, 1000);
     });
 
-    it('may let the gateway go on while it reads', async () => {
+    it('may let the gateway continue while it reads', async () => {
       await start((context, next) => {
         context.req.resume();
         return next();
@@ -174,7 +174,7 @@ describe('Koa middleware that somebody else has published', () => {
       match(await client.ended(), /"body":"abcdef"/);
     });
 
-    it('leaves nothing behind when nobody wants it, and the connection goes on', async () => {
+    it('leaves no unread rest behind, and the connection continues', async () => {
       await start(parsing);
       const client = await openRaw(port);
       const body = JSON.stringify({ a: 'x'.repeat(1000) });

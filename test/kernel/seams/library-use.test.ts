@@ -22,7 +22,7 @@ describe('listen() of a gateway made in code', () => {
   };
   afterEach(() => gateway.close());
 
-  it('takes a port and a host in place of those of the configuration', async () => {
+  it('accepts a port and a host in place of the configured ones', async () => {
     await open({ port: 1, listen_ip: '192.0.2.1' });
     const { port, host } = await gateway.listen({ port: 0, host: '127.0.0.1' });
     equal(host, '127.0.0.1');
@@ -125,7 +125,7 @@ describe('the log of a gateway made in code', function () {
     equal(await printed({}, {}), '');
   });
 
-  it('is written when the option asks for it', async () => {
+  it('is written if the option enables it', async () => {
     const lines = await printed({ log: true }, {});
     match(lines, /Listening on port/);
     match(lines, /\[GATEWAY\].*\/__health/);

@@ -34,7 +34,7 @@ describe('a gateway made in code', () => {
     endpoints: [{ endpoint: '/x', extra_config: { 'acme/stamp': config }, backend: [{ url_pattern: '/' }] }],
   });
 
-  it('takes plugins beside those of the release', async () => {
+  it('accepts plugins in addition to those of the release', async () => {
     gateway = await createGateway(stamped({ text: 'hi' }), { ...options, plugins: [stamp] });
     equal((await gateway.inject('/x')).headers['x-stamp'], 'hi');
   });

@@ -86,7 +86,7 @@ const measuring = definePlugin({
   ],
 });
 
-describe('what a component measures', () => {
+describe('measurements of a component', () => {
   let backend: TestBackend;
   let gateway: Gateway | undefined;
   before(async () => {
@@ -119,7 +119,7 @@ describe('what a component measures', () => {
     deepEqual(two, one);
   });
 
-  it('goes on in the same series after a reload', async () => {
+  it('continue in the same series after a reload', async () => {
     const series: Series = new Map();
     gateway = await startWith([exporter('test/one', series), measuring], config('test/one'));
     await gateway.inject({ url: '/a' });
@@ -128,7 +128,7 @@ describe('what a component measures', () => {
     deepEqual(series.get('requests {"route":"/a","status":200}'), [1, 1]);
   });
 
-  it('stands in no request where nobody exports it', async () => {
+  it('are not taken if no component exports them', async () => {
     const gate = await openHarness(measuring, 'endpoint', {});
     deepEqual(gate.attached, {});
     await gate.close();
@@ -199,7 +199,7 @@ describe('an observer of connections to backends', () => {
     });
   };
 
-  it('is told how long name and connection took, and which requests found one open', async () => {
+  it('receives the duration of name resolution and connection, and which requests reused one', async () => {
     await start('/a');
     const ask = async () => equal((await gateway!.inject({ url: '/0' })).statusCode, 200);
     await ask();
@@ -219,7 +219,7 @@ describe('an observer of connections to backends', () => {
     ok(replies.every((ms) => ms > 0));
   });
 
-  it('is told of every request on the way of a redirect', async () => {
+  it('receives every request of a redirect', async () => {
     await start('/moved');
     equal((await gateway!.inject({ url: '/0' })).statusCode, 200);
     deepEqual(

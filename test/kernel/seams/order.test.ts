@@ -17,7 +17,7 @@ describe('plugins that the table of the order does not name', () => {
       'proxy',
     ).map(({ plugin }) => plugin.name);
 
-  it('stand beside the one they name', () => {
+  it('are placed next to the one they name', () => {
     deepEqual(sorted(named('b'), named('x', { outside: 'b' }), named('y', { inside: 'a' }), named('a')), [
       'a',
       'x',
@@ -34,7 +34,7 @@ describe('plugins that the table of the order does not name', () => {
     ];
     deepEqual(sorted(...plugins), ['y', 'x', 'z', 'b']);
   });
-  it('stand innermost when they name nobody who is there, or one another', () => {
+  it('are innermost if they name a missing plugin, or one another', () => {
     const plugins = [
       named('x', { outside: 'y' }),
       named('y', { outside: 'x' }),
@@ -45,7 +45,7 @@ describe('plugins that the table of the order does not name', () => {
   });
 });
 
-describe('what a component at the root attaches to every endpoint', () => {
+describe('a component at the root that attaches to every endpoint', () => {
   const table = { ...order, endpoint: ['service: limit', 'keys', 'limit'] };
   const standing = (...items: { name: string; ofService?: true }[]) =>
     sortByOrder(
@@ -54,14 +54,14 @@ describe('what a component at the root attaches to every endpoint', () => {
       'endpoint',
     ).map(({ plugin, ofService }) => `${plugin.name}${ofService ? ' of the service' : ''}`);
 
-  it('stands at the place that the table has for it, apart from that of the endpoint', () => {
+  it("has the position that the table gives it, apart from the endpoint's own", () => {
     deepEqual(standing({ name: 'limit' }, { name: 'keys' }, { name: 'limit', ofService: true }), [
       'limit of the service',
       'keys',
       'limit',
     ]);
   });
-  it('stands with that of the endpoint where the table has no other place', () => {
+  it("has the endpoint's own position if the table has no other", () => {
     deepEqual(standing({ name: 'limit' }, { name: 'keys', ofService: true }), ['keys of the service', 'limit']);
   });
 });
@@ -95,7 +95,7 @@ describe('a component that answers by itself', () => {
     return warnings.filter(({ code }) => code === 'PLUGIN_HIDDEN');
   };
 
-  it('hides what stands inside it, which is told, around a backend', async () => {
+  it('hides the components inside it around a backend, which is reported', async () => {
     const [warning] = await hidden({}, both);
     match(warning!.message, /"test\/answering" answers by itself, so "test\/inner" may never run/);
   });
@@ -105,7 +105,7 @@ describe('a component that answers by itself', () => {
       ['/extra_config/test~1answering'],
     );
   });
-  it('hides nothing where nothing stands inside it', async () => {
+  it('hides nothing if nothing is inside it', async () => {
     deepEqual(await hidden({}, { 'test/answering': {} }), []);
   });
 });

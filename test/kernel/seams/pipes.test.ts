@@ -61,7 +61,7 @@ describe('a pipe inside a component', () => {
     equal(response.headers['x-gateway-completed'], 'true');
   });
 
-  it('is shaped by the backend it stands in the place of', async () => {
+  it('is shaped by the backend that it replaces', async () => {
     gateway = await start(
       endpoint(
         { url_pattern: '/x' },
@@ -77,7 +77,7 @@ describe('a pipe inside a component', () => {
     deepEqual((await gateway.inject('/a/7')).json(), { deep: true });
   });
 
-  it('has its plugins loaded, and its components stand around its backends', async () => {
+  it('has its plugins loaded, and its components attached to its backends', async () => {
     const proxy = { static: { strategy: 'always', data: { added: 1 } } };
     gateway = await start(
       endpoint(nested({ backend: [{ url_pattern: '/y', encoding: 'string' }], extra_config: { proxy } })),
@@ -94,7 +94,7 @@ describe('a pipe inside a component', () => {
     );
   });
 
-  it('of the service is compiled once, whoever asks for it', async () => {
+  it('of the service is compiled once for all its users', async () => {
     const steps: unknown[] = [];
     const tools = definePlugin({
       name: 'test/tools',
@@ -128,7 +128,7 @@ describe('a pipe inside a component', () => {
     equal(gateway.serving.compiled.nested.length, 1);
   });
 
-  describe('with mistakes', () => {
+  describe('with errors', () => {
     it('is refused at the place of each', async () => {
       deepEqual(await refusedAs(endpoint(nested({ backend: [{ url_pattern: '/y', encodin: 'json' }] }))), [
         'SCHEMA_UNKNOWN_KEY /endpoints/0/backend/0/extra_config/test~1workflow/backend/0/encodin',

@@ -45,7 +45,7 @@ const allowed = definePlugin({
   places: [atEndpoint(text, ({ config }) => ({ offers: [offer(checksPort, (token) => token === config.allow)] }))],
 });
 
-describe('what plugins hand to one another', () => {
+describe('offers among plugins', () => {
   let backend: TestBackend;
   let gateway: Gateway | undefined;
 
@@ -63,7 +63,7 @@ describe('what plugins hand to one another', () => {
   const statusOf = async (path: string, token: string) =>
     (await gateway!.inject({ url: path, headers: { 'x-token': token } })).statusCode;
 
-  it('is taken from the endpoint and from the service around it, in whatever order they are written', async () => {
+  it('are taken from the endpoint and from the service around it, in any order of declaration', async () => {
     gateway = await startWith([validator, notBlank, allowed], {
       extra_config: { 'test/not-blank': {} },
       endpoints: [
@@ -108,7 +108,7 @@ describe('what plugins hand to one another', () => {
     );
   });
 
-  it('is nothing where nobody offers it', async () => {
+  it('are null if no plugin offers', async () => {
     const seen: unknown[] = [];
     const asking = definePlugin({
       name: 'test/asking',
@@ -125,7 +125,7 @@ describe('what plugins hand to one another', () => {
     deepEqual(seen, [undefined, []]);
   });
 
-  it('is missed by nobody where whoever offers it waits for a file that is not read', async () => {
+  it('are not reported as missing if the offering plugin waits for a file that is not read', async () => {
     const file = definePlugin({
       name: 'test/file',
       description: 'Offers what a file holds.',

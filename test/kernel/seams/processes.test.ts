@@ -10,7 +10,7 @@ import { startWith } from '../../support/plugged.ts';
 
 const text = { type: 'object', properties: { say: { type: 'string', description: 'What.', default: '' } } } as const;
 
-describe('work that goes on while a configuration serves', () => {
+describe('background work while a configuration serves', () => {
   const log: string[] = [];
   let gateway: Operations | undefined;
 
@@ -134,7 +134,7 @@ describe('a port of a plugin', () => {
     equal(await askAt(port), 'two');
   });
 
-  it('is closed with the last configuration that has it', async () => {
+  it('is closed with the last configuration that uses it', async () => {
     gateway = await startWith([speaking('test/port')], { extra_config: { 'test/port': {} } });
     const { port } = ports[0]!;
     await gateway.reload({ version: 3 });
@@ -229,8 +229,8 @@ describe('caches of components', () => {
   });
 });
 
-describe('what a component tells the health endpoint', () => {
-  it('stands under agents, as it is when somebody asks', async () => {
+describe('health details of a component', () => {
+  it('appear under agents, with their current value', async () => {
     let seen = 0;
     const plugin = definePlugin({
       name: 'test/health',
@@ -341,7 +341,7 @@ describe('a value that every process has a copy of', () => {
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
   });
 
-  it('is told of nothing it does not know', () => {
+  it('ignores unknown changes', () => {
     const mirrors = new Mirrors();
     ok(!mirrors.receive('x', ['a']));
     equal(mirrors.snapshot('x'), undefined);

@@ -46,7 +46,7 @@ const careless = definePlugin({
   ],
 });
 
-describe('what an attachment asks its site for', () => {
+describe('the reads of an attachment', () => {
   let folder: string;
   let file: string;
 
@@ -67,7 +67,7 @@ describe('what an attachment asks its site for', () => {
     await gate.close();
   });
 
-  it('is recorded for each endpoint, with what its backends ask for', async () => {
+  it('are recorded for each endpoint, including those of its backends', async () => {
     const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
     const plugins = { ...catalogue.plugins, [greeting.name]: async () => ({ plugin: greeting }) };
     const { generations, registry } = openEngine(
@@ -97,7 +97,7 @@ describe('what an attachment asks its site for', () => {
     await registry.close();
   });
 
-  it('is recorded when it is asked late, too', async () => {
+  it('are recorded even if they happen late', async () => {
     const gate = await openHarness(careless, 'backend', {});
     deepEqual(gate.reads.settings, []);
     await gate.send('GET /');
@@ -105,7 +105,7 @@ describe('what an attachment asks its site for', () => {
     await gate.close();
   });
 
-  it('has the names in a directory, but not what is no directory', async () => {
+  it('include the names in a directory, and reject a path that is not one', async () => {
     const listing = definePlugin({
       name: 'test/listing',
       description: 'Lists a directory.',
@@ -128,7 +128,7 @@ describe('what an attachment asks its site for', () => {
     await gate.close();
   });
 
-  it('tells what may change without another answer', async () => {
+  it('exclude fields that do not affect the result', async () => {
     const { before, outliving, after } = await underUnrelatedChanges(greeting, 'endpoint', { file });
     deepEqual(outliving, before);
     deepEqual(after, before);

@@ -107,7 +107,7 @@ describe('the phase around everything', () => {
     deepEqual([response.statusCode, response.json()], [200, { a: 1 }]);
   });
 
-  it('goes on with another path, whose variables are then known', async () => {
+  it('continues with another path, whose variables are then known', async () => {
     await start([
       rooted('test/rewrite', () => ({
         request: (next) => (request, call) => next(request.with({ path: request.path.replace('/old', '/u') }), call),
@@ -117,7 +117,7 @@ describe('the phase around everything', () => {
     equal((await gateway!.inject('/new/7')).statusCode, 404);
   });
 
-  it('goes on with another query and other headers', async () => {
+  it('continues with another query and other headers', async () => {
     await start([
       rooted('test/change', () => ({
         request: (next) => (request, call) => {
@@ -143,7 +143,7 @@ describe('the phase around everything', () => {
     equal((await gateway!.inject('/a')).json().team, 'b');
   });
 
-  it('goes on with another body, and may read the one there is', async () => {
+  it('continues with another body, and may read the original one', async () => {
     await start([
       rooted('test/body', () => ({
         request: (next) => async (request, call) => {
@@ -242,7 +242,7 @@ describe('the phase around everything', () => {
       },
     }));
 
-    it('is seen last, of whatever is answered, and may be changed', async () => {
+    it('is seen last, of any response, and may be changed', async () => {
       await start([signing]);
       for (const [url, status, signed] of [
         ['/a', 200, '200 /a'],
@@ -258,7 +258,7 @@ describe('the phase around everything', () => {
       }
     });
 
-    it('is written as it is when somebody who sees it fails', async () => {
+    it('is written unchanged if an observer fails', async () => {
       const sinks = rememberingSinks();
       await start(
         [
@@ -297,7 +297,7 @@ describe('the phase around everything', () => {
       equal((await gateway!.inject('/metrics/')).headers.location, '/metrics');
     });
 
-    it('cannot be that of an endpoint', async () => {
+    it('cannot be the path of an endpoint', async () => {
       const config = { endpoints: [{ endpoint: '/metrics', backend: [{ host: [backend.url], url_pattern: '/' }] }] };
       try {
         await start([metrics], config);
@@ -335,7 +335,7 @@ describe('the phase around everything', () => {
       equal((await gateway.inject('/outer')).statusCode, 500);
     });
 
-    it('is refused when endpoints go on calling one another', async () => {
+    it('is rejected if endpoints call one another endlessly', async () => {
       gateway = await startWith([calling('/outer')], { endpoints: [around('/outer')] });
       equal((await gateway.inject('/outer')).statusCode, 508);
     });

@@ -89,7 +89,7 @@ const document = (extra: object) => ({
   endpoints: [{ endpoint: '/a', extra_config: extra, backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }] }],
 });
 
-describe('what a plugin brings to the command line', () => {
+describe('commands and audit rules of a plugin', () => {
   let folder: Folder;
   before(() => {
     folder = createFolder();
@@ -106,14 +106,14 @@ describe('what a plugin brings to the command line', () => {
       match(out, /^usage: sluice key WORD \[FLAGS\]$/m);
       match(out, /--loud +In capitals\./);
     });
-    it('reads configurations, with defaults filled in and mistakes told', async () => {
+    it('reads configurations, with defaults filled in and errors reported', async () => {
       const good = folder.write('doors.json', document({}));
       deepEqual(await sluice('doors', good), { code: 0, out: 'GET /a\n', err: '' });
       const { code, err } = await sluice('doors', folder.write('bad.json', document({ 'test/locks': { kye: 'x' } })));
       equal(code, 1);
       match(err, /'kye'[\s\S]*hint: key/);
     });
-    it('serves a configuration that it makes, until it is told to stop', async () => {
+    it('serves a configuration that it creates, until it is stopped', async () => {
       const [stdout, stderr, signals] = [new PassThrough(), new PassThrough(), new EventEmitter()];
       const context = { stdout, stderr, env: {}, signals, exit() {}, program: '', catalogue: plugged };
       const ended = main(['open', '/door'], context);
@@ -128,7 +128,7 @@ describe('what a plugin brings to the command line', () => {
       signals.emit('SIGTERM', 'SIGTERM');
       equal(await ended, 0);
     });
-    it('serves nothing that has mistakes', async () => {
+    it('serves nothing that has errors', async () => {
       const { code, err } = await sluice('open', 'no-slash');
       equal(code, 1);
       match(err, /^ERROR .*endpoint/s);
@@ -151,7 +151,7 @@ describe('what a plugin brings to the command line', () => {
     it('is meant by names that are near', async () => {
       match((await sluice('keyy')).err, /did you mean "key"/);
     });
-    it('is told about flags it does not have', async () => {
+    it('rejects unknown flags', async () => {
       const { code, err } = await sluice('key', '--lod');
       equal(code, 2);
       match(err, /--loud/);
@@ -166,7 +166,7 @@ describe('what a plugin brings to the command line', () => {
     };
     const reported = async (extra: object) =>
       (await recommended(extra)).some(({ rule }) => rule === 'test/locks.missing');
-    it('is told where its component is missing', async () => equal(await reported({}), true));
+    it('is reported if its component is missing', async () => equal(await reported({}), true));
     it('is silent where it is there', async () => equal(await reported({ 'test/locks': {} }), false));
     it('may be left out', async () => {
       const file = folder.write('b.json', document({}));

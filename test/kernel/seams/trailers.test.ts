@@ -89,7 +89,7 @@ describe('headers behind a body', () => {
   };
   const asking = { TE: 'deflate, trailers', Connection: 'TE' };
 
-  it('are announced and written to a client that asks for them; what cannot stand there is left out', async () => {
+  it('are announced and written to a client that accepts them; names that are not allowed there are omitted', async () => {
     const { text, headers, trailers } = await get('/whole', asking);
     deepEqual([text, trailers], ['{"a":1}', ['X-Made-By', 'a', 'X-Made-By', 'b']]);
     deepEqual([headers.trailer, headers['transfer-encoding']], ['X-Made-By', 'chunked']);
@@ -100,7 +100,7 @@ describe('headers behind a body', () => {
     deepEqual([text, trailers], ['{"a":1}', ['X-Length', '7']]);
   });
 
-  it('are left out for a client that does not ask, and where there is no body', async () => {
+  it('are omitted for a client that does not accept them, and without a body', async () => {
     const plain = await get('/whole');
     deepEqual([plain.trailers, plain.headers.trailer, plain.headers['content-length']], [[], undefined, '7']);
     const head = await get('/whole', asking, 'HEAD');
@@ -182,7 +182,7 @@ describe('headers that a backend sends behind its body', () => {
     return { headers: message.headers, trailers: message.rawTrailers };
   };
 
-  it("pass through no-op to a client that asks for them, but for those of the connection and the gateway's own", async () => {
+  it("pass through no-op to a client that accepts them, except hop-by-hop headers and the gateway's own", async () => {
     deepEqual((await get('/sums')).trailers, ['X-Checksum', 'abc']);
   });
 

@@ -36,7 +36,7 @@ function shouting(connection: Duplex, head: Buffer): void {
   connection.on('data', shout);
 }
 
-describe('a connection that goes on in another protocol', () => {
+describe('a connection that switches to another protocol', () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
   let port: number;
@@ -226,7 +226,7 @@ describe('a connection that goes on in another protocol', () => {
       ok(received.length > 5_000_000);
     });
 
-    it('when nobody has asked for it, or for another protocol', async () => {
+    it('if it was not requested, or another protocol was', async () => {
       await start();
       const { status, headers, text } = await ask(port, 'GET /shout');
       deepEqual([status, headers.upgrade, text], [426, 'shout', 'shout only']);
@@ -235,7 +235,7 @@ describe('a connection that goes on in another protocol', () => {
       equal((await ask(port, 'GET /shout', { headers: { Upgrade: 'shout' } })).status, 426);
     });
 
-    it('where it has a body, came in HTTP/1.0 or behind another request', async () => {
+    it('if it has a body, uses HTTP/1.0 or follows another request on the connection', async () => {
       await start();
       const bodied = await open(`${head('/shout', 'Content-Length: 3\r\n')}abc`);
       await bodied.until((received) => statusesOf(received)[0] === 426);
@@ -247,7 +247,7 @@ describe('a connection that goes on in another protocol', () => {
     });
   });
 
-  it('is ready for the next request where the client has asked for what nobody does', async () => {
+  it('is ready for the next request if the client requested an unsupported protocol', async () => {
     await start();
     const other = head('/plain').replace('Upgrade: shout', 'Upgrade: whisper');
     const client = await open(other);

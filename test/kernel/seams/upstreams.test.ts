@@ -176,7 +176,7 @@ describe('servers that plugins name', () => {
     deepEqual(await named(config(backend, { grpc: { catalog: [SHOP] } })), of('http://g.test:5000'));
   });
 
-  it('are those of a websocket', async () => {
+  it('include those of a websocket', async () => {
     const backend = { url_pattern: '/', host: ['wss://w.test'], disable_host_sanitize: true };
     const endpoint = { endpoint: '/w', backend: [backend], extra_config: { websocket: {} } };
     deepEqual(await named({ version: 3, endpoints: [endpoint] }), ['/endpoints/0/backend/0/host/0 wss://w.test']);
@@ -186,25 +186,25 @@ describe('servers that plugins name', () => {
     deepEqual(await named(config()), of('http://a.test', 'http://b.test'));
   });
 
-  it('stand at the field that names them, or at what holds it where it is not written', async () => {
+  it('are placed at the field that names them, or at its parent if it is not written', async () => {
     const at = '/extra_config/test~1reporter';
     const reported = (settings: DataObject) => named(config({}, { 'test/reporter': settings }), reporter);
     equal((await reported({ address: 's.test:2' }))[0], `${at}/address s.test:2`);
     equal((await reported({}))[0], `${at} r.test:1`);
   });
 
-  it('are those of the protocol where one reaches the backend, whatever client of HTTP stands beside it', async () => {
+  it('are those of the protocol that reaches the backend, even next to an HTTP client', async () => {
     const extra = { 'test/protocol': {}, 'backend/http/client': { no_redirect: true } };
     const own = of('own-0.test:7', 'own-1.test:7');
     deepEqual(await named(config({ extra_config: extra }), protocol(false)), own);
     deepEqual(await named(config({ extra_config: extra }), protocol(true)), own);
   });
 
-  it('are no hosts of a backend whose protocol carries its own address', async () => {
+  it('do not include the hosts of a backend whose protocol has its own address', async () => {
     deepEqual(await named(config({ extra_config: { 'test/protocol': {} } }), silent), []);
   });
 
-  it('are connected to neither while a gateway serves nor when it is asked for its routes', async () => {
+  it('are not connected to while a gateway serves or when its routes are listed', async () => {
     let connections = 0;
     const server = createServer((socket) => {
       connections++;

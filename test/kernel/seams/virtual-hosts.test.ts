@@ -49,7 +49,7 @@ describe('a component that has endpoints for some hosts only', () => {
     return statusCode === 200 ? Object.keys(JSON.parse(body)) : statusCode;
   };
 
-  it('names the host of a request, whose endpoints are asked before those for all', async () => {
+  it('names the host of a request, whose endpoints take precedence over those for all', async () => {
     gateway = await start(
       ['test/tenants'],
       [endpoint('/__virtual/red/a', 'red'), endpoint('/a', 'all'), endpoint('/b', 'b')],

@@ -89,7 +89,7 @@ describe('the access log', () => {
     );
   });
 
-  it('tells what failed after the line', async () => {
+  it('includes failures after the response head', async () => {
     answer = (response) => response.writeHead(503).end();
     await start();
     await ask(port, 'GET /x');
@@ -143,7 +143,7 @@ describe('the access log', () => {
     match((await logged(1))[0]!, /\| 400 \|/);
   });
 
-  it('is left out for the paths that are to be skipped, whatever their query', async () => {
+  it('omits the skipped paths, with any query', async () => {
     await start({ logger_skip_paths: ['/__health', '/x'] });
     for (const line of ['GET /__health', 'GET /x?a=1', 'GET /none']) await ask(port, line);
     const results = await logged(1);
@@ -168,7 +168,7 @@ describe('the access log', () => {
     ['/throws', 'broken step'],
     ['/rejects', 'broken promise'],
   ] as const) {
-    it(`is beside an ERROR with the stack when a step fails in a way of its own (${path})`, async () => {
+    it(`is accompanied by an ERROR with the stack for an internal error of a step (${path})`, async () => {
       await start();
       const client = await openRaw(port);
       client.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\nGET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
@@ -181,7 +181,7 @@ describe('the access log', () => {
   }
 });
 
-describe('what the access log is given', () => {
+describe('the data of the access log', () => {
   it('has no accessors of its own: V8 would hold them, and the request with them, until a full collection', async () => {
     const records: AccessRecord[] = [];
     const gateway = await startPlugged(
@@ -256,7 +256,7 @@ describe('a request body', () => {
     });
   }
 
-  it('that is too long is told so where error messages are returned', async () => {
+  it('that is too long is reported as such if error messages are returned', async () => {
     const { text, headers } = await ask(port, 'POST /smaller', { body: 'x'.repeat(11) });
     deepEqual([text, headers['content-type']], ['request body larger than 10 bytes', 'text/plain; charset=utf-8']);
   });

@@ -51,7 +51,7 @@ describe('endpoints with the method ANY', () => {
     });
   }
 
-  it('leave methods to the endpoints of the same path, whatever their order and their variables are called', async () => {
+  it('leave methods to the endpoints of the same path, regardless of their order and the names of their variables', async () => {
     const endpoints = [at('GET /x/{id}'), at('ANY /x/{name}'), at('DELETE /x/{id}'), at('POST /other')];
     for (const order of [endpoints, endpoints.toReversed()]) {
       await start(order);
@@ -63,7 +63,7 @@ describe('endpoints with the method ANY', () => {
     }
   });
 
-  it('give way to a path that fixes more, of any method', async () => {
+  it('are overridden by a more specific path, of any method', async () => {
     await start([at('ANY /x/{id}'), at('GET /x/new'), at('ANY /y/new'), at('GET /y/{id}')]);
     deepEqual([await leadsTo('GET /x/new'), await leadsTo('POST /x/new')], ['GET /GET/x/new', 'POST /ANY/x/id']);
     deepEqual([await leadsTo('GET /y/new'), await leadsTo('GET /y/7')], ['GET /ANY/y/new', 'GET /GET/y/id']);
@@ -107,7 +107,7 @@ describe('endpoints with the method ANY', () => {
     }
   });
 
-  it('stand before auto_options, and behind the preflights of CORS', async () => {
+  it('take precedence over auto_options, but not over the preflights of CORS', async () => {
     const router = { auto_options: true };
     await start([at('ANY /x'), at('GET /y')], { router, 'security/cors': { allow_origins: ['*'] } });
     equal(await leadsTo('OPTIONS /x'), 'OPTIONS /ANY/x');

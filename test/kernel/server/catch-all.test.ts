@@ -96,7 +96,7 @@ describe('/__catchall', () => {
     );
   });
 
-  it('answers HEAD with the length the backend told', async () => {
+  it('answers HEAD with the length reported by the backend', async () => {
     await start([{ ...all, backend: [{ url_pattern: '/base', method: 'GET' }] }]);
     const response = await ask(port, 'HEAD /x');
     deepEqual([response.status, response.text], [200, '']);

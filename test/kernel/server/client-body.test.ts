@@ -69,7 +69,7 @@ describe('the body of a client', () => {
     });
   }
 
-  it('is read when somebody wants it, no faster than it is taken', async () => {
+  it('is read on demand, no faster than it is consumed', async () => {
     const { message, response } = send();
     const body = receiveBody(message, response)!;
     message.write('x'.repeat(10));
@@ -165,7 +165,7 @@ describe('the body of a client', () => {
       equal(await whole, 'first last');
     });
 
-    it('is aborted when nobody has begun, also for a stream', async () => {
+    it('is aborted if it was not read, also for a stream', async () => {
       const { message, response } = send();
       const body = receiveBody(message, response)!;
       body.settle(true);
@@ -196,7 +196,7 @@ describe('the body of a client', () => {
       }
     });
 
-    it('costs the connection, behind the answer, when it goes on and on', async () => {
+    it('costs the connection, after the response, if it never ends', async () => {
       const { socket, message, response } = send({ 'transfer-encoding': 'chunked' });
       receiveBody(message, response)!.settle(false);
       message.write('x'.repeat(262_144));

@@ -106,7 +106,7 @@ describe('the client’s address', () => {
     equal(socketAddress({ socket: null } as unknown as IncomingMessage), '');
   });
 
-  it('is warned of when proxies are trusted in vain, and refused when one is no address', async () => {
+  it('causes a warning if proxies are trusted without effect, and a rejection for an invalid address', async () => {
     for (const router of [{ forwarded_by_client_ip: true }, { trusted_proxies: ['10.0.0.1'] }]) {
       gateway = await startGateway({ extra_config: { router } });
       equal(gateway.status.warnings.length > 0, true, JSON.stringify(router));

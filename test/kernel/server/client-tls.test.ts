@@ -38,7 +38,7 @@ describe('TLS of the service towards its backends', () => {
     return [(await gateway.inject('/a')).statusCode, (await gateway.inject('/b')).statusCode];
   };
 
-  it('refuses a certificate nobody vouches for', async () => deepEqual(await statuses({}), [500, 500]));
+  it('rejects an untrusted certificate', async () => deepEqual(await statuses({}), [500, 500]));
 
   it('trusts the authorities of client_tls for every backend', async () =>
     deepEqual(await statuses({ client_tls: { ca_certs: [secure.authority.certificate] } }), [200, 200]));
@@ -57,7 +57,7 @@ describe('TLS of the service towards its backends', () => {
     );
   });
 
-  it('keeps the other fields of client_tls beside it', async () =>
+  it('keeps the other fields of client_tls', async () =>
     deepEqual(await statuses({ allow_insecure_connections: true, client_tls: { max_version: 'TLS13' } }), [200, 200]));
 
   it('takes null for none', async () => equal((await statuses({ client_tls: null }))[0], 500));

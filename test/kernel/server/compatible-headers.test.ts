@@ -3,7 +3,7 @@ import { json, startBackend, startGateway } from '../../support/gateway.ts';
 import { ask } from './ask.ts';
 
 describe('the header names of the compatible product', () => {
-  it('are on every response and on requests to backends where the router asks for them', async () => {
+  it('are on every response and on requests to backends if the router enables them', async () => {
     const backend = await startBackend(json({ a: 1 }));
     const gateway = await startGateway({
       host: [backend.url],

@@ -181,7 +181,7 @@ describe('a response', () => {
       equal(JSON.parse(gunzipSync(bytes).toString()).a.length, 1_000_000);
   });
 
-  it('whose client has left is forgotten', async () => {
+  it('whose client has disconnected is released', async () => {
     answerWith({ 'Content-Type': 'application/json' }, JSON.stringify({ a: text.repeat(2000) }));
     await start({});
     const client = await openRaw(port);

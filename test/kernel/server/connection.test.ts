@@ -94,7 +94,7 @@ describe('a connection', () => {
       deepEqual([statusesOf(received), targets()], [[200], ['/1']]);
     });
 
-    it('answers what stands before a malformed one, then refuses it', async () => {
+    it('answers those before a malformed one, then rejects it', async () => {
       const client = await openRaw(port);
       client.write(`${get('/hold/1')}${get('/v/2')}BROKEN\r\n\r\n${get('/v/3')}`);
       await holding(1);
@@ -104,7 +104,7 @@ describe('a connection', () => {
       deepEqual(targets(), ['/hold/1', '/2']);
     });
 
-    it('answers what stands before an ambiguous one, and runs nothing behind it', async () => {
+    it('answers those before an ambiguous one, and runs nothing after it', async () => {
       const ambiguous = get('/v/2', 'Host: b\r\n');
       deepEqual(statusesOf(await sendRaw(port, get('/v/1') + ambiguous + get('/v/3'))), [200, 400]);
       deepEqual(targets(), ['/1']);
@@ -130,8 +130,8 @@ describe('a connection', () => {
     });
   });
 
-  describe('with a body nobody reads', () => {
-    it('goes on when the rest is short', async () => {
+  describe('with an unread body', () => {
+    it('continues if the rest is short', async () => {
       const client = await openRaw(port);
       client.write('POST /none HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n');
       await client.until((received) => statusesOf(received).length === 1);
@@ -139,7 +139,7 @@ describe('a connection', () => {
       deepEqual(statusesOf(await client.ended()), [404, 200]);
     });
 
-    it('goes on when the rest is short and comes in chunks', async () => {
+    it('continues if the rest is short and chunked', async () => {
       const client = await openRaw(port);
       client.write(`POST /none HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n`);
       await client.until((received) => statusesOf(received).length === 1);
@@ -155,7 +155,7 @@ describe('a connection', () => {
       match(received, /\r\nConnection: close\r\n/i);
     });
 
-    it('ends when chunks go on without an end, and keeps none of them', async () => {
+    it('ends if the chunks never end, and keeps none of them', async () => {
       const client = await openRaw(port);
       const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
       client.write('POST /none HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
@@ -184,12 +184,12 @@ describe('a connection', () => {
   });
 
   describe('with a body that is too long', () => {
-    it('is told so when the length is declared', async () => {
+    it('is rejected when the length is declared', async () => {
       const received = await sendRaw(port, `POST /small HTTP/1.1\r\nHost: a\r\n${last}Content-Length: 11\r\n\r\n`);
       deepEqual([statusesOf(received), targets()], [[413], []]);
     });
 
-    it('is told so as soon as the chunks are over the limit, and may go on', async () => {
+    it('is rejected as soon as the chunks exceed the limit, and may continue', async () => {
       const client = await openRaw(port);
       client.write('POST /small HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nb\r\nhello world\r\n');
       await client.until((received) => statusesOf(received).length === 1);
@@ -211,7 +211,7 @@ describe('a connection', () => {
     );
   });
 
-  it('passes every one of many headers', async () => {
+  it('passes all of many headers', async () => {
     const names = Array.from({ length: 900 }, (_none, index) => `x-h${index}`);
     const all = await startGateway({
       host: [backend.url],

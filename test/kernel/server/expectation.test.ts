@@ -8,7 +8,7 @@ import { openRaw, sendRaw, statusesOf } from './raw.ts';
 const get = 'GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 const reported = 'HTTP/1.1 100 Continue\r\n\r\n';
 
-describe('a client that waits to be told to go on', () => {
+describe('a client that expects 100-continue', () => {
   let backend: TestBackend;
   let gateway: Gateway;
   let port: number;
@@ -44,7 +44,7 @@ describe('a client that waits to be told to go on', () => {
     ['is read', '/whole'],
     ['streams through', '/pass'],
   ] as const) {
-    it(`is told so when its body ${name}`, async () => {
+    it(`receives it when its body ${name}`, async () => {
       const client = await openRaw(port);
       client.write(head(path, 5));
       await client.until((received) => received === reported);
@@ -81,7 +81,7 @@ describe('a client that waits to be told to go on', () => {
     });
   }
 
-  it('is told so over HTTP/2 when its body is read', async () => {
+  it('receives it over HTTP/2 when its body is read', async () => {
     const session = connect(`http://127.0.0.1:${port}`);
     const headers = { ':method': 'POST', ':path': '/whole', expect: '100-continue' };
     const stream = session.request(headers, { endStream: false });

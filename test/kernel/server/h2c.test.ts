@@ -144,7 +144,7 @@ describe('clear-text HTTP/2', () => {
       );
     });
 
-    it('ends a connection that goes on in anything else', async () => {
+    it('ends a connection that continues in another protocol', async () => {
       const { port } = await secure.listen({ use_h2c: true });
       const socket = secure.dial(port);
       socket.write(`GET /a HTTP/1.1\r\nHost: localhost\r\n${UPGRADE}\r\nGET /a HTTP/1.1\r\nHost: localhost\r\n\r\n`);

@@ -48,7 +48,7 @@ describe('HEAD', () => {
     });
   }
 
-  it('sends no byte of the body, and the connection goes on', async () => {
+  it('sends no byte of the body, and the connection continues', async () => {
     await start();
     const request = 'HEAD /x HTTP/1.1\r\nHost: a\r\n\r\n';
     const received = await sendRaw(port, `${request}${request.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')}`);
@@ -122,7 +122,7 @@ describe('HEAD', () => {
     );
   });
 
-  it('is refused with 405 where the router is told to', async () => {
+  it('is rejected with 405 if the router is configured so', async () => {
     await start({ auto_head: false });
     const { status, headers } = await ask(port, 'HEAD /x');
     deepEqual([status, headers.allow], [405, 'GET']);

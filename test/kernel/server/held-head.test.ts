@@ -93,7 +93,7 @@ describe('the head of an answer whose body comes behind it', () => {
     match(writes.join(''), /^HTTP\/1\.1 200 OK\r\n/);
   });
 
-  it('is reported where it cannot be written any more', () => {
+  it('is reported if it can no longer be written', () => {
     const early = answer([...short(), 'X', 'a\nb']);
     early.body.write(Buffer.from('abcd'));
     early.body.end();

@@ -104,7 +104,7 @@ describe('floods of headers over HTTP/2', () => {
       TOO_LARGE,
     ],
   ] as const) {
-    it(`${what}, before anything is asked of a backend`, async () => {
+    it(`${what}, before any backend is called`, async () => {
       const seen = backend.requests.length;
       equal(await answerTo(block), expected);
       equal(backend.requests.length, seen);

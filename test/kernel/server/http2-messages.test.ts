@@ -102,7 +102,7 @@ describe('a message over HTTP/2', () => {
       equal(message.rawHeaders[message.rawHeaders.indexOf('x-a') + 1], 'y');
     });
 
-    it('keeps what stands between its cookies', async () => {
+    it('keeps the separators between its cookies', async () => {
       const opened = await open();
       opened
         .request([':path', '/x', ':authority', 'a', 'cookie', 'a=1', 'x-a', 'y', 'cookie', 'b=2'] as never)
@@ -116,7 +116,7 @@ describe('a message over HTTP/2', () => {
       deepEqual([message.rawHeaders, message.headers.host], [['host', 'b.test'], 'b.test']);
     });
 
-    it('with two names comes through to nobody', async () => {
+    it('with a duplicate host is rejected', async () => {
       const opened = await open();
       await closed(request(opened, { host: ['a.test', 'b.test'] as never }));
       request(opened, { host: 'c.test' });
@@ -141,7 +141,7 @@ describe('a message over HTTP/2', () => {
       equal(((await failed)[0] as Error).message, 'aborted');
     });
 
-    it('tells nothing of the kind when all of it was read, or nobody reads', async () => {
+    it('reports no break if all of it was read, or none is', async () => {
       const opened = await open();
       const whole = request(opened, { ':method': 'POST' });
       whole.end('whole');
@@ -159,7 +159,7 @@ describe('a message over HTTP/2', () => {
       equal(errors, 0);
     });
 
-    it('without a body is no broken one when it is answered', async () => {
+    it('without a body does not count as broken once it is answered', async () => {
       const stream = request(await open());
       const { message, response } = await serving();
       let errors = 0;
@@ -169,7 +169,7 @@ describe('a message over HTTP/2', () => {
       equal(errors, 0);
     });
 
-    it('is told to go on when somebody reads it', async () => {
+    it('receives 100-continue when it is read', async () => {
       const stream = request(await open(), { ':method': 'POST', expect: '100-continue' });
       const reported = once(stream, 'continue');
       const { message, response } = await serving();
@@ -228,7 +228,7 @@ describe('a message over HTTP/2', () => {
       deepEqual(await answerOf(ended), [202, 'c']);
     });
 
-    it('takes a flat list of headers, repeated ones too, without those of an HTTP/1 connection', async () => {
+    it('accepts a flat list of headers, including repeated ones, without hop-by-hop headers', async () => {
       const stream = request(await open());
       const { response } = await serving();
       const list = ['Connection', 'close', 'X-A', '1', 'x-a', '2', 'Keep-Alive', 'x', 'X-A', '3', 'X-B', '4'];
@@ -265,7 +265,7 @@ describe('a message over HTTP/2', () => {
       deepEqual([finishes, response.writableFinished, response.destroyed], [0, false, true]);
     });
 
-    it('that is broken off is no end, and leaves the connection', async () => {
+    it('that breaks off does not end normally, and keeps the connection', async () => {
       const opened = await open();
       const stream = request(opened);
       const { response } = await serving();
@@ -281,7 +281,7 @@ describe('a message over HTTP/2', () => {
     });
   });
 
-  describe('whose stream the client has reset', () => {
+  describe('whose stream was reset by the client', () => {
     const calls: readonly (readonly [name: string, write: (response: Http2ServerResponse) => unknown])[] = [
       ['writeContinue', (response) => response.writeContinue()],
       ['writeEarlyHints', (response) => response.writeEarlyHints({ link: '</a.css>; rel=preload' })],

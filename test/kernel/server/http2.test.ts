@@ -52,13 +52,13 @@ describe('HTTP/2', () => {
       equal(valuesOf(backend.requests[0]!, 'x-mine')[0], '1');
     });
 
-    it('tell the backend the name they asked for, whatever else they call it', async () => {
+    it('pass the requested host name to the backend, regardless of other headers', async () => {
       const { backend, session } = await passing((_seen, response) => response.end('ok'));
       await ask(session, { ':path': '/x', ':authority': 'shop.test', host: 'other.test' });
       deepEqual(valuesOf(backend.requests[0]!, 'x-forwarded-host'), ['shop.test']);
     });
 
-    it('are refused when they ask for no name', async () => {
+    it('are rejected without a host name', async () => {
       const { session } = await passing((_seen, response) => response.end('ok'));
       await rejects(ask(session, { ':path': '/x', ':authority': '' }));
     });
@@ -69,7 +69,7 @@ describe('HTTP/2', () => {
       deepEqual(valuesOf(backend.requests[0]!, 'cookie'), ['a=1; b=2']);
     });
 
-    it('may end in trailers, which nobody reads', async () => {
+    it('may end in trailers, which are ignored', async () => {
       const { backend, session } = await passing((_seen, response) => response.end('ok'));
       const stream = session.request({ ':path': '/x', ':method': 'POST' }, { waitForTrailers: true });
       stream.on('wantTrailers', () => stream.sendTrailers({ 'x-late': '1' }));
@@ -80,7 +80,7 @@ describe('HTTP/2', () => {
       deepEqual(valuesOf(backend.requests[0]!, 'x-late'), []);
     });
 
-    it('over the payload limit are answered 413, and the connection goes on', async () => {
+    it('over the payload limit are answered 413, and the connection continues', async () => {
       const limit = { extra_config: { router: { max_payload: 10 } } };
       const { session } = await passing((_seen, response) => response.end('ok'), limit);
       const post = { ':path': '/x', ':method': 'POST' };
@@ -92,7 +92,7 @@ describe('HTTP/2', () => {
       equal((await ask(session, post, 'small')).headers[':status'], 200);
     });
 
-    it('of a length that is no exact number are refused', async () => {
+    it('with an invalid length are rejected', async () => {
       const { session, backend } = await passing((_seen, response) => response.end('ok'));
       const headers = { ':path': '/x', ':method': 'POST', 'content-length': '9007199254740993' };
       const stream = session.request(headers, { endStream: false });
@@ -185,7 +185,7 @@ describe('HTTP/2', () => {
       equal(String(await once(stream, 'data')), 'last');
     });
 
-    it('of the gateway are told the same way', async () => {
+    it('of the gateway are encoded the same way', async () => {
       const { session } = await passing((_seen, response) => response.end());
       const { headers } = await ask(session, { ':path': '/nowhere' });
       deepEqual([headers[':status'], headers['x-gateway-completed']], [404, 'false']);
@@ -314,7 +314,7 @@ describe('HTTP/2', () => {
   });
 
   describe('limits', () => {
-    it('end a connection nobody uses after idle_timeout', async () => {
+    it('end an unused connection after idle_timeout', async () => {
       const { session } = await passing((_seen, response) => response.end('ok'), { idle_timeout: '50ms' });
       const closed = once(session, 'close');
       // Where the machine stands still it is ended before.
@@ -380,7 +380,7 @@ describe('HTTP/2', () => {
     equal((await response).headers[':status'], undefined);
   });
 
-  it('is told in the access log with the address of the client', async () => {
+  it('is logged in the access log with the address of the client', async () => {
     const sinks = rememberingSinks();
     const { port } = await secure.listen({ use_h2c: true }, { sinks });
     await ask(secure.session(port, 'http'), { ':path': '/a' });

@@ -18,7 +18,7 @@ import {
 import { makeCertificates } from '../../support/certificates.ts';
 import { until } from '../../support/conditions.ts';
 
-describe('what is used of Node.js and Koa beyond their documentation', () => {
+describe('undocumented features of Node.js and Koa in use', () => {
   const open: Port[] = [];
   afterEach(() => {
     for (const port of open.splice(0)) port.close();
@@ -49,7 +49,7 @@ describe('what is used of Node.js and Koa beyond their documentation', () => {
     server.close();
   });
 
-  it('an HTTP server hands out the connections that are to go on in another protocol, and no others', async () => {
+  it('an HTTP server passes on connections that switch to another protocol, and no others', async () => {
     const server = createServer((_message, response) => response.end('answered'));
     decideUpgrades(server, ({ url }) => url === '/other');
     server.on('upgrade', (_message, socket) => socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n'));
@@ -79,7 +79,7 @@ describe('what is used of Node.js and Koa beyond their documentation', () => {
     certificates.remove();
   });
 
-  it('a connection tells how much of a write the system has not taken', async () => {
+  it('a connection reports how much of a write the system has not accepted', async () => {
     const accepted = Promise.withResolvers<Socket>();
     const client = connect(await portTo(accepted.resolve), '127.0.0.1');
     const socket = await accepted.promise;

@@ -19,7 +19,7 @@ function settledAfter(change: (headers: IncomingMessage['headers']) => void): st
   return message.rawHeaders;
 }
 
-describe('what Koa middleware changes of a request', () => {
+describe('changes of a request by Koa middleware', () => {
   const { rawHeaders: untouched } = messageOf();
 
   it('is nothing when it changes nothing', () => {

@@ -126,7 +126,7 @@ describe('a port', () => {
     });
   });
 
-  describe('whose connections are to end', () => {
+  describe('that closes its connections', () => {
     it('says so in the answers it has not begun, and lets the others come to their end', async () => {
       await open();
       const begun = await client(get('/begun'));
@@ -156,7 +156,7 @@ describe('a port', () => {
       deepEqual([await ended(), await idle.ended(), abandoned], ['', '', [503]]);
     });
 
-    it('closes each with the answer it is waiting for, and goes on when it need not any more', async () => {
+    it('closes each after its pending response, and keeps the rest open if that is revoked', async () => {
       await open();
       const waiting = await client(get('/1'));
       await serving(1);
@@ -213,7 +213,7 @@ describe('a port', () => {
     deepEqual(abandoned, [503]);
   });
 
-  it('does not count the time for writing of a connection that goes on in another protocol', async () => {
+  it('does not apply the write timeout to a connection that switches to another protocol', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     await open({ write_timeout: 1000 }, ['shout']);
     const { until } = await client(get('/x', shout));
@@ -243,7 +243,7 @@ describe('a port', () => {
     deepEqual(statusesOf(await clients[0]!.ended()), [200, 200, 200]);
   });
 
-  it('ends the connection of a client that waits to be told to go on, and is not', async () => {
+  it('ends the connection of a client that waits for 100-continue in vain', async () => {
     await open();
     const { ended } = await client('POST /x HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n');
     await serving(1);
@@ -251,7 +251,7 @@ describe('a port', () => {
     match(await ended(), /^HTTP\/1\.1 200 OK\r\n(?:.*\r\n)*Connection: close\r\n/i);
   });
 
-  it('tells nobody to go on once the answer has begun', async () => {
+  it('sends no 100-continue once the response has begun', async () => {
     await open();
     const { until } = await client('POST /x HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n');
     await serving(1);

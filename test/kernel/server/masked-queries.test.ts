@@ -4,7 +4,7 @@ import { json, rememberingSinks, startBackend, startGateway } from '../../suppor
 import { ask } from './ask.ts';
 
 describe('credentials in queries', () => {
-  it('are in no log line, whatever is logged, and reach the backend', async () => {
+  it('appear in no log line of any kind, and reach the backend', async () => {
     const backend = await startBackend(json({ a: 1 }));
     const sinks = rememberingSinks();
     const gateway = await startGateway(

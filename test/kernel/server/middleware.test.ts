@@ -119,7 +119,7 @@ describe('a service-level middleware', () => {
       deepEqual([status, text, errors()], [403, 'not you', []]);
     });
 
-    it('something that is no error leaves a 500 all the same', async () => {
+    it('a value that is not an error causes a 500 all the same', async () => {
       await start(() => {
         throw null;
       });
@@ -222,7 +222,7 @@ describe('a service-level middleware', () => {
       equal((await ask(port, 'GET /late')).status, 500);
     });
 
-    it('does not read a body that nobody wants', async () => {
+    it('does not read an unused body', async () => {
       await start((context) => {
         context.status = 403;
         context.body = 'no';
@@ -233,7 +233,7 @@ describe('a service-level middleware', () => {
     });
   });
 
-  it('may read the body of a request that waits to be told to go on', async () => {
+  it('may read the body of a request that waits for 100-continue', async () => {
     await start(async (context) => {
       const pieces: Buffer[] = [];
       for await (const piece of context.req) pieces.push(piece as Buffer);

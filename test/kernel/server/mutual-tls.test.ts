@@ -163,7 +163,7 @@ describe('mutual TLS', () => {
     equal(typeof (await secure.get(port, '/a', shows(secure.server))), 'string');
   });
 
-  it('turns away a certificate that is not for clients', async () => {
+  it('rejects a certificate that is not for clients', async () => {
     const purpose = 'DNS:localhost\nextendedKeyUsage=serverAuth';
     const { port } = await listen();
     equal(
@@ -172,7 +172,7 @@ describe('mutual TLS', () => {
     );
   });
 
-  it('asks for no certificate unless enabled', async () => {
+  it('requests no certificate unless enabled', async () => {
     const { port } = await listen({ enable_mtls: false });
     equal(await secure.get(port), 200);
   });

@@ -53,7 +53,7 @@ describe('the gateway’s own endpoints', () => {
       equal((await drained('/readyz'))[0], 503);
     });
 
-    it('stands where it is configured to, or nowhere', async () => {
+    it('has the configured path, or none', async () => {
       await start(router({ ready_path: '/readyz' }));
       deepEqual([await status('GET /readyz'), await status('GET /__ready')], [200, 404]);
       await gateway!.reload({ version: 3, endpoints, ...router({ disable_ready: true }) });
@@ -73,7 +73,7 @@ describe('the gateway’s own endpoints', () => {
   });
 
   describe('health', () => {
-    it('tells that all is well, and the time', async () => {
+    it('reports ok and the time', async () => {
       await start({});
       const response = await ask(port, 'GET /__health');
       const { now, ...rest } = JSON.parse(response.text);
@@ -89,7 +89,7 @@ describe('the gateway’s own endpoints', () => {
       deepEqual([response.status, response.headers.allow], [405, 'GET, HEAD']);
     });
 
-    it('stands where it is configured to', async () => {
+    it('has the configured path', async () => {
       await start(router({ health_path: '/alive' }));
       deepEqual([await status('GET /alive'), await status('GET /__health')], [200, 404]);
     });
@@ -99,7 +99,7 @@ describe('the gateway’s own endpoints', () => {
       deepEqual([await status('GET /__health'), await status('POST /__health')], [404, 404]);
     });
 
-    it('is found when a slash too many is asked for', async () => {
+    it('is found with an extra slash in the path', async () => {
       await start({});
       const response = await ask(port, 'GET /__health/');
       deepEqual([response.status, response.headers.location], [301, '/__health']);
@@ -218,7 +218,7 @@ describe('the gateway’s own endpoints', () => {
     });
   });
 
-  it('stand before declared endpoints and do not need a backend', async () => {
+  it('take precedence over declared endpoints and do not need a backend', async () => {
     const backend = await startBackend(json({}));
     try {
       await start({

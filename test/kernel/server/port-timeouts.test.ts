@@ -8,7 +8,7 @@ describe('the time that clients have', () => {
   it('is 10 seconds for headers and 2 minutes between requests where the file sets nothing', () => {
     deepEqual(timeouts({}), { requestMs: 0, headMs: 10_000, idleMs: 120_000 });
   });
-  it('is not limited where the file asks for that', () => {
+  it('is not limited if the file disables it', () => {
     const fields = { read_header_timeout: '0s', idle_timeout: '0s' };
     deepEqual(timeouts(fields), { requestMs: 0, headMs: 0, idleMs: 0 });
   });

@@ -4,7 +4,7 @@ import { Progress, pauseOf } from '../../../kernel/server/port/progress.ts';
 describe('the progress of a response', () => {
   const waiting = { waits: true, bytes: 100, rest: 50 };
 
-  it('stands still from when something waits until the client takes some of it', () => {
+  it('is null from when data waits until the client accepts some of it', () => {
     const progress = new Progress();
     equal(progress.stalledMs(waiting, 1000), 0);
     equal(progress.stalledMs(waiting, 1300), 300);
@@ -13,7 +13,7 @@ describe('the progress of a response', () => {
     equal(progress.stalledMs({ ...waiting, bytes: 150 }, 1500), 0);
   });
 
-  it('does not stand still while nothing waits for the client', () => {
+  it('is not null while no data waits for the client', () => {
     const progress = new Progress();
     progress.stalledMs(waiting, 0);
     equal(progress.stalledMs({ ...waiting, waits: false }, 5000), 0);

@@ -53,7 +53,7 @@ describe('a body under the limits of an endpoint', () => {
     deepEqual(limited(packed, 'gzip, br , x', true).rawHeaders, ['X-A', '1', 'Content-Encoding', 'br, x']);
   });
 
-  it('is read only when somebody wants it', () => {
+  it('is read only on demand', () => {
     const { source } = limited(packed, 'gzip', true);
     equal(source.readableFlowing, null);
     equal(source.listenerCount('data') + source.listenerCount('readable'), 0);
@@ -69,7 +69,7 @@ describe('a body under the limits of an endpoint', () => {
     await rejects(textOf(limited(gzipSync(Buffer.alloc(64 * 1024 * 1024 + 1)), 'gzip', true).body), PayloadTooLarge);
   });
 
-  it('is refused with 400 when it is no gzip', async () => {
+  it('is rejected with 400 if it is not gzip', async () => {
     for (const bytes of [Buffer.from('hello'), packed.subarray(0, 10)]) {
       await rejects(textOf(limited(bytes, 'gzip', true).body), (error: CallError) => {
         equal(error instanceof CallError && error.code, 'REQUEST_GZIP');

@@ -58,7 +58,7 @@ describe('ids of requests', () => {
     }
   });
 
-  it('of clients that are no trusted proxies are replaced', async () => {
+  it('of clients other than trusted proxies are replaced', async () => {
     const { backend, port, close } = await stand({ request_id: 'X-Request-Id', trusted_proxies: ['10.0.0.0/8'] });
     try {
       const { headers } = await ask(port, 'GET /all', { headers: { 'x-request-id': 'spoofed' } });

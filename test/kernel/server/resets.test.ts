@@ -73,7 +73,7 @@ describe('a connection that is reset', () => {
       ['HTTP/1.1', {}],
       ['HTTP/2 in clear text', { use_h2c: true }],
     ] as const) {
-      it(`after ${name} disturbs nobody on a port that speaks ${kind}`, async () => {
+      it(`after ${name} does not affect others on a port that speaks ${kind}`, async () => {
         const { gateway, port } = await secure.listen(config);
         await resetTwice(() => dialPlain(port), bytes);
         equal((await fetch(`http://127.0.0.1:${port}/a`)).status, 200);
@@ -81,7 +81,7 @@ describe('a connection that is reset', () => {
       });
     }
 
-    it(`after ${name} disturbs nobody on a port that speaks TLS`, async () => {
+    it(`after ${name} does not affect others on a port that speaks TLS`, async () => {
       const { gateway, port } = await secure.listen(secure.tls());
       await resetTwice(() => dialTls(port), bytes);
       equal(await secure.get(port), 200);
@@ -97,7 +97,7 @@ describe('a connection that is reset', () => {
     after(() => admin.close());
 
     for (const [name, bytes] of openings) {
-      it(`disturbs nobody after ${name}`, async () => {
+      it(`does not affect others after ${name}`, async () => {
         const port = Number(admin.admin.address!.split(':').at(-1));
         await resetTwice(() => dialPlain(port), bytes);
         equal((await admin.ask('/v1/status')).status, 200);

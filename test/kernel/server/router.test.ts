@@ -101,14 +101,14 @@ describe('the router', () => {
     deepEqual(paramsOf(router.find('POST', '/a%20b/c')), { Wildcard: 'a%20b/c' });
   });
 
-  it('does not check the rest for a second encoding when it is told not to', async () => {
+  it('does not check the rest for double encoding if that is disabled', async () => {
     const checked = await routerOf(['GET /__catchall']);
     equal(checked.find('GET', '/a%252Fb').kind, 'refused');
     const unchecked = await routerOf(['GET /__catchall'], { disable_path_decoding: true });
     deepEqual(paramsOf(unchecked.find('GET', '/a%252Fb')), { Wildcard: 'a%252Fb' });
   });
 
-  it('checks a variable for a second encoding whatever its name', async () => {
+  it('checks a variable of any name for double encoding', async () => {
     const router = await routerOf(['GET /u/{wildcard}']);
     deepEqual(paramsOf(router.find('GET', '/u/a%20b')), { Wildcard: 'a b' });
     for (const path of ['/u/a%252Fb', '/u/a%3Fb']) {
@@ -122,7 +122,7 @@ describe('the router', () => {
     deepEqual(paramsOf(router.find('GET', `/u/${id}`)), { Id: id });
   });
 
-  it('names the part of a path that is no percent-encoded text', async () => {
+  it('names the part of a path that is not valid percent-encoding', async () => {
     const router = await routerOf([]);
     const cases: [path: string, part: string][] = [
       ['/x%zz1', '%zz'],
@@ -148,7 +148,7 @@ describe('the router', () => {
     deepEqual(router.methodsOf('/x//y'), []);
   });
 
-  it('tells no methods of a path that is no percent-encoded text', async () => {
+  it('lists no methods for a path that is not valid percent-encoding', async () => {
     deepEqual((await routerOf(['GET /x/{id}'])).methodsOf('/x/%zz'), []);
   });
 

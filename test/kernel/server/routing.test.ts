@@ -193,7 +193,7 @@ describe('routing', () => {
     }
   });
 
-  it('gives variables whatever their name', async () => {
+  it('sets variables of any name', async () => {
     await start([at('GET /{__proto__}/{constructor}/{_x}/{1}', '/{1}/{_x}/{constructor}/{__proto__}')]);
     equal(await leadsTo('GET /a/b/c/d'), '/d/c/b/a');
     await gateway!.close();
@@ -203,19 +203,19 @@ describe('routing', () => {
     deepEqual(backend.requests.map(({ target }) => target).sort(), ['/1/a', '/2/a', '/d/c/b/a']);
   });
 
-  it('refuses a path with a NUL wherever it leads', async () => {
+  it('rejects a path with a NUL anywhere', async () => {
     await start([at('GET /user/{id}'), at('GET /f/*')], { disable_path_decoding: true });
     for (const path of ['/user/a%00', '/f/a%00b', '/%00', '/none/%00']) {
       deepEqual(await leadsTo(`GET ${path}`), [400, 'error: invalid path'], path);
     }
   });
 
-  it('does not check values for a second encoding when it is told not to', async () => {
+  it('does not check values for double encoding if that is disabled', async () => {
     await start([at('GET /user/{id}')], { disable_path_decoding: true });
     equal(await leadsTo('GET /user/a%252Fb'), '/user/a%252Fb');
   });
 
-  it('matches and redirects nothing that stands behind the query', async () => {
+  it('does not match or redirect by the query', async () => {
     await start([at('GET /user/{id}')]);
     equal(await leadsTo('GET /user/7?x=/y/../z//'), '/user/7');
   });
@@ -272,7 +272,7 @@ describe('routing', () => {
       ['/a b', '/slash/'],
       ['/', '/slash/'],
     ] as const) {
-      it(`for a slash stand behind the prefix ${prefix} as far as it is a path`, async () => {
+      it(`for a slash keep the prefix ${prefix} as far as it is a path`, async () => {
         await start(endpoints);
         deepEqual(await leadsTo('GET /slash', { 'X-Forwarded-Prefix': prefix }), [301, location]);
       });
@@ -315,7 +315,7 @@ describe('routing', () => {
     });
   });
 
-  describe('what no endpoint answers', () => {
+  describe('unmatched requests', () => {
     it('has the configured bodies', async () => {
       await start([at('GET /x')], { error_body: { 404: { no: 'such' }, 405: { not: ['so'] } } });
       for (const [line, status, body] of [

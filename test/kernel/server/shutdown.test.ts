@@ -126,7 +126,7 @@ describe('a running gateway', () => {
     equal(await exit, 0);
   });
 
-  it('waits no longer than it is told to', async () => {
+  it('waits no longer than configured', async () => {
     const { port, exit } = await started({ max_shutdown_wait_time: '100ms' });
     const client = await openRaw(port);
     client.write(get);

@@ -161,7 +161,7 @@ describe('the timeouts of the port', () => {
     deepEqual(statusesOf(received), [200]);
   });
 
-  it('end an idle connection after the time for reading when there is no other', async () => {
+  it('end an idle connection after the read timeout if no other is set', async () => {
     await start({ read_timeout: '50ms' });
     // A request that was late itself is answered with 408.
     await until(async () => statusesOf(await sendRaw(port, get)).join() === '200');

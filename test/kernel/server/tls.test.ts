@@ -99,7 +99,7 @@ describe('TLS', () => {
     equal(await plain(port), 200);
   });
 
-  it('speaks TLS 1.3 alone unless told', async () => {
+  it('allows only TLS 1.3 by default', async () => {
     const { port } = await secure.listen(secure.tls());
     equal(typeof (await secure.get(port, '/a', { maxVersion: 'TLSv1.2' })), 'string');
   });
@@ -174,7 +174,7 @@ describe('TLS', () => {
 
     it('shows the first one for any other name', async () => equal(await secure.shown(port, 'c.y.io'), 'server'));
 
-    it('shows the first one to a client that asks for none', async () =>
+    it('presents the first one to a client without a server name', async () =>
       equal(await secure.shown(port, undefined), 'server'));
   });
 

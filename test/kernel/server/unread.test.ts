@@ -145,7 +145,7 @@ describe('a response that its client never reads', () => {
     }
   }
 
-  it('does not keep its configuration past drain_timeout, over whatever protocol', async () => {
+  it('does not keep its configuration past drain_timeout, over any protocol', async () => {
     const port = await start({ send_timeout: '0s' });
     const asking = clients.flatMap(([, client]) => paths.map((path) => client(port, path)));
     const leaving = await Promise.all([...asking, http1(port, '/upgraded')]);

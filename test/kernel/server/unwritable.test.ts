@@ -45,7 +45,7 @@ describe('an answer that Node refuses to write', () => {
       }
     });
 
-    it(`is 500 in its place, and its connection goes on, ${where}`, async () => {
+    it(`is replaced with 500, and its connection continues, ${where}`, async () => {
       const forged = {
         endpoint: afterwards<ClientRequest>((reply) => void reply.headers.list.push('X-Forged', 'a\r\nSet-Cookie: b')),
       };

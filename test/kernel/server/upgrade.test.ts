@@ -6,7 +6,7 @@ import { asksForHttp2 } from '../../../kernel/server/http2/h2c.ts';
 const message = (headers: object, more: object = {}): IncomingMessage =>
   ({ headers, httpVersion: '1.1', url: '/a', ...more }) as IncomingMessage;
 
-describe('a request that asks to go on in another protocol', () => {
+describe('a request to switch to another protocol', () => {
   const asking = { connection: 'keep-alive , Upgrade', upgrade: 'h3 , Shout' };
   const cases: [name: string, asked: IncomingMessage, asks: boolean][] = [
     ['names it among the options of its connection', message(asking), true],
@@ -28,7 +28,7 @@ describe('a request that asks to go on in another protocol', () => {
   });
 });
 
-describe('a request that asks to go on in HTTP/2', () => {
+describe('a request to switch to HTTP/2', () => {
   const asking = { connection: 'Upgrade , HTTP2-Settings', upgrade: 'H2C', 'http2-settings': 'AAMAAABk', host: 'a' };
   const cases: [name: string, asked: IncomingMessage, asks: boolean][] = [
     ['tells its settings', message(asking), true],

@@ -93,7 +93,7 @@ describe('a wildcard endpoint', () => {
     });
   }
 
-  it('gives way to an explicit one below it, and takes what is only alike', async () => {
+  it('is overridden by an explicit one below it, and matches similar paths', async () => {
     await start(['/fake/*', '/wild'], ['/fake/new', '/explicit']);
     equal(await leadsTo('/fake/new'), '/explicit');
     equal(await leadsTo('/fake/newer'), '/wild/newer');
@@ -139,7 +139,7 @@ describe('a wildcard endpoint', () => {
     equal(await leadsTo('/a/z/d'), '/1/z/d');
   });
 
-  it('gives way to an endpoint declared for its empty remainder', async () => {
+  it('is overridden by an endpoint declared for its empty remainder', async () => {
     await start(['/a/*', '/1'], ['/a/', '/2']);
     deepEqual([await leadsTo('/a/'), await leadsTo('/a/x')], ['/2', '/1/x']);
   });

@@ -42,7 +42,7 @@ describe('functions of templates that make credentials', () => {
     it(`derivePassword ${call}`, () => equal(render(`{{derivePassword ${call}}}`), password));
   }
 
-  it('derivePassword refuses other kinds, and counters that are none', () => {
+  it('derivePassword rejects other kinds and invalid counters', () => {
     throws(() => render('{{derivePassword 1 "__proto__" "a" "b" "c"}}'), /unknown password type "__proto__"/);
     throws(() => render('{{derivePassword -1 "pin" "a" "b" "c"}}'), /-1 is not a valid counter/);
   });
@@ -78,7 +78,7 @@ describe('functions of templates that make credentials', () => {
       equal(render(`${call}{{$c.Cert}}|{{$c.Key}}`, data), `${data.cert}|${data.key}`);
     });
 
-    it('buildCustomCert refuses the key of another one, and what is none', () => {
+    it('buildCustomCert rejects the key of another certificate, and invalid ones', () => {
       throws(() => render('{{buildCustomCert (.cert | b64enc) (.other | b64enc)}}', data), /not of one another/);
       throws(() => render('{{buildCustomCert "a" "b"}}', data), /no certificate and private key in PEM/);
     });

@@ -89,7 +89,7 @@ describe('a template', () => {
   });
 });
 
-describe('a mistake in a template', () => {
+describe('an error in a template', () => {
   const places: readonly (readonly [template: string, message: string])[] = [
     ['a\n  {{ foo }}', 'template:2:6: unknown function foo'],
     ['{{ if .x }}', 'template:1:1: {{if}} has no {{end}}'],
@@ -140,7 +140,7 @@ describe('a mistake in a template', () => {
     ['bcrypt "a"', 'bcrypt is not supported: too slow for a request: compute the value beforehand'],
     ['(upper (genPrivateKey "rsa"))', 'genPrivateKey is not supported: too slow for a request'],
   ] as const) {
-    it(`is a function that is refused, told before it is carried out: ${call}`, () => {
+    it(`is an unsupported function, reported before execution: ${call}`, () => {
       throws(
         () => compileTemplate(`a\n{{ if .never }}{{ ${call} }}{{ end }}`),
         (error: TemplateError) => {
@@ -188,7 +188,7 @@ describe('the limits of a template', () => {
     });
   }
 
-  it('are those that are asked for', () => {
+  it('are configurable', () => {
     match(errorOf('{{range until 99}}{{end}}', {}, { limits: { steps: 50 } }).message, /takes more than 50 steps/);
     match(errorOf('aaaaaaaaaaa', {}, { limits: { characters: 10 } }).message, /produces more than 10 characters/);
     equal(render('{{range until 99}}{{end}}', {}, { limits: { steps: 500 } }), '');

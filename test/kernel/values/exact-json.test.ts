@@ -121,7 +121,7 @@ describe('JSON whose numbers are held as asked', () => {
     equal(seen, depth - 1);
   });
 
-  it('asks for every number that is not a short whole one', () => {
+  it('passes on every number that is not a short integer', () => {
     const asked: string[] = [];
     const hold = (source: string): number => {
       asked.push(source);

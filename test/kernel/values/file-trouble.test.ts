@@ -11,19 +11,19 @@ const failure = (path: string): unknown => {
   }
 };
 
-describe('why a file cannot be read', () => {
-  it('is told for one that is not there', () => equal(fileTrouble(failure('/nowhere/a.pem')), 'no such file'));
-  it('is told for a directory', () => equal(fileTrouble(failure(import.meta.dirname)), 'is a directory'));
-  it('is told for a path that leads through a file', () =>
+describe('the reason why a file cannot be read', () => {
+  it('is given for a missing file', () => equal(fileTrouble(failure('/nowhere/a.pem')), 'no such file'));
+  it('is given for a directory', () => equal(fileTrouble(failure(import.meta.dirname)), 'is a directory'));
+  it('is given for a path through a file', () =>
     equal(fileTrouble(failure(`${import.meta.filename}/a.pem`)), 'a part of the path is not a directory'));
-  it('is told for want of permission', () =>
+  it('is given for missing permission', () =>
     equal(fileTrouble(Object.assign(new Error('x'), { code: 'EACCES' })), 'permission denied'));
   it('names the want of file descriptors', () => {
     for (const code of ['EMFILE', 'ENFILE']) {
       match(fileTrouble(Object.assign(new Error('x'), { code })), new RegExp(`out of file descriptors \\(${code}\\)`));
     }
   });
-  it('is told in the words of the file system where there are no better ones', () => {
+  it('is the message of the file system for other errors', () => {
     equal(fileTrouble(Object.assign(new Error('EIO: i/o error'), { code: 'EIO' })), 'EIO: i/o error');
     equal(fileTrouble(Object.assign(new Error('odd'), { code: 'constructor' })), 'odd');
     equal(fileTrouble('odd'), 'odd');

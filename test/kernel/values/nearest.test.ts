@@ -25,7 +25,7 @@ describe('the name nearest to a mistyped word', () => {
     equal(nearest('abc', []), undefined);
   });
 
-  it('is the nearer one, wherever it stands', () => {
+  it('is the nearer one, in any position', () => {
     equal(nearest('headers', ['headres2', 'header', 'hdrs']), 'header');
     equal(nearest('headers', ['header', 'headres2']), 'header');
   });

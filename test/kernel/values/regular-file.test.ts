@@ -26,17 +26,17 @@ describe('a regular file', () => {
     equal(String(await loadRegularFile(join(directory, 'link'))), 'text');
   });
 
-  it('is no directory', async () => {
+  it('is not a directory', async () => {
     throws(() => readRegularFile(directory), { code: 'EISDIR' });
     await rejects(loadRegularFile(directory), { code: 'EISDIR' });
   });
 
-  it('is no named pipe, which would be waited for', async () => {
+  it('is not a named pipe, whose reader would wait', async () => {
     throws(() => readRegularFile(pipe), /is not a regular file/);
     await rejects(loadRegularFile(pipe), /is not a regular file/);
   });
 
-  it('is no device, which may never end', () => {
+  it('is not a device, which may never end', () => {
     throws(() => readRegularFile('/dev/zero'), /is not a regular file/);
   });
 

@@ -36,7 +36,7 @@ describe('long work in slices', () => {
     equal(scheduler.due, false);
   });
 
-  it('goes on after one turn where no request has come lately', async () => {
+  it('continues after one turn without recent requests', async () => {
     equal((await turnsDuring(() => scheduler.yield())) <= 2, true);
   });
 

@@ -39,7 +39,7 @@ describe('the channel between two processes', () => {
     equal(await asking.ask('ask'), null);
   });
 
-  it('gives every question its own answer, in whatever order they come', async () => {
+  it('matches every response to its request, in any order', async () => {
     const responses: ((value: string) => void)[] = [];
     respond = (payload) => new Promise((resolve) => responses.push(() => resolve(`to ${payload}`)));
     const both = Promise.all([asking.ask('ask', 'one'), asking.ask('ask', 'two')]);
@@ -65,7 +65,7 @@ describe('the channel between two processes', () => {
     ]);
   });
 
-  it('answers nothing to what is only told, though it fails', async () => {
+  it('sends no response to a notification, even if it fails', async () => {
     respond = () => {
       throw new Error('no');
     };
@@ -76,7 +76,7 @@ describe('the channel between two processes', () => {
     deepEqual([reported, far.sent], [[1], []]);
   });
 
-  it('throws the mistakes of a configuration here that were found there, whole', async () => {
+  it('throws the errors of a configuration that were found on the other side, complete', async () => {
     const whole = new ConfigError('ONE', '/a', 'wrong', {
       hint: 'write b',
       within: { start: 1, end: 2 },
@@ -122,7 +122,7 @@ describe('the channel between two processes', () => {
     match(other.message, /^TypeError: a bug\n.*overThere/s);
   });
 
-  it('takes no notice of messages that are none of its own, nor of answers that nobody waits for', async () => {
+  it('ignores foreign messages, and unexpected responses', async () => {
     near.emit('message', { cmd: 'NODE_DEBUG_ENABLED' });
     near.emit('message', [{ answer: 7, value: 1 }]);
     near.emit('message', [{ answer: 7, error: { code: '', message: 'late' } }]);
@@ -157,7 +157,7 @@ describe('the channel between two processes', () => {
   describe('that closes', () => {
     const closed = { code: 'CHANNEL_CLOSED', message: 'the process has ended' };
 
-    it('tells everybody who waits for an answer, and everybody who asks from then on', async () => {
+    it('rejects all pending and later requests', async () => {
       respond = () => new Promise(() => {});
       const waiting = [refusal(asking.ask('ask')), refusal(asking.ask('ask'))];
       await arrival();
@@ -169,7 +169,7 @@ describe('the channel between two processes', () => {
       await rejects(asking.ask('ask'), closed);
     });
 
-    it('sends nothing any more, not even what has been said in the same turn', async () => {
+    it('no longer sends anything, not even messages of the same turn', async () => {
       asking.notify('note', 1);
       asking.close();
       asking.notify('note', 2);

@@ -9,7 +9,7 @@ import { silentSinks } from '../../../kernel/testing/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
 
 describe('a value that workers share', () => {
-  it('is asked for in the name of the configuration that serves the request, though another one has replaced it', async () => {
+  it('is requested on behalf of the configuration that serves the request, even after it was replaced', async () => {
     const asked: number[] = [];
     const { generations, registry } = openEngine(catalogue, {
       sinks: silentSinks,

@@ -9,7 +9,7 @@ import { openRaw, type RawClient } from '../server/raw.ts';
 
 const program = fileURLToPath(new URL('../../support/worker-shouting.ts', import.meta.url));
 
-describe('a connection that goes on in another protocol in a worker', function () {
+describe('a connection that switches to another protocol in a worker', function () {
   // Workers are processes, which take their time to start on a busy machine.
   this.timeout(60_000);
   let gateway: RunningGateway;

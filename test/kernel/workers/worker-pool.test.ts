@@ -217,7 +217,7 @@ describe('the pool of workers', () => {
     deepEqual([pool.serving, pool.converged], [false, false]);
   });
 
-  it('shows its workers, and nothing of what one has not told yet', async () => {
+  it('shows its workers, without values that one has not reported yet', async () => {
     const reported = { requests: 2, calls: 3, streams: 4, loopLagMs: 5, lostLines: 6, rssBytes: 7, heapUsedBytes: 8 };
     await heartbeat({ revision: 9, ...reported });
     const [first, second] = pool.workers.map(({ uptimeMs, ...shown }) => {
@@ -267,7 +267,7 @@ describe('the pool of workers', () => {
     equal(await pool.countInFlight(), 3);
   });
 
-  it('counts the traffic of its workers as that of the gateway', async () => {
+  it("counts the traffic of its workers as the gateway's", async () => {
     const delta = { calls: 2, errors: 1, latencyNs: 5, buckets: [], statuses: [0, 2, 0, 0, 0], backends: [] };
     await heartbeat({
       traffic: [
@@ -279,7 +279,7 @@ describe('the pool of workers', () => {
     deepEqual([a!.traffic.calls, a!.traffic.errors, b!.traffic.calls], [2, 1, 0]);
   });
 
-  it('keeps what a configuration acquired until no worker serves it any more', async () => {
+  it('keeps the resources of a configuration until no worker serves it', async () => {
     const draining = () => gateway.generations.draining.map(({ runtime }) => runtime.id);
     const held = (revision: number, state: 'current' | 'draining') => ({
       held: [{ revision, state, requests: 0, streams: 0, ageMs: 0 }],
@@ -323,7 +323,7 @@ describe('the pool of workers', () => {
     equal(await processes[0]!.channel.ask('snapshot', 'unknown'), undefined);
   });
 
-  it('tells what happens to its workers and in them', async () => {
+  it('logs events of its workers and in them', async () => {
     const reported = (): unknown[][] => {
       const results: unknown[][] = [];
       const subscription = { after: 0, types: ['worker.*', 'breaker.*'] };

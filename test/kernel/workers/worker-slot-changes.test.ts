@@ -70,7 +70,7 @@ describe('the place of a worker, over changes', () => {
   });
 
   describe('when a configuration is committed', () => {
-    it('tells what the worker says', async () => {
+    it('logs messages of the worker', async () => {
       await stand.up();
       stand.answer({ commit: () => ({ revision: 2, rebound: ['a'], port: 1 }) });
       deepEqual(await stand.slot.commit(2), { revision: 2, rebound: ['a'], port: 1 });
@@ -120,7 +120,7 @@ describe('the place of a worker, over changes', () => {
       deepEqual([stand.slot.state, stand.processes.length, stand.lines], ['up', 2, []]);
     });
 
-    it('says in the log that nobody serves it within 30 seconds', async () => {
+    it('logs that no worker serves it within 30 seconds', async () => {
       stand.slot.start();
       const committed = stand.slot.commit(2);
       await arrival();
@@ -131,7 +131,7 @@ describe('the place of a worker, over changes', () => {
     });
   });
 
-  it('passes on what its worker is to know, and what it is asked', async () => {
+  it('passes on notifications and requests to its worker', async () => {
     await stand.up();
     stand.answer({ listen: () => ({ host: '::', port: 9 }), inFlight: () => 4 });
     deepEqual(await stand.slot.listen({ known: null }), { host: '::', port: 9 });
@@ -159,7 +159,7 @@ describe('the place of a worker, over changes', () => {
     equal(await stand.slot.countInFlight(), 0);
   });
 
-  it('counts what its worker told last when it does not answer within half a second', async () => {
+  it("uses the worker's last report if it does not respond within half a second", async () => {
     await stand.up();
     stand.answer({ inFlight: () => new Promise(() => {}), deny: () => new Promise(() => {}) });
     const counted = async () => {

@@ -64,7 +64,7 @@ describe('the place of a worker', () => {
     deepEqual(stand.asked, ['deny', 'prepare', 'commit']);
   });
 
-  it('goes on to what has been committed while it brought the worker up', async () => {
+  it('continues with the configuration that was committed while the worker started', async () => {
     stand.owner.committed = order(3);
     const { commit } = stand.answers;
     stand.answer({
@@ -154,7 +154,7 @@ describe('the place of a worker', () => {
     ok(stand.told.some(([, payload]) => String(payload) === '7,SIGSEGV'));
   });
 
-  it('is not ready again until another worker is, and forgets what the dead one told', async () => {
+  it('is not ready until another worker is, and forgets the reports of the dead one', async () => {
     await stand.up();
     stand.last.channel.notify('heartbeat', { revision: 1 });
     await turnsUntil(() => stand.slot.heartbeat !== null);

@@ -46,7 +46,7 @@ const plugged: Catalogue = {
   plugins: { ...catalogue.plugins, [sections.name]: async () => ({ plugin: sections }) },
 };
 
-describe('what runs in the process of a worker', () => {
+describe('the program of a worker', () => {
   let backend: TestBackend;
   let channel: Channel;
   let worker: Worker;
@@ -117,7 +117,7 @@ describe('what runs in the process of a worker', () => {
     fetch(url, { headers: { connection: 'close', ...headers } });
   const heartbeats = () => reported.flatMap(([name, payload]) => (name === 'heartbeat' ? [payload as Heartbeat] : []));
 
-  it('says when it is ready, and serves what it is told once it is told to change over', async () => {
+  it('reports when it is ready, and serves a prepared configuration once it is committed', async () => {
     await arrival();
     deepEqual(reported, [['ready', null]]);
     deepEqual(await serve(4), { revision: 4, rebound: [], port: null });
@@ -129,7 +129,7 @@ describe('what runs in the process of a worker', () => {
     equal((await get(`${url}/b`)).status, 200);
   });
 
-  it('makes the text that it is told to serve of the one that it serves', async () => {
+  it('derives the text to serve from the one that it serves', async () => {
     const { text, ...next } = order(2);
     await serve(1);
     const start = text.indexOf('"/a"');
@@ -141,7 +141,7 @@ describe('what runs in the process of a worker', () => {
     await rejects(channel.ask('prepare', { ...next, change }), { code: 'TEXT_UNKNOWN' });
   });
 
-  it('goes on with what it serves when it has not got ready for what it is to change over to', async () => {
+  it('keeps its configuration if the committed one is not prepared', async () => {
     deepEqual(await commit(1), { revision: 0, rebound: [], port: null });
     await serve(1);
     await channel.ask('prepare', order(2));
@@ -162,7 +162,7 @@ describe('what runs in the process of a worker', () => {
     deepEqual(await commit(2), { revision: 1, rebound: [], port: null });
   });
 
-  it('does not get ready any more for what is aborted, or followed by another', async () => {
+  it('stops preparing a configuration that is aborted, or followed by another', async () => {
     await serve(1);
     await channel.ask('prepare', order(2));
     await channel.ask('abort');
@@ -186,7 +186,7 @@ describe('what runs in the process of a worker', () => {
     equal(await listen(), `http://127.0.0.1:${port}`);
   });
 
-  it('reads the files it is sent, not those of the disk', async () => {
+  it('reads the files it is sent, not the ones on disk', async () => {
     const config = { endpoints: [endpoint('/a', { extra_config: { 'test/parts': { file: '/none/at-all' } } })] };
     await serve(1, config, [['/none/at-all', Buffer.from('sent')]]);
     const { file } = (await (await get(`${await listen()}/a`)).json()) as { file: string };
@@ -218,7 +218,7 @@ describe('what runs in the process of a worker', () => {
     deepEqual(await list(), ['old', 'theirs']);
   });
 
-  it('tells what its components tell', async () => {
+  it('forwards the reports of its components', async () => {
     const breaker = { 'qos/circuit-breaker': { interval: 60, timeout: 60, max_errors: 1, name: 'b' } };
     const broken = { host: ['http://127.0.0.1:1'], url_pattern: '/', extra_config: breaker };
     await serve(1, { endpoints: [{ endpoint: '/a', backend: [broken] }] });
@@ -229,7 +229,7 @@ describe('what runs in the process of a worker', () => {
     deepEqual([event.type, event.data.name], ['breaker.changed', 'b']);
   });
 
-  it('counts and closes: requests under way are told, and connections closed when asked', async () => {
+  it('counts and closes: requests in progress are reported, and connections closed on demand', async () => {
     await serve(1, {
       endpoints: [endpoint('/a'), endpoint('/never', { backend: [{ host: [backend.url], url_pattern: '/never' }] })],
     });
@@ -250,7 +250,7 @@ describe('what runs in the process of a worker', () => {
     equal(closing.headers.get('connection'), 'close');
   });
 
-  it('leads nowhere that is denied', async () => {
+  it('denies connections to denied addresses', async () => {
     await serve(1);
     const url = await listen();
     await channel.ask('deny', [{ address: '127.0.0.1', port: Number(new URL(backend.url).port) }]);
@@ -259,7 +259,7 @@ describe('what runs in the process of a worker', () => {
     equal((await get(`${url}/a`)).status, 200);
   });
 
-  it('logs from the level that it is told', async () => {
+  it('logs from the configured level', async () => {
     await serve(1, { endpoints: [{ endpoint: '/a', backend: [{ host: ['http://127.0.0.1:1'], url_pattern: '/' }] }] });
     const url = await listen();
     const errors = () => lines.filter((line) => line.includes('ERROR')).length;
@@ -282,7 +282,7 @@ describe('what runs in the process of a worker', () => {
       );
     });
 
-    it('tells what has been served since the last one, and how the process is', async () => {
+    it('reports what was served since the last one, and the state of the process', async () => {
       await serve(1, { endpoints: [endpoint('/a'), endpoint('/b')] });
       const url = await listen();
       for (let at = 0; at < 3; at++) await get(`${url}/a`);
@@ -298,7 +298,7 @@ describe('what runs in the process of a worker', () => {
       deepEqual([heartbeat!.calls, heartbeat!.streams, heartbeat!.lostLines, heartbeat!.aborted], [0, 0, 0, 0]);
     });
 
-    it('comes every second, and tells how late the timers are', async () => {
+    it('comes every second, and includes the delay of timers', async () => {
       let beat: (() => void) | undefined;
       const { setInterval: every, clearInterval: end } = globalThis;
       const timer = { unref: () => timer };
@@ -336,7 +336,7 @@ describe('what runs in the process of a worker', () => {
     });
   });
 
-  it('is over when it is told to stop, with its port closed', async () => {
+  it('ends when it is stopped, with its port closed', async () => {
     await serve(1);
     const url = await listen();
     await channel.ask('stop');

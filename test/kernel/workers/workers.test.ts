@@ -237,7 +237,7 @@ describe('workers', function () {
     deepEqual([await send(), await send()], [200, 429]);
   });
 
-  it('that still serve a configuration go on counting by its limit, though it has been replaced without one', async () => {
+  it('that still serve a configuration keep its limit, even after it was replaced by one without', async () => {
     const limit = { 'qos/ratelimit/router': { max_rate: 0.001, capacity: 2 } };
     const one = await backend({ ok: 1 });
     const { gateway, url } = await start({ endpoints: [endpoint('/a', one, { extra_config: limit })] });
@@ -254,7 +254,7 @@ describe('workers', function () {
     await until(() => gateway.status.draining === 0);
   });
 
-  it('tell what they have served', async () => {
+  it('report what they have served', async () => {
     const { gateway, url } = await start({ endpoints: [endpoint('/a', await backend({ ok: 1 }))] });
     for (let at = 0; at < 5; at++) await (await fetch(`${url}/a`)).text();
     const [route] = gateway.serving.compiled.routes;

@@ -36,7 +36,7 @@ describe('the room for new objects of a process that serves', () => {
     ok(room >= 16 * MIB && room <= 48 * MIB, `${room} bytes`);
   });
 
-  it('grows as far as somebody has said on the command line', async () => {
+  it('grows up to the size set on the command line', async () => {
     ok((await largestRoom('--max-semi-space-size=32')) > 32 * MIB);
   });
 

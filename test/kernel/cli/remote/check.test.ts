@@ -84,7 +84,7 @@ describe('check by a running gateway', function () {
     for (const format of ['sarif', 'github']) deepEqual(...((await both(file, format)) as [Ended, Ended]), format);
   });
 
-  it('tells warnings beside mistakes', async () => {
+  it('reports warnings next to errors', async () => {
     const { out } = await there('-c', folder.write(...files['a file with mistakes and warnings']!), '--format', 'json');
     const { errors, warnings } = JSON.parse(out);
     ok(errors.length > 0 && warnings.length > 0, out);
@@ -118,7 +118,7 @@ describe('check by a running gateway', function () {
     equal((await sluiceIn({ GATEWAY_ADMIN_LISTEN: '127.0.0.1:1' }, 'check', '-c', file)).code, 0);
   });
 
-  it('ends with 3 when nobody answers', async () => {
+  it('exits 3 if the gateway does not respond', async () => {
     const file = folder.write('good.json', { version: 3, endpoints: [] });
     const { code, out, err } = await here('-c', file, '--admin', `127.0.0.1:${await freePort()}`, '--format', 'json');
     deepEqual([code, out], [3, '']);
@@ -176,7 +176,7 @@ describe('check by something else', function () {
     equal(server.calls[0]!.body, folder.read('gateway.json'));
   });
 
-  it('tells how many mistakes were left out', async () => {
+  it('reports the number of omitted errors', async () => {
     const errors = [{ pointer: '/version', severity: 'error', code: 'SCHEMA_TYPE', namespace: 'core', message: 'bad' }];
     server.on('POST /v1/check', [422, { title: 'Bad', status: 422, errors, errorsTruncated: 7 }]);
     const { code, err } = await check();

@@ -98,7 +98,7 @@ describe('a command to a running gateway', function () {
     deepEqual(other.calls, []);
   });
 
-  it('ends with 3 when nobody answers, and says where it has looked', async () => {
+  it('exits 3 if the gateway does not respond, and names the addresses it has tried', async () => {
     const { address } = server;
     await server.close();
     const { code, err, out } = await sluiceIn(env(), 'status', '--json');
@@ -108,7 +108,7 @@ describe('a command to a running gateway', function () {
     match(err, new RegExp(`the admin port at ${address} did not respond: .*ECONNREFUSED`));
   });
 
-  it('ends with 2 for what it does not understand, and asks nobody', async () => {
+  it('exits 2 for invalid arguments, without a request', async () => {
     for (const args of [
       ['status', '--frob'],
       ['status', '--admin', 'nowhere'],
@@ -140,7 +140,7 @@ describe('a command to a running gateway', function () {
   });
 
   describe('status', () => {
-    it('tells what serves', async () => {
+    it('shows the active revision', async () => {
       const { code, out } = await responding('GET /v1/status', [200, status], 'status');
       equal(code, 0);
       match(out, /^state {8}serving$/m);
@@ -151,7 +151,7 @@ describe('a command to a running gateway', function () {
       match(out, /^watching {5}14 files \(events\)$/m);
     });
 
-    it('tells why the last reload failed, mistakes and all, and still ends with 0', async () => {
+    it('shows why the last reload failed, including its errors, and still exits 0', async () => {
       const lastReload = { ...status.lastReload, result: 'failed', problem: invalid };
       const body = { ...status, drift: true, lastReload };
       const { code, out, err } = await responding('GET /v1/status', [200, body], 'status');
@@ -163,7 +163,7 @@ describe('a command to a running gateway', function () {
   });
 
   describe('reload', () => {
-    it('tells what has changed', async () => {
+    it('shows the changes', async () => {
       const { code, out } = await responding('POST /v1/reload', [200, applied], 'reload');
       equal(code, 0);
       deepEqual(out.split('\n'), [
@@ -184,7 +184,7 @@ describe('a command to a running gateway', function () {
       equal(headers['if-match'], '"7-0123456789ab"');
     });
 
-    it('prints the mistakes of a refused configuration as check does', async () => {
+    it('prints the errors of a rejected configuration like check', async () => {
       const { code, out, err } = await responding('POST /v1/reload', [422, invalid], 'reload');
       equal(code, 1);
       equal(out, '');
@@ -205,7 +205,7 @@ describe('a command to a running gateway', function () {
       match(err, /warning: must be an array/);
     });
 
-    it('ends with 4 when another revision serves than it was told', async () => {
+    it('exits 4 if another revision is active than expected', async () => {
       const { code, err } = await responding('POST /v1/reload', [412, stale], 'reload', '--if-match', '7-0123456789ab');
       equal(code, 4);
       equal(err, 'ERROR revision 8 serves, not 7\n');
@@ -218,7 +218,7 @@ describe('a command to a running gateway', function () {
   });
 
   describe('rollback', () => {
-    it('asks for a revision, and tells what serves then', async () => {
+    it('requires a revision, and shows the one that is active then', async () => {
       server.on('POST /v1/revisions/2/rollback', [200, applied]);
       const { code, out } = await call('rollback', '2', '--message', 'too slow');
       equal(code, 0);
@@ -249,7 +249,7 @@ describe('a command to a running gateway', function () {
       ]);
     });
 
-    it('tells of one revision', async () => {
+    it('shows one revision', async () => {
       const { out } = await responding('GET /v1/revisions/2', [200, revisions.revisions[1]], 'history', '2');
       match(out, /^reason {4}GET \/a: errors rose/m);
       match(out, /^message {3}longer timeouts$/m);
@@ -257,7 +257,7 @@ describe('a command to a running gateway', function () {
   });
 
   describe('diff', () => {
-    it('says which file is not there, and asks nobody', async () => {
+    it('reports a missing file, without a request', async () => {
       const { code, out, err } = await call('diff', folder.path('gone.json'));
       deepEqual([code, out], [2, '']);
       match(err, /gone\.json: error: cannot read .*gone\.json: no such file \[CONFIG_READ\]/);

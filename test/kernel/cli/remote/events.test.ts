@@ -45,13 +45,13 @@ describe('events of a running gateway', function () {
     equal(await start('--json')(1), '{"id":4,"type":"reload.started","data":{"attempt":2,"trigger":"watch"}}\n');
   });
 
-  it('are asked for by their types', async () => {
+  it('are requested by type', async () => {
     server.on('GET /v1/events', (_, response) => void beginEvents(response).write(started));
     await start('--types', 'reload.*,worker.up')(1);
     equal(server.calls[0]!.line, 'GET /v1/events?types=reload.*%2Cworker.up');
   });
 
-  it('go on behind the last one when the connection is lost', async () => {
+  it('continue after the last one when the connection is lost', async () => {
     const replies = [
       (response: ServerResponse) => beginEvents(response).write(started, () => server.cut()),
       (response: ServerResponse) => beginEvents(response).write(failed),
@@ -73,7 +73,7 @@ describe('events of a running gateway', function () {
     });
   }
 
-  it('end with 0 when nobody reads them any more', async () => {
+  it('exit 0 when their reader has closed', async () => {
     server.on('GET /v1/events', (_, response) => {
       beginEvents(response).write(started);
       const more = setInterval(() => response.write(started), 5);
@@ -86,7 +86,7 @@ describe('events of a running gateway', function () {
     equal(await process.ended, 0);
   });
 
-  it('end with 3 when nobody answers', async () => {
+  it('exit 3 if the gateway does not respond', async () => {
     const gone = { GATEWAY_ADMIN_LISTEN: 'unix:/nowhere/admin.sock' };
     equal((await sluiceIn(gone, 'events')).code, 3);
   });

@@ -59,7 +59,7 @@ describe('the commands and a gateway that runs', function () {
     match((await call('status')).out, /^revision +3-[0-9a-f]{12}, the file differs from the active configuration$/m);
   });
 
-  it('end with 1 and the place of the mistake when the file is wrong', async () => {
+  it('exit 1 with the place of the error if the file is invalid', async () => {
     save({ endpoints: [{ ...endpoint, timeout: '2' }] });
     const { code, err } = await call('reload');
     equal(code, 1);

@@ -18,7 +18,7 @@ describe('server-sent events', () => {
     deepEqual(events, [{ id: '7', type: 'reload.started', data: '{"a":1}' }]);
   });
 
-  it('are read whatever pieces they arrive in', async () => {
+  it('are read regardless of how they are split into chunks', async () => {
     const whole = 'id: 7\r\nevent: a\r\ndata: käse\r\n\r\nid: 8\r\ndata: y\r\n\r\n';
     const bytes = Array.from(Buffer.from(whole), (byte) => Uint8Array.of(byte));
     deepEqual(await read(...bytes), await read(whole));
@@ -42,7 +42,7 @@ describe('server-sent events', () => {
     deepEqual((await read('data: a\n\ndata: b\n')).events.length, 1);
   });
 
-  it('tell how long to wait before the next connection', async () => {
+  it('set the delay before the next connection', async () => {
     deepEqual((await read('retry: 20\n\nretry: soon\n\n')).retries, [20]);
   });
 });

@@ -23,7 +23,7 @@ const endpoint = (path: string, fields: DataObject = {}): DataObject => ({
 const service = (...endpoints: DataObject[]): DataObject => ({ endpoints });
 
 describe('the difference of two configurations', () => {
-  describe('is none', () => {
+  describe('is empty', () => {
     const none = (from: DataObject, to: DataObject) => {
       const { equal: isEqual, changes, patch } = diff(from, to);
       deepEqual([isEqual, changes, patch], [true, [], []]);
@@ -31,9 +31,9 @@ describe('the difference of two configurations', () => {
 
     it('when a default is written out', () => none({}, { port: 8080, timeout: '2s' }));
     it('when a duration is written in another unit', () => none({ timeout: '1m' }, { timeout: '60000ms' }));
-    it('when endpoints stand in another order', () =>
+    it('if endpoints are in another order', () =>
       none(service(endpoint('/a'), endpoint('/b')), service(endpoint('/b'), endpoint('/a'))));
-    it('when keys stand in another order', () => none({ name: 'a', port: 1 }, { port: 1, name: 'a' }));
+    it('if keys are in another order', () => none({ name: 'a', port: 1 }, { port: 1, name: 'a' }));
     it('when comments come and go', () => none({ '@why': 'x' }, { _who: 'y', $schema: 'z' }));
     it('when an inherited value is written out', () =>
       none(service(endpoint('/a')), service(endpoint('/a', { timeout: '2s', method: 'GET' }))));
@@ -60,7 +60,7 @@ describe('the difference of two configurations', () => {
       ['output_encoding', 'json', 'no-op'],
       ['host', ['http://x'], ['http://y', 'http://z']],
     ] as [string, Data, Data][]) {
-      it(`is told once, at the service: ${field}`, () => {
+      it(`is listed once, at the service: ${field}`, () => {
         const endpoints = [endpoint('/a'), endpoint('/b')];
         const difference = diff({ [field]: before, endpoints }, { [field]: after, endpoints });
         deepEqual(pointers(difference), [`/${field}`]);
@@ -78,7 +78,7 @@ describe('the difference of two configurations', () => {
       );
     });
 
-    it('is told at the endpoint where it goes its own way', () => {
+    it('is listed at an endpoint that changes differently', () => {
       const to = { timeout: '3s', endpoints: [endpoint('/a', { timeout: '4s' })] };
       deepEqual(pointers(diff({ timeout: '1s', endpoints: [endpoint('/a')] }, to)), [
         '/timeout',
@@ -86,7 +86,7 @@ describe('the difference of two configurations', () => {
       ]);
     });
 
-    it('is told at the endpoint when the service does not change', () => {
+    it('is listed at the endpoint if the service does not change', () => {
       deepEqual(pointers(diff(service(endpoint('/a')), service(endpoint('/a', { timeout: '4s' })))), [
         '/endpoints/0/timeout',
       ]);
@@ -109,7 +109,7 @@ describe('the difference of two configurations', () => {
     );
   });
 
-  it('points into the new document, wherever an endpoint stood before', () => {
+  it('points into the new document, regardless of the old position of the endpoint', () => {
     const from = service(endpoint('/a'), endpoint('/b'));
     const to = service(endpoint('/c'), endpoint('/b', { cache_ttl: '5s' }), endpoint('/a'));
     deepEqual(
@@ -235,7 +235,7 @@ describe('the difference of two configurations', () => {
       });
     }
 
-    it('swap for a new endpoint, which nobody is connected to', () => {
+    it('swap for a new endpoint, which has no connections yet', () => {
       deepEqual(effect({}, service(endpoint('/a', { output_encoding: 'sse' }))), ['swap']);
     });
 
@@ -267,7 +267,7 @@ describe('the difference of two configurations', () => {
     });
   });
 
-  it('adds to a change where it stands', () => {
+  it('adds positions to a change', () => {
     const places = (pointer: string, side: string) => ({ file: side, line: pointer.length });
     const [change] = diff({}, { port: 1 }, { places }).changes;
     deepEqual([change!.file, change!.line], ['to', 5]);
@@ -281,7 +281,7 @@ describe('the difference of two configurations', () => {
     const componentSchema = (namespace: string) => (namespace === 'x/y' ? schema : undefined);
     const component = (settings: DataObject) => service(endpoint('/a', { extra_config: { 'x/y': settings } }));
 
-    it('is none for defaults, units and comments when their schema is known', () => {
+    it('is empty for defaults, units and comments if their schema is known', () => {
       const from = component({ every: '1000ms', '@why': 'x' });
       equal(diff(from, component({ rate: 5 }), { componentSchema }).equal, true);
     });

@@ -132,7 +132,7 @@ describe('editing a text', () => {
   });
 
   describe('in TOML', () => {
-    it('renames a key in every header and dotted name it stands in', () => {
+    it('renames a key in every header and dotted name that contains it', () => {
       const text = '[a.old] # why\nx = 1\n[a.old.deep]\ny = 2\n[b]\nold.x = 1\nold . y = 2\n';
       equal(
         edit('a.toml', text, { pointer: '/a/old', key: 'new' }, { pointer: '/b/old', key: 'new' }),
@@ -179,7 +179,7 @@ describe('editing a text', () => {
       );
     });
 
-    it('refuses to replace a table under a header, which is no one value', () => {
+    it('cannot replace a table under a header, which is not a single value', () => {
       throws(() => edit('a.toml', '[a]\nx = 1\n', { pointer: '/a', value: { x: 2 } }), refusal('EDIT_IMPOSSIBLE'));
     });
 
@@ -225,7 +225,7 @@ describe('editing a text', () => {
     equal(edit('a.json', '{"a": 1}', ...changes), '{"b": [1]}');
   });
 
-  it('refuses a rename that would make a key stand twice', () => {
+  it('rejects a rename to a key that already exists', () => {
     throws(() => edit('a.json', '{"a":1,"b":2}', { pointer: '/a', key: 'b' }), refusal('EDIT_DUPLICATE_KEY'));
   });
 

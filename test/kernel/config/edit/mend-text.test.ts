@@ -43,8 +43,8 @@ describe('a text that cannot be read', () => {
       'timeout = "2s"\ndebug = true\n[a]\nb = true\n',
     );
   });
-  it('is mended beside mistakes that are left', () => equal(mended('{"a": one,\n "b": 1,}'), '{"a": one,\n "b": 1}'));
-  it('tells every mistake at its place, once those before it are mended', () => {
+  it('is repaired next to errors that remain', () => equal(mended('{"a": one,\n "b": 1,}'), '{"a": one,\n "b": 1}'));
+  it('reports every error at its place, after the repair of those before it', () => {
     const { made } = mendText('{"a": [1,],\n}', 'g.json');
     deepEqual(
       made.map(({ position, reason }) => [position?.line, position?.column, reason]),

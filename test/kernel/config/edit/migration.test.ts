@@ -93,7 +93,7 @@ describe('a migration', () => {
     equal(migrate(text, 'a.yaml'), text.replace('2', '3').replace('whitelist', 'allow'));
   });
 
-  it('tells of an old field beside its present name', () => {
+  it('reports an old field next to its current name', () => {
     const { problems } = planMigration({ version: 2, endpoints: [{ headers_to_pass: [], input_headers: [] }] }, known);
     deepEqual(
       problems.map(({ code, pointer }) => [code, pointer]),
@@ -101,18 +101,18 @@ describe('a migration', () => {
     );
   });
 
-  it('makes a comment of an old namespace beside its present name, which wins', () => {
+  it('turns an old namespace into a comment next to its current name, which takes precedence', () => {
     const name = 'github.com/devopsfaith/krakend-martian';
     const text = JSON.stringify({ version: 2, extra_config: { [name]: {}, 'modifier/martian': {} } });
     equal(migrate(text, 'a.json'), text.replace('2', '3').replace(name, `@${name}`));
   });
 
-  it('makes a comment of an old field beside its present name in version 3, which does not know it', () => {
+  it('turns an old field into a comment next to its current name in version 3, where it is unknown', () => {
     const text = '{"version":3,"endpoints":[{"headers_to_pass":["A"],"input_headers":[],"@headers_to_pass":1}]}';
     equal(migrate(text, 'a.json'), text.replace('"headers_to_pass"', '"@@headers_to_pass"'));
   });
 
-  it('tells of a version that is none', () => {
+  it('reports an invalid version', () => {
     deepEqual(
       planMigration({ version: 1 }, known).problems.map(({ code }) => code),
       ['CONFIG_VERSION'],
@@ -120,7 +120,7 @@ describe('a migration', () => {
   });
 
   describe('of old forms', () => {
-    it('makes the certificate beside keys one of them', () => {
+    it('moves the certificate next to keys into that list', () => {
       const text = '{"version":3,"tls":{"public_key":"a.pem","private_key":"a.key"}}';
       equal(
         migrate(text, 'a.json'),

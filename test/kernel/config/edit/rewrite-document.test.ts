@@ -135,7 +135,7 @@ describe('rewriting a document', () => {
     equal(rewrite('a.toml', more, { version: 3, timeout: '1s', endpoints }).trim(), text.trim());
   });
 
-  it('means what was asked for or refuses, whatever the change', () => {
+  it('produces exactly the wanted data or fails, for any change', () => {
     const texts: Record<string, string> = {
       'a.json': '{ "a": 1, "l": [1, 2, {"x": 1, "y": [3]}],\n  "o": {"p": "q", // c\n "r": null} }',
       'a.yaml': 'a: 1\nl:\n  - 1\n  - 2\n  - x: 1\n    y: [3]\no:\n  p: q # c\n  r:\n',

@@ -104,7 +104,7 @@ describe('flexible configuration', () => {
       deepEqual(await dataOf(write('a.json', '{"i": {{ template "item.tmpl" 5 }}}')), { i: { v: 5 } });
     });
 
-    it('refuses what is below a missing key, and a template that there is not', async () => {
+    it('rejects fields of a missing key, and unknown templates', async () => {
       deepEqual(await mistakes(write('a.json', '{"a": "{{ .a.b }}"}')), [
         'a.json:1:11: cannot read the field "b" of "a", which has no value',
       ]);
@@ -113,7 +113,7 @@ describe('flexible configuration', () => {
       ]);
     });
 
-    it('places a mistake of a template that is called in that template, with the way there', async () => {
+    it('places an error of a called template in that template, with the calls that led to it', async () => {
       process.env.FC_TEMPLATES = 'templates';
       write('templates/t.tmpl', '\n{{ fail "no" }}');
       deepEqual(await mistakes(write('a.json', '{}{{ template "t.tmpl" }}')), [
@@ -121,7 +121,7 @@ describe('flexible configuration', () => {
       ]);
     });
 
-    it('places mistakes of the result at the line of the template', async () => {
+    it('places errors of the result at the line of the template', async () => {
       const file = write('a.json', '{\n{{ range until 9 }}\n\n{{ end }}\n"a": 1,\n"b" 2\n}');
       match((await mistakes(file))[0]!, /^a\.json:6:/);
       const document = await readDocument(
@@ -216,7 +216,7 @@ describe('flexible configuration', () => {
       }
     });
 
-    it('tells of every file of settings that is wrong', async () => {
+    it('reports every invalid settings file', async () => {
       process.env.FC_SETTINGS = 'settings';
       write('settings/a.json', '{"a":');
       write('settings/b.json', '[1]');
@@ -255,7 +255,7 @@ describe('flexible configuration', () => {
       deepEqual(maskSecrets(data as never, ''), { k: '***', n: '', x: '***' });
     });
 
-    it('tells of everything that it reads, directories and missing files too', async () => {
+    it('reports everything that it reads, including directories and missing files', async () => {
       Object.assign(process.env, { FC_SETTINGS: 'settings', FC_PARTIALS: 'partials', FC_TEMPLATES: 'templates' });
       write('settings/s.json', '{}');
       write('partials/p.txt', '1');
@@ -354,7 +354,7 @@ describe('flexible configuration', () => {
       deepEqual(await dataOf(write('a.json', '{"a":{{ .a.v }},"b":"{{ .b }}"}')), { a: 1, b: '<no value>' });
     });
 
-    it('takes an undefined variable as it is told', async () => {
+    it('handles an undefined variable as configured', async () => {
       const file = write('a.json', '{"a":"{{ .a.b }}"}');
       options({});
       deepEqual(await mistakes(file), ['a.json:1:10: unknown field "a"']);
@@ -364,7 +364,7 @@ describe('flexible configuration', () => {
       deepEqual(await dataOf(file), { a: '<no value>' });
     });
 
-    it('refuses options that there are not, with their place', async () => {
+    it('rejects unknown options, with their place', async () => {
       options({ settings: { path: ['a'] } });
       match((await mistakes(write('a.json', '{}')))[0]!, /^flexible_config\.json:1:\d+: .*path/);
     });
@@ -424,7 +424,7 @@ describe('flexible configuration', () => {
       ]);
     });
 
-    it('hands out its variables, with secrets masked, where it is asked to by "debug" or FC_DEBUG', async () => {
+    it('prints its variables, with secrets masked, to the place set by "debug" or FC_DEBUG', async () => {
       const variables = async () => (await readDocument(write('a.json', '{}'))).rendering?.variables;
       write('s.json', { a: 1 });
       options({ settings: { paths: ['s.json'] }, meta_key: '' });
@@ -468,7 +468,7 @@ describe('flexible configuration', () => {
       );
     });
 
-    it('resolves a path from the file that has it, and from the working directory where there is none', async () => {
+    it('resolves a path relative to its file, and otherwise to the working directory', async () => {
       options({});
       write('x/one/a.json', '{"b":{"$ref":"../two/b.json"},"here":{"$ref":"./top.json"}}');
       write('x/two/b.json', '{"c":{"$ref":"c.json"}}');
@@ -513,7 +513,7 @@ describe('flexible configuration', () => {
       equal(document.locate('/extra/b/deep', 'value')?.line, 1);
     });
 
-    it('includes by another key where that is asked for', async () => {
+    it('includes files by another key if configured', async () => {
       options({ ref_key: '@file' });
       write('x.json', '{"a":1}');
       deepEqual(await dataOf(write('a.json', '{"a":{"@file":"x.json"},"b":{"$ref":"x.json"}}')), {
@@ -532,7 +532,7 @@ describe('flexible configuration', () => {
       ]);
     });
 
-    it('places a mistake of an included file in that file', async () => {
+    it('places an error of an included file in that file', async () => {
       options({});
       write('x.json', '{\n"a": }');
       match((await mistakes(write('a.json', '{"a":{"$ref":"x.json"}}')))[0]!, /^x\.json:2:6: /);
@@ -586,7 +586,7 @@ describe('flexible configuration', () => {
       });
     });
 
-    it('tells of every variable that is not set or does not fit, with its place', async () => {
+    it('reports every variable that is unset or does not fit, with its place', async () => {
       const file = write(
         'a.json',
         '{\n"a":"${NONE_OF_FLEXIBLE}",\n"b":"${NONE_OF_FLEXIBLE:?give it}",\n"c":"${TEST_HOST_OF_FLEXIBLE}!int",\n"d":"${file:none}"}',
@@ -599,7 +599,7 @@ describe('flexible configuration', () => {
       ]);
     });
 
-    it('is off unless it is asked for', async () => {
+    it('is disabled by default', async () => {
       process.env.GATEWAY_ENV_INTERPOLATION = '0';
       deepEqual(await dataOf(write('a.json', '{"a":"${TEST_HOST_OF_FLEXIBLE}"}')), { a: '${TEST_HOST_OF_FLEXIBLE}' });
     });

@@ -2,7 +2,7 @@ import { equal } from 'node:assert/strict';
 import { MessageRate } from '../../../../kernel/registry/isolation/message-rate.ts';
 
 describe('messages of an isolated thread', () => {
-  it('are no flood, however many requests it answers in a second', () => {
+  it('are not a flood, regardless of the number of requests it answers per second', () => {
     const rate = new MessageRate(0);
     let isFlood = false;
     for (let request = 0; request < 100_000; request++) {

@@ -158,7 +158,7 @@ export const plugin = { name: new Named(Colour.Red).value, contract: 1 as const,
     deepEqual(names(await load()), ['red']);
   });
 
-  it('import files beside them and below them, JSON, packages, and what Node brings', async () => {
+  it('import files next to them and below them, JSON, packages, and modules of Node.js', async () => {
     folder.write('lib/name.ts', `import { suffix } from './suffix.js';\nexport const name = 'acme' + suffix;`);
     folder.write('lib/suffix.ts', `export const suffix: string = '/x';`);
     folder.write('lib/words.json', '{"about": "From a file."}');
@@ -216,7 +216,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     ok(hashes.get(folder.path.slice(0, -1)));
   });
 
-  describe('with a mistake', () => {
+  describe('with an error', () => {
     const placed: [what: string, source: string, place: string, message: RegExp][] = [
       ['of syntax', 'const a = 1;\nconst b = ;\n', '2:11', /SyntaxError: Unexpected token/],
       [
