@@ -12,7 +12,9 @@ import { jsonTextMutations, linesTwice, type TextMutation } from './text-mutatio
 const home = import.meta.dirname;
 const read = (path: string): string => readFileSync(path, 'utf8');
 
-const good = [...globSync(join(home, 'good/*.json')), ...globSync(join(home, '../../samples/*/gateway.json'))].sort();
+/** The guide of mutual TLS creates the certificates of its configuration, so it is checked where that guide is followed. */
+const samples = globSync(join(home, '../../samples/*/gateway.json')).filter((path) => !path.includes('/mutual-tls/'));
+const good = [...globSync(join(home, 'good/*.json')), ...samples].sort();
 
 describe('check -t, on good configurations', () => {
   for (const path of good) {

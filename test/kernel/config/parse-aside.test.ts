@@ -98,8 +98,60 @@ describe('a text that is parsed while requests are served', () => {
     ],
     ['an end in the middle', 'gateway.json', json(many).slice(0, 30_000)],
     ['text behind the end', 'gateway.json', `${json(many)} x`],
-    ['marks of a merge', 'gateway.json', json(many).replace('"timeout"', '\n  it('is rejected if it needs more memory than available, and the process continues', async () => {
-    const from = (path: string) => JSON.stringify(new URL(`../../../kernel/config/syntax/${path}.ts`, import.meta.url));
+    ['marks of a merge', 'gateway.json', json(many).replace('"timeout"', '\n<<<<<<< a\n"timeout"')],
+    ['a list in the place of the document', 'gateway.json', JSON.stringify(many)],
+    ['an endpoint nested too deeply', 'gateway.json', json([...many, JSON.parse('['.repeat(300) + ']'.repeat(300))])],
+    [
+      'what no parser gets through',
+      'gateway.json',
+      json(many).replace('"timeout"', `"a": ${'['.repeat(200_000)}, "timeout"`),
+    ],
+    ['YAML', 'gateway.yaml', yaml],
+    ['YAML with numbers that JavaScript cannot hold', 'gateway.yml', `more: 123456789012345678901234567890\n${yaml}`],
+    ['YAML with merge keys', 'gateway.yaml', `${yaml}a: &a {b: 1}\nc: {<<: *a, d: 2}\n`],
+    ['YAML with mistakes', 'gateway.yaml', `${yaml}a: [\nb: }\n`],
+    ['YAML with a key that stands twice', 'gateway.yaml', `${yaml}version: 2\n`],
+    ['YAML nested too deeply', 'gateway.yaml', `${yaml}a: ${'['.repeat(300)}${']'.repeat(300)}\n`],
+    ['YAML that is a list', 'gateway.yaml', stringify(many)],
+    ['TOML', 'gateway.toml', toml()],
+    ['TOML with a mistake', 'gateway.toml', toml('a = = 1')],
+    ['a short text', 'gateway.json', json([endpoint(1)])],
+    ['a short text with a mistake', 'gateway.yaml', 'a: ['],
+    ['a long text of nothing', 'gateway.json', ' '.repeat(40_000)],
+  ];
+  for (const [what, file, text] of cases) {
+    it(`says what it says when it is parsed at once: ${what}`, () => isTheSame(text, file));
+  }
+
+  it('gives the same errors for every sample, truncated anywhere', async () => {
+    const folder = join(import.meta.dirname, '../../../samples');
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.json'));
+    ok(files.length > 20);
+    for (const name of files) {
+      const text = readFileSync(join(folder, name), 'utf8');
+      for (const at of [0, 1, 2, 3, 4, 5, 6, 7]) {
+        const from = Math.floor((text.length * at) / 8);
+        const cut = text.slice(0, from) + text.slice(from + at);
+        const data = await parseInSlices(cut);
+        if (data) deepEqual(data, parseDocument(cut, 'gateway.json').data);
+      }
+    }
+  });
+
+  it('holds the event loop for none of the formats', async () => {
+    const large = Array.from({ length: 5000 }, (_, at) => endpoint(at));
+    for (const [file, text] of [
+      ['gateway.json', json(large)],
+      ['gateway.yaml', stringify(config(many))],
+      ['gateway.json', `// why\n${json(large)}`],
+    ] as const) {
+      const turns = await turnsDuring(() => parseAside(text, file));
+      ok(turns > 5, `${file}: ${turns}`);
+    }
+  });
+
+  it('is rejected if it needs more memory than available, and the process continues', async () => {
+    const module = new URL('../../../kernel/config/syntax/large/parse-aside.ts', import.meta.url);
     const program = `
       import { parseAside } from ${JSON.stringify(module)};
       const text = '- endpoint: /a\\n'.repeat(200_000);

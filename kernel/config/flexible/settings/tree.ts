@@ -3,7 +3,7 @@ import type { ConfigError } from '#contract';
 import { ConfigErrors } from '../../../contract/internal.ts';
 import { type Dict, isMap, setValue, type Value, valueAt } from '../../../templates/value.ts';
 import { escapePointer, joinPointer, parsePointer } from '../../../values/pointer.ts';
-import { type FlexibleOptions } from '../options.ts';
+import type { FlexibleOptions } from '../options.ts';
 import { type SourceFiles, settingsError } from '../source-files.ts';
 import { readSettings, suffixOf } from './formats.ts';
 import { type Place, SettingsPlaces } from './places.ts';
