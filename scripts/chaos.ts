@@ -1,6 +1,8 @@
 // Reloads under load: `node scripts/chaos.ts [--reloads 1000] [--requests 1000000] [--workers 1]`.
+// The table of components and what fails: `node scripts/chaos.ts --table > test/CHAOS.md`.
 // A system that fails: `node scripts/chaos.ts --minutes 30 [--seed 1] [--workers 1]`; needs redis-server.
 import { parseArgs } from 'node:util';
+import { printComponents } from './chaos/components.ts';
 import { runCampaign } from './chaos/failures/campaign.ts';
 import { startRedisProcess } from './chaos/failures/redis.ts';
 import { type Progress, runChaos } from './chaos/run.ts';
@@ -11,6 +13,7 @@ const { values } = parseArgs({
     requests: { type: 'string', default: '1000000' },
     workers: { type: 'string', default: '1' },
     minutes: { type: 'string' },
+    table: { type: 'boolean', default: false },
     seed: { type: 'string', default: String(Date.now() % 100_000) },
   },
 });
@@ -49,6 +52,13 @@ async function failFor(minutes: number): Promise<readonly string[]> {
   return failures;
 }
 
-const failures = await (values.minutes === undefined ? reloadUnderLoad() : failFor(Number(values.minutes)));
-for (const failure of failures.slice(0, 20)) console.log(failure);
-process.exitCode = failures.length === 0 ? 0 : 1;
+async function runAll(): Promise<readonly string[]> {
+  return values.minutes === undefined ? reloadUnderLoad() : failFor(Number(values.minutes));
+}
+
+if (values.table) process.stdout.write(printComponents());
+else {
+  const failures = await runAll();
+  for (const failure of failures.slice(0, 20)) console.log(failure);
+  process.exitCode = failures.length === 0 ? 0 : 1;
+}

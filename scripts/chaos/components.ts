@@ -1,0 +1,121 @@
+/** Ways in which the other side of a component fails. */
+export const outages = ['silent', 'gone', 'resets', 'nonsense'] as const;
+
+/** `silent`: accepts and never responds. `gone`: refuses connections. `resets`: resets each. `nonsense`: responds with something else. */
+export type Outage = (typeof outages)[number];
+
+/** Response to a request meanwhile: its status, and the setting that bounds its time. */
+export interface Meanwhile {
+  readonly status: number;
+  /** `at once`: as soon as the outage is known; otherwise a limit, by default the timeout of the endpoint. */
+  readonly within: 'at once' | 'timeout' | (string & {});
+}
+
+/** Behavior of one component while the other side fails. */
+export interface ComponentRow {
+  readonly component: string;
+  /** The other side. */
+  readonly side: string;
+  readonly meanwhile: Readonly<Record<Outage, Meanwhile>>;
+  /** When requests are served again once the other side is back. */
+  readonly recovery: string;
+}
+
+const fails = (within: Meanwhile['within']): Meanwhile => ({ status: 500, within });
+const serves: Meanwhile = { status: 200, within: 'at once' };
+const all = (each: Meanwhile): ComponentRow['meanwhile'] => ({
+  silent: each,
+  gone: each,
+  resets: each,
+  nonsense: each,
+});
+/** A call that a client waits for. */
+const asked = {
+  silent: fails('timeout'),
+  gone: fails('at once'),
+  resets: fails('at once'),
+  nonsense: fails('at once'),
+};
+/** A command of Redis. */
+const counted = { ...asked, silent: fails('command_timeout') };
+const nextRequest = 'the next request';
+const reconnection = 'max_retry_backoff of the connection (512 ms)';
+
+export const componentRows: readonly ComponentRow[] = [
+  { component: 'backend/http', side: 'the backend', meanwhile: asked, recovery: nextRequest },
+  { component: 'backend/graphql', side: 'the backend', meanwhile: asked, recovery: nextRequest },
+  { component: 'backend/soap', side: 'the backend', meanwhile: asked, recovery: nextRequest },
+  { component: 'backend/lambda', side: 'Lambda', meanwhile: asked, recovery: nextRequest },
+  {
+    component: 'backend/grpc',
+    side: 'the gRPC server',
+    meanwhile: asked,
+    recovery: 'the pause of the channel (1 s at first)',
+  },
+  { component: 'ai/llm', side: 'the model', meanwhile: asked, recovery: nextRequest },
+  {
+    component: 'backend/pubsub/publisher (NATS)',
+    side: 'the broker',
+    meanwhile: { ...asked, silent: fails('timeout') },
+    recovery: 'one second',
+  },
+  { component: 'auth/client-credentials', side: 'the token server', meanwhile: asked, recovery: nextRequest },
+  {
+    component: 'auth/validator, keys unknown',
+    side: 'the key server',
+    meanwhile: { ...all({ status: 401, within: 'at once' }), silent: { status: 401, within: 'timeout' } },
+    recovery: '5 s after the last failed download',
+  },
+  { component: 'auth/validator, keys known', side: 'the key server', meanwhile: all(serves), recovery: nextRequest },
+  { component: 'qos/ratelimit/router/redis', side: 'Redis', meanwhile: counted, recovery: reconnection },
+  {
+    component: 'qos/ratelimit/router/redis, on_failure_allow',
+    side: 'Redis',
+    meanwhile: { ...all(serves), silent: { status: 200, within: 'command_timeout' } },
+    recovery: reconnection,
+  },
+  { component: 'governance/quota', side: 'Redis', meanwhile: counted, recovery: reconnection },
+  {
+    component: 'qos/http-cache, stale-if-error',
+    side: 'the backend',
+    meanwhile: { ...all(serves), silent: { status: 200, within: 'timeout' }, nonsense: fails('at once') },
+    recovery: nextRequest,
+  },
+  {
+    component: 'telemetry/opentelemetry',
+    side: 'the collector',
+    meanwhile: all(serves),
+    recovery: 'its longest pause (30 s)',
+  },
+  { component: 'telemetry/gelf', side: 'the log server', meanwhile: all(serves), recovery: 'its longest pause (30 s)' },
+  { component: 'telemetry/influx', side: 'InfluxDB', meanwhile: all(serves), recovery: 'the next push (ttl)' },
+];
+
+/** The table as Markdown. */
+export function printComponents(rows: readonly ComponentRow[] = componentRows): string {
+  const cell = ({ status, within }: Meanwhile) =>
+    `${status} ${within === 'timeout' ? 'at the timeout' : within === 'at once' ? within : `after ${within}`}`;
+  const lines = rows.map(({ component, side, meanwhile, recovery }) => {
+    const cells = outages.map((outage) => cell(meanwhile[outage]));
+    return `| ${[component, side, ...cells, recovery].join(' | ')} |`;
+  });
+  return [
+    '# When the other side fails',
+    '',
+    'The response to a request while the other side of a component fails, the limit of its time, and when requests are served',
+    'again. `test/chaos/components.test.ts` holds each cell; a client that disconnects is a failure of nobody',
+    '(`test/plugins/disconnects.test.ts`). Made by `node scripts/chaos.ts --table`.',
+    '',
+    `| Component | Other side | ${outages.map((outage) => titles[outage]).join(' | ')} | Recovers |`,
+    `| ${Array.from({ length: outages.length + 3 }, () => '---').join(' | ')} |`,
+    ...lines,
+    '',
+  ].join('\n');
+}
+
+const titles: Readonly<Record<Outage, string>> = {
+  silent: 'accepts, stays silent',
+  gone: 'refuses connections',
+  resets: 'resets connections',
+  nonsense: 'responds with nonsense',
+};

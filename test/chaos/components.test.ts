@@ -1,0 +1,138 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Operations } from '#kernel';
+import {
+  type ComponentRow,
+  componentRows,
+  type Outage,
+  outages,
+  printComponents,
+} from '../../scripts/chaos/components.ts';
+import { issue, makeSigner } from '../plugins/auth/fixture.ts';
+import { until } from '../support/conditions.ts';
+import { setEnvironment } from '../support/environment.ts';
+import { startGateway } from '../support/gateway.ts';
+import { startGrpc, type TestGrpcServer } from '../support/grpc/server.ts';
+import { startNats, type TestNats, withoutNats } from '../support/nats.ts';
+import { startRedis, type TestRedis, withoutRedis } from '../support/redis.ts';
+import { bodiesOf, type Stage, stages } from './stages.ts';
+import { Switch } from './switch.ts';
+
+/** Timeout of the endpoint where it bounds the response; elsewhere a response that took half as long as 20 s was bounded by something else. */
+const SHORT = '300ms';
+const LONG = '20s';
+const LONG_MS = 10_000;
+
+describe('while the other side of a component fails', function () {
+  this.timeout(60_000);
+  let http: Server;
+  let grpc: TestGrpcServer;
+  let nats: TestNats | null = null;
+  let redis: TestRedis | null = null;
+  let token: string;
+  let restore: () => void;
+
+  before(async () => {
+    restore = setEnvironment({ AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'secret' });
+    const ada = await makeSigner('RS256', 'ada');
+    token = await issue(ada);
+    const bodies = bodiesOf(ada.jwk);
+    http = createServer((message, response) => {
+      message.on('error', () => {}).resume();
+      const path = message.url!.replace(/\?.*/, '');
+      response.writeHead(200, {
+        'Content-Type': path === '/xml' ? 'text/xml' : 'application/json',
+        ...(path === '/stale' && { 'Cache-Control': 'max-age=0, stale-if-error=600', ETag: '"a"' }),
+      });
+      response.end(bodies.get(path) ?? '{}');
+    });
+    await new Promise<void>((resolve) => {
+      http.listen(0, '127.0.0.1', resolve);
+    });
+    grpc = await startGrpc({ Find: (_call, answer) => answer(null, { id: 'x' }) });
+    if (!withoutNats) nats = await startNats();
+    if (!withoutRedis) redis = await startRedis();
+  });
+  after(async () => {
+    restore();
+    http.close().closeAllConnections();
+    await Promise.all([grpc.close(), nats?.close(), redis?.close()]);
+  });
+
+  const portOf = (server: Stage['server']): number | undefined =>
+    ({
+      http: (http.address() as AddressInfo).port,
+      grpc: Number(grpc.host.split(':')[1]),
+      nats: nats?.port,
+      redis: redis?.port,
+    })[server];
+
+  /** Lets one side fail and come back. @returns statuses: before, meanwhile and afterwards. */
+  async function run(row: ComponentRow, outage: Outage): Promise<readonly unknown[]> {
+    const make = stages[row.component]!;
+    const target = portOf(make({ side: 1, backend: 1 }, '').server)!;
+    const side = await Switch.open(target);
+    const stage = make({ side: side.port, backend: portOf('http')! }, token);
+    const { root = {}, endpoint, method = 'GET', headers = {}, payload = '', startsOut = false } = stage;
+    const meanwhile = row.meanwhile[outage];
+    const timeout = meanwhile.within === 'timeout' ? SHORT : LONG;
+    let gateway: Operations | null = null;
+    // Read when the configuration is attached.
+    const nothingSet = setEnvironment({ NATS_SERVER_URL: `nats://127.0.0.1:${side.port}` });
+    try {
+      if (startsOut) await side.fail(outage);
+      gateway = await startGateway({ extra_config: root, endpoints: [{ endpoint: '/a', timeout, ...endpoint }] });
+      const ask = async (): Promise<number> =>
+        (await gateway!.inject({ method, url: '/a', headers, payload } as never)).statusCode;
+      if (!startsOut) await until(async () => (await ask()) === 200);
+      await side.fail(outage);
+      const from = performance.now();
+      const status = await ask();
+      ok(performance.now() - from < LONG_MS, `${outage}: ${Math.round(performance.now() - from)} ms`);
+      // The outage lasts, and so does the behavior.
+      const again = await ask();
+      await side.mend();
+      const mendedAt = performance.now();
+      await until(async () => (await ask()) === 200);
+      ok(
+        performance.now() - mendedAt < LONG_MS,
+        `${outage}: recovered in ${Math.round(performance.now() - mendedAt)} ms`,
+      );
+      return [outage, status, again];
+    } finally {
+      nothingSet();
+      await gateway?.close();
+      await side.close();
+    }
+  }
+
+  for (const row of componentRows) {
+    const { component, side, recovery } = row;
+    const { server } = stages[component]!({ side: 1, backend: 1 }, '');
+    const missing = { redis: withoutRedis, nats: withoutNats, http: null, grpc: null }[server];
+    (missing ? it.skip : it)(
+      `${component} behaves as its table says, and recovers: ${side}${missing ? ` (${missing})` : ''}`,
+      async () => {
+        ok(recovery !== '');
+        const results: unknown[] = [];
+        // The environment is the process's: brokers one after another.
+        if (server === 'nats') for (const outage of outages) results.push(await run(row, outage));
+        else results.push(...(await Promise.all(outages.map((outage) => run(row, outage)))));
+        deepEqual(
+          results,
+          outages.map((outage) => [outage, row.meanwhile[outage].status, row.meanwhile[outage].status]),
+        );
+      },
+    );
+  }
+
+  it('is shown by a page that says the same', () => {
+    deepEqual(
+      Object.keys(stages),
+      componentRows.map(({ component }) => component),
+    );
+    equal(readFileSync('test/CHAOS.md', 'utf8'), printComponents());
+  });
+});

@@ -1,0 +1,192 @@
+import { modelBackend, modelOf } from '../plugins/ai/llm/fixture.ts';
+import { SHOP } from '../support/grpc/server.ts';
+
+/** Ports of a stage: that of the failing side, behind a switch, and that of a backend in good health. */
+export interface Ports {
+  readonly side: number;
+  readonly backend: number;
+}
+
+/** A gateway that has one component, and a request for it. */
+export interface Stage {
+  /** Server behind the switch. */
+  readonly server: 'http' | 'grpc' | 'nats' | 'redis';
+  readonly root?: object;
+  readonly endpoint: object;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly payload?: string;
+  /** The outage begins before the gateway has talked to the other side. */
+  readonly startsOut?: true;
+  /** Time that passes between a good request and the outage, in milliseconds. */
+  readonly pauseMs?: number;
+}
+
+const url = (port: number) => `http://127.0.0.1:${port}`;
+const backend = (port: number, extra_config: object = {}, more: object = {}) => ({
+  ...{ host: [url(port)], url_pattern: '/', extra_config },
+  ...more,
+});
+const plain = ({ backend: port }: Ports) => [backend(port)];
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const json = { 'Content-Type': 'application/json' };
+const redisRoot = (side: number) => ({
+  redis: {
+    connection_pools: [{ name: 'r', address: `127.0.0.1:${side}`, command_timeout: '100ms', dial_timeout: '1s' }],
+  },
+});
+const limited = (ports: Ports, more: object = {}): Stage => ({
+  server: 'redis',
+  root: redisRoot(ports.side),
+  endpoint: {
+    extra_config: { 'qos/ratelimit/router/redis': { connection_name: 'r', max_rate: 1_000_000, ...more } },
+    backend: plain(ports),
+  },
+});
+const validated = (ports: Ports, token: string, more: object): Omit<Stage, 'server'> => {
+  const jwk_url = `${url(ports.side)}/keys`;
+  return {
+    headers: { Authorization: `Bearer ${token}` },
+    endpoint: {
+      extra_config: { 'auth/validator': { alg: 'RS256', jwk_url, disable_jwk_security: true, ...more } },
+      backend: plain(ports),
+    },
+  };
+};
+const exported = (ports: Ports, root: object): Stage => ({ server: 'http', root, endpoint: { backend: plain(ports) } });
+
+/** The stage of each row of the table. @param token that a key of `/keys` has signed. */
+export const stages: Readonly<Record<string, (ports: Ports, token: string) => Stage>> = {
+  'backend/http': ({ side }) => ({ server: 'http', endpoint: { backend: [backend(side)] } }),
+  'backend/graphql': ({ side }) => ({
+    server: 'http',
+    endpoint: { backend: [backend(side, { 'backend/graphql': { type: 'query', query: '{a}' } })] },
+  }),
+  'backend/soap': ({ side }) => ({
+    server: 'http',
+    endpoint: {
+      backend: [
+        backend(
+          side,
+          { 'backend/soap': { template: base64('<a/>') } },
+          { encoding: 'xml', method: 'POST', url_pattern: '/xml' },
+        ),
+      ],
+    },
+  }),
+  'backend/lambda': ({ side }) => ({
+    server: 'http',
+    endpoint: {
+      backend: [
+        backend(side, {
+          'backend/lambda': { region: 'eu-west-1', endpoint: url(side), function_name: 'f', max_retries: 0 },
+        }),
+      ],
+    },
+  }),
+  'backend/grpc': ({ side }) => ({
+    server: 'grpc',
+    root: { grpc: { catalog: [SHOP] } },
+    endpoint: {
+      backend: [backend(side, { 'backend/grpc': {} }, { host: [`127.0.0.1:${side}`], url_pattern: '/shop.Shop/Find' })],
+    },
+  }),
+  'ai/llm': ({ side }) => ({
+    server: 'http',
+    endpoint: { method: 'POST', backend: [modelBackend(url(side), 'openai')] },
+    method: 'POST',
+    headers: json,
+    payload: '{"contents":"hi"}',
+  }),
+  'backend/pubsub/publisher (NATS)': () => ({
+    server: 'nats',
+    method: 'POST',
+    payload: '{}',
+    endpoint: {
+      method: 'POST',
+      backend: [
+        {
+          ...{ host: ['nats://'], disable_host_sanitize: true, url_pattern: '/' },
+          extra_config: { 'backend/pubsub/publisher': { topic_url: 'events' } },
+        },
+      ],
+    },
+  }),
+  'auth/client-credentials': ({ side, backend: port }) => ({
+    server: 'http',
+    startsOut: true,
+    endpoint: {
+      backend: [
+        backend(port, {
+          'auth/client-credentials': { client_id: 'gate', client_secret: 'secret', token_url: `${url(side)}/token` },
+        }),
+      ],
+    },
+  }),
+  'auth/validator, keys unknown': (ports, token) => ({
+    ...{ server: 'http', startsOut: true },
+    ...validated(ports, token, { cache: true }),
+  }),
+  'auth/validator, keys known': (ports, token) => ({ server: 'http', ...validated(ports, token, { cache: true }) }),
+  'qos/ratelimit/router/redis': (ports) => limited(ports),
+  'qos/ratelimit/router/redis, on_failure_allow': (ports) => limited(ports, { on_failure_allow: true }),
+  'governance/quota': (ports) => ({
+    server: 'redis',
+    root: {
+      ...redisRoot(ports.side),
+      'governance/processors': {
+        quotas: [
+          { name: 'q', connection_name: 'r', rules: [{ name: 'gold', limits: [{ amount: 1_000_000, unit: 'day' }] }] },
+        ],
+      },
+    },
+    headers: { 'X-Plan': 'gold', 'X-User': 'ada' },
+    endpoint: {
+      input_headers: ['X-Plan', 'X-User'],
+      extra_config: {
+        'governance/quota': {
+          ...{ quota_name: 'q', tier_key: 'X-Plan' },
+          tiers: [
+            { rule_name: 'gold', tier_value: 'gold', tier_value_as: 'literal', strategy: 'header', key: 'X-User' },
+          ],
+        },
+      },
+      backend: plain(ports),
+    },
+  }),
+  'qos/http-cache, stale-if-error': ({ side }) => ({
+    server: 'http',
+    endpoint: { backend: [backend(side, { 'qos/http-cache': {} }, { url_pattern: '/stale' })] },
+  }),
+  'telemetry/opentelemetry': (ports) =>
+    exported(ports, {
+      'telemetry/opentelemetry': {
+        ...{ service_name: 'a', metric_reporting_period: 1 },
+        exporters: { otlp: [{ name: 'o', host: '127.0.0.1', port: ports.side, use_http: true }] },
+      },
+    }),
+  'telemetry/gelf': (ports) =>
+    exported(ports, {
+      'telemetry/logging': { level: 'DEBUG', stdout: false },
+      'telemetry/gelf': { address: `127.0.0.1:${ports.side}`, enable_tcp: true },
+    }),
+  'telemetry/influx': (ports) =>
+    exported(ports, {
+      'telemetry/metrics': { collection_time: '1s', listen_address: '127.0.0.1:0' },
+      'telemetry/influx': { address: url(ports.side), ttl: '100ms' },
+    }),
+};
+
+/** Bodies of the HTTP servers, by path. */
+export function bodiesOf(keys: object): ReadonlyMap<string, string> {
+  const { url_pattern, answer } = modelOf('openai').fixture;
+  return new Map([
+    ['/', '{"data":{"a":1}}'],
+    ['/stale', '{"a":1}'],
+    ['/xml', '<a>1</a>'],
+    ['/keys', JSON.stringify({ keys: [keys] })],
+    ['/token', JSON.stringify({ access_token: 't', token_type: 'bearer', expires_in: 3600 })],
+    ['/2015-03-31/functions/f/invocations', '{"a":1}'],
+    [url_pattern, JSON.stringify(answer)],
+  ]);
+}
