@@ -10,20 +10,20 @@ export const backoffField = {
   type: 'string',
   enum: backoffStrategies,
   description:
-    'Pauses between connection attempts. `linear`: as many seconds as attempts so far. `exponential`: 2 to the power of that number, at most 60. The `-jitter` variants add or subtract up to a third. `fallback`: always one second.',
+    'Pauses between connection attempts. `linear`: as many seconds as attempts so far. `exponential`: 2 to the power of that number. Both at most 60 seconds. The `-jitter` variants add or subtract up to a third. `fallback`: always one second.',
   default: 'fallback',
 } as const satisfies Schema;
 
-/** Longest pause of the exponential strategies before jitter, in seconds. */
+/** Longest pause before jitter, in seconds: a server that returns after any time is noticed within it. */
 const LONGEST_SECONDS = 60;
 
 /** Largest fraction that jitter adds or subtracts. */
 const JITTER = 0.33;
 
 const seconds: { readonly [S in BackoffStrategy]: (attempt: number, random: () => number) => number } = {
-  linear: (attempt) => attempt,
-  'linear-jitter': (attempt, random) => jittered(attempt, random),
-  exponential: (attempt) => exponential(attempt),
+  linear,
+  'linear-jitter': (attempt, random) => jittered(linear(attempt), random),
+  exponential,
   'exponential-jitter': (attempt, random) => jittered(exponential(attempt), random),
   fallback: () => 1,
 };
@@ -49,6 +49,10 @@ export function backOff(strategy: BackoffStrategy, attempt: number, signal: Abor
     const timer = setTimeout(settle, timerMs(ms)).unref();
     signal.addEventListener('abort', settle, { once: true });
   });
+}
+
+function linear(attempt: number): number {
+  return Math.min(attempt, LONGEST_SECONDS);
 }
 
 function exponential(attempt: number): number {

@@ -62,6 +62,35 @@ describe('a link to a broker', () => {
     await kept.close();
   });
 
+  for (const [strategy, mostMs] of [
+    ['fallback', 1000],
+    ['linear', 60_000],
+    ['exponential', 60_000],
+  ] as const) {
+    it(`is made again within ${mostMs / 1000} s when the broker returns after an hour, with ${strategy}`, async () => {
+      let lose = (_error: Error): void => {};
+      attempts = [
+        async (onLost) => {
+          lose = onLost;
+        },
+        refused,
+      ];
+      const kept = link();
+      kept.open(log(), { maxRetries: 0, strategy });
+      await second();
+      lose(new Error('gone'));
+      for (let passed = 0; passed < 3600; passed++) await second();
+      await rejects(async () => kept.current(call), /not connected: refused/);
+      attempts = [works];
+      for (let passed = 0; passed < mostMs / 1000; passed++) await second();
+      deepEqual(
+        [kept.opened !== null, lines.filter((line) => !line.startsWith('DEBUG')).slice(-3)],
+        [true, ['ERROR it connection lost: gone', 'ERROR it not connected: refused', 'INFO it is connected']],
+      );
+      await kept.close();
+    });
+  }
+
   it('is made again where it is lost in the moment that it is made', async () => {
     attempts = [async (lose) => void Promise.resolve().then(() => lose(new Error('gone'))), works];
     const kept = link();

@@ -9,8 +9,12 @@ describe('pauses before attempts to connect', () => {
   const least = () => 0;
   const most = () => 1 - Number.EPSILON;
 
-  it('linear: as many seconds as attempts were made, the first at once', () => {
+  it('linear: as many seconds as attempts were made, the first at once, a minute at most', () => {
     deepEqual(firstOf('linear'), [0, 1000, 2000, 3000, 10_000]);
+    deepEqual(
+      [59, 60, 61, 100_000].map((attempt) => backoffMs('linear', attempt)),
+      [59_000, 60_000, 60_000, 60_000],
+    );
   });
 
   it('linear-jitter: a third less or more, never nothing', () => {
