@@ -102,7 +102,9 @@ describe('the types of the package', function () {
       const { code } = await sluice('plugin', 'new', `acme/${kind}`, '--kind', kind, '--folder', generated);
       equal(code, 0);
     }
-    const documented = modulesOf(readFileSync('CONTRIBUTING.md', 'utf8'));
+    const documented = modulesOf(
+      ['module', 'faults'].map((page) => readFileSync(`samples/plugins/${page}.md`, 'utf8')).join('\n'),
+    );
     ok(documented.length >= 3);
     const named = documented.map((text, index) => [`documented-${index}.ts`, text] as const);
     equal(await compile(Object.fromEntries([ofAuthor('plugin.ts'), ofAuthor('module.ts'), ...named])), '');
