@@ -138,6 +138,7 @@ export const compatibility: Compatibility = {
     'devopsfaith/krakend-etcd': 'remove it, and list the hosts of backends or look them up with "sd": "dns"',
     'devopsfaith/krakend-consul': 'remove it, and list the hosts of backends or look them up with "sd": "dns"',
   },
+  removed: ['telemetry/influx', 'telemetry/metrics', 'telemetry/opencensus'],
   protecting: [
     'auth/',
     'security/',

@@ -31,30 +31,37 @@ const flags = {
     otherwise: 'standard output',
     about: 'Destination of the result.',
   },
+  to: {
+    type: 'string',
+    value: 'VERSION',
+    otherwise: 'the version of the file, 3 for version 2',
+    about: 'Version of the result: 3, or 4 for KrakenD 3.0.',
+  },
   write: { type: 'boolean', default: false, about: 'Overwrite the file itself.' },
 } as const satisfies Flags;
 
 /**
- * Converts a configuration of version 2, or one of version 3 with old names, to version 3 with current names. Settings
+ * Converts a configuration of version 2, or a later one with old names, to version 3 or 4 with current names. Settings
  * without effect in the compatible product become comments, unless removing them could weaken protection. Format,
  * comments and layout are kept. Exit code 1, with nothing written, when it cannot be migrated completely; also 1, with
  * the result written, when errors are left in it, which are listed.
  */
 export const migrate: Command = {
-  usage: '[FILE] [-o FILE | --write]',
+  usage: '[FILE] [--to VERSION] [-o FILE | --write]',
   flags,
   variables: colourVariables,
-  summary: 'Convert a configuration to version 3 and current field names.',
+  summary: 'Convert a configuration to version 3 or 4 and current field names.',
   async run(args, context) {
     const { values, positionals } = readArguments(args, flags, true);
-    const { output, write } = values;
+    const { output, write, to } = values;
+    if (to !== undefined && !Object.hasOwn(targets, to)) throw new UsageError(`--to ${to}: the versions are 3 and 4`);
     const file = requireFile(values.config, positionals, context);
     if (output !== undefined && write) throw new UsageError('-o and --write exclude each other');
     const target = write ? file : output;
     if (target !== undefined && formatOf(target) !== formatOf(file)) {
       throw new UsageError(`${target} is of another format than ${file}: the format stays`);
     }
-    const result = await migrateFile(file, context);
+    const result = await migrateFile(file, to === undefined ? undefined : targets[to], context);
     if (!result) return 1;
     const { document: migrated, isRight } = result;
     const code = isRight ? 0 : 1;
@@ -72,6 +79,8 @@ export const migrate: Command = {
   },
 };
 
+const targets: Readonly<Record<string, 3 | 4>> = { 3: 3, 4: 4 };
+
 /** Maximum number of errors listed; the rest are counted. */
 const MAX_LISTED = 100;
 
@@ -82,10 +91,10 @@ interface Migrated {
 }
 
 /** Migrates a file. @returns null, after printing its errors, for one that cannot be read or completely migrated. */
-async function migrateFile(file: string, context: CommandContext): Promise<Migrated | null> {
+async function migrateFile(file: string, to: 3 | 4 | undefined, context: CommandContext): Promise<Migrated | null> {
   try {
     demandPlain(file);
-    return await migrateDocument(await readDocument(file), context);
+    return await migrateDocument(await readDocument(file), to, context);
   } catch (error) {
     if (!(error instanceof ConfigErrors)) throw error;
     await printErrors(context, file, error.errors);
@@ -94,14 +103,14 @@ async function migrateFile(file: string, context: CommandContext): Promise<Migra
 }
 
 /** Plans a migration with the old field names of the plugins that a document refers to. */
-async function planned({ data }: Document, tools: Tools): Promise<Migration> {
-  return planMigration(data as DataObject, await tools.registryOf(data, false));
+async function planned({ data }: Document, to: 3 | 4 | undefined, tools: Tools): Promise<Migration> {
+  return planMigration(data as DataObject, await tools.registryOf(data, false), to);
 }
 
 /** @throws ConfigErrors with everything that cannot be migrated. */
-async function migrateDocument(given: Document, context: CommandContext): Promise<Migrated> {
+async function migrateDocument(given: Document, to: 3 | 4 | undefined, context: CommandContext): Promise<Migrated> {
   const { stderr } = context;
-  const { changes, problems } = await withTools(context, (tools) => planned(given, tools));
+  const { changes, problems } = await withTools(context, (tools) => planned(given, to, tools));
   if (problems.length > 0) throw new ConfigErrors(problems);
   const renewed = editDocument(given, changes);
   const { document, lines, left, old } = await withTools(context, (tools) => silenced(renewed, tools));
@@ -119,7 +128,7 @@ async function migrateDocument(given: Document, context: CommandContext): Promis
 interface Silenced extends MendedDocument {
   /** One line per remaining error. */
   readonly left: readonly string[];
-  /** One line per built-in plugin of KrakenD that only its author can replace. */
+  /** One line per built-in plugin or component of KrakenD that only the author of the file can replace. */
   readonly old: readonly string[];
 }
 
@@ -131,7 +140,7 @@ async function silenced(given: Document, tools: Tools): Promise<Silenced> {
   const find = async ({ data }: Document) => {
     const { errors, warnings, registry } = await tools.examine(data, false);
     mistakes = errors;
-    plugins = warnings.filter(({ code }) => code === 'CONFIG_OLD_PLUGIN');
+    plugins = warnings.filter(({ code }) => code === 'CONFIG_OLD_PLUGIN' || code === 'CONFIG_REMOVED');
     const results = withoutEffect(errors, data as DataObject, registry);
     for (const { pointer, message } of results) reasons.set(pointer, message);
     return results;

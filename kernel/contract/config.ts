@@ -32,7 +32,11 @@ export const serviceSchema = {
       description: 'URL of the JSON Schema of this document, for editors. The gateway never fetches it.',
       examples: ['./sluice.schema.json'],
     },
-    version: { type: 'integer', enum: [3], description: 'Version of the configuration format.' },
+    version: {
+      type: 'integer',
+      enum: [3, 4],
+      description: 'Version of the configuration format. Versions 3 and 4 have the same fields here.',
+    },
     name: {
       type: 'string',
       description: 'Service name in logs and telemetry.',

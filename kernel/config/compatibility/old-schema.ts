@@ -35,8 +35,9 @@ export function withVersionTwo(root: JsonSchema, definitions: Schemas): JsonSche
   const properties = root['properties'] as Schemas;
   const version = {
     ...properties['version'],
-    enum: [3, 2],
-    description: 'Version of the configuration format. Version 2 is read as version 3.',
+    enum: [3, 4, 2],
+    description:
+      'Version of the configuration format. Versions 3 and 4 have the same fields here; version 2 is read as version 3.',
   };
   return {
     ...root,

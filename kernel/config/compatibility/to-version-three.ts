@@ -6,11 +6,11 @@ import { showValue } from '../schema/problem.ts';
 import { OLD_FIELDS, renamedNamespace } from './old-names.ts';
 
 /** A newer version has different fields, which the check then reports by name. */
-const NEWER = 'set "version": 3 and run sluice check again: it lists the fields that version 3 does not support';
+const NEWER = 'set "version": 4 and run sluice check again: it lists the fields that version 4 does not support';
 
 /**
- * Converts a document of any supported version to version 3, with current namespace names and without comment keys
- * among the namespaces. Modifies the document.
+ * Converts a document of version 2 to version 3, and gives a document of any version current namespace names, without
+ * comment keys among the namespaces. Modifies the document.
  *
  * Codes: CONFIG_VERSION; CONFIG_CONFLICT if an old and a current name of the same thing appear together, which for
  * namespaces is a warning: the current one wins; a warning CONFIG_OLD_NAME for an old namespace, or an old handler
@@ -20,17 +20,17 @@ export function modernize(document: DataObject, known: KnownPlugins, report: Rep
   const origin = createOrigin();
   const { version } = document;
   const isOld = version === 2;
-  if (version !== 3 && !isOld) {
+  if (!isCurrent(version) && !isOld) {
     const shown = version === undefined ? 'none' : showValue(version);
     const isMissing = version === undefined;
-    const isText = version === '3' || version === '2';
-    const newer = Number.isInteger(version) && (version as number) > 3 ? NEWER : undefined;
-    report.error('CONFIG_VERSION', isMissing ? '' : '/version', `unsupported version: ${shown} (want: 3)`, {
+    const isText = version === '4' || version === '3' || version === '2';
+    const newer = Number.isInteger(version) && (version as number) > 4 ? NEWER : undefined;
+    report.error('CONFIG_VERSION', isMissing ? '' : '/version', `unsupported version: ${shown} (want: 3 or 4)`, {
       hint: isMissing ? '"version": 3' : isText ? version : newer,
       fix: isText ? { value: Number(version) } : undefined,
     });
   }
-  document['version'] = 3;
+  document['version'] = version === 4 ? 4 : 3;
   const renew = (holder: Data | undefined, pointer: string): void => {
     if (!isObject(holder)) return;
     if (isOld) renameKeys(holder, pointer, (key) => getOwn(OLD_FIELDS, key), origin, report.error);
@@ -45,6 +45,27 @@ export function modernize(document: DataObject, known: KnownPlugins, report: Rep
     });
   }
   return origin;
+}
+
+/** Whether a version of the format needs no conversion. */
+export function isCurrent(version: Data | undefined): version is 3 | 4 {
+  return version === 3 || version === 4;
+}
+
+/**
+ * Reports components that version 4 of the format no longer has in the compatible product, where they are errors.
+ *
+ * Code: a warning, CONFIG_REMOVED.
+ */
+export function reportRemoved(document: DataObject, origin: Origin, known: KnownPlugins, report: Report): void {
+  const { version, extra_config: components } = document;
+  if (version !== 4 || !isObject(components)) return;
+  for (const namespace of known.compatibility.removed ?? []) {
+    if (!Object.hasOwn(components, namespace)) continue;
+    const message = `'${namespace}' works here, but version 4 of the format no longer has it: KrakenD 3.0 rejects it`;
+    const where = origin.pointer(joinPointer('/extra_config', namespace));
+    report.warn('CONFIG_REMOVED', where, message, { hint: 'telemetry/opentelemetry' });
+  }
 }
 
 /**

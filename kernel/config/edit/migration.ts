@@ -1,6 +1,6 @@
 import { type ConfigError, type Data, type DataObject, isObject } from '#contract';
 import { joinPointer, parsePointer, valueAt } from '../../values/pointer.ts';
-import { modernize } from '../compatibility/to-version-three.ts';
+import { isCurrent, modernize } from '../compatibility/to-version-three.ts';
 import type { Origin } from '../issues/report.ts';
 import { createReport } from '../issues/report.ts';
 import type { KnownPlugins } from '../normalize/known-plugins.ts';
@@ -9,19 +9,23 @@ import type { Change } from './edit-document.ts';
 import { commentKey } from './edit-document.ts';
 import { mayProtect } from './protection.ts';
 
-/** Changes that bring a document to version 3 with current names and forms only. */
+/** Changes that bring a document to the wanted version with current names and forms only. */
 export interface Migration {
   readonly changes: readonly Change[];
   /** Old names next to current ones, if either may be intended or may be protective; or an invalid version. */
   readonly problems: readonly ConfigError[];
 }
 
-/** Plans the migration of a version 2 document, or of a version 3 document with old names. */
-export function planMigration(data: DataObject, known: KnownPlugins): Migration {
+/**
+ * Plans the migration of a version 2 document, or of a later one with old names.
+ * @param target version of the result; by default that of the document, and 3 for version 2.
+ */
+export function planMigration(data: DataObject, known: KnownPlugins, target?: 3 | 4): Migration {
   const document = cloneData(data);
   const isOld = document['version'] === 2;
-  // Old fields are renamed in version 2 only; version 3 would reject them.
-  if (document['version'] === 3) document['version'] = 2;
+  const version = target ?? (isOld ? 3 : undefined);
+  // Old fields are renamed in version 2 only; later versions would reject them.
+  if (isCurrent(document['version'])) document['version'] = 2;
   const report = createReport();
   const origin = modernize(document, known, report);
   // An old namespace next to the current one has no effect; neither does an old field in version 3.
@@ -30,7 +34,7 @@ export function planMigration(data: DataObject, known: KnownPlugins): Migration 
   const [idle, kept] = [false, true].map((isKept) => conflicts.filter((each) => mayProtect(each, known) === isKept));
   return {
     changes: [
-      ...(isOld ? [{ pointer: '/version', value: 3 }] : []),
+      ...(version !== undefined && version !== data['version'] ? [{ pointer: '/version', value: version }] : []),
       ...origin.renames(),
       ...origin.replacements(),
       ...transportChanges(document, origin),

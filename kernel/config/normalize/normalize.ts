@@ -3,7 +3,13 @@ import { scheduler } from '../../contract/internal.ts';
 import { parentPointer, parsePointer, valueAt } from '../../values/pointer.ts';
 import { convertComponents } from '../compatibility/convert.ts';
 import { applyEnvironment } from '../compatibility/environment.ts';
-import { modernize, reportOldVersion, settleTransport } from '../compatibility/to-version-three.ts';
+import {
+  isCurrent,
+  modernize,
+  reportOldVersion,
+  reportRemoved,
+  settleTransport,
+} from '../compatibility/to-version-three.ts';
 import { unresolvedIn, withUnresolved } from '../flexible/unresolved.ts';
 import { createReport } from '../issues/report.ts';
 import { checkService } from '../rules/index.ts';
@@ -95,10 +101,11 @@ function* normalizing(data: unknown, options: NormalizeOptions): Generator<undef
   yield;
   reportOldVersion(document, report);
   const origin = modernize(document, known, report);
+  reportRemoved(document, origin, known, report);
   settleTransport(document, origin, report);
   yield;
   const isConverted = convertComponents(document, origin, known, report);
-  const isPlain = !isConverted && data['version'] === 3 && origin.renames().length === 0;
+  const isPlain = !isConverted && isCurrent(data['version']) && origin.renames().length === 0;
   yield;
   const written = (pointer: string) => valueAt(data, parsePointer(origin.pointer(pointer)));
   const structure = yield* checkStructure(document, origin, known, report, written);

@@ -42,6 +42,10 @@ export const fileErrors: Codes = {
     'The configuration file cannot be read: it does not exist, is not a regular file, or permissions are missing.',
     'Correct the path or the permissions.',
   ],
+  CONFIG_REMOVED: [
+    'Version 4 of the format no longer has the component. It works here; KrakenD 3.0 rejects it.',
+    'Use `telemetry/opentelemetry`, or ignore the warning if only Sluice reads the file.',
+  ],
   CONFIG_SYNTAX: [
     'The text is not valid JSON, YAML or TOML, or is nested too deeply.',
     'Correct the text at the marked position.',

@@ -45,6 +45,28 @@ describe('migrate', () => {
     deepEqual([code, err, folder.read('self.json')], [0, `${file}: nothing to migrate\n`, migrated]);
   });
 
+  it('sets the version that --to names, and reports components that it no longer has', async () => {
+    const metrics = { 'telemetry/metrics': {} };
+    const file = folder.write('to-four.json', { version: 3, extra_config: metrics, endpoints: [] });
+    const { code, out, err } = await sluice('migrate', '-c', file, '--to', '4');
+    equal(code, 0);
+    equal(JSON.parse(out).version, 4);
+    match(err, /to-four\.json:2:14: 'version' is now 4\n/);
+    match(
+      err,
+      /to-four\.json:4:5: left unchanged: 'telemetry\/metrics' works here, but version 4 of the format no longer has it/,
+    );
+    const back = folder.write('to-three.json', out);
+    equal(JSON.parse((await sluice('migrate', back, '--to', '3')).out).version, 3);
+    equal((await sluice('migrate', back, '--to', '5')).code, 2);
+  });
+
+  it('keeps version 4', async () => {
+    const file = folder.write('four.json', { version: 4, endpoints: [] });
+    const { code, err } = await sluice('migrate', file);
+    deepEqual([code, err], [0, `${file}: nothing to migrate\n`]);
+  });
+
   it('reports plugins of KrakenD, which must be replaced by hand', async () => {
     const client = { 'plugin/http-client': { name: 'no-redirect' } };
     const backend = [{ url_pattern: '/', host: ['http://b.test'], extra_config: client }];
