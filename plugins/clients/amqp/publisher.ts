@@ -32,6 +32,8 @@ export class Publisher {
   /** In the order in which they were sent. */
   readonly #pending = new Set<Pending>();
   #bytes = 0;
+  /** Number of messages sent on the channel, which is the delivery tag of the last one. */
+  #sent = 0;
 
   constructor(channel: ConfirmChannel, link: AmqpLink, exchange: string, isMandatory: boolean) {
     this.#channel = channel;
@@ -39,6 +41,8 @@ export class Publisher {
     this.#exchange = exchange;
     this.#isMandatory = isMandatory;
     channel.on('return', (message) => this.#markReturned(message));
+    // Before the library, which allocates and walks over a list as long as the tag.
+    for (const event of ['ack', 'nack']) channel.prependListener(event, (fields) => this.#checkTag(fields));
   }
 
   /** @throws AmqpTrouble with the reason that the broker or the library gives; the reason of the call when that ends. */
@@ -65,10 +69,16 @@ export class Publisher {
       } catch (error) {
         throw new AmqpTrouble(`the message cannot be sent: ${reasonOf(error)}`, error);
       }
+      this.#sent += 1;
       this.#pending.add(pending);
       this.#bytes += bytes.length;
       const cancellation = call.onCancel(reject);
     });
+  }
+
+  /** @throws Error for a message that was never sent, by which the library closes the connection. */
+  #checkTag({ deliveryTag }: { readonly deliveryTag: number }): void {
+    if (deliveryTag > this.#sent) throw new Error(`the broker confirms message ${deliveryTag} of ${this.#sent}`);
   }
 
   /**
