@@ -6,10 +6,10 @@ const NONSENSE = 'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 
 
 /** A port in front of a server, through which the server seems to fail. */
 export class Switch {
-  readonly #target: number;
+  #target: number;
   readonly #sockets = new Set<Socket>();
   #server: Server | null = null;
-  #outage: Outage | null = null;
+  #outage: Outage | 'mute' | null = null;
   port = 0;
 
   private constructor(target: number) {
@@ -22,8 +22,13 @@ export class Switch {
     return self;
   }
 
-  /** Begins an outage; open connections take part in it. */
-  async fail(outage: Outage): Promise<void> {
+  /** New connections lead to another server. */
+  retarget(port: number): void {
+    this.#target = port;
+  }
+
+  /** Begins an outage; open connections take part in it. With `mute` the server gets what is sent, and is not heard. */
+  async fail(outage: Outage | 'mute'): Promise<void> {
     this.#outage = outage;
     if (outage === 'gone') await this.#shut();
     // What the client does not notice by itself, it notices with the next byte.
@@ -64,7 +69,7 @@ export class Switch {
     const upstream = connect(this.#target, '127.0.0.1');
     this.#follow(upstream);
     client.on('data', (bytes) => {
-      if (this.#outage === null) upstream.write(bytes);
+      if (this.#outage === null || this.#outage === 'mute') upstream.write(bytes);
       if (this.#outage === 'nonsense') client.write(NONSENSE);
     });
     upstream.on('data', (bytes) => {
