@@ -52,6 +52,7 @@ export { compileSchema, type Validate } from './schema/validate.ts';
 export { canBeSecret, type IsSecret, isSecret, maskSecrets, maskTexts, secretPointers } from './secrets/secret.ts';
 export { isMarked, markedLiterals, secretLiterals, secretWarning } from './secrets/secret-literals.ts';
 export { addressesIn, beginsPrivateKey, endsPrivateKey, mayHoldSecret } from './secrets/secret-words.ts';
+export { tokensIn } from './secrets/tokens-in-text.ts';
 export {
   type Document,
   decodeText,

@@ -5,8 +5,11 @@ interface Described {
   /** Description for operators, with the unit. */
   readonly description?: string;
   readonly examples?: readonly unknown[];
-  /** The value is a secret: masked wherever the configuration is printed. */
-  readonly secret?: true;
+  /**
+   * The value is a secret: masked wherever the configuration is printed, and reported if it is stored in plain text.
+   * `possible` for a value that may be one: masked, but not reported.
+   */
+  readonly secret?: true | 'possible';
   /**
    * Additional keywords of the published schema, for rules that the component checks itself. Patterns have the same
    * meaning in RE2 and ECMAScript.

@@ -144,6 +144,61 @@ describe('a secret in the query of a backend', () => {
   });
 });
 
+describe('a secret in clear that no field is named for', () => {
+  const secret = 'planted-s3cret';
+  const credentials = { client_id: 'c', client_secret: '$X', token_url: 'http://127.0.0.1:9/' };
+  const query = `{ user(token: "${secret}") { id } }`;
+  const places: readonly [what: string, components: object, kept?: string][] = [
+    ['a script', { 'modifier/lua-backend': { pre: `local api_key = "${secret}"` } }],
+    ['the text of a query', { 'backend/graphql': { type: 'query', query } }],
+    ['a variable of a query', { 'backend/graphql': { type: 'query', query: '{ a }', variables: { token: secret } } }],
+    [
+      'a parameter of a token request',
+      { 'auth/client-credentials': { ...credentials, endpoint_params: { pin: [secret] } } },
+    ],
+    [
+      'an assertion in a token request',
+      { 'auth/client-credentials': { ...credentials, endpoint_params: { assertion: [secret], audience: ['shown'] } } },
+      'shown',
+    ],
+  ];
+  for (const [what, components, kept] of places) {
+    it(`is masked by every operation in ${what}, and kept where *** comes back`, async () => {
+      const [first] = config().endpoints;
+      const given = (extra: object) => ({
+        ...config(),
+        endpoints: [{ ...first, endpoint: '/q', backend: [{ ...first!.backend[0], extra_config: extra }] }],
+      });
+      const one = await openAdmin(given(components));
+      try {
+        const shownBy: string[] = [];
+        const read = async (path: string, options?: object) => {
+          const { text } = await one.ask(path, options);
+          if (text.includes(secret)) shownBy.push(path);
+          return text;
+        };
+        for (const { method, path } of reading) {
+          if (method === 'GET' && path !== '/v1/events') await read(path.replace(/[:*]([A-Za-z]+)/g, '1'));
+        }
+        for (const form of ['effective', 'source', 'rendered']) await read(`/v1/config?form=${form}`);
+        await read('/v1/routes/match?path=/q');
+        await read('/v1/config/diff', { method: 'POST', body: given({}) });
+        await read('/v1/check', { method: 'POST', body: { ...given(components), nonsense: 1 } });
+        const text = await read('/v1/config?form=source');
+        deepEqual([shownBy, kept === undefined || text.includes(kept)], [[], true]);
+        const { body } = await one.ask('/v1/config?form=source');
+        equal((await one.ask('/v1/config', { method: 'PUT', body })).body.result, 'unchanged');
+        deepEqual(
+          one.lines.filter((line) => line.includes(secret)),
+          [],
+        );
+      } finally {
+        await one.close();
+      }
+    });
+  }
+});
+
 describe('a header with credentials', () => {
   it('is masked in what a component is given, and kept where *** comes back', async () => {
     const modifier = { 'header.Modifier': { scope: ['request'], name: 'Authorization', value: 'Basic very-secret' } };

@@ -31,7 +31,7 @@ describe('the sample of rewriting', () => {
     const { target, headers } = backend.requests.at(-1)!;
     deepEqual(
       [target, headers.authorization, headers['x-forwarded-host']],
-      ['/echo/1?fields=public', 'Basic ZGVtbzpkZW1v', undefined],
+      ['/echo/1?fields=public', 'Basic ZGVtbzo=', undefined],
     );
   });
 

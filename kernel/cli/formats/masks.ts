@@ -1,4 +1,11 @@
-import { addressesIn, beginsPrivateKey, endsPrivateKey, mayHoldSecret, secretPointers } from '../../config/index.ts';
+import {
+  addressesIn,
+  beginsPrivateKey,
+  endsPrivateKey,
+  mayHoldSecret,
+  secretPointers,
+  tokensIn,
+} from '../../config/index.ts';
 import type { Findings } from './format.ts';
 
 /** Range of columns in a line, from 0, end exclusive. */
@@ -65,7 +72,7 @@ function spansOf(content: string): Span[] {
   );
   return [
     ...named.map(({ 0: { length }, index }) => valueAt(content, index + length)),
-    ...addressesIn(content).map(({ start, end }): Span => [start, end]),
+    ...[...addressesIn(content), ...tokensIn(content)].map(({ start, end }): Span => [start, end]),
   ].sort(([one], [other]) => one - other);
 }
 

@@ -159,7 +159,7 @@ const isMap: Check = (value: unknown, { instancePath }) =>
 
 /** Converts `"2s"` to 2000, and anything that is not a duration to 0. */
 function duration(parentSchema: Readonly<Record<string, unknown>>): Check {
-  const isSecret = parentSchema['secret'] === true;
+  const isSecret = parentSchema['secret'] !== undefined;
   return (value: unknown, context) => {
     const milliseconds = typeof value === 'string' ? readDuration(value) : undefined;
     // Zero counts as unset, so the error causes no follow-up errors.

@@ -32,7 +32,14 @@ function describedSchema(schema: Schema): JsonSchema {
     ? [schema.description, `Without effect: ${unused.because}.`].filter(Boolean).join(' ')
     : schema.description;
   const deprecated = schema.deprecated ?? (unused && true);
-  const shared = present({ title, description, examples, default: schema.default, writeOnly: secret, deprecated });
+  const shared = present({
+    title,
+    description,
+    examples,
+    default: schema.default,
+    writeOnly: secret === true || undefined,
+    deprecated,
+  });
   if ('anyOf' in schema) return { ...shared, anyOf: schema.anyOf.map(toPublicSchema) };
   switch (schema.type) {
     case 'any':

@@ -105,7 +105,7 @@ function translate(error: ErrorObject, holder: DataObject): Problem | undefined 
   if (error.params && 'problem' in error.params) return (error.params as ProblemParams).problem;
   const { keyword, instancePath: pointer, data } = error;
   const limit = error.schema as unknown;
-  const secret = (error.parentSchema as { secret?: true } | undefined)?.secret === true;
+  const secret = (error.parentSchema as Pick<Schema, 'secret'> | undefined)?.secret !== undefined;
   const name = `'${fieldName(pointer)}'`;
   const given = `found ${showValue(data, secret)}`;
   const range = (rule: string): Problem => ({

@@ -8,6 +8,7 @@ import { compileSchema } from '../schema/validate.ts';
 import type { TextRange } from '../syntax/position.ts';
 import { holdsReadSecret } from './read-secrets.ts';
 import { holdsSecret, isAddress, isReference, passwordIn, privateKeyIn } from './secret-words.ts';
+import { tokensIn } from './tokens-in-text.ts';
 
 /** A secret written into a configuration in clear text. */
 export interface SecretLiteral {
@@ -23,14 +24,18 @@ type Path = (string | number)[];
 /** Tells which fields of a component hold secrets, by their paths in it. */
 type HoldsSecret = (path: Path) => boolean;
 
-/** All clear-text secrets in a configuration: passwords and tokens of components, passwords in URLs, private keys. */
+/**
+ * All clear-text secrets in a configuration: passwords and tokens of components and within texts, passwords in URLs,
+ * private keys.
+ */
 export function secretLiterals(configuration: object, known: KnownPlugins): SecretLiteral[] {
   const results: SecretLiteral[] = [];
   const path: Path = [];
   const byName = new Map<string, boolean>();
   const isNamedSo: HoldsSecret = (at) => {
-    const key = at.at(-1);
-    if (typeof key !== 'string') return false;
+    // Every item of a list is a value of its field.
+    const key = at.findLast((step) => typeof step === 'string');
+    if (key === undefined) return false;
     let isSecret = byName.get(key);
     if (isSecret === undefined) {
       isSecret = holdsSecret(key);
@@ -50,7 +55,7 @@ export function secretLiterals(configuration: object, known: KnownPlugins): Secr
   /** @param holds null outside components, where names do not indicate secrets. */
   const visit = (value: Data, holds: HoldsSecret | null): void => {
     if (typeof value === 'string') {
-      const literal = literalOf(value, path.at(-1), holds?.(path) ?? false);
+      const literal = literalOf(value, path, holds?.(path) ?? false);
       if (literal) results.push({ pointer: joinPointer('', ...path), ...literal });
     } else if (Array.isArray(value)) {
       value.forEach((item, index) => {
@@ -64,18 +69,16 @@ export function secretLiterals(configuration: object, known: KnownPlugins): Secr
   return results;
 }
 
-function literalOf(
-  text: string,
-  name: string | number | undefined,
-  isField: boolean,
-): Omit<SecretLiteral, 'pointer'> | undefined {
+function literalOf(text: string, path: Path, isField: boolean): Omit<SecretLiteral, 'pointer'> | undefined {
   // The file has a variable there, or the path of a file.
   if (holdsReadSecret(text)) return undefined;
-  if (isField && !isReference(text)) return { what: `'${name}'` };
+  if (isField && !isReference(text)) return { what: `'${fieldName(joinPointer('', ...path))}'` };
   const key = privateKeyIn(text);
   if (key) return { what: 'a private key', within: key };
   const password = passwordIn(text);
-  return password && { what: 'the password in this address', within: password };
+  if (password) return { what: 'the password in this address', within: password };
+  const [token] = tokensIn(text);
+  return token && { what: 'a token or password in this text', within: token };
 }
 
 /**
@@ -90,7 +93,7 @@ export function markedLiterals(schema: Schema, settings: Data, pointer: string):
   const visit = (value: Data, path: readonly string[]): void => {
     if (typeof value === 'string') {
       const isReported = holdsSecret(path.at(-1) ?? '') || isAddress(value) || privateKeyIn(value);
-      if (isReported || isReference(value) || holdsReadSecret(value) || !isMarked(form, path)) return;
+      if (isReported || isReference(value) || holdsReadSecret(value) || !isMarked(form, path, true)) return;
       const at = joinPointer(pointer, ...path);
       results.push({ pointer: at, what: `'${fieldName(at)}'` });
     } else if (Array.isArray(value) || isObject(value)) {
@@ -108,15 +111,18 @@ function formOf(schema: Schema, settings: Data): Schema {
   return schema.anyOf.find(isWrittenSo) ?? schema;
 }
 
-/** True if the schema marks a value, or an object that contains it, as secret. @param steps path to the value. */
-export function isMarked(schema: Schema, steps: readonly string[]): boolean {
-  if (schema.secret) return true;
-  if ('anyOf' in schema) return schema.anyOf.some((branch) => isMarked(branch, steps));
-  if (schema.type === 'recursive') return isMarked(schema.schema(), steps);
+/**
+ * True if the schema marks a value, or an object that contains it, as secret.
+ * @param steps path to the value. @param certainly leaves out values that are only possibly a secret.
+ */
+export function isMarked(schema: Schema, steps: readonly string[], certainly = false): boolean {
+  if (certainly ? schema.secret === true : schema.secret) return true;
+  if ('anyOf' in schema) return schema.anyOf.some((branch) => isMarked(branch, steps, certainly));
+  if (schema.type === 'recursive') return isMarked(schema.schema(), steps, certainly);
   const [step, ...rest] = steps;
   if (step === undefined) return false;
   const inner = innerOf(schema, step);
-  return inner !== undefined && isMarked(inner, rest);
+  return inner !== undefined && isMarked(inner, rest, certainly);
 }
 
 function innerOf(schema: Exclude<Schema, { anyOf: unknown }>, step: string): Schema | undefined {

@@ -1,9 +1,10 @@
 import type { TextRange } from '../syntax/position.ts';
 import { holdsReadSecret, maskReadSecrets } from './read-secrets.ts';
+import { maskTokens, tokensIn } from './tokens-in-text.ts';
 
 /** Names of fields that hold secrets, or may: broad, for masking. */
 const secretName =
-  /secret|password|passphrase|private|token|credential|api[-_]?key|^(?:proxy-)?authorization$|^cookie$/i;
+  /secret|passw(?:or)?d|passphrase|private|token|credential|api[-_]?key|assertion|^(?:proxy-)?authorization$|^cookie$/i;
 
 /** Fields that hold a secret itself, not its name or path. */
 const holding = /^(?:\w+_)?(?:password|passwd|passphrase|secret|token|api_?key|secret_(?:access_)?key|license_key)$/i;
@@ -39,9 +40,12 @@ export function holdsSecret(name: string): boolean {
   return holding.test(name);
 }
 
-/** True for a text that is a secret in any field: a private key, a URL or query with a password, a value read from the environment. */
+/**
+ * True for a text that is a secret in any field: a private key, a URL or query with a password, a value read from the
+ * environment, and text with a token in it.
+ */
 export function isSecretText(text: string): boolean {
-  return secretText.test(text) || text.search(secretInQuery) >= 0 || holdsReadSecret(text);
+  return secretText.test(text) || text.search(secretInQuery) >= 0 || holdsReadSecret(text) || tokensIn(text).length > 0;
 }
 
 const passwordsInAddresses = /(:\/\/[^\s/?#@:]*:)[^\s/?#@]+(?=@)/g;
@@ -49,7 +53,7 @@ const passwordsInAddresses = /(:\/\/[^\s/?#@:]*:)[^\s/?#@]+(?=@)/g;
 /** Masks the secrets in any text. */
 export function maskText(text: string, mask: string): string {
   if (text.includes('-----BEGIN ') && keyBegins.test(text)) return mask;
-  const masked = maskReadSecrets(text, mask).replaceAll(secretInQuery, `$1${mask}`);
+  const masked = maskTokens(maskReadSecrets(text, mask), mask).replaceAll(secretInQuery, `$1${mask}`);
   return masked.includes('://') ? masked.replaceAll(passwordsInAddresses, `$1${mask}`) : masked;
 }
 

@@ -1,6 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import type { Infer, Schema } from '#contract';
 
+const parameter = (description: string) => ({ type: 'array', items: { type: 'string' }, description }) as const;
+
 export const schema = {
   type: 'object',
   title: 'Client credentials',
@@ -38,7 +40,19 @@ export const schema = {
     },
     endpoint_params: {
       type: 'object',
-      values: { type: 'array', items: { type: 'string' }, description: 'Values of the parameter.' },
+      properties: {
+        audience: parameter('Audience of the token.'),
+        resource: parameter('Resources that the token is for (RFC 8707).'),
+        scope: parameter('Scopes, if "scopes" is not set.'),
+        grant_type: parameter('Grant type. Default: client_credentials.'),
+        client_assertion_type: parameter('Format of client_assertion (RFC 7523).'),
+      },
+      values: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Values of the parameter. Masked in printed configurations.',
+        secret: 'possible',
+      },
       description: 'Additional parameters of the token request. grant_type replaces the default grant type.',
       default: {},
       examples: [{ audience: ['https://orders.example.com'] }],

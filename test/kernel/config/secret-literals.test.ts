@@ -56,6 +56,26 @@ describe('a secret in clear', () => {
 
   it('does not include fields named key elsewhere', () =>
     deepEqual(results({ 'auth/x': { keys: [{ key: 'k' }] } }), []));
+  it('is found in the lists of a field, as those of a token request', () =>
+    deepEqual(
+      results({ 'auth/x': { endpoint_params: { client_secret: ['s'], audience: ['a'], password: ['$PASSWORD'] } } }),
+      ['/extra_config/auth~1x/endpoint_params/client_secret/0'],
+    ));
+  it('is found within a source text, and is marked there', () => {
+    const pre = `local r = request.load()\nr:headers("X-Api-Key", "abc12345")`;
+    const start = pre.indexOf('abc');
+    deepEqual(secretLiterals({ extra_config: { 'modifier/x': { pre } } }, known), [
+      {
+        pointer: '/extra_config/modifier~1x/pre',
+        what: 'a token or password in this text',
+        within: { start, end: start + 8 },
+      },
+    ]);
+  });
+  it('does not include values that are only possibly secrets', () => {
+    const values = { type: 'object', values: { type: 'string', secret: 'possible' } } as const;
+    deepEqual(markedLiterals({ type: 'object', properties: { values } }, { values: { tenant: 'x' } }, ''), []);
+  });
   it('is found in a component under its old name', () =>
     deepEqual(results({ 'github.com/devopsfaith/krakend-jose/signer': { token: 'x' } }).length, 1));
   it('does not include texts that are completed later', () => {
