@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createFolder, type Folder, sluice, sluiceIn } from '../kernel/cli/command.ts';
 import { type Process, startProcess } from '../kernel/cli/running.ts';
 import { freePort } from '../support/conditions.ts';
+import { followGuide } from './guide.ts';
 
 const sample = 'samples/safe-changes/gateway.json';
 
@@ -26,6 +27,11 @@ describe('the sample of safe changes', function () {
   after(async () => {
     await gateway.stop();
     folder.remove();
+  });
+
+  it('has a guide whose commands print the output that it shows', async () => {
+    const port = await freePort();
+    await followGuide('safe-changes', { ports: { 9180: port }, env: { GATEWAY_ADMIN_LISTEN: `127.0.0.1:${port}` } });
   });
 
   it('is checked without a finding', async () => {
