@@ -69,7 +69,7 @@ describe('owners of faults', () => {
     .filter(creates)
     .sort();
 
-  it('are named wherever sockets, sessions, threads and processes are created, or need not be', () => {
+  it('are named wherever sockets, sessions, threads and processes are created', () => {
     const without = files.filter((file) => !owning.test(readFileSync(file, 'utf8')));
     deepEqual(without, Object.keys(exceptions).sort());
   });

@@ -117,7 +117,7 @@ describe('the code of the package', function () {
     match((await command('plugin', 'test', 'plugins')).stdout, /pass 1/);
   });
 
-  it('serves with workers, a plugin in TypeScript beside them and the admin API', async () => {
+  it('serves with workers, a TypeScript plugin and the admin API', async () => {
     const port = await freePort();
     const admin = `127.0.0.1:${await freePort()}`;
     mkdirSync(join(home, 'workers/plugins'), { recursive: true });
@@ -254,7 +254,7 @@ describe('the code of the package', function () {
       .filter((name) => name.endsWith(end))
       .map((name) => ({ name, text: readFileSync(join(dist, 'lib', name), 'utf8') }));
 
-  it('starts without ajv, and without what Node.js loads when somebody reads all of its exports', async () => {
+  it('starts without ajv, and without the modules that Node.js loads when all of its exports are read', async () => {
     const loaded = await outcomeOf(`
       import { createRequire } from 'node:module';
       import { createGateway } from 'sluice';

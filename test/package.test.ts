@@ -25,7 +25,7 @@ describe('the package', function () {
     }
   });
 
-  it('contains whatever its texts link to', () => {
+  it('contains every file that its texts link to', () => {
     const texts = files.filter((file) => file.endsWith('.md') && !file.startsWith('dist/'));
     const links = texts.flatMap((file) =>
       Array.from(readFileSync(file, 'utf8').matchAll(/\]\((?!https?:|#)([^)#\s]+)/g), ([, target]) =>
@@ -96,7 +96,7 @@ describe('the types of the package', function () {
   };
   const ofAuthor = (name: string) => [name, readFileSync(`test/support/author/${name}`, 'utf8')] as const;
 
-  it('let a plugin and modules, also generated ones and those of the guide, compile under strict settings that look into the declarations of libraries', async () => {
+  it('let a plugin and modules, also generated ones and those of the guide, compile under strict settings that include the declarations of libraries', async () => {
     const generated = join(home, 'generated');
     for (const kind of MODULE_KINDS) {
       const { code } = await sluice('plugin', 'new', `acme/${kind}`, '--kind', kind, '--folder', generated);
@@ -132,7 +132,7 @@ function modulesOf(guide: string): string[] {
 }
 
 describe('the command of the repository', () => {
-  it('is that of the package', async () => {
+  it("is the package's own", async () => {
     match((await run(process.execPath, ['bin/sluice.mjs', 'version'])).stdout, /^Sluice Version: /);
   });
 });

@@ -31,7 +31,7 @@ describe('the check of the specification', () => {
     ]);
   });
 
-  it('names a rule and a test that stand twice', () => {
+  it('names duplicate rules and tests', () => {
     deepEqual(problemsOf(chapter(rule('R1', 'a', 'a'), rule('R1', 'a')), [title('a')]), [
       'test/spec.json: R1: names the test "a" twice',
       'test/spec.json: R1: stands twice',
@@ -48,7 +48,7 @@ describe('the check of the specification', () => {
     ok(table.includes('[a.test.ts](../a.test.ts)'));
   });
 
-  it('shows a deviation beside its rule', () => {
+  it('shows a deviation next to its rule', () => {
     const table = tableOf(chapter({ ...rule('R1', 'a'), deviation: 'Not there.' }), [title('a')]);
     ok(table.includes('| R1 | Says so.<br>**Otherwise:** Not there. |'));
   });

@@ -101,7 +101,7 @@ describe('every answer of the admin API', () => {
     match(body.detail, /dryrun/);
   });
 
-  it('is 400 where a query parameter stands twice', async () => {
+  it('is 400 for a duplicate query parameter', async () => {
     equal((await one.ask('/v1/reload?force=true&force=false', { method: 'POST' })).status, 400);
   });
 
@@ -111,18 +111,18 @@ describe('every answer of the admin API', () => {
     }
   });
 
-  it('is 404 for a number that is none', async () => {
+  it('is 404 for an invalid number', async () => {
     for (const path of ['/v1/revisions/x', '/v1/revisions/0', '/v1/revisions/1e3', '/v1/attempts/-1']) {
       equal((await one.ask(path)).status, 404, path);
     }
   });
 
-  it('goes on when a path is broken', async () => {
+  it('continues after an invalid path', async () => {
     equal((await one.ask('/v1/revisions/%zz')).status, 404);
     equal((await one.ask('/live')).status, 200);
   });
 
-  it('is 400 to bytes that are no request', async () => {
+  it('is 400 to bytes that are not a request', async () => {
     const [host, port] = one.admin.address!.split(':');
     const socket = connect(Number(port), host);
     socket.end('nonsense\r\n\r\n');

@@ -31,7 +31,7 @@ describe('a configuration sent to the admin API', () => {
     equal(body.type, 'urn:gateway:problem:unsupported-media-type');
   });
 
-  it('that is empty is told as a mistake at its first place, also to a PUT and a PATCH', async () => {
+  it('that is empty is reported as an error at its first position, also to a PUT and a PATCH', async () => {
     const calls = [
       one.ask('/v1/config', { method: 'PUT' }),
       one.ask('/v1/config/diff', { method: 'POST' }),
@@ -61,7 +61,7 @@ describe('a configuration sent to the admin API', () => {
     deepEqual([body.errors[0].line, body.errors[0].column], [2, 12]);
   });
 
-  it('must be complete JSON, and the mistake is placed', async () => {
+  it('must be complete JSON, and the error is placed', async () => {
     const { status, body } = await send('{\n  "version": 3,\n    x\n}');
     equal(status, 400);
     equal(body.type, 'urn:gateway:problem:syntax');

@@ -33,7 +33,7 @@ describe('changing the configuration over the admin API', () => {
     one.gateway.join({ prepare: () => Promise.reject(error) });
   }
 
-  it('tells what it did', async () => {
+  it('reports its result', async () => {
     const { status, headers, body } = await put(config('/a', '/b'));
     equal(status, 200);
     equal(headers['gateway-revision'], '2');
@@ -87,7 +87,7 @@ describe('changing the configuration over the admin API', () => {
 
   it('needs a body', async () => equal((await one.ask('/v1/config', { method: 'PUT' })).status, 400));
 
-  it('is refused with every mistake, and what served serves on', async () => {
+  it('is rejected with every error, and the old configuration continues to serve', async () => {
     const { status, headers, body } = await put(config('/user/{a}', '/user/{b}/x'));
     equal(status, 422);
     equal(headers['gateway-revision'], '1');
@@ -102,7 +102,7 @@ describe('changing the configuration over the admin API', () => {
   });
 
   describe('from a known state', () => {
-    it('goes on where the tag names what serves', async () => {
+    it('continues if the tag names the active revision', async () => {
       const { headers } = await one.ask('/v1/config');
       equal((await put(config('/b'), '', { 'if-match': `"x", ${headers['etag']}` })).status, 200);
       equal((await put(config('/c'), '', { 'if-match': '*' })).status, 200);
@@ -173,7 +173,7 @@ describe('changing the configuration over the admin API', () => {
   });
 
   describe('without waiting for it', () => {
-    it('tells where it is reported', async () => {
+    it('returns the address of the result', async () => {
       const { began, release } = hold();
       const response = await put(config('/b'), '', { prefer: 'respond-async' });
       await began;
@@ -188,7 +188,7 @@ describe('changing the configuration over the admin API', () => {
       equal((await one.ask('/v1/attempts/2')).body.result, 'applied');
     });
 
-    it('is told at once that it is stale', async () => {
+    it('reports at once that it is stale', async () => {
       equal((await put(config('/b'), '', { prefer: 'respond-async', 'if-match': '"0-0"' })).status, 412);
     });
 
@@ -222,7 +222,7 @@ describe('changing the configuration over the admin API', () => {
       await two.close();
     });
 
-    it('is 504 when not everybody was ready in time', async () => {
+    it('is 504 if not all processes were ready in time', async () => {
       fail(new GatewayError('PREPARE_TIMEOUT', 'worker 3 was not ready in time'));
       const { status, body } = await put(config('/b'));
       equal(status, 504);
@@ -233,7 +233,7 @@ describe('changing the configuration over the admin API', () => {
       equal(one.gateway.status.revision, 1);
     });
 
-    it('is 500 for a fault of ours, which is told in the log only', async () => {
+    it('is 500 for an internal fault, whose details are only logged', async () => {
       fail(new TypeError('the secret cause'));
       const { status, text, body } = await put(config('/b'));
       equal(status, 500);

@@ -23,7 +23,7 @@ describe('checking over the admin API', () => {
   const codesOf = ({ body }: { body: { errors: { code: string; pointer: string }[] } }) =>
     body.errors.map(({ pointer }) => pointer).sort();
 
-  it('tells what would serve', async () => {
+  it('describes the result of a change', async () => {
     const { status, body } = await check(config('/a', '/b'));
     equal(status, 200);
     equal(body.valid, true);
@@ -43,7 +43,7 @@ describe('checking over the admin API', () => {
     deepEqual(body.namespaces, { 'security/http': 1 });
   });
 
-  it('places every mistake', async () => {
+  it('places every error', async () => {
     const response = await check({ version: 3, endpoints: [{ endpoint: 'a', backend: [] }] });
     equal(response.status, 422);
     equal(response.body.type, 'urn:gateway:problem:validation');
@@ -95,7 +95,7 @@ describe('checking over the admin API', () => {
     writeFileSync(file, JSON.stringify(config()));
   });
 
-  it('goes as far as it is asked to', async () => {
+  it('examines as far as requested', async () => {
     const wrongType = { ...config(), timeout: true };
     equal((await check(wrongType, '?level=syntax')).status, 200);
     equal((await check(wrongType, '?level=schema')).status, 422);
@@ -121,7 +121,7 @@ describe('checking over the admin API', () => {
     equal(body.warnings[0].severity, 'warning');
   });
 
-  it('goes on while a change is applied, and changes nothing', async () => {
+  it('continues while a change is applied, and changes nothing', async () => {
     const release = Promise.withResolvers<void>();
     const began = Promise.withResolvers<void>();
     const participant = {

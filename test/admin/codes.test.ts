@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { createFolder, type Folder, sluice } from '../kernel/cli/command.ts';
 import { config, openAdmin, type TestAdmin } from './support.ts';
 
-describe('a mistake in a configuration', () => {
+describe('an error in a configuration', () => {
   let folder: Folder;
   let file: string;
   let admin: TestAdmin;
@@ -46,7 +46,7 @@ describe('a mistake in a configuration', () => {
     }
   });
 
-  it('is no bad request when the file itself is gone', async () => {
+  it('is not a bad request if the file itself is gone', async () => {
     folder.remove();
     const { status, body } = await admin.ask('/v1/reload', { method: 'POST' });
     deepEqual([status, body.errors[0].code], [424, 'CONFIG_READ']);

@@ -31,7 +31,7 @@ describe('failed attempts of an address', () => {
     equal(counter.waitSeconds('a'), 0);
   });
 
-  it('are no failures of another address', () => {
+  it('do not count for another address', () => {
     const { counter } = counterAt();
     failTen(counter, 'a');
     equal(counter.waitSeconds('b'), 0);

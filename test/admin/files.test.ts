@@ -55,7 +55,7 @@ describe('the admin API and the file of the configuration', () => {
       deepEqual([body.result, body.changes.removed], ['applied', ['GET /b']]);
     });
 
-    it('names file, line and column of a mistake', async () => {
+    it('names file, line and column of an error', async () => {
       writeFileSync(file, '{\n  "version": 3,\n  "timeout": 7\n}');
       const { status, body } = await reload();
       equal(status, 422);
@@ -124,7 +124,7 @@ describe('the admin API and the file of the configuration', () => {
       deepEqual(readdirSync(directory), ['gateway.json']);
     });
 
-    it('is refused, done by nobody, when the file cannot be replaced in the last moment', async () => {
+    it('is rejected in all processes if the file cannot be replaced at the last moment', async () => {
       let aborted = 0;
       one.gateway.join({
         prepare: async () => ({
@@ -157,7 +157,7 @@ describe('the admin API and the file of the configuration', () => {
       deepEqual(readdirSync(directory), ['gateway.json']);
     });
 
-    it('refuses another format than that of the file', async () => {
+    it("rejects a format other than the file's", async () => {
       const yaml = 'version: 3\nendpoints: []\n';
       const { status, body } = await put(yaml, '?persist=file', { 'content-type': 'application/yaml' });
       equal(status, 400);
@@ -212,7 +212,7 @@ describe('the admin API and the file of the configuration', () => {
 });
 
 describe('a configuration that could not be written to its file', () => {
-  it('is applied when somebody else writes it there', async () => {
+  it('is applied when another program writes it there', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'sluice-files-'));
     const file = join(directory, 'gateway.json');
     writeFileSync(file, JSON.stringify(config()));

@@ -37,7 +37,7 @@ describe('a flood of wrong tokens from one address', function () {
   const flood = () =>
     Promise.all(Array.from({ length: FLOOD }, (_, n) => call(adminPort(), '/v1/status', `wrong-${n}`)));
 
-  it('is told ten times that the token is wrong, then when to come back', async () => {
+  it('receives ten rejections, then the time to retry', async () => {
     const responses = await flood();
     const counts = Map.groupBy(responses, ({ status }) => status);
     deepEqual([...counts].map(([status, { length }]) => [status, length]).sort(), [
@@ -47,7 +47,7 @@ describe('a flood of wrong tokens from one address', function () {
     ok(counts.get(429)!.every(({ retryAfter }) => Number(retryAfter) > 0 && Number(retryAfter) <= 60));
   });
 
-  it('keeps nobody out who has a right one', async () => {
+  it('blocks no client with a valid token', async () => {
     const flooding = flood();
     const own = new Agent({ keepAlive: true });
     for (let time = 0; time < 20; time++) {

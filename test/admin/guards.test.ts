@@ -7,17 +7,17 @@ const sha256 = (token: string) => hash('sha256', token);
 /** The configuration with these settings of the admin port. */
 const withAdmin = (settings: object) => ({ ...config(), extra_config: { 'admin/api': settings } });
 
-describe('who may use the admin API', () => {
+describe('access to the admin API', () => {
   let one: TestAdmin;
   afterEach(() => one.close());
 
   describe('by address', () => {
-    it('is anybody, unless the configuration names addresses', async () => {
+    it('is open to all, unless the configuration names addresses', async () => {
       one = await openAdmin();
       equal((await one.ask('/live')).status, 200);
     });
 
-    it('is nobody outside the networks it names', async () => {
+    it('is denied outside the networks it names', async () => {
       one = await openAdmin(withAdmin({ allowed_ips: ['10.0.0.0/8'] }));
       const { status, body } = await one.ask('/live');
       equal(status, 403);
@@ -56,7 +56,7 @@ describe('who may use the admin API', () => {
 
     it('refuses its own name without a port', async () => equal((await withHost('localhost')).status, 421));
 
-    it('answers under the names it is given, whatever their letter case', async () => {
+    it('accepts its configured names in any letter case', async () => {
       equal((await withHost('admin.INTERNAL:9180')).status, 200);
     });
   });
@@ -80,7 +80,7 @@ describe('who may use the admin API', () => {
       equal((await from({ 'sec-fetch-site': 'cross-site' })).status, 403);
     });
 
-    it('refuses requests that do not ask for leave', async () => {
+    it('rejects requests without the required header', async () => {
       equal((await from({ origin: 'https://console.test', 'sec-fetch-mode': 'no-cors' })).status, 403);
     });
 
@@ -123,7 +123,7 @@ describe('who may use the admin API', () => {
       one = await openAdmin(withAdmin({ tokens }), { token: undefined });
     });
 
-    it('asks for one', async () => {
+    it('is required', async () => {
       const { status, headers, body } = await one.ask('/v1/status', { token: null });
       equal(status, 401);
       equal(headers['www-authenticate'], 'Bearer');
@@ -159,7 +159,7 @@ describe('who may use the admin API', () => {
         equal((await one.ask(path, { token: null })).status, 200, path);
     });
 
-    it('looks at the token before it tells what there is', async () => {
+    it('is checked before any information is returned', async () => {
       equal((await one.ask('/v1/nothing', { token: null })).status, 401);
       equal((await one.ask('/v1/config', { method: 'DELETE', token: null })).status, 401);
     });

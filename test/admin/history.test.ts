@@ -26,14 +26,14 @@ describe('the history over the admin API', () => {
     equal('content' in body.revisions[0], false);
   });
 
-  it('is told in pages', async () => {
+  it('is returned in pages', async () => {
     const first = (await one.ask('/v1/revisions?limit=3')).body;
     deepEqual(numbers(first), [4, 3, 2]);
     const second = (await one.ask(`/v1/revisions?limit=3&cursor=${first.cursor}`)).body;
     deepEqual([numbers(second), second.cursor], [[1], null]);
   });
 
-  it('goes on where a page ended, though more has come', async () => {
+  it('continues where a page ended, even with newer entries', async () => {
     const first = (await one.ask('/v1/revisions?limit=2')).body;
     await put('/e');
     deepEqual(numbers((await one.ask(`/v1/revisions?limit=2&cursor=${first.cursor}`)).body), [2, 1]);
@@ -46,7 +46,7 @@ describe('the history over the admin API', () => {
     equal((await one.ask('/v1/revisions?cursor=none')).status, 400);
   });
 
-  it('tells of one revision', async () => {
+  it('shows one revision', async () => {
     const { body } = await one.ask('/v1/revisions/2');
     deepEqual([body.number, body.source, body.result, body.active, body.pinned], [2, 'api', 'applied', false, false]);
   });
@@ -121,7 +121,7 @@ describe('the history over the admin API', () => {
   describe('compared', () => {
     const compare = (from: number, to: number) => one.ask(`/v1/revisions/${from}/diff/${to}`);
 
-    it('tells how two revisions differ, and where', async () => {
+    it('shows how two revisions differ, and where', async () => {
       const { body } = await compare(1, 2);
       deepEqual(body.endpoints, {
         added: [{ method: 'GET', endpoint: '/b' }],
@@ -131,7 +131,7 @@ describe('the history over the admin API', () => {
       deepEqual([body.equal, body.summary], [false, { added: 1, changed: 0, removed: 1 }]);
     });
 
-    it('tells that a revision is like itself', async () => {
+    it('shows no difference between a revision and itself', async () => {
       const { body } = await compare(2, 2);
       deepEqual([body.equal, body.changes, body.patch], [true, [], []]);
     });
@@ -166,12 +166,12 @@ describe('a configuration compared with the one that serves', () => {
 
   const compare = (body: object, query = '') => one.ask(`/v1/config/diff${query}`, { method: 'POST', body });
 
-  it('is equal whatever the order of its endpoints', async () => {
+  it('is equal for any order of its endpoints', async () => {
     const { body } = await compare(config('/b', '/a'));
     deepEqual([body.equal, body.changes, body.streamsAffected], [true, [], 0]);
   });
 
-  it('tells what changes, where, and what that means', async () => {
+  it('shows the changes, their places, and their effect', async () => {
     const text = JSON.stringify({ ...config('/a', '/b'), port: 9999 }, null, 1);
     const { body } = await one.ask('/v1/config/diff', { method: 'POST', body: text });
     const [change] = body.changes;

@@ -30,7 +30,7 @@ describe('a change sent twice with one key', () => {
     equal(one.gateway.status.revision, 2);
   });
 
-  it('is answered alike whatever serves meanwhile', async () => {
+  it('gets the same response, regardless of later changes', async () => {
     const etag = (await one.ask('/v1/config')).headers['etag']!;
     const send = () => put(config('/b'), 'k', '', { 'if-match': etag });
     equal((await send()).status, 200);

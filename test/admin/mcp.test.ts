@@ -52,7 +52,7 @@ describe('the admin API over the Model Context Protocol', () => {
   };
   const names = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
 
-  it('shows whoever has a token the tools that it allows', async () => {
+  it('shows each token the tools that it allows', async () => {
     const read = await names(await connect('reader'));
     ok(read.includes('getStatus') && read.includes('getConfig') && read.includes('getMetrics'));
     ok(!read.includes('getEvents') && !read.includes('proposeConfig') && !read.includes('applyConfig'));
@@ -77,7 +77,7 @@ describe('the admin API over the Model Context Protocol', () => {
     equal((await one.ask('/v1/mcp', { method: 'POST', body: [body], token })).body.error.code, -32600);
   });
 
-  it('reads what the admin API reads, every one of it', async () => {
+  it('reads everything that the admin API reads', async () => {
     const client = await connect('reader');
     const needed: Record<string, Record<string, unknown>> = {
       getRoutesMatch: { method: 'GET', path: '/a' },
@@ -95,7 +95,7 @@ describe('the admin API over the Model Context Protocol', () => {
     match((await call(client, 'getMetrics')).text, /^# HELP/m);
   });
 
-  it('tells what is wrong with arguments, and never a secret', async () => {
+  it('reports errors of arguments, and never a secret', async () => {
     const client = await connect('writer');
     const { text } = await call(client, 'getConfig', { form: 'source' });
     ok(text.includes('"***"') && !text.includes('very-secret'));
@@ -142,7 +142,7 @@ describe('the admin API over the Model Context Protocol', () => {
     equal((await call(writer, 'applyConfig', { config: source, etag: data.etag })).data.result, 'unchanged');
   });
 
-  it('says where a proposal has its mistakes', async () => {
+  it('reports where a proposal has its errors', async () => {
     const { isError, data } = await call(await connect('proposer'), 'proposeConfig', {
       config: { version: 3, prot: 1 },
     });

@@ -86,7 +86,7 @@ describe('a secret of the environment', () => {
     rmSync(directory, { recursive: true });
   });
 
-  it('is shown by no operation and no line of the log, wherever it stands', async () => {
+  it('is shown by no operation and no line of the log, in any place', async () => {
     for (const path of ['/a', '/b', '/c', '/nowhere']) await one!.gateway.inject(path);
     const shownBy: string[] = [];
     const read = async (path: string) => {
@@ -108,7 +108,7 @@ describe('a secret of the environment', () => {
     );
   });
 
-  it('is seen by whoever may see secrets', async () => {
+  it('is visible with the scope for secrets', async () => {
     ok((await one!.ask('/v1/config?reveal=true', { token: 'writer' })).text.includes(SECRET));
   });
 });
@@ -134,7 +134,7 @@ describe('a secret in the query of a backend', () => {
     }
   });
 
-  it('is shown where it only stands for one', async () => {
+  it('is shown if it is only a reference', async () => {
     const one = await openAdmin(given('/x?token={id}&tokens=2'));
     try {
       ok((await one.ask('/v1/config')).text.includes('/x?token={id}&tokens=2'));

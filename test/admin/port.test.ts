@@ -78,7 +78,7 @@ describe('the admin port', () => {
       await free(server);
     });
 
-    it('refuses the start for an address that is none', async () => {
+    it('rejects an invalid address', async () => {
       for (const listen of ['nowhere', '127.0.0.1', '127.0.0.1:70000', 'unix:socket', '[127.0.0.1]:1']) {
         await rejects(openAdmin(config(), { listen }), { code: 'ADMIN_LISTEN' }, listen);
       }
@@ -90,7 +90,7 @@ describe('the admin port', () => {
       }
     });
 
-    it('is gone without where nobody asked for it', async () => {
+    it('is omitted if it was not explicitly configured', async () => {
       const server = createServer();
       // Whoever has the port: it is taken.
       await new Promise<void>((resolve) => {
@@ -143,7 +143,7 @@ describe('the admin port', () => {
       await free(server);
     });
 
-    it('keeps a free port while any will do, and when it is asked for by its number', async () => {
+    it('keeps a free port with port 0, and with its number', async () => {
       one = await openAdmin(withAdmin({ listen: '127.0.0.1:0' }), { listen: undefined });
       const { address } = one.admin;
       const bodies = [{ listen: '127.0.0.1:0', revisions: 7 }, { listen: address }, { listen: '127.0.0.1:0' }];
@@ -163,7 +163,7 @@ describe('the admin port', () => {
       equal((await one.ask('/live')).status, 200);
     });
 
-    it('refuses an address that is none, or open to others', async () => {
+    it('rejects an address that is invalid, or open to others', async () => {
       one = await openAdmin();
       for (const listen of ['nowhere', '0.0.0.0:9180']) {
         const { status, body } = await one.ask('/v1/config', { method: 'PUT', body: withAdmin({ listen }) });
@@ -245,14 +245,14 @@ describe('the admin port as a socket file', () => {
     equal(statSync(path).mode & 0o777, 0o600);
   });
 
-  it('asks for no host and no origin, but for a token', async () => {
+  it('requires no host and no origin, but a token', async () => {
     const { ask } = await open();
     const headers = { host: 'evil.test', origin: 'http://evil.test' };
     equal((await ask('/v1/status', { headers })).status, 200);
     equal((await ask('/v1/status', { headers, token: null })).status, 401);
   });
 
-  it('replaces one that nobody listens on', async () => {
+  it('replaces one without a listener', async () => {
     const { spawnSync } = await import('node:child_process');
     const script = `require('net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`;
     spawnSync(process.execPath, ['-e', script]);
@@ -260,7 +260,7 @@ describe('the admin port as a socket file', () => {
     equal((await (await open()).ask('/live')).status, 200);
   });
 
-  it('leaves one alone that somebody listens on', async () => {
+  it('keeps one with a listener', async () => {
     const server = await occupy({ path });
     await rejects(open(), { code: 'ADMIN_LISTEN', message: /address already in use/ });
     ok(existsSync(path));
@@ -336,7 +336,7 @@ describe('the admin port with TLS', () => {
     equal((await speak(one.admin.address!)).answer, 'HTTP/1.1 200 OK');
   });
 
-  it('asks clients for a certificate when told whose', async () => {
+  it('requests a client certificate if CAs are configured', async () => {
     one = await openAdmin(tls(server, { client_ca: authority.certificate }));
     await rejects(speak(one.admin.address!));
     const own = { cert: client.certificatePem, key: client.privateKeyPem };

@@ -17,7 +17,7 @@ describe('data printed as YAML', () => {
     equal(printYaml({ yes: 1, '1': 2, 'a: b': 3, '': 4 }), '"1": 2\n"yes": 1\n"a: b": 3\n"": 4\n');
   });
 
-  it('is a line for what is no list and no object', () => {
+  it('is one line for scalars', () => {
     equal(printYaml('x'), 'x\n');
     equal(printYaml([]), '[]\n');
   });

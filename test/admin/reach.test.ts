@@ -20,7 +20,7 @@ const tokens = scopes.map((id) => ({
   scopes: [id],
 }));
 
-describe('what a token of the admin API can reach', () => {
+describe('the reach of an admin token', () => {
   let directory: string;
   let listener: Server;
   let connections: number;
@@ -104,7 +104,7 @@ describe('what a token of the admin API can reach', () => {
   };
 
   for (const scope of ['read', 'check', 'ops', 'secrets'] as const) {
-    it(`evaluates no plugin, opens no file, calls no address and shows no environment for "${scope}", whatever the operation`, async () => {
+    it(`evaluates no plugin, opens no file, calls no address and shows no environment for "${scope}", with any operation`, async () => {
       const file = join(directory, 'file.lua');
       const path = folder();
       for (const plugin of [{ folder: path }, { packages: [path] }, { folder: join(directory, 'nowhere') }]) {
@@ -144,7 +144,7 @@ describe('what a token of the admin API can reach', () => {
     deepEqual([status, body.unread], [200, [file]]);
   });
 
-  it('lets whoever may apply a configuration check it with its plugins and files', async () => {
+  it('lets a token that may apply a configuration check it with its plugins and files', async () => {
     const { status, body } = await ask('write', 'POST', '/v1/check', { ...config(), plugin: { folder: folder() } });
     deepEqual([status, body.unread, existsSync(markOf())], [200, [], true]);
     const { plugin: _, ...rest } = grasping({}, join(directory, 'file.lua'));

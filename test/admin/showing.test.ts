@@ -42,13 +42,13 @@ describe('the configuration, as the admin API shows it', () => {
     equal((await show(`?form=source&pointer=${DATA}/alg`)).text, '"HS256"');
   });
 
-  it('is 404 where nothing stands', async () => {
+  it('is 404 for a missing value', async () => {
     for (const pointer of ['/none', '/endpoints/7', '/endpoints/length', '/__proto__', '/version/x']) {
       equal((await show(`?pointer=${pointer}`)).status, 404, pointer);
     }
   });
 
-  it('is 400 for what is no pointer', async () => equal((await show('?pointer=endpoints')).status, 400));
+  it('is 400 for an invalid pointer', async () => equal((await show('?pointer=endpoints')).status, 400));
 
   it('is YAML, when asked', async () => {
     const { headers, text } = await show('?form=source', { headers: { accept: 'application/yaml' } });
@@ -62,7 +62,7 @@ describe('the configuration, as the admin API shows it', () => {
     equal((await one.ask('/v1/config', { method: 'PUT', body: text, headers })).body.result, 'unchanged');
   });
 
-  it('does not come again to who has it', async () => {
+  it('is not sent again to a client that has it', async () => {
     const { headers } = await show();
     const again = await show('', { headers: { 'if-none-match': `"0", W/${headers['etag']}` } });
     deepEqual([again.status, again.text, again.headers['etag']], [304, '', headers['etag']]);
@@ -79,11 +79,11 @@ describe('the configuration, as the admin API shows it', () => {
       }
     });
 
-    it('also when the very value is asked for', async () => {
+    it('even if exactly that value is requested', async () => {
       equal((await show(`?form=source&pointer=${DATA}/password`)).text, '"***"');
     });
 
-    it('but shows them to who may see them and asks for it', async () => {
+    it('but shows them with the required scope, on request', async () => {
       equal((await show(`?form=source&pointer=${DATA}/password&reveal=true`)).text, `"${KEY}"`);
     });
 
@@ -108,7 +108,7 @@ describe('the configuration, as the admin API shows it', () => {
       deepEqual([change.op, change.from, change.to], ['replace', '***', '***']);
     });
 
-    it('also those that only the schema of a component tells of', async () => {
+    it('also those that only the schema of a component reveals', async () => {
       const client = { 'backend/http/client': { proxy_address: 'http://proxy.internal:3128' } };
       const backend = [{ host: ['http://b'], url_pattern: '/', extra_config: client }];
       equal((await put({ ...config(), endpoints: [{ endpoint: '/a', backend }] })).status, 200);
@@ -128,7 +128,7 @@ describe('the configuration, as the admin API shows it', () => {
     });
   });
 
-  describe('takes *** for what stands there', () => {
+  describe('treats *** as the current value', () => {
     const current = (pointer: string) => show(`?form=source&reveal=true&pointer=${pointer}`);
 
     it('as it was shown', async () => {

@@ -57,9 +57,9 @@ for (const [name, gatewayOptions] of Object.entries(setups)) {
     const affected = async (body: object): Promise<number> =>
       (await one.ask('/v1/config/diff', { method: 'POST', body })).body.streamsAffected;
 
-    it('are those of its endpoints', () => until(async () => (await affected(config('2h'))) === 3));
+    it('include those of its endpoints', () => until(async () => (await affected(config('2h'))) === 3));
 
-    it('are none of others', async () => equal(await affected(config('1h', '3s')), 0));
+    it('exclude those of others', async () => equal(await affected(config('1h', '3s')), 0));
 
     it('are also those that began under a configuration before', async () => {
       await one.ask('/v1/config', { method: 'PUT', body: config('1h', '3s') });

@@ -38,7 +38,7 @@ describe('tokens of the admin API', () => {
       equal(await status(readFileSync(file(), 'utf8').trim()), 200);
     });
 
-    it('are not told in the log', () => {
+    it('are not logged', () => {
       const token = readFileSync(file(), 'utf8').trim();
       ok(!one.lines.some((line) => line.includes(token)));
       ok(one.lines.some((line) => line.includes(file())));
@@ -119,7 +119,7 @@ describe('tokens of the admin API', () => {
       equal(await status(first), 200);
     });
 
-    it('give way to those a reload brings', async () => {
+    it('are replaced by those of a reload', async () => {
       const own = readFileSync(file(), 'utf8').trim();
       await one.gateway.reload({ ...config(), extra_config: { 'admin/api': { tokens: [entry('t', 'new', 'read')] } } });
       equal(await status(own), 401);
@@ -142,13 +142,13 @@ describe('tokens of the admin API', () => {
     equal(await status('old'), 401);
   });
 
-  it('of the environment stand above those of the configuration', async () => {
+  it('of the environment take precedence over those of the configuration', async () => {
     one = await openAdmin({ ...config(), extra_config: { 'admin/api': { tokens: [entry('t', 'x', 'read')] } } });
     equal(await status('the-token-of-tests'), 200);
     equal(await status('x'), 401);
   });
 
-  it('that cannot be kept are told in the log, and the gateway serves', async () => {
+  it('that cannot be stored are logged, and the gateway serves', async () => {
     one = await openAdmin(config(), { token: undefined, stateDirectory: '/dev/null/state' });
     equal((await one.ask('/live')).status, 200);
     match(
@@ -193,7 +193,7 @@ describe('tokens of the admin API', () => {
       equal(await status('another'), 200);
     });
 
-    it('let nobody in while it is missing, empty or wrong, and the log tells it', async () => {
+    it('are all rejected while it is missing, empty or invalid, which is logged', async () => {
       await open('one');
       for (const text of [null, '', '[{"id": "x"}]', '[']) {
         if (text === null) rmSync(file);
@@ -205,7 +205,7 @@ describe('tokens of the admin API', () => {
       equal(await status('one'), 200);
     });
 
-    it('are told to be wrong at the start', async () => {
+    it('are validated at the start', async () => {
       await open(null);
       match(one.lines.join('\n'), /ERROR: \[ADMIN\] no token is valid: .*ENOENT/);
     });

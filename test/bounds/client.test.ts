@@ -14,7 +14,7 @@ import { until } from '../support/conditions.ts';
 describe('bounds that clients meet', function () {
   this.timeout(60_000);
 
-  it('are those of HTTP/2: streams and bytes of bodies that nobody reads', async () => {
+  it('include those of HTTP/2: streams and bytes of unread bodies', async () => {
     const secure = new Secure();
     try {
       const held: ServerResponse[] = [];

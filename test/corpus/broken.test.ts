@@ -10,7 +10,7 @@ type Expected = Pick<Issue, 'severity' | 'code' | 'line' | 'column' | 'endLine' 
 const home = import.meta.dirname;
 const read = (path: string): string => readFileSync(path, 'utf8');
 
-describe('check -t, on files with the mistakes operators make', () => {
+describe('check -t, on files with common errors', () => {
   for (const folder of globSync(join(home, 'broken/*')).sort()) {
     const manifest = JSON.parse(read(join(folder, 'expected.json'))) as Record<string, Expected[]>;
     const topic = basename(folder);

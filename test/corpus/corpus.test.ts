@@ -27,7 +27,7 @@ describe('check -t, on good configurations', () => {
 /** What is known not to be found at its place, and why. */
 const missed = JSON.parse(read(join(home, 'missed.json'))) as Record<string, string>;
 
-describe(`check -t, on good configurations with one mistake put in (SLUICE_TEST_SEED=${budgetSeed})`, function () {
+describe(`check -t, on good configurations with one injected error (SLUICE_TEST_SEED=${budgetSeed})`, function () {
   this.timeout(180_000);
   const unfound: string[] = [];
   let match = 0;

@@ -65,7 +65,7 @@ describe('every component at once', function () {
     );
   });
 
-  it('is checked without a mistake', async () => {
+  it('is checked without an error', async () => {
     const registry = new Registry(catalogue, toolServices());
     const { errors } = await examine(everything(surroundings), {}, registry, true);
     await registry.close();

@@ -211,7 +211,7 @@ describe('a client that disconnects in the middle of a call', function () {
     ],
   };
   for (const [what, [path, give]] of Object.entries(cases)) {
-    it(`is no failure of ${what}: the next client is served`, async () => {
+    it(`does not count as a failure of ${what}: the next client is served`, async () => {
       const given = await give();
       held = path;
       const port = await start(given);
@@ -226,7 +226,7 @@ describe('a client that disconnects in the middle of a call', function () {
   (withoutNats ? describe.skip : describe)(`and a broker${withoutNats ? `: ${withoutNats}` : ''}`, () => {
     const broker = (extra: object) => backend('/', extra, { host: ['nats://'], disable_host_sanitize: true });
 
-    it('is no failure of publishing', async () => {
+    it('does not count as a failure of publishing', async () => {
       restore = setEnvironment({ NATS_SERVER_URL: nats!.address });
       const given = {
         endpoint: publish('events', {
@@ -245,7 +245,7 @@ describe('a client that disconnects in the middle of a call', function () {
       equal(await ask(given), 200);
     });
 
-    it('is no failure of a subscription', async () => {
+    it('does not count as a failure of a subscription', async () => {
       restore = setEnvironment({ NATS_SERVER_URL: nats!.address });
       const given = {
         endpoint: take('events', {

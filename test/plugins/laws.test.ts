@@ -59,7 +59,7 @@ describe('every plugin', () => {
 
       it('is named as its place in the manifest', () => equal(name, namespace));
 
-      it('stands in the file its name says', () => ok(fileOf(name), `no file for ${name}`));
+      it('is in the file that its name indicates', () => ok(fileOf(name), `no file for ${name}`));
 
       if (places.length === 0 && !plugin.always) {
         it('brings an encoding or a discovery of its own name', () => {
@@ -92,7 +92,7 @@ function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
 
   it('has a schema that compiles', () => doesNotThrow(() => compileSchema(schema)({}, '')));
 
-  it('refuses a configuration that is no object', () => rejects(openHarness(plugin, at, 'nonsense'), ConfigErrors));
+  it('rejects a configuration that is not an object', () => rejects(openHarness(plugin, at, 'nonsense'), ConfigErrors));
 
   it('shows configurations that are good for it, which differ', () => {
     const examples = examplesOf(schema);
@@ -115,7 +115,7 @@ function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
       deepEqual(await standing.close(), { kept: 0, deferred: 0 });
     });
 
-    it(`answers the same with its example ${index + 1} whatever changes that it has not asked for`, async () => {
+    it(`gives the same result with its example ${index + 1} after changes to anything that it has not read`, async () => {
       const { before, outliving, after } = await underUnrelatedChanges(plugin, at, example);
       deepEqual(outliving, before);
       deepEqual(after, before);

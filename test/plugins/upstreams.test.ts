@@ -241,7 +241,7 @@ describe('servers that a configuration names', () => {
     await run().finally(restore);
   };
 
-  it('has brokers that the environment names at what asks for them', () =>
+  it('include brokers named by the environment, at the components that use them', () =>
     inEnvironment(
       { KAFKA_BROKERS: 'k.test:9092', RABBIT_SERVER_URL: 'amqp://mq.test', NATS_SERVER_URL: 'n.test' },
       async () => {

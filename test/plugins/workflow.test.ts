@@ -103,7 +103,7 @@ describe('workflow', () => {
     deepEqual([status, json, completed], [200, { y: { name: 'y' } }, 'false']);
   });
 
-  it('goes on behind a failure where errors are ignored, with nothing in the place of its answer', async () => {
+  it('continues after a failure if errors are ignored, without a replacement of the response', async () => {
     const backends = [to('/fail/y'), to('/z/{resp0_k}', { group: 'z' })];
     await start([to('/x'), workflow({ ...sequential, ignore_errors: true, backend: backends })]);
     const { json, completed } = await get();
@@ -135,7 +135,7 @@ describe('workflow', () => {
     equal((await get()).status, 418);
   });
 
-  it('fails when its time is over, before that of its endpoint is', async () => {
+  it("fails when its timeout ends, before the endpoint's does", async () => {
     await start([to('/x'), workflow({ timeout: '50ms', backend: [to('/never')] })], { timeout: '20s' });
     const { json, completed } = await get();
     deepEqual([json, completed], [{ name: 'x' }, 'false']);
@@ -156,7 +156,7 @@ describe('workflow', () => {
     deepEqual((await get()).json, { k: 'p/v', q: { name: 'q/p/v' } });
   });
 
-  it('is skipped as a whole by what stands around its outer backend', async () => {
+  it('is skipped as a whole by components around its outer backend', async () => {
     const limited = { extra_config: { 'qos/ratelimit/proxy': { max_rate: 1, capacity: 1, every: '10m' } } };
     const before = asked('/counted');
     await start([to('/x'), workflow({ backend: [to('/counted'), group('z')] }, limited)]);
@@ -224,7 +224,7 @@ describe('workflow', () => {
     deepEqual(json, { posted: '{"a":1}', again: { posted: '{"a":1}' } });
   });
 
-  it('calls each of its backends several times where that is asked for', async () => {
+  it('calls each of its backends several times if configured', async () => {
     await start([workflow({ concurrent_calls: 3, backend: [to('/thrice')] })]);
     deepEqual((await get()).json, { calls: 3 });
   });
@@ -247,7 +247,7 @@ describe('workflow', () => {
     });
   });
 
-  it('is told in the log by its name', async () => {
+  it('is logged by its name', async () => {
     await start([
       workflow({ backend: [to('/t'), to('/u')], extra_config: { 'validation/cel': [{ check_expr: 'false' }] } }),
     ]);
@@ -275,7 +275,7 @@ describe('workflow', () => {
     deepEqual((await get('/a/..;b')).json, { name: 'x' });
   });
 
-  it('is no endpoint', async () => {
+  it('is not an endpoint', async () => {
     await start([workflow({ backend: [to('/t')] })]);
     equal((await get('/__workflow/w/1')).status, 404);
     equal((await get('/w/1')).status, 404);
@@ -297,7 +297,7 @@ describe('workflow', () => {
       deepEqual(await refused({ backend: [to('/y/{other}')] }), [['ROUTE_PLACEHOLDER', `${at}/backend/0/url_pattern`]]);
     });
 
-    it('for a backend without a host, which that of the backend around it is not', async () => {
+    it('for a backend without a host, which is not inherited from the backend around it', async () => {
       const outer = { ...workflow({ backend: [{ url_pattern: '/t' }] }), host: [backend.url] };
       const [refusal] = await refusalsOf(startGateway({ ...config([outer]), host: [] }));
       deepEqual([refusal!.code, refusal!.pointer], ['BACKEND_HOST', `${at}/backend/0`]);

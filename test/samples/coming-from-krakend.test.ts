@@ -78,7 +78,7 @@ describe('the guide for users of KrakenD', () => {
     equal((await plain.inject({ method: 'HEAD', url: '/users/1' })).statusCode, 200);
   });
 
-  it('tells of what is refused', async () => {
+  it('reports rejected settings', async () => {
     const fails = async (config: object) => {
       writeFileSync('refused.json', JSON.stringify(config));
       const { code, out, err } = await sluice('check', 'refused.json');

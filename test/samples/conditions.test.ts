@@ -21,7 +21,7 @@ describe('the sample of conditions', () => {
     deepEqual(await Promise.all(['/users/1', '/users/2', '/users/one'].map(statusOf)), [200, 403, 404]);
   });
 
-  it('leaves a part out for those who do not ask for it', async () => {
+  it('omits a part unless it is requested', async () => {
     const partsFor = async (headers: Record<string, string>) => {
       const response = await sample.gateway.inject({ url: '/home/1', headers });
       return [Object.keys(response.json()), response.headers['x-gateway-completed']];

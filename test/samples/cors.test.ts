@@ -39,7 +39,7 @@ describe('the sample of CORS', () => {
     );
   });
 
-  it('lets everybody read open data, and nothing else', async () => {
+  it('lets any page read open data, and nothing else', async () => {
     const open = await sample.gateway.inject({ url: '/public/companies/7', headers: from('https://anybody.example') });
     deepEqual([open.headers['access-control-allow-origin'], open.json().city], ['*', 'London']);
     const closed = await sample.gateway.inject({ url: '/users/1', headers: from('https://anybody.example') });

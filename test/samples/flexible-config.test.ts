@@ -81,7 +81,7 @@ describe('the sample of flexible configuration', () => {
     await until(async () => (await statusOf('/v2/extra/1')) === 200);
   });
 
-  it('goes on serving when a template is broken, and tells the line', async () => {
+  it('continues to serve when a template is invalid, and reports the line', async () => {
     await start();
     change('templates/endpoint.tmpl', '{{ toJson . }}', '{{ toJsn . }}');
     await rejects(gateway!.apply({ trigger: 'api' } as never), (error: Refusal) => {

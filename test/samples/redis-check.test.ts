@@ -36,7 +36,7 @@ describe('the sample redis-check beside the Redis of Debian (apt-get install red
     if (redis) await stopRedis();
   });
 
-  it('refuses who is in the set, from the next request on, and lets everybody else in', async () => {
+  it('rejects addresses in the set, from the next request on, and accepts all others', async () => {
     await until(async () => (await status()) === 200);
     command('sadd', 'blocked', '127.0.0.1');
     equal(await status(), 403);
@@ -51,7 +51,7 @@ describe('the sample redis-check beside the Redis of Debian (apt-get install red
     deepEqual([await status(), Number(connections())], [200, asked + 1], 'the command line alone has come since');
   });
 
-  it('refuses everybody while Redis is away, and connects again by itself', async () => {
+  it('rejects all requests without Redis, and reconnects by itself', async () => {
     await stopRedis();
     await until(async () => (await status()) === 503);
     await startRedis();

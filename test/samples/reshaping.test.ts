@@ -38,7 +38,7 @@ describe('the sample of reshaping', () => {
     deepEqual([headers['x-served-by'], headers['x-gateway']], ['gateway', undefined]);
   });
 
-  it('makes the body of the request and that of the response from templates', async () => {
+  it('generates the bodies of the request and of the response from templates', async () => {
     const { body } = await gateway.inject({ method: 'POST', url: '/carts', payload: { sku: 'a-1' } });
     deepEqual(JSON.parse(String(backend.requests.at(-1)!.body)), { order: { sku: 'a-1' }, by: 'gateway' });
     deepEqual(JSON.parse(body), { id: 1001, state: 'PLACED' });

@@ -11,7 +11,7 @@ describe('the sample of SOAP', () => {
     deepEqual([code, err], [0, '']);
   });
 
-  it('posts an envelope, and gives what is in that of the answer', async () => {
+  it("posts an envelope, and returns the content of the response's", async () => {
     const backend = await startBackend((_seen, reply) =>
       reply.writeHead(200, { 'Content-Type': 'text/xml' }).end(response),
     );

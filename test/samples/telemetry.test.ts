@@ -87,7 +87,7 @@ describe('the sample of telemetry', () => {
     await receiver.close();
   });
 
-  it('shows and sends what an old configuration of OpenCensus asks for', async () => {
+  it('exports what an old OpenCensus configuration defines', async () => {
     const receiver = await startGrpcReceiver();
     const metricsPort = await freePort();
     const { gateway, close } = await serveSample('telemetry/opencensus.json', (text) =>

@@ -51,7 +51,7 @@ describe('the sample of tokens', () => {
     deepEqual([target, headers['x-user']], ['/users/ada', 'ada']);
   });
 
-  it('asks for invoices as the gateway, and warns of a secret that is not filled in', async () => {
+  it('requests invoices as the gateway, and warns of a secret that is not filled in', async () => {
     const file = 'samples/tokens/invoices.json';
     const { code, err } = await sluice('check', '-c', file);
     deepEqual([code, err.match(/\[\w+\]/g)], [0, ['[CONFIG_VARIABLE]']]);

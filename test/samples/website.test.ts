@@ -37,7 +37,7 @@ describe('the sample of a website', () => {
     equal((await gateway.inject('/api/rooms/2')).statusCode, 500);
   });
 
-  it('has an API beside it, and nothing else', async () => {
+  it('has an API next to it, and nothing else', async () => {
     deepEqual((await gateway.inject('/api/users/1')).json(), { id: 1 });
     equal((await gateway.inject('/nothing')).statusCode, 404);
   });

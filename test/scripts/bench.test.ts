@@ -114,7 +114,7 @@ describe('the benchmark', function () {
     deepEqual(counts, [FEW, 50]);
   });
 
-  it('asks for the first, the last, any and none of many endpoints', () => {
+  it('requests the first, the last, any and none of many endpoints', () => {
     const asked = (which: Routes['asked']) => routed({ count: 50, asked: which }).paths;
     deepEqual(asked('first'), ['/area-0/page-0']);
     deepEqual(asked('last'), ['/v1/area-49/things-49/42']);
@@ -134,7 +134,7 @@ describe('the benchmark', function () {
     server.close();
   });
 
-  it('compares the gateway with access log to the one without, for as many requests as the scenario asks for', async () => {
+  it('compares the gateway with access log to the one without, for the minimum number of requests of the scenario', async () => {
     const scenario = { ...scenarios.find(({ accessLog }) => accessLog)!, requests: 100 };
     const { base, subject } = await compare(scenario, gateway, loggingGateway, { ...plan(), rounds: 1 });
     ok(base.residentMiB.median > 0 && subject.residentMiB.median > 0);

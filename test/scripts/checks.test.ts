@@ -59,7 +59,7 @@ describe('the checks that are generated for the package', function () {
 
   it('are there for every schema of the release', () => deepEqual([...lacking], []));
 
-  it('are none of another schema', () => {
+  it('do not apply to another schema', () => {
     equal(generated.has(digestOf(holderSchema({ type: 'object', properties: { acme: { type: 'string' } } }))), false);
   });
 });

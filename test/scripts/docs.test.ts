@@ -137,7 +137,7 @@ describe('the reference', function () {
       ok(page('encodings').includes(`| [${name.slice('encoding/'.length)}](${name}.md) |`), name);
   });
 
-  it('tells of a field its type, default, meaning and an example', () => {
+  it('shows type, default, meaning and an example of a field', () => {
     ok(
       page('root').includes(
         '| `write_timeout` | duration | `"0s"` | Time limit from the end of the request headers to the end of the response. 0 disables the limit. Example: `"60s"` |',
@@ -218,7 +218,7 @@ describe('the reference', function () {
     await registry.close();
   });
 
-  it('is not made when an example is no good configuration', async () => {
+  it('is not generated if an example is not a valid configuration', async () => {
     await rejects(pagesOf(withExample({ wait: '5' })), /the example of x\/y is no good configuration:.*DURATION/s);
   });
 

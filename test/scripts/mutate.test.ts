@@ -47,7 +47,7 @@ describe('faults put into the code', () => {
     throws(() => testsOf('nowhere/at/all.ts'), /no tests in test\/nowhere/);
   });
 
-  it('are looked for with the tests that the processes which run them are told, braces and all', () => {
+  it('are searched with the tests given to the processes that run them, including braces', () => {
     passTests(['test/{a,b}.test.ts', 'test/c.test.ts']);
     deepEqual(passedTests(), ['test/{a,b}.test.ts', 'test/c.test.ts']);
   });

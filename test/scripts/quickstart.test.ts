@@ -54,7 +54,7 @@ describe('npm start', () => {
     await until(async () => (await statusOf('/plain/1')) === 200);
   });
 
-  it('takes another port where another program has that of the file', () =>
+  it('uses another port if the configured one is taken', () =>
     occupy(port, async () => {
       await serve();
       equal(served?.taken, port);
@@ -62,7 +62,7 @@ describe('npm start', () => {
       equal(await statusOf('/home/1'), 200);
     }));
 
-  it('names the port of the upstream where another program has it', () =>
+  it('names the port of the upstream if it is taken', () =>
     occupy(upstreamPort, async () => {
       await rejects(serve(), new RegExp(`^Error: port ${upstreamPort} is in use, and .*gateway.json expects`));
     }));

@@ -41,8 +41,8 @@ export const brokerBounds: readonly Bound[] = [
     limit: '{LONGEST_BYTES}',
     beyond: 'The batch is discarded, logged and counted.',
     tests: [
-      'what a batch of Kafka holds is decompressed up to 64 MiB with gzip, and not beyond',
-      'what a batch of Kafka holds is decompressed up to 64 MiB with zstd, and not beyond',
+      'the content of a Kafka batch is decompressed up to 64 MiB with gzip, and not beyond',
+      'the content of a Kafka batch is decompressed up to 64 MiB with zstd, and not beyond',
     ],
   },
   {

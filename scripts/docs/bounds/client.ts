@@ -17,7 +17,7 @@ export const clientBounds: readonly Bound[] = [
     from: 'plugins/auth/validator/token-cache.ts',
     limit: '{MAX_TOKENS} tokens, {MAX_CHARACTERS:bytes} of text',
     beyond: 'The older half is dropped.',
-    tests: ['tokens that were verified are no more than 8 MiB of tokens, one that comes again counted once'],
+    tests: ['tokens that were verified are limited to 8 MiB of tokens, each counted once'],
   },
   {
     holds: 'Bearer token of a request (`auth/validator`)',
@@ -105,7 +105,7 @@ export const clientBounds: readonly Bound[] = [
     limit: '{MAX_PENDING} calls',
     beyond: 'The request is rejected with 429.',
     tests: [
-      'the transport of 2024-11-05 refuses messages that are none, of no stream, of other pages, and too many at once',
+      'the transport of 2024-11-05 rejects invalid messages, messages for unknown streams, from other pages, and too many at once',
     ],
   },
   {
@@ -142,7 +142,7 @@ export const clientBounds: readonly Bound[] = [
     default: 'no cache',
     beyond: 'The least recently used is dropped.',
     tests: [
-      'security/bot-detector case 9: remembers as many agents as it is told to, and forgets the one not seen for longest',
+      'security/bot-detector case 9: remembers as many agents as configured, and forgets the least recently seen one',
     ],
   },
   {

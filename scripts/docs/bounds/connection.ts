@@ -87,14 +87,14 @@ export const connectionBounds: readonly Bound[] = [
     from: 'kernel/server/http2/server.ts',
     limit: '{CONCURRENT_STREAMS} streams',
     beyond: 'Further streams are refused with REFUSED_STREAM.',
-    tests: ['bounds that clients meet are those of HTTP/2: streams and bytes of bodies that nobody reads'],
+    tests: ['bounds that clients meet include those of HTTP/2: streams and bytes of unread bodies'],
   },
   {
     holds: 'Request body that has arrived over HTTP/2 and is not read',
     from: 'kernel/server/http2/server.ts',
     limit: '{STREAM_WINDOW_BYTES} for a request, {CONNECTION_WINDOW_BYTES} for a connection',
     beyond: 'The client must wait (flow control).',
-    tests: ['bounds that clients meet are those of HTTP/2: streams and bytes of bodies that nobody reads'],
+    tests: ['bounds that clients meet include those of HTTP/2: streams and bytes of unread bodies'],
   },
   {
     holds: 'Request body that a component parses',

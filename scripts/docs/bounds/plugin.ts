@@ -8,7 +8,7 @@ export const pluginBounds: readonly Bound[] = [
     limit: '{MOST_LINES} lines a second',
     beyond: 'Lines are dropped; a thread that sends 20,000 messages a second is ended and started again.',
     tests: [
-      'isolated modules that do harm and write more than anybody reads lose lines, and with too many messages their thread',
+      'isolated modules that do harm that write too much lose lines, and with too many messages their thread',
     ],
   },
   {

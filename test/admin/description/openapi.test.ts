@@ -100,7 +100,7 @@ describe('the description of the admin API, for those who make clients from it',
 });
 
 describe('named schemas', () => {
-  it('are told once, however often they are used', () => {
+  it('are defined once, however often they are used', () => {
     const inner = objectOf('Inner', { a: text });
     const { schemas, refer } = createComponents();
     deepEqual(refer(objectOf('Outer', { one: inner, two: inner })), { $ref: '#/components/schemas/Outer' });

@@ -85,7 +85,7 @@ describe('a JSON patch', () => {
     throws(() => jsonPatch({ a: 1 }, patch), /test failed: the value at \/a differs/);
   });
 
-  it('tells which operation failed', () => {
+  it('reports the operation that failed', () => {
     const patch: Data = [
       { op: 'add', path: '/a', value: 1 },
       { op: 'remove', path: '/b' },

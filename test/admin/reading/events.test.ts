@@ -49,7 +49,7 @@ describe('GET /v1/events', () => {
     match(headers['content-type']!, /^text\/event-stream/);
   });
 
-  it('tells what happens, as id, type and data', async () => {
+  it('sends events with id, type and data', async () => {
     const following = await open();
     const id = gateway.events.emit('worker.up', { worker: 3, pid: 7 });
     await following.until('"worker":3');
@@ -80,7 +80,7 @@ describe('GET /v1/events', () => {
     ['', ''],
     ['worker.up,', ''],
   ]) {
-    it(`refuses types=${types}, of which there are none`, async () => {
+    it(`rejects types=${types}, which do not exist`, async () => {
       const { status, body } = await admin.ask(`/v1/events?types=${types}`);
       equal(status, 400);
       match(
@@ -98,11 +98,11 @@ describe('GET /v1/events', () => {
     equal(reported(following.bytes).length, 1);
   });
 
-  it('refuses an id that is no number', async () => {
+  it('rejects an id that is not a number', async () => {
     equal((await admin.ask('/v1/events', { headers: { 'Last-Event-ID': 'x' } })).status, 400);
   });
 
-  it('tells of a refused configuration with the problem', async () => {
+  it('reports a rejected configuration with the problem', async () => {
     const following = await open('?types=reload.failed');
     await gateway.reload({ version: 3, endpoints: 7 }).catch(() => {});
     await following.until('reload.failed');
@@ -110,7 +110,7 @@ describe('GET /v1/events', () => {
     deepEqual([data.type, data.errors[0].pointer], ['urn:gateway:problem:validation', '/endpoints']);
   });
 
-  it('tells of an accepted configuration with what it did', async () => {
+  it('reports an accepted configuration with its changes', async () => {
     const following = await open('?types=reload.succeeded');
     await gateway.reload({ version: 3, name: 'other', endpoints: [] });
     await following.until('reload.succeeded');
@@ -151,7 +151,7 @@ describe('GET /v1/events', () => {
     equal(await following.ended(), true);
   });
 
-  it('is told to nobody any more once the client has left', async () => {
+  it('is no longer sent once the client has disconnected', async () => {
     let reported = 0;
     const data = {
       toJSON() {
@@ -197,14 +197,14 @@ describe('GET /v1/events', () => {
   });
 });
 
-describe('what components and the watcher tell', () => {
+describe('events of components and the watcher', () => {
   const heard = (gateway: Operations, type: string): GatewayEvent[] => {
     const events: GatewayEvent[] = [];
     gateway.events.subscribe({ types: [type] }, (event) => events.push(event));
     return events;
   };
 
-  it('is told when a circuit breaker changes, though nothing is logged', async () => {
+  it('report changes of a circuit breaker, even without logging', async () => {
     const backend = await startBackend(json({}, 500));
     const breaker = { interval: 60, timeout: 10, max_errors: 1, name: 'users' };
     const gateway = await startGateway({
@@ -226,7 +226,7 @@ describe('what components and the watcher tell', () => {
     await backend.close();
   });
 
-  it('is told when the watcher has trouble', async () => {
+  it('report failures of the watcher', async () => {
     const home = await mkdtemp(join(tmpdir(), 'events-'));
     const file = join(home, 'gateway.json');
     await writeFile(file, '{ "version": 3, "endpoints": [] }');

@@ -77,7 +77,7 @@ describe('GET /live of a loop that hardly turns', () => {
 });
 
 describe('GET /ready of a gateway with workers', () => {
-  it('is ready once a worker serves, and tells of none before', async () => {
+  it('is ready once a worker serves, and shows no configuration before', async () => {
     const gateway = await startGateway(
       { endpoints: [] },
       { workers: { count: 1, program: fileURLToPath(new URL('../../support/worker.ts', import.meta.url)), args: [] } },
@@ -124,14 +124,14 @@ describe('the lag of the event loop', () => {
     equal(lag.ms, 0);
   });
 
-  it('is told before the late timer has run', () => {
+  it('is reported before the late timer has run', () => {
     const loop = blockable();
     const lag = watchLoopLag(loop.timers);
     loop.pass(6_500);
     equal(lag.ms, 6_000);
   });
 
-  it('is told after the late timer has run', () => {
+  it('is reported after the late timer has run', () => {
     const loop = blockable();
     const lag = watchLoopLag(loop.timers);
     loop.pass(6_500);

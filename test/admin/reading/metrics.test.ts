@@ -73,7 +73,7 @@ describe('GET /metrics', () => {
     await eventually(() => gateway.status.calls === 0);
   };
 
-  it('is told in the text format', async () => {
+  it('uses the text format', async () => {
     equal((await admin.ask('/metrics')).headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
   });
 
@@ -94,7 +94,7 @@ describe('GET /metrics', () => {
     );
   });
 
-  it('tells that the last change failed, until one succeeds', async () => {
+  it('shows that the last change failed, until one succeeds', async () => {
     await gateway.reload({ version: 3, endpoints: 7 }).catch(() => {});
     equal(await value('gateway_config_last_reload_successful'), 0);
     await gateway.reload(config('/b'));
@@ -115,7 +115,7 @@ describe('GET /metrics', () => {
     equal(await value('gateway_config_last_reload_success_timestamp_seconds'), before);
   });
 
-  it('tells how long each step took', async () => {
+  it('shows the duration of each step', async () => {
     ok((await value('gateway_config_reload_duration_seconds{phase="build"}'))! >= 0);
   });
 
@@ -124,7 +124,7 @@ describe('GET /metrics', () => {
     equal(await value(`gateway_config_info{revision="1",hash="${hash}"}`), 1);
   });
 
-  it('tells of the configurations in memory and the processes', async () => {
+  it('shows the configurations in memory and the processes', async () => {
     const all = await series();
     deepEqual(
       [
@@ -139,7 +139,7 @@ describe('GET /metrics', () => {
     );
   });
 
-  it('tells how many lines of the logs were lost', async () => {
+  it('shows the number of lost log lines', async () => {
     const losing = await startGateway(config(), { sinks: { ...silentSinks, lost: 7 } });
     const port = await openReading(losing);
     match((await port.ask('/metrics')).text, /^gateway_log_lines_lost_total\{worker="1"\} 7$/m);

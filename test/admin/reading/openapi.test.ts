@@ -48,7 +48,7 @@ describe('descriptions in OpenAPI', () => {
       deepEqual(Object.keys((await document()).paths), ['/users/{id}', '/feed', '/raw/{wildcard}', '/a-b', '/a/b']);
     });
 
-    it('is for an audience where one is asked for', async () => {
+    it('is for the requested audience', async () => {
       deepEqual(Object.keys((await admin.ask('/v1/openapi?audience=partners')).body.paths), ['/a-b']);
     });
   });

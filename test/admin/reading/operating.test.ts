@@ -54,7 +54,7 @@ describe('operating the process', () => {
       match(sinks.lines.join(''), /seen/);
     });
 
-    it('tells how long it stands', async () => {
+    it('shows when it ends', async () => {
       await admin.send('PUT', '/v1/logging', { level: 'DEBUG', ttl: '5m' });
       admin.timers.advance(60_000);
       equal((await admin.ask('/v1/logging')).body.ttl, '240s');
@@ -66,7 +66,7 @@ describe('operating the process', () => {
       deepEqual((await admin.ask('/v1/logging')).body, { level: 'ERROR', namespaces: {}, ttl: null });
     });
 
-    it('stands ten minutes when nothing is said', async () => {
+    it('lasts ten minutes by default', async () => {
       equal((await admin.send('PUT', '/v1/logging', { level: 'DEBUG' })).body.ttl, '600s');
     });
 
@@ -141,7 +141,7 @@ describe('operating the process', () => {
       equal(await connectionOf(), 'keep-alive');
     });
 
-    it('tells that it began, with what is in flight', async () => {
+    it('reports that it began, with the calls in flight', async () => {
       const events = reported();
       const call = fetch(`http://127.0.0.1:${port}/a`);
       await eventually(() => backend.requests.length === 1);
@@ -151,7 +151,7 @@ describe('operating the process', () => {
       await (await call).text();
     });
 
-    it('tells that it ended once nothing is in flight', async () => {
+    it('reports that it ended once no calls are in flight', async () => {
       const events = reported();
       const call = fetch(`http://127.0.0.1:${port}/a`);
       await eventually(() => backend.requests.length === 1);
@@ -165,7 +165,7 @@ describe('operating the process', () => {
       deepEqual([events[1]!.type, events[1]!.data], ['drain.finished', { result: 'idle' }]);
     });
 
-    it('tells that it was broken off', async () => {
+    it('reports that it was aborted', async () => {
       const events = reported();
       await admin.send('POST', '/v1/drain');
       await admin.send('POST', '/v1/resume');
@@ -236,7 +236,7 @@ describe('operating the process', () => {
       await eventually(() => admin.stops === 1);
     });
 
-    it('is not ready any more', async () => {
+    it('is no longer ready', async () => {
       await admin.send('POST', '/v1/stop');
       equal((await admin.ask('/ready')).status, 503);
     });

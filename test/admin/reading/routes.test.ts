@@ -7,7 +7,7 @@ import { silentSinks } from '../../../kernel/testing/index.ts';
 import { openGateway } from '../../support/gateway.ts';
 import { openReading, type ReadingPort } from './support.ts';
 
-describe('what is published', () => {
+describe('published routes', () => {
   let home: string;
   let gateway: Operations;
   let admin: ReadingPort;
@@ -108,17 +108,17 @@ describe('what is published', () => {
       ok(results.route.line > 1);
     });
 
-    it('tells which methods there are', async () => {
+    it('lists the allowed methods', async () => {
       const { match: results } = await matched('method=GET&path=/orders');
       deepEqual([results.status, results.allow], [405, ['POST']]);
     });
 
-    it('tells where a client is sent', async () => {
+    it('shows the target of a redirect', async () => {
       const { match: results } = await matched('path=/users/');
       deepEqual([results.kind, results.location], ['redirect', '/users']);
     });
 
-    it('tells that nothing matches, and what is near', async () => {
+    it('shows that nothing matches, and similar routes', async () => {
       const { match: results, nearMisses } = await matched('path=/user');
       equal(results.status, 404);
       equal(nearMisses[0].route.id, 'GET /users');
@@ -135,7 +135,7 @@ describe('what is published', () => {
     const plugin = async (name: string) =>
       (await admin.ask('/v1/plugins')).body.plugins.find((one: { name: string }) => one.name === name);
 
-    it('tells where a component is used, by pointer and line', async () => {
+    it('shows where a component is used, by pointer and line', async () => {
       const { places } = await plugin('qos/circuit-breaker');
       deepEqual(
         places.map(({ pointer }: { pointer: string }) => pointer),
@@ -144,12 +144,12 @@ describe('what is published', () => {
       ok(places[0].line > 1);
     });
 
-    it('tells where an encoding is used', async () => {
+    it('shows where an encoding is used', async () => {
       const { places } = await plugin('encoding/no-op');
       equal(places[0].pointer, '/endpoints/2/output_encoding');
     });
 
-    it('tells which backends a protocol serves though nobody named it', async () => {
+    it('shows the backends of a protocol even if it is not named', async () => {
       equal((await plugin('backend/http/client')).places.length, 3);
     });
 
@@ -167,7 +167,7 @@ describe('what is published', () => {
       equal((await plugin('backend/http/client')).instances, 3);
     });
 
-    it('counts the calls of the endpoints it stands in', async () => {
+    it('counts the calls of the endpoints that use it', async () => {
       const before = await plugin('qos/circuit-breaker');
       const service = await plugin('security/http');
       await gateway.inject('/users');
@@ -226,7 +226,7 @@ describe('what is published', () => {
   });
 
   describe('DELETE /v1/caches/{name}', () => {
-    it('tells that there is none', async () => {
+    it('reports an unknown name', async () => {
       const { status, body } = await admin.send('DELETE', '/v1/caches/dns');
       equal(status, 404);
       match(body.detail, /unknown cache dns/);

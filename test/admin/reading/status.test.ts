@@ -65,7 +65,7 @@ describe('GET /v1/status', () => {
     });
   });
 
-  it('tells how many files are watched', async () => {
+  it('shows the number of watched files', async () => {
     await gateway.watch();
     const { enabled, files } = (await status()).watch;
     deepEqual([enabled, files], [true, 1]);
@@ -84,7 +84,7 @@ describe('GET /v1/status', () => {
     equal((await status()).lastReload.attempt, 1);
   });
 
-  it('drains when it was told to', async () => {
+  it('shows that it drains', async () => {
     await admin.send('POST', '/v1/drain');
     equal((await status()).state, 'draining');
   });

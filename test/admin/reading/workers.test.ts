@@ -39,7 +39,7 @@ describe('the admin operations of a gateway with workers', () => {
     equal(new Set(workers.map(({ pid }: { pid: number }) => pid)).size, 2);
   });
 
-  it('tell that all workers serve the same', async () => {
+  it('show that all workers serve the same', async () => {
     const { workers, converged, state } = (await admin.ask('/v1/status')).body;
     deepEqual([workers, converged, state], [2, true, 'serving']);
   });

@@ -162,7 +162,7 @@ export function agentSuite(broker: () => Broker): void {
       equal((await admin.checkQueue(queue)).messageCount, 0);
     });
 
-    it('goes on with the next message while one fails for ever', async () => {
+    it('continues with the next message while one keeps failing', async () => {
       respond = (text) => ({ status: text === 'poison' ? 500 : 200, body: '{}' });
       await start();
       publish('poison');
@@ -276,7 +276,7 @@ export function agentSuite(broker: () => Broker): void {
       deepEqual([bodies(), (await counts()).consumerCount], [['a'], 0]);
     });
 
-    it('is retried where the queue was declared with other flags, and goes on once it can', async () => {
+    it('retries if the queue was declared with other flags, and continues once it can', async () => {
       await admin.assertQueue(queue, { durable: true });
       gateway = await startGateway({ async_agent: [agent()] }, { sinks });
       await until(() => sinks.lines.some((line) => /ERROR.*declaration of queue .*PRECONDITION_FAILED/.test(line)));

@@ -120,7 +120,7 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     deepEqual(stand.bodies(), ['one', 'two']);
   });
 
-  it('goes on behind records that cannot be read, and says so once', async () => {
+  it('continues after records that cannot be read, with one log line', async () => {
     const topic = fresh('a');
     await stand.start(agent(topic));
     await joined(topic);
@@ -149,7 +149,7 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     deepEqual([...stand.bodies()].sort(), ['a', 'b', 'c', 'd', 'e']);
   });
 
-  it('goes on where it was after the broker was restarted, with no record lost or worked on twice', async () => {
+  it('continues at its position after a restart of the broker, with no record lost or processed twice', async () => {
     const topic = fresh('a');
     await stand.start(agent(topic));
     await joined(topic);
@@ -257,7 +257,7 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     equal(stand.bodies().length, 1);
   });
 
-  it('drops messages for which there is no room, and says so', async () => {
+  it('drops messages beyond the limit, with a log line', async () => {
     await stand.start(agent('many', { buffer_size: 2 }));
     await joined('many');
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -313,7 +313,7 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     await until(() => stand.bodies().includes('x'));
   });
 
-  it('is refused with an address or a subject that is none', async () => {
+  it('is rejected with an invalid address or subject', async () => {
     const at = '/async_agent/0/extra_config/async~1nats';
     deepEqual(await refusalOf(stand.start(agent('a', { host: 'http://a b' }))), [`NATS_ADDRESS ${at}/host`]);
     deepEqual(await refusalOf(stand.start(agent('a..b'))), [`NATS_SUBJECT ${at}`]);

@@ -152,7 +152,7 @@ describe('an agent that runs on a driver', () => {
     equal(await queue.put('one'), 'done');
   });
 
-  it('holds its rate, whatever its workers', async () => {
+  it('keeps its rate, with any number of workers', async () => {
     await start([agent({ consumer: { workers: 4, max_rate: 20 } })]);
     const began = performance.now();
     // 20 at once, then one every 50 ms.
@@ -161,7 +161,7 @@ describe('an agent that runs on a driver', () => {
     ok(ms > 250, `${ms} ms`);
   });
 
-  it('takes over another rate at once, whatever it waits for', async () => {
+  it('applies a new rate at once, even while waiting', async () => {
     await start([agent({ consumer: { max_rate: 0.001 } })]);
     equal(await queue.put('one'), 'done');
     const second = queue.put('two');
@@ -210,7 +210,7 @@ describe('an agent that runs on a driver', () => {
     ok(tookMs > 900, `below a second means a second, it took ${tookMs} ms`);
   });
 
-  it('goes on over a reload that does not change what it consumes, with the pipe of the new one', async () => {
+  it('continues over a reload that does not change what it consumes, with the new pipe', async () => {
     await start([agent()]);
     const running = queue.put('hold 1');
     await until(() => held.size === 1);

@@ -124,7 +124,7 @@ describe('backend/conditional', () => {
       ok(sinks.lines.some((line) => line.includes('WARNING') && line.includes('counts as not met')));
     });
 
-    it('that fails is told of once a second, however many requests there are', async () => {
+    it('that fails is logged once a second, for any number of requests', async () => {
       let now = 0;
       const log = rememberingLog();
       const services = { clock: { now: () => now }, log };
@@ -151,7 +151,7 @@ describe('backend/conditional', () => {
       deepEqual([JSON.parse(body), completed], [{ label: 'NO' }, 'true']);
     });
 
-    it('goes on behind a backend that is not chosen, whose answer is empty', async () => {
+    it('continues after a backend that is not selected, whose response is empty', async () => {
       await start([on('/label/x', header('a')), on('/p/{resp0_label}', null, {}, { group: 'p' })], sequence());
       deepEqual(JSON.parse((await get()).body), { p: { 'p/': true } });
     });
@@ -173,7 +173,7 @@ describe('backend/conditional', () => {
     });
   });
 
-  it('stands outside of everything: limits and breakers do not count what is not chosen', async () => {
+  it('is outside all components: limits and breakers do not count unselected backends', async () => {
     const limited = { 'qos/ratelimit/proxy': { max_rate: 1, capacity: 1, every: '10m' } };
     await start([on('/a', header('a'), limited), on('/c', fallback)]);
     for (let round = 0; round < 3; round++) equal(await answered(), 'c');
@@ -181,7 +181,7 @@ describe('backend/conditional', () => {
     equal((await get('a')).status, 500);
   });
 
-  it('does not ask for the values of a backend that is not chosen', async () => {
+  it('does not require the values of an unselected backend', async () => {
     await start([on('/p/{input_headers.X-M}', header('a'), {}, { group: 'p' }), on('/c', fallback)]);
     equal(await answered(), 'c');
     equal(await answered('a'), 'p');
@@ -233,7 +233,7 @@ describe('backend/conditional', () => {
       deepEqual(await refused(on('/a', fallback), on('/b', fallback)), [['CONDITION_FALLBACK', `${at(1)}/strategy`]]);
     });
 
-    it('without what its strategy needs, and with one that there is not', async () => {
+    it('without the fields of its strategy, and with an unknown strategy', async () => {
       deepEqual(await refused(on('/a', { strategy: 'header', value: 'a' })), [['CONDITION_FIELD', at(0)]]);
       deepEqual(await refused(on('/a', { strategy: 'header', name: 'X-M' })), [['CONDITION_FIELD', at(0)]]);
       deepEqual(await refused(on('/a', { strategy: 'policy' })), [['CONDITION_FIELD', at(0)]]);
@@ -241,7 +241,7 @@ describe('backend/conditional', () => {
       equal((await refused(on('/a', { ...fallback, weight: 1 })))[0]![0], 'SCHEMA_UNKNOWN_KEY');
     });
 
-    it('for a policy that is none', async () => {
+    it('for an invalid policy', async () => {
       const [refusal] = await refusalsOf(startGateway(config([on('/a', policy('req_method =='))])));
       deepEqual([refusal!.code, refusal!.pointer], ['CEL_SYNTAX', `${at(0)}/value`]);
       match((await refused(on('/a', policy("resp_data.x == 'y'"))))[0]![0]!, /^CEL_NAME$/);

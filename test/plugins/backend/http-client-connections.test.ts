@@ -164,7 +164,7 @@ describe('backend/http/client: connections', () => {
     );
   });
 
-  it('fails with what happened when nobody listens', async () => {
+  it('fails with the cause if the connection is refused', async () => {
     const origin = await bench.listen(createRawServer());
     await bench.close();
     const { code, message } = errorOf(await send(await bench.client(), { origin }));

@@ -42,7 +42,7 @@ describe('backend/http/client: addresses that are denied', () => {
     await isRefused(await client(), origin);
   });
 
-  it('are told by name, without path and user', async () => {
+  it('are reported by name, without path and user', async () => {
     const { message } = errorOf(
       await send(await client(), { origin: `http://u:p@127.0.0.1:${port}`, target: '/secret' }),
     );

@@ -18,7 +18,7 @@ describe('backend/http/client: another Host', () => {
   const withHost = (origin: string, host: string | null, target = '/') =>
     Object.assign(pipeRequest({ origin, target }), { host });
 
-  it('is sent in the place of that of the address, once', async () => {
+  it('is sent in place of the host in the URL, once', async () => {
     const seen: string[] = [];
     const origin = await bench.serve(({ rawHeaders }, response) => {
       seen.push(...rawHeaders.filter((_, at) => /^host$/i.test(rawHeaders[at - (at % 2)]!)));
@@ -32,7 +32,7 @@ describe('backend/http/client: another Host', () => {
     deepEqual(seen, ['Host', 'v.example', 'Host', new URL(origin).host]);
   });
 
-  it('stays through redirects to the same address, and is no matter of another one', async () => {
+  it('is kept over redirects to the same address, and not sent to others', async () => {
     const hosts: (string | undefined)[] = [];
     const other = await bench.serve((request, response) => {
       hosts.push(request.headers.host);
@@ -48,7 +48,7 @@ describe('backend/http/client: another Host', () => {
     deepEqual(hosts, ['v.example', 'v.example', new URL(other).host]);
   });
 
-  it('changes neither the name that TLS asks for nor the one the certificate must have, nor opens another connection', async () => {
+  it('affects neither the TLS server name nor the certificate check, and opens no other connection', async () => {
     const authority = made.authority('authority');
     const { certificatePem: cert, privateKeyPem: key } = made.issue('server', authority);
     const names: unknown[] = [];
@@ -70,7 +70,7 @@ describe('backend/http/client: another Host', () => {
     equal(ports.size, 1);
   });
 
-  it('is told to signers', async () => {
+  it('is passed to signers', async () => {
     const hosts: string[] = [];
     const signer: HttpSigner = { sign: ({ host }) => void hosts.push(host) };
     const plugin = definePlugin({

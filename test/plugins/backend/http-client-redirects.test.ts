@@ -83,7 +83,7 @@ describe('backend/http/client: redirects', () => {
     );
   });
 
-  it('follows a 308 without a body whatever the method', async () => {
+  it('follows a 308 without a body for any method', async () => {
     const origin = await redirecting(308, '/b');
     await send(await bench.client(), { origin, target: '/a', method: 'DELETE' });
     equal(seen[1]!.method, 'DELETE');

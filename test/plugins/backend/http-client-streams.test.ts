@@ -27,7 +27,7 @@ describe('backend/http/client: streams and cancellation', () => {
     deepEqual(pieces, ['data: 1\n\n', 'data: 2\n\n']);
   });
 
-  it('stops reading from the backend while nobody takes the bytes', async () => {
+  it('stops reading from the backend while the bytes are not consumed', async () => {
     const total = 64 * 1024 * 1024;
     let written = 0;
     let blocked = false;

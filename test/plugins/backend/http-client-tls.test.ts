@@ -56,7 +56,7 @@ describe('backend/http/client: TLS', () => {
     return results;
   }
 
-  it('refuses a backend whose certificate nobody vouches for', async () => {
+  it('rejects a backend whose certificate is not trusted', async () => {
     equal(await respond(await secure()), 'BACKEND_TLS');
   });
 
@@ -64,7 +64,7 @@ describe('backend/http/client: TLS', () => {
     equal((await respond(await secure(), { allow_insecure_connections: true })).split(' ')[0], 'TLSv1.3');
   });
 
-  it('trusts the authorities of ca_certs, with or without those of the system', async () => {
+  it('trusts ca_certs, with or without the system trust store', async () => {
     const origin = await secure();
     const ca_certs = [authority.certificate];
     equal((await respond(origin, { ca_certs })).split(' ')[0], 'TLSv1.3');
@@ -89,14 +89,14 @@ describe('backend/http/client: TLS', () => {
     equal((await respond(origin, { ca_certs: [authority.certificate] })).split(' ')[0], 'TLSv1.3');
   });
 
-  it('speaks nothing older than TLS 1.3 unless told', async () => {
+  it('requires TLS 1.3 by default', async () => {
     const origin = await secure({ maxVersion: 'TLSv1.2' });
     const ca_certs = [authority.certificate];
     equal(await respond(origin, { ca_certs }), 'BACKEND_TLS');
     equal((await respond(origin, { ca_certs, min_version: 'TLS12' })).split(' ')[0], 'TLSv1.2');
   });
 
-  it('speaks TLS 1.1 where that is asked for', async () => {
+  it('speaks TLS 1.1 if configured', async () => {
     const origin = await secure({ minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT:@SECLEVEL=0' });
     const cipher_suites = [49161, 49162];
     const match = await respond(origin, { ca_certs: [authority.certificate], min_version: 'TLS11', cipher_suites });
@@ -113,7 +113,7 @@ describe('backend/http/client: TLS', () => {
     equal(match.split(' ')[2], 'TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384');
   });
 
-  it('shows its certificate to a backend that asks for one', async () => {
+  it('presents its certificate to a backend that requests one', async () => {
     const origin = await secure({ requestCert: true, rejectUnauthorized: true, ca: authority.certificatePem });
     const ca_certs = [authority.certificate];
     const client_certs = [{ certificate: visitor.certificate, private_key: visitor.privateKey }];

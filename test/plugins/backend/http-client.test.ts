@@ -80,7 +80,7 @@ describe('backend/http/client', () => {
     ]);
   });
 
-  it('does not ask for gzip with disable_compression, nor for a range', async () => {
+  it('does not request gzip with disable_compression, nor for a range', async () => {
     const seen: (string | undefined)[] = [];
     const origin = await bench.serve((request, response) => {
       seen.push(request.headers['accept-encoding'] as string | undefined);
@@ -164,7 +164,7 @@ describe('backend/http/client', () => {
     equal((await textOf(reply)).length, packed.toString().length);
   });
 
-  it('fails a body that says gzip and is none', async () => {
+  it('fails on a body that is declared as gzip but is not', async () => {
     const origin = await bench.serve((_request, response) => {
       response.writeHead(200, { 'Content-Encoding': 'gzip' }).end('plain');
     });

@@ -98,7 +98,7 @@ describe('backend/http', () => {
     );
   });
 
-  it('warns of return_error_code beside other backends', async () => {
+  it('warns of return_error_code next to other backends', async () => {
     const one = { ...backend, host: [], extra_config: {}, encoding: 'json' } as unknown as EndpointConfig['backend'][0];
     const gate = await openHarness(
       plugin,

@@ -28,7 +28,7 @@ const answers = [
 ];
 
 describe('an answer of HTTP/1.1', () => {
-  it('is the same wherever it is cut', async () => {
+  it('is the same for any split into chunks', async () => {
     for (const answer of answers) {
       const expected = await whole(answer);
       equal(expected.error, '', answer);
@@ -43,7 +43,7 @@ describe('an answer of HTTP/1.1', () => {
     }
   });
 
-  it('is read as Node reads it, or refused, whatever was done to its bytes', async () => {
+  it('is read like Node.js reads it, or rejected, for any corruption', async () => {
     const random = numbers(17);
     const odd = [
       '\r',
@@ -118,7 +118,7 @@ describe('an answer of HTTP/1.1', () => {
     });
   }
 
-  it('that is none is refused before its head ends', async () => {
+  it('that is invalid is rejected before its head ends', async () => {
     match((await read([bytes('HTTP/1'), bytes('.1 200 OK\r'), bytes('\nX: a\0b')])).error, /not HTTP/);
     match((await read([bytes('HT'), bytes('M')])).error, /not HTTP/);
     equal((await read([bytes('HTTP/1.1 200 OK\r'), bytes('\nX: '), bytes('a\r')])).error, 'unfinished');
@@ -133,13 +133,13 @@ describe('an answer of HTTP/1.1', () => {
     match((await read([chunked, bytes('0\r\n'), filler, filler])).error, /trailers/);
   });
 
-  it('has fields behind its chunks, without those of the connection', async () => {
+  it('has trailers after its chunks, without hop-by-hop ones', async () => {
     const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
     const { trailers } = await whole(`${chunked}0\r\nX-T: 1\r\nTransfer-Encoding: chunked\r\nX-U:\r\n\r\n`);
     deepEqual(trailers, ['X-T', '1', 'X-U', '']);
   });
 
-  it('that comes before the request has left is none', async () => {
+  it('that arrives before the request was sent is invalid', async () => {
     const outcome = await read([bytes(answers[0]!)], { isEarly: true });
     deepEqual([outcome.status, outcome.isReusable], [0, false]);
     match(outcome.error, /did not process the request/);

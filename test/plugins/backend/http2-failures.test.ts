@@ -207,7 +207,7 @@ describe('HTTP/2 towards backends: what fails', () => {
     }
   });
 
-  it('a connection on which nothing comes any more: the next call takes another one at once', async () => {
+  it('a silent connection: the next call uses another one at once', async () => {
     const { origin } = await serveHttp2(bench, saying('ok'));
     const ends: Socket[] = [];
     const front = createRawServer((socket) => {

@@ -160,7 +160,7 @@ describe('HTTP/2 towards backends', () => {
     equal(await textOf(await reply), String(200 * size));
   });
 
-  it('holds a response back that nobody reads, and not those beside it', async () => {
+  it('pauses a response that is not read, but not the others on its connection', async () => {
     const size = 16 * 1024 * 1024;
     let written = 0;
     const { origin, sessions } = await serveHttp2(bench, (stream, headers) => {
@@ -262,7 +262,7 @@ describe('HTTP/2 towards backends', () => {
     ['a proxy', { proxy_address: 'http://127.0.0.1:3128' }, {}],
     ['disable_keep_alives', {}, { disable_keep_alives: true }],
   ] as const) {
-    it(`is refused beside ${what}`, async () => {
+    it(`is rejected next to ${what}`, async () => {
       await rejects(http2(config, service), ({ errors }: ConfigErrors) => {
         deepEqual([errors[0]!.code, errors[0]!.pointer], ['HTTP2_UNUSABLE', '/http2']);
         return true;
@@ -270,7 +270,7 @@ describe('HTTP/2 towards backends', () => {
     });
   }
 
-  it('fails with what happened when nobody listens, or nobody is trusted', async () => {
+  it('fails with the cause if the connection is refused or not trusted', async () => {
     const { origin } = await serveHttp2(bench, saying('ok'), { pair });
     const gate = await http2();
     equal(errorOf(await send(gate, { origin })).code, 'BACKEND_TLS');

@@ -89,7 +89,7 @@ describe('backend/soap', () => {
     equal(String(last().body), '<c>ES</c>');
   });
 
-  it('case 3: sends the type that is set, whatever that of the client is', async () => {
+  it("case 3: sends the configured type, regardless of the client's", async () => {
     await start(
       { template: base64(country), content_type: 'application/soap+xml; charset=utf-8' },
       { endpoint: { input_headers: ['Content-Type'], method: 'POST' } },
@@ -140,7 +140,7 @@ describe('backend/soap', () => {
     equal((await ask()).statusCode, 500);
   });
 
-  it('case 6: gives the fault where details are asked for', async () => {
+  it('case 6: returns the fault if details are enabled', async () => {
     respond = xml(fault, 500);
     await start(
       { template: base64(country) },
@@ -172,7 +172,7 @@ describe('backend/soap', () => {
     equal(String(last()?.body ?? '').includes('secret'), false);
   });
 
-  it('knows the path that the server is asked for', async () => {
+  it('knows the path requested from the server', async () => {
     const template = base64('<p>{{ .req_path | xmlEscape }}</p>');
     await start({ template }, { backend: { url_pattern: '/soap/{country}/<b>?of={country}' } });
     await gateway!.inject('/capital-of/E%20S');

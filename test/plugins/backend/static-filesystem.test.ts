@@ -245,13 +245,13 @@ describe('backend/static-filesystem', () => {
       equal(gateway.status.warnings[0]?.code, 'CONFIG_OLD_PLUGIN');
     });
 
-    it('leaves what is beside its prefix to the host', async () => {
+    it('leaves paths outside its prefix to the host', async () => {
       gateway = await startGateway(old({ path: join(tree.path, 'site'), prefix: '/other/' }));
       port = (await gateway.listen()).port;
       deepEqual(JSON.parse((await get('/demo/css/a.css')).text), { from: 'host' });
     });
 
-    it('has its mistakes told where they are written', async () => {
+    it('has its errors reported where they are written', async () => {
       const refused = async (settings: object | undefined) =>
         (await refusalsOf(startGateway(old(settings)))).map(({ code, pointer }) => [code, pointer]);
       deepEqual(await refused({ path: '/nowhere' }), [['STATIC_PATH', `${at}/static-filesystem/path`]]);
@@ -261,7 +261,7 @@ describe('backend/static-filesystem', () => {
     });
   });
 
-  it('is refused for a path that is no directory, and for fields that it does not have', async () => {
+  it('is rejected for a path that is not a directory, and for unknown fields', async () => {
     const at = '/endpoints/0/backend/0/extra_config/backend~1static-filesystem';
     const refused = async (settings: object) =>
       (await refusalsOf(startGateway({ host: [backend.url], endpoints: [site(settings)] }))).map(

@@ -136,7 +136,7 @@ describe('sd dns', () => {
     equal(await ask(), '500 no hosts available');
   });
 
-  it('has no host when the record says that there is no service', async () => {
+  it('has no host if the record declares that the service is unavailable', async () => {
     names.zone.set(NAME, [{ name: '', port: 0, weight: 0, priority: 0 }]);
     await start();
     equal(await ask(), '500 no hosts available');

@@ -60,19 +60,19 @@ describe('a discovery that a backend does not fit', () => {
     equal((await refusal(config))[0]!.startsWith(`SD_RECORD ${at}/host/0`), true);
   });
 
-  it('tells which name to write for one with a port', async () => {
+  it('suggests the name without its port', async () => {
     deepEqual(await refusal({ host: ['api.test:80'], sd: 'dns' }), [
       `SD_RECORD ${at}/host/0 "api.test": SRV records provide the port`,
     ]);
   });
 
-  it('refuses https in the name beside another scheme, which would be used', async () => {
+  it('rejects https in the name next to another scheme, which would be used', async () => {
     deepEqual(await refusal({ host: ['https://api.test'], sd: 'dns' }), [
       `SD_SCHEME ${at}/host/0 "sd_scheme": "https"`,
     ]);
   });
 
-  it('refuses a sd_scheme that is none', async () => {
+  it('rejects an invalid sd_scheme', async () => {
     for (const scheme of ['', 'https://', 'a b']) {
       deepEqual(await refusal({ host: ['api.test'], sd: 'dns', sd_scheme: scheme }), [
         `SCHEMA_PATTERN ${at}/sd_scheme https`,

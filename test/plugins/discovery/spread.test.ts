@@ -45,7 +45,7 @@ describe('the list made of SRV records', () => {
     deepEqual(shares([record('a', 65_535), record('b', 1)]), { a: 1 });
   });
 
-  it('loses a target of weight 0 beside others', () => {
+  it('drops a target of weight 0 next to others', () => {
     deepEqual(shares([record('a', 5), record('b', 0)]), { a: 1 });
   });
 

@@ -11,12 +11,12 @@ describe('encoding/eventstream', () => {
     deepEqual(rewrite(plugin, [frame(json, '{"a": 1, "secret": 2}')], without('secret')), frame(json, '{"a":1}'));
   });
 
-  it('leaves payloads of other types and JSON that is no object as they are', () => {
+  it('leaves payloads of other types, and JSON other than objects, unchanged', () => {
     const stream = Buffer.concat([frame(plain, '{"secret":1}'), frame(json, '[ 1 ]'), frame({}, ''), frame(json, '')]);
     deepEqual(rewrite(plugin, [stream], without('secret')), stream);
   });
 
-  it('makes the same of a stream wherever it is cut', () => {
+  it('decodes a stream the same way for any split', () => {
     const stream = Buffer.concat([frame(json, '{"é":1,"secret":2}'), frame(plain, 'x'), frame(json, '{"b":2}')]);
     const whole = Buffer.concat([frame(json, '{"é":1}'), frame(plain, 'x'), frame(json, '{"b":2}')]);
     for (const chunks of everyCut(stream)) deepEqual(rewrite(plugin, chunks, without('secret')), whole);

@@ -81,13 +81,13 @@ describe('documents made to cost much', function () {
     throws(() => write(yaml, data), /text longer than 134217728 characters/);
   });
 
-  it('the first mistake ends the reading of YAML', () => {
+  it('the first error ends the parsing of YAML', () => {
     for (const sign of ['}', ']', '{}', '? &a ', ',', '[}']) {
       throws(() => read(yaml, `a: [${sign.repeat(MB / sign.length)}`), /^Error: \d+:\d+: /);
     }
   });
 
-  it('a YAML number of a million hexadecimal or octal digits is none', () => {
+  it('a YAML number of a million hexadecimal or octal digits is rejected', () => {
     throws(() => read(yaml, `a: 0x${'f'.repeat(MB)}`), /is not a number in JSON/);
     throws(() => read(yaml, `a: 0o${'7'.repeat(MB)}`), /is not a number in JSON/);
     equal(JSON.stringify(read(yaml, `a: 0x${'f'.repeat(20)}`)), '{"a":1208925819614629174706175}');

@@ -66,7 +66,7 @@ const isJson = (text: string): boolean => {
 };
 
 describe('JSON that is not decoded', () => {
-  it('is shaped as decoded data are, whatever the rules', () => {
+  it('is shaped like decoded data, by any rules', () => {
     const roll = dice(1);
     let done = 0;
     for (let turn = 0; turn < 4000; turn++) {

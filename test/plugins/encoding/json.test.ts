@@ -95,7 +95,7 @@ for (const plugin of [json, fastJson]) {
   });
 }
 
-describe('bytes nobody reads, with json', () => {
+describe('bytes that no component reads, with json', () => {
   it('pass without the white space around them', () => {
     equal(Buffer.from(pass(' \r\n{ "a" : 1 }\t\n')!.body).toString(), '{ "a" : 1 }');
   });
@@ -133,7 +133,7 @@ describe('encoding/json-collection', () => {
     equal(write(jsonCollection, { collection: [1, 2], other: 3 }), '[1,2]');
   });
 
-  it('writes the collection whatever its type', () => {
+  it('writes a collection of any type', () => {
     equal(write(jsonCollection, { collection: { a: 1 } }), '{"a":1}');
     equal(write(jsonCollection, { collection: null }), 'null');
     equal(write(jsonCollection, { collection: JSON.rawJSON('9007199254740993') }), '9007199254740993');

@@ -5,18 +5,18 @@ import { everyCut, rewrite, same, stepwise, without } from './stream-support.ts'
 const text = (stream: string, each = same): string => rewrite(plugin, [stream], each).toString();
 
 describe('encoding/ndjson', () => {
-  it('cuts at line ends, wherever the chunks are cut', () => {
+  it('splits at line ends, for any chunks', () => {
     deepEqual(stepwise(plugin, ['{"a":1}\n{"b":2}\n{"c"', ':3}\n']), ['{"a":1}\n{"b":2}\n', '{"c":3}\n']);
   });
 
-  it('makes the same of a stream wherever it is cut', () => {
+  it('decodes a stream the same way for any split', () => {
     const stream = '\ufeff{ "é": 1, "secret": 2 }\r\n\n  \n[1, 2]\nnull\n{"secret":1}\n"x"\n{}\nnot json\n{"last":1}';
     const whole = text(stream, without('secret'));
     equal(whole, '{"é":1}\n[1, 2]\nnull\n"x"\n{}\nnot json\n{"last":1}\n');
     for (const chunks of everyCut(stream)) equal(rewrite(plugin, chunks, without('secret')).toString(), whole);
   });
 
-  it('writes objects compact, also when nobody looks into them', () => {
+  it('writes objects compact, even if no component reads them', () => {
     equal(rewrite(plugin, ['{ "a" : [ 1 ] }\n']).toString(), '{"a":[1]}\n');
   });
 
@@ -34,7 +34,7 @@ describe('encoding/ndjson', () => {
       '[]\n',
     ));
 
-  it('passes bytes that are no text', () => {
+  it('passes binary data', () => {
     const bytes = Buffer.from([0xff, 0xfe, 10]);
     deepEqual(rewrite(plugin, [bytes], same), bytes);
   });

@@ -92,7 +92,7 @@ describe('reading RSS', () => {
     deepEqual(read(plugin, '<rss><channel/></rss>'), { ...empty, type: 'rss' });
   });
 
-  it('reads RSS 1.0, where items stand beside the channel', () => {
+  it('reads RSS 1.0, where items are next to the channel', () => {
     const data = read(
       plugin,
       `<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/">
@@ -245,7 +245,7 @@ describe('reading a JSON feed', () => {
   });
 });
 
-describe('bodies that are no feed', () => {
+describe('bodies other than feeds', () => {
   it('fail', () => {
     throws(() => read(plugin, ''), /EOF/);
     throws(() => read(plugin, '<html/>'), /not a feed: root element "html"/);

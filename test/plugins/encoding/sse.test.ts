@@ -45,7 +45,7 @@ describe('encoding/sse', () => {
     equal(rewrite(plugin, bytes).toString(), 'data: 1\n\n');
   });
 
-  it('makes the same of a stream wherever it is cut', () => {
+  it('decodes a stream the same way for any split', () => {
     const stream =
       '\ufeff: hé\r\ndata: {"ä":1,"secret":2}\r\n\r\nid: 1\revent: e\rdata: x\r\rdata: [DONE]\n\n: p\n\ndata: {"secret":1}\n\n';
     const whole = text(stream, without('secret'));
@@ -71,7 +71,7 @@ describe('encoding/sse', () => {
 
   it('keeps messages without data', () => equal(text('id: 9\n\nretry: 10\n\n'), 'id: 9\n\nretry: 10\n\n'));
 
-  it('does not look into the data when nobody wants to', () => {
+  it('does not parse data that no component reads', () => {
     equal(rewrite(plugin, ['data: { "a" : 1 }\n\ndata: {}\n\n']).toString(), 'data: { "a" : 1 }\n\ndata: {}\n\n');
   });
 
@@ -88,11 +88,11 @@ describe('encoding/sse', () => {
 
   it('leaves data that is not quite JSON as it is', () => equal(text('data: {"a":1\n\n'), 'data: {"a":1\n\n'));
 
-  it('filters what stands after the last blank line, and makes no message of it', () => {
+  it('filters the text after the last blank line, without making a message of it', () => {
     equal(text('data: 1\n\ndata: {"secret":1,"a":2}', without('secret')), 'data: 1\n\ndata: {"a":2}\n');
   });
 
-  it('takes a message of 1 MiB, whatever came before it', () => {
+  it('accepts a message of 1 MiB after any other', () => {
     const line = `data: ${'x'.repeat(1024 * 1024 - 7)}\n`;
     equal(text(`${line}\n${line}\n`), `${line}\n${line}\n`);
   });

@@ -21,7 +21,7 @@ describe('encoding/string', () => {
     equal(contentType(plugin), 'text/plain; charset=utf-8');
   });
 
-  it('writes an empty body when the content is no text', () => {
+  it('writes an empty body if the content is not a text', () => {
     equal(write(plugin, { content: 1 }), '');
     equal(write(plugin, { content: { a: 'b' } }), '');
     equal(write(plugin, {}), '');

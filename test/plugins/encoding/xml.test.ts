@@ -13,11 +13,11 @@ describe('reading XML', () => {
     deepEqual(read(plugin, '<a><b>x</b></a>'), { a: { b: 'x' } });
   });
 
-  it('lists repeated children in document order, whatever stands between them', () => {
+  it('lists repeated children in document order, regardless of elements between them', () => {
     deepEqual(read(plugin, '<a><b>1</b><c/><b><d/></b><b/></a>'), { a: { b: ['1', { d: '' }, ''], c: '' } });
   });
 
-  it('keeps text beside attributes or children under #text', () => {
+  it('keeps text next to attributes or children under #text', () => {
     deepEqual(read(plugin, '<a k="v"> x </a>'), { a: { '-k': 'v', '#text': 'x' } });
     deepEqual(read(plugin, '<a>x<b/>y</a>'), { a: { b: '', '#text': 'xy' } });
   });
@@ -218,7 +218,7 @@ describe('writing XML', () => {
     throws(() => write(plugin, data), /nested too deeply/);
   });
 
-  it('writes well-formed XML whatever the keys and texts', () => {
+  it('writes well-formed XML for any keys and texts', () => {
     const signs = [
       'a',
       '9',

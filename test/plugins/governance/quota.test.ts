@@ -118,7 +118,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     deepEqual(await statuses(2, gateway, 'free'), [200, 429]);
   });
 
-  it('case 3: refuses with 400 whoever no tier is for, or lets them pass uncounted', async () => {
+  it('case 3: rejects callers without a tier with 400, or accepts them uncounted', async () => {
     const asked = backend.requests.length;
     const refusing = await atA();
     deepEqual([await statuses(1, refusing, 'x'), backend.requests.length], [[400], asked]);
@@ -127,7 +127,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     deepEqual([statusCode, seen['x-quota-limit'], await redis.command('DBSIZE')], [200, undefined, 0]);
   });
 
-  it('case 4: refuses with 400 a caller who cannot be told', async () => {
+  it('case 4: rejects an unidentified caller with 400', async () => {
     const gateway = await atA();
     deepEqual(await statuses(1, gateway, 'gold', null), [400]);
     equal(await redis.command('DBSIZE'), 0);
@@ -158,7 +158,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     deepEqual(await statuses(1, await atA()), [429]);
   });
 
-  it('case 7: is one wherever it stands: at the root, at endpoints and at backends', async () => {
+  it('case 7: is shared by all its uses: at the root, at endpoints and at backends', async () => {
     const use = { [name]: quota };
     const gateway = await serve(root(), [endpoint('/a', use), endpoint('/b', use), endpoint('/c', {}, use)]);
     deepEqual(await statuses(1, gateway, 'free', 'u2', '/a'), [200]);
@@ -204,7 +204,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     deepEqual(await redis.command('MGET', ...keys), ['3', '3']);
   });
 
-  it('begins again with every window, and keeps a counter an hour longer than its window', async () => {
+  it('restarts with every window, and keeps a counter an hour longer than its window', async () => {
     const gateway = await atA();
     await statuses(3, gateway);
     const [key] = (await redis.command('KEYS', '*day*')) as string[];
@@ -269,14 +269,14 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     deepEqual(await statuses(1, gateway, 'ggg'), [400]);
   });
 
-  it('stands behind the limits of an endpoint: who is refused there uses nothing', async () => {
+  it('runs after the limits of an endpoint: requests rejected there consume nothing', async () => {
     const router = { 'qos/ratelimit/router': { max_rate: 1, capacity: 1, every: '10m' } };
     const gateway = await serve(root(), [endpoint('/a', { [name]: quota, ...router })]);
     deepEqual(await statuses(3, gateway), [200, 503, 503]);
     deepEqual(await redis.command('GET', `sluice:quota:{api gold u1}:day:${Date.UTC(2026, 5, 17) / 1000}`), '1');
   });
 
-  it('at the root stands before anything of an endpoint', async () => {
+  it('at the root runs before the components of an endpoint', async () => {
     const bots = { 'security/bot-detector': { deny: ['lightMyRequest'] } };
     const gateway = await serve({ ...root(), [name]: quota }, [endpoint('/a', bots)]);
     deepEqual(
@@ -432,7 +432,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       equal(await scripts(), 1);
     });
 
-    it('forgets everybody after the cleanup interval', async () => {
+    it('forgets all callers after the cleanup interval', async () => {
       mock.timers.reset();
       mock.timers.enable({ apis: ['Date', 'setInterval'], now: NOON });
       const gateway = await atA({}, { rejecter_cache: { ...cache.rejecter_cache, cleanup_interval: '10s' } });
@@ -457,8 +457,8 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     });
   });
 
-  describe('in trouble', () => {
-    it('away for longer than its attempts: nothing is asked until a reload', async () => {
+  describe('during failures', () => {
+    it('away for longer than its attempts: no calls until a reload', async () => {
       const server = await startRedis();
       await server.stop();
       const sinks = rememberingSinks();
@@ -555,14 +555,14 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       }
     });
 
-    it('scripts flushed: nobody notices, and everything is counted once', async () => {
+    it('scripts flushed: not noticeable, and everything is counted once', async () => {
       const gateway = await atA();
       await ask(gateway);
       await redis.command('SCRIPT', 'FLUSH');
       deepEqual(await statuses(3, gateway), [200, 200, 429]);
     });
 
-    it('a counter that is no number: is refused with 500; the key stays as it is', async () => {
+    it('a counter that is not a number: is rejected with 500; the key stays as it is', async () => {
       const gateway = await atA();
       await ask(gateway, 'free');
       const [key] = (await redis.command('KEYS', '*')) as string[];

@@ -18,7 +18,7 @@ describe('the windows of a quota', () => {
     ['month', '2024-02-01T00:00:00', '2024-03-01T00:00:00'],
     ['year', '2024-01-01T00:00:00', '2025-01-01T00:00:00'],
   ] as const) {
-    it(`are those of the calendar in UTC: the ${unit}`, () => {
+    it(`follow the calendar in UTC: the ${unit}`, () => {
       deepEqual(of(unit, '2024-02-29T23:59:58.999Z'), [start, end]);
     });
   }
@@ -27,7 +27,7 @@ describe('the windows of a quota', () => {
     deepEqual(of('week', '2024-03-03T23:59:59.999Z')[0], '2024-02-26T00:00:00');
     deepEqual(of('month', '2024-12-31T23:59:59.999Z'), ['2024-12-01T00:00:00', '2025-01-01T00:00:00']);
   });
-  it('always hold the moment that they are asked for', () => {
+  it('always contain the requested moment', () => {
     for (const unit of units) {
       for (let day = 0; day < 800; day++) {
         const now = Date.UTC(2023, 0, 1) + day * 86_400_000 + day * 7919;

@@ -62,7 +62,7 @@ describe('sources in a catalog of grpc', () => {
       deepEqual(await reported([folder]), []);
     });
 
-    it('are compiled beside descriptor sets, but for those that have one', async () => {
+    it('are compiled in addition to descriptor sets, unless one contains them', async () => {
       cpSync(SHOP, join(folder, 'shop.pb'));
       put('shop.proto', 'this is another version, which nobody looks at');
       deepEqual(await reported([folder]), []);
@@ -104,7 +104,7 @@ describe('sources in a catalog of grpc', () => {
       );
     });
 
-    it('are no options of the compiler, whatever they are called', async () => {
+    it('are never options of the compiler, with any name', async () => {
       cpSync(SHOP, join(folder, 'shop.pb'));
       put('--version.proto', 'syntax = "proto3"; message A {}');
       put('a b.proto', 'syntax = "proto3"; message B {}');
@@ -132,7 +132,7 @@ describe('sources in a catalog of grpc', () => {
     });
   });
 
-  it('are warned of where there is no protoc', async () => {
+  it('cause a warning without protoc', async () => {
     const path = process.env['PATH'];
     process.env['PATH'] = folder;
     try {

@@ -162,7 +162,7 @@ describe('JMESPath', () => {
     });
   }
 
-  it('compares lists by their items, and texts where the least is asked for', () => {
+  it('compares lists by their items, and texts for the minimum', () => {
     deepEqual(compileExpression('contains(people[*].tags, `["z"]`)').search(document), true);
     deepEqual(compileExpression('min_by(people, &n).n').search(document), 'Al');
   });
@@ -362,7 +362,7 @@ describe('JMESPath', () => {
     equal(printJson(compileExpression(sums).search(items)), '[0,0,0,0]');
   });
 
-  it('finds the mistake in a long expression at once', () => {
+  it('finds the error in a long expression at once', () => {
     const long = `${'a.'.repeat(2000)}a a${'.a'.repeat(2000)}`;
     throws(() => compileExpression(long), { message: 'unexpected "a" at column 4003' });
   });

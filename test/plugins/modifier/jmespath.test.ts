@@ -190,7 +190,7 @@ describe('modifier/jmespath', () => {
     deepEqual(await warningsAt('backend', { backend: { encoding: 'no-op' } }), [['JMESPATH_RAW', message]]);
   });
 
-  it('is refused with an expression that is none, at its place', async () => {
+  it('rejects an invalid expression, with its place', async () => {
     for (const level of ['endpoint', 'backend'] as const) {
       await rejects(openHarness(plugin, level, { expr: 'a b' }), (error: unknown) => {
         if (!(error instanceof ConfigErrors)) throw error;

@@ -25,7 +25,7 @@ describe('the configuration of Lua scripts', () => {
   });
   after(() => folder.remove());
 
-  it('is refused with code that is none', async () => {
+  it('is rejected with invalid code', async () => {
     const places = [
       [onEndpoint, 'service'],
       [onEndpoint, 'endpoint'],
@@ -45,7 +45,7 @@ describe('the configuration of Lua scripts', () => {
     ]);
   });
 
-  it('is refused with files that are no code, are not there, or are not those of the checksum', async () => {
+  it('is rejected with files that are not code, do not exist, or do not match the checksum', async () => {
     const good = folder.write('good.lua', 'x = 1');
     const bad = folder.write('bad.lua', '\nx = = 1');
     deepEqual(await refusalOf(onProxy, 'endpoint', { sources: [good, bad] }), [

@@ -199,7 +199,7 @@ describe('Lua scripts in a gateway', () => {
     );
   });
 
-  it('stands around every request at the root, those for unknown paths included', async () => {
+  it('wraps every request at the root, including those for unknown paths', async () => {
     const script =
       "local c = ctx.load(); if c:headers('X-Old') ~= '' then c:url('/a?n=1') elseif c:url() == '/no' then custom_error('gone', 410) end";
     await start(to('/a', {}, { input_query_strings: ['n'] }), {
@@ -275,7 +275,7 @@ describe('Lua scripts in a gateway', () => {
     equal((await ask('/a')).status, 500);
   });
 
-  it('are told before their endpoint is known that what they ask does not answer within the time of the service', async () => {
+  it("fail before their endpoint is known if a call does not end within the service's timeout", async () => {
     const asking = `local ok, why = pcall(http_response.new, '${backend.url}/hang'); ctx.load():headers('X-Why', why)`;
     const extra_config = scripted('endpoint', asking);
     await start(to('/a', {}, { input_headers: ['X-Why'], timeout: '20s' }), { timeout: '100ms', extra_config });
@@ -283,7 +283,7 @@ describe('Lua scripts in a gateway', () => {
     match(String(last().headers['x-why']), /deadline exceeded/);
   });
 
-  it('refuses a service that is called with too little, or is none', async () => {
+  it('rejects a service call with too few arguments, or an unknown service', async () => {
     const codes = [
       'http_response.new()',
       "http_response.new('http://a', 'GET')",
@@ -349,7 +349,7 @@ describe('Lua scripts in a gateway', () => {
     equal((await ask('/a', { method: 'POST', payload: 'x'.repeat(100) })).status, 413);
   });
 
-  it('goes on serving beside a script that hangs', async () => {
+  it('continues to serve next to a script that hangs', async () => {
     await start([
       to('/hangs', scripted('proxy', 'while true do pcall(function() while true do end end) end')),
       to('/a'),

@@ -128,12 +128,12 @@ describe(namespace, () => {
       equal((await send()).status, 401);
     });
 
-    it('case 2: with skip those of the header stay', async () => {
+    it('case 2: with skip, values of the header stay', async () => {
       await start(both([header('X-Key', 'auth', 'skip')]));
       equal((await send(JSON.stringify({ auth: await token() }), { 'x-key': 'zz' })).status, 401);
     });
 
-    it('case 3: with replace those of the body count', async () => {
+    it('case 3: with replace, values of the body take precedence', async () => {
       await start(both([header('X-Key', 'auth', 'replace')]));
       equal((await send(JSON.stringify({ auth: await token() }), { 'x-key': 'zz' })).status, 200);
     });
@@ -144,7 +144,7 @@ describe(namespace, () => {
     equal((await send(body, {}, '/a?uid=1')).seen.target, '/b?uid=7');
   });
 
-  it('case 5: appends a value to those of a header', async () => {
+  it("case 5: appends a value to the header's", async () => {
     await start(inPipe(header('X-T', 'user.tags[0]', 'append', 'jmespath')), { input_headers: ['X-T'] });
     deepEqual(valuesOf((await send(body, { 'x-t': 'z' })).seen, 'X-T'), ['z', 'a']);
   });
@@ -154,7 +154,7 @@ describe(namespace, () => {
     deepEqual(valuesOf((await send()).seen, 'X-T'), ['["a","b"]']);
   });
 
-  it('case 7: writes nothing where there is no value', async () => {
+  it('case 7: writes nothing without a value', async () => {
     await start(inPipe(header('X-T', 'user.none'), header('X-N', 'n'), header('X-I', 'user.tags.0')));
     const { seen } = await send('{"user":{"tags":["a"]},"n":null}');
     deepEqual([seen.headers['x-t'], seen.headers['x-n'], seen.headers['x-i']], [undefined, undefined, undefined]);
@@ -201,7 +201,7 @@ describe(namespace, () => {
     );
   });
 
-  it('reads a body that is no object with JMESPath alone', async () => {
+  it('reads a body that is not an object with JMESPath only', async () => {
     await start(inPipe(header('X-J', '[1].a', 'replace', 'jmespath'), header('X-D', 'a')));
     const { seen } = await send('[1,{"a":2}]');
     deepEqual([seen.headers['x-j'], seen.headers['x-d']], ['2', undefined]);
@@ -360,7 +360,7 @@ describe(namespace, () => {
     }
   });
 
-  it('refuses expressions that are none, and headers that no body may set', async () => {
+  it('rejects invalid expressions, and headers that bodies must not set', async () => {
     for (const [at, level] of places) {
       deepEqual(await faultsOf(at, level, { operations: [header('X-A', 'a b', 'skip', 'jmespath')] }), [
         ['JMESPATH_SYNTAX', '/operations/0/expression'],

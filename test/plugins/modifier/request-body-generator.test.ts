@@ -265,7 +265,7 @@ describe(namespace, () => {
     ok(lines.some((line) => /ERROR.*\[ENDPOINT: \/a\]/.test(line)));
   });
 
-  it('logs what goes in and comes out where it is asked to', async () => {
+  it('logs input and output if configured', async () => {
     await start(made('out {{ .req_body.a }}', { debug: true }));
     await send('{"a":"b"}');
     const text = lines.join('\n');
@@ -291,7 +291,7 @@ describe(namespace, () => {
     match(message, /2:\d+/);
   });
 
-  it('has an old name at backends, which cannot stand beside the new one', async () => {
+  it('has an old name at backends, which cannot be combined with the new one', async () => {
     await start({ backend: [{ url_pattern: '/old', ...made('{"old":true}', {}, 'modifier/body-generator') }] });
     equal((await send('')).body, '{"old":true}');
     const both = { 'modifier/body-generator': {}, [namespace]: {} };

@@ -259,7 +259,7 @@ describe(namespace, () => {
     await harness.close();
   });
 
-  it('logs what goes in and comes out where it is asked to', async () => {
+  it('logs input and output if configured', async () => {
     await ask(made('{"o":"{{ .resp_body.n }}"}', { debug: true }));
     const text = lines.join('\n');
     match(text, /DEBUG.*template input:.*"resp_body":\{"n":"A"/s);

@@ -138,7 +138,7 @@ describe('modifier/response-body', () => {
     });
   }
 
-  it('changes merged data at an endpoint, and that of a backend after its own changes', async () => {
+  it('changes merged data at an endpoint, and data of a backend after its own changes', async () => {
     const backend = await startBackend((_seen, response) => {
       response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"n":"a"}');
     });
@@ -199,7 +199,7 @@ describe('modifier/response-body', () => {
     await harness.close();
   });
 
-  it('refuses expressions that are none, missing fields and unknown modifiers', async () => {
+  it('rejects invalid expressions, missing fields and unknown modifiers', async () => {
     deepEqual(await faultsOf({ modifiers: [trim('a', ' '), regexp('a', '(', '')] }), [
       ['PATTERN_INVALID', '/modifiers/1/regexp/find'],
     ]);

@@ -96,7 +96,7 @@ describe('modifier/response-headers', () => {
     deepEqual([headers['x-new'], headers['x-old']], ['1', undefined]);
   });
 
-  it('deletes headers whatever their case, those of the gateway included', async () => {
+  it("deletes headers in any letter case, including the gateway's", async () => {
     await start({ delete: ['X-Gateway', 'x-gateway-completed'] });
     const { headers } = await gateway!.inject('/data');
     deepEqual([headers['x-gateway'], headers['x-gateway-completed']], [undefined, undefined]);
@@ -195,7 +195,7 @@ describe('modifier/response-headers', () => {
     }
   });
 
-  it('changes the head of a connection that goes on in another protocol', async () => {
+  it('changes the head of a connection that switches to another protocol', async () => {
     gateway = await startWith([shout], {
       extra_config: { 'modifier/response-headers': { add: { 'X-Hello': ['World'] } } },
       endpoints: [
@@ -273,7 +273,7 @@ describe('modifier/response-headers', () => {
     deepEqual([await response.json(), response.headers.get('x-old')], [{ a: 1 }, '1']);
   });
 
-  it('refuses values with control characters, and names that are none', async () => {
+  it('rejects values with control characters, and invalid names', async () => {
     deepEqual(await faultsOf({ add: { 'X-A': ['a', 'b\r\nX-Evil: 1'] } }), [['HEADERS_VALUE', '/add/X-A/1']]);
     deepEqual(await faultsOf({ replace: { 'X-A': ['\u0000'] } }), [['HEADERS_VALUE', '/replace/X-A/0']]);
     deepEqual(await faultsOf({ rename: { 'X-A': 'X:B' } }), [['HEADERS_NAME', '/rename/X-A']]);
@@ -289,7 +289,7 @@ describe('modifier/response-headers', () => {
     deepEqual(await faultsOf({ '@comment': 'no rule' }), [['SCHEMA_RANGE', '']]);
   });
 
-  it('allows comments beside the rules', async () => {
+  it('allows comments next to the rules', async () => {
     const harness = await openHarness(plugin, 'service', { '@comment': 'a rule', delete: ['X-A'] });
     deepEqual(harness.warnings, []);
     await harness.close();

@@ -58,7 +58,7 @@ describe('the plugin "basic-auth" of the compatible product', () => {
     match(warning?.hint ?? '', /"auth\/basic": \{\} at each endpoint/);
   });
 
-  it('leaves what stands under auth/basic already', async () => {
+  it('leaves existing settings under auth/basic alone', async () => {
     gateway = await startGateway(config({ users }, { 'auth/basic': { users: { bob: users.ada } } }));
     deepEqual(await statusesOf({ authorization }), [401, 401]);
     equal((await gateway.inject({ url: '/b', headers: { authorization: `Basic ${btoa('bob:p')}` } })).statusCode, 200);

@@ -72,7 +72,7 @@ describe('hosts of modules', function () {
       ['QUOTA_RULE', /no rule of the quota "plans" is named "silver"/],
     ],
   ] as const) {
-    it(`refuse a configuration whose factory asks for ${what}, with the place of the name`, async () => {
+    it(`reject a configuration whose factory uses ${what}, with the place of the name`, async () => {
       const root = { redis: pool('127.0.0.1:1'), 'governance/processors': processors };
       const [refusal] = await refusalsOf(startModules(config(root), element(ask)));
       deepEqual([refusal?.code, refusal?.pointer], [expected[0], place]);
@@ -81,7 +81,7 @@ describe('hosts of modules', function () {
     });
   }
 
-  it('say how a connection is declared where there is none', async () => {
+  it('explain how to declare a missing connection', async () => {
     const [refusal] = await refusalsOf(
       startModules(
         config({}),
@@ -150,7 +150,7 @@ describe('hosts of modules', function () {
       deepEqual(got, [2, ['ada', '1', 'bob', '2'], ['users', '7', 1]]);
     });
 
-    it('tell what Redis refuses, commands that wait too, and send nothing that is no text or too long', async () => {
+    it('report errors of Redis, also for commands that wait, and send nothing that is too long or not a text', async () => {
       const got = await given((host) => {
         const client = host.redis('shared');
         return async () => [
@@ -170,7 +170,7 @@ describe('hosts of modules', function () {
       );
     });
 
-    it('fail at once where Redis is away, and the request is refused where nobody catches it', async () => {
+    it('fail at once without Redis, and the request is rejected unless the error is caught', async () => {
       const got = await given(
         (host) => {
           const client = host.redis('shared');
@@ -208,7 +208,7 @@ describe('hosts of modules', function () {
       deepEqual(got, ['REDIS_FAILED', 'redis shared: no response within 3000ms']);
     });
 
-    it('count in quotas, and tell what is left', async () => {
+    it('count in quotas, and return the remaining amount', async () => {
       const got = await given((host) => {
         const rule = host.quota('plans').rule('gold');
         return async () => [
@@ -228,7 +228,7 @@ describe('hosts of modules', function () {
       deepEqual([got[4][0], got[5][0]], ['TypeError', 'RangeError']);
     });
 
-    it('are of the configuration that serves: a connection that has moved is the one that is asked', async () => {
+    it('belong to the active configuration: a connection that has moved is used', async () => {
       const handler = element((host) => {
         const client = host.redis('shared');
         return async () => ({ data: { given: await failure(() => client.get('a'))() } });

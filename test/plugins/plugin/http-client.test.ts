@@ -82,7 +82,7 @@ describe('HTTP clients of modules', () => {
     equal(JSON.parse((await ask('/t/other')).body).path, '/other');
   });
 
-  it('is a failed backend with a status that is none of a success, and passes it on where nothing is decoded', async () => {
+  it('is a failed backend with an error status, and passes it on if nothing is decoded', async () => {
     const notThere: Client = () => new Response('not there', { status: 404, headers: { 'X-Kind': 'own' } });
     await start(to(), notThere);
     deepEqual([(await ask()).status, (await ask()).body], [500, '']);
@@ -273,7 +273,7 @@ describe('HTTP clients of modules', () => {
     deepEqual([headers['content-encoding'], body], [undefined, '{"zipped":true}']);
   });
 
-  it('hears of a failure of the client, which goes on as it is where it is not caught', async () => {
+  it('receives a failure of the client, which is passed on unless it is caught', async () => {
     let seen: unknown;
     const down = { host: ['http://127.0.0.1:1'] };
     await start(to(down), async (request, _context, host) => {
@@ -310,7 +310,7 @@ describe('HTTP clients of modules', () => {
     equal((await ask()).status, 500);
   });
 
-  it('stands inside of modifiers, breakers and limits', async () => {
+  it('runs inside modifiers, breakers and limits', async () => {
     const breaker = { 'qos/circuit-breaker': { interval: 60, timeout: 10, max_errors: 1 } };
     let calls = 0;
     await start(to({ extra_config: { ...by, ...breaker } }), () => {
@@ -411,7 +411,7 @@ describe('HTTP clients of modules', () => {
     deepEqual(await refusals({ name: 'http-logger' }), ['CONFIG_NOT_SUPPORTED', '/name']);
   });
 
-  it('has no effect beside a protocol that is no HTTP, which is warned of', async () => {
+  it('has no effect next to a protocol other than HTTP, with a warning', async () => {
     const other = definePlugin({
       name: 'test/data',
       description: 'Answers with data.',
@@ -430,7 +430,7 @@ describe('HTTP clients of modules', () => {
     );
   });
 
-  it('tells which one it is in the log', async () => {
+  it('is named in the log', async () => {
     const lines: string[] = [];
     const around = { offers: await exampleOffers(plugin), services: { log: rememberingLog(lines) } };
     const gate = await openHarness(plugin, 'backend', { name: 'example' }, around);

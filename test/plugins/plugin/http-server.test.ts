@@ -61,7 +61,7 @@ describe('HTTP servers of modules', () => {
   const passing: Server = (_request, next) => next();
   const pathOf = ({ url }: Request) => new URL(url).pathname;
 
-  it('answers a path itself and passes the others on, those of the gateway itself too', async () => {
+  it("answers a path itself and passes the others on, including the gateway's own", async () => {
     await start({
       hijack: (request, next) => (pathOf(request) === '/hijack-me' ? new Response('Hello') : next()),
     });
@@ -95,7 +95,7 @@ describe('HTTP servers of modules', () => {
     equal(last().headers['x-seq'], 'A');
   });
 
-  it('goes on with another path, which endpoints and logs see', async () => {
+  it('continues with another path, which endpoints and logs see', async () => {
     let seen: unknown;
     await start(
       {
@@ -187,7 +187,7 @@ describe('HTTP servers of modules', () => {
     deepEqual([status, headers['x-dressed']], [404, 'yes']);
   });
 
-  it('sets headers on the response before it goes on, kept unless the gateway sets the same', async () => {
+  it('sets headers on the response before it continues, kept unless the gateway sets the same', async () => {
     await start({
       early: (request, next) => {
         request.raw.response.setHeader('X-Early', 'yes');
@@ -244,7 +244,7 @@ describe('HTTP servers of modules', () => {
     deepEqual([last().method, last().body.toString(), last().headers['x-a']], ['POST', 'other', 'b']);
   });
 
-  it('reads a body, and goes on with it', async () => {
+  it('reads a body, and continues with it', async () => {
     await start(
       {
         read: async (request, next) => {
@@ -297,7 +297,7 @@ describe('HTTP servers of modules', () => {
     equal(text, 'first last');
   });
 
-  it('lets a connection go on in another protocol', async () => {
+  it('lets a connection switch to another protocol', async () => {
     const upgrading = definePlugin({
       name: 'test/hello',
       description: 'Says hello.',

@@ -32,7 +32,7 @@ describe('isolated modules that do harm', function () {
   const status = async (path: string) => (await stage.ask(path)).status;
   const recovered = (path: string) => until(async () => (await status(path)) === 200);
 
-  it('with an endless loop hurt their own requests alone, and are told with the line', async () => {
+  it('with an endless loop affect only their own requests, and are logged with the line', async () => {
     stage.write({
       loop: `middleware: () => (ctx, request, next) => {
         if (!request.headers['x-loop']) return next();
@@ -68,7 +68,7 @@ describe('isolated modules that do harm', function () {
     equal(stage.gateway.containment.records.find(({ name }) => name === 'loop')!.faultCount >= 1, true);
   });
 
-  it('are told with the column of their source, in a file of TypeScript with imported names', async () => {
+  it('are logged with the column of their source, in a TypeScript file with imported names', async () => {
     const head = `import { inspect } from 'node:util';`;
     const loop =
       'middleware: () => (ctx: object, request: object) => { inspect(ctx as object, request as never); for (;;) ; }';
@@ -109,7 +109,7 @@ describe('isolated modules that do harm', function () {
     );
   });
 
-  it('and take all memory lose their thread, and nobody else anything', async () => {
+  it('that exhaust the memory lose their thread, and affect nothing else', async () => {
     stage.write({
       eat: `middleware: () => (ctx, request, next) => {
         if (!request.headers['x-eat']) return next();
@@ -124,7 +124,7 @@ describe('isolated modules that do harm', function () {
     await recovered('/eat');
   });
 
-  it('that hang or throw when an edit loads them hold up nobody, and what served goes on serving', async () => {
+  it('that hang or throw when an edit loads them block no request, and the active configuration continues to serve', async () => {
     stage.write({ edited: `middleware: ${fine}` });
     stage.write({ other: `middleware: ${fine}` }, 'other.js');
     const endpoints = { '/edited': middleware('edited'), '/other': middleware('other') };
@@ -146,7 +146,7 @@ describe('isolated modules that do harm', function () {
     deepEqual([await status('/edited'), await status('/other')], [200, 200]);
   });
 
-  it('and are removed while a request is in them end it in order, without a line of trouble', async () => {
+  it('that are removed during a request end in an orderly way, without a logged error', async () => {
     stage.write({
       slow: `middleware: (config, host) => async (ctx, request, next) => {
         host.logger.info('entered');
@@ -177,7 +177,7 @@ describe('isolated modules that do harm', function () {
     deepEqual([await status('/broken'), await status('/broken'), await status('/broken')], [500, 500, 503]);
   });
 
-  it('and fail where nobody waits are told and counted, and go on', async () => {
+  it('with unhandled failures are logged and counted, and continue', async () => {
     stage.write({
       stray: `middleware: () => (ctx, request, next) => {
         setTimeout(() => { throw new Error('in a timer'); });
@@ -193,7 +193,7 @@ describe('isolated modules that do harm', function () {
     equal(await status('/stray'), 200);
   });
 
-  it('and go on when they have answered get no further', async () => {
+  it('that call the next step after responding get no further', async () => {
     stage.write({
       late: `middleware: () => async (ctx, request, next) => {
         setTimeout(() => next().catch((error) => console.log('late: ' + error.message)), 20);
@@ -207,7 +207,7 @@ describe('isolated modules that do harm', function () {
     equal(backend.requests.length, before);
   });
 
-  it('and write more than anybody reads lose lines, and with too many messages their thread', async () => {
+  it('that write too much lose lines, and with too many messages their thread', async () => {
     stage.write(
       {
         chatty: `middleware: (config, host) => async (ctx, request, next) => {
@@ -229,7 +229,7 @@ describe('isolated modules that do harm', function () {
     await recovered('/chatty');
   });
 
-  it('and send garbage over the line harm nobody', async () => {
+  it('that send garbage over the line harm no other', async () => {
     stage.write(
       {
         garbage: `middleware: () => async (ctx, request, next) => {
@@ -340,7 +340,7 @@ const answers = [null, 5, {}, { reply: {} }, { reply: { status: 'a' } }, { reply
       ['asks for Redis that there is not', "(config, host) => host.redis('gone')", /REDIS_CONNECTION .*"gone"/],
       ['asks for a quota that there is not', "(config, host) => host.quota('gone')", /QUOTA_UNKNOWN .*"gone"/],
     ] as const) {
-      it(`where a factory ${what}`, async () => {
+      it(`if a factory ${what}`, async () => {
         stage.write({ a: `middleware: ${factory}` });
         const refusal = await stage.start({ '/a': middleware('a') }).then(() => 'started', String);
         match(refusal, message);

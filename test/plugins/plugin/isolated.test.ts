@@ -220,7 +220,7 @@ describe('isolated modules', function () {
       equal(sent().body.toString(), 'replaced');
     });
 
-    it('bodies of responses, in one piece; one that nobody reads stays a stream', async () => {
+    it('bodies of responses, in one piece; an unread one stays a stream', async () => {
       const { status, body } = await stage.ask('/upper');
       deepEqual([status, body], [202, 'PLAIN TEXT']);
       const { port } = await stage.gateway.listen();

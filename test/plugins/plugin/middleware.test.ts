@@ -278,7 +278,7 @@ describe('middleware of modules', () => {
     equal(Object.getPrototypeOf({}), Object.prototype);
   });
 
-  it('puts another body in the place of that of the client, with its length', async () => {
+  it("replaces the client's body, with its length", async () => {
     await start(to(named('body'), { method: 'POST' }), {
       body: async (_ctx, request, next) => {
         request.body = `${await request.text()}!`;
@@ -368,7 +368,7 @@ describe('middleware of modules', () => {
     );
   });
 
-  it('hears of a failure inside, which goes on as it is where it is not caught', async () => {
+  it('receives a failure inside, which is passed on unless it is caught', async () => {
     let seen: unknown;
     const watching: Handler = async (_ctx, request, next) => {
       try {

@@ -47,7 +47,7 @@ describe('modules for the extension points of the compatible product', () => {
   };
 
   describe('are found by their names', () => {
-    it('refuses a name that nobody brings, with those that there are', async () => {
+    it('rejects an unknown name, and lists the known ones', async () => {
       deepEqual(await refusals(middleware('missing'), [passing, { ...passing, name: 'other' }]), [
         {
           code: 'PLUGIN_UNKNOWN',
@@ -67,7 +67,7 @@ describe('modules for the extension points of the compatible product', () => {
       equal((await refusals(middleware('pas'), passing))[0]?.hint, 'did you mean "pass"?');
     });
 
-    it('says how modules are loaded where there are none', async () => {
+    it('explains how to load modules if there are none', async () => {
       match((await refusals(middleware('pass'), []))[0]?.hint ?? '', /"plugin": \{"folder": /);
     });
 
@@ -144,7 +144,7 @@ describe('modules for the extension points of the compatible product', () => {
       });
     }
 
-    it('are free where there is no schema', async () => {
+    it('are free without a schema', async () => {
       let seen: unknown;
       const free = {
         ...passing,
@@ -272,7 +272,7 @@ describe('modules for the extension points of the compatible product', () => {
       equal(got[1], 'hidden');
     });
 
-    it('instruments that count for nobody where nothing is exported', async () => {
+    it('instruments without effect if nothing is exported', async () => {
       equal(await given((host) => host.metrics.counter('a', { description: 'A.' }).add(1) ?? 'counted'), 'counted');
     });
 
@@ -303,7 +303,7 @@ describe('modules for the extension points of the compatible product', () => {
       match(seen.headers['user-agent'] ?? '', /^Sluice/);
     });
 
-    it('fetch that fails as that of the platform does', async () => {
+    it("fetch that fails like the platform's", async () => {
       const got = await given((host) =>
         host.fetch('http://127.0.0.1:1/').catch((error: Error) => [error.name, error.message, String(error.cause)]),
       );

@@ -54,7 +54,7 @@ describe('redis-ratelimit', () => {
     }
   });
 
-  it('is warned of, and stands beside the connections that are there', async () => {
+  it('causes a warning, and is allowed next to existing connections', async () => {
     const redis = { redis: { connection_pools: [{ name: 'other', address: 'a' }] } };
     deepEqual(await found(config(settings, redis)), [[], [['CONFIG_OLD_PLUGIN', `${AT}/redis-ratelimit`]]]);
     deepEqual(await found(config({ ...settings, tokenizer: 'ip', tokenizer_field: undefined })), [
@@ -81,7 +81,7 @@ describe('redis-ratelimit', () => {
     });
   }
 
-  it('is refused beside the limit that it is read as', async () => {
+  it('is rejected next to the limit that it is converted to', async () => {
     const [errors] = await found(
       config(settings, {
         'qos/ratelimit/service/redis': { connection_name: 'x', max_rate: 1 },

@@ -158,7 +158,7 @@ describe('modifiers of modules', () => {
     ['a number', 1],
     ['an object of another kind', { a: 1 }],
   ] as const) {
-    it(`goes on unchanged but for changes in place when it gives ${what}`, async () => {
+    it(`continues unchanged except for changes in place if it returns ${what}`, async () => {
       await start(to(named('in', 'out')), [
         onRequest('in', (request) => {
           request.headers['X-In'] = 'a';
@@ -292,7 +292,7 @@ describe('modifiers of modules', () => {
     deepEqual([status, completed], [200, 'false']);
   });
 
-  it('is none of the business of a circuit breaker', async () => {
+  it('does not affect a circuit breaker', async () => {
     const breaker = { 'qos/circuit-breaker': { interval: 60, timeout: 10, max_errors: 1 } };
     let isBroken = true;
     await start(onBackend({ ...named('no'), ...breaker }), [

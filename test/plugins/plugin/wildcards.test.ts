@@ -97,14 +97,14 @@ describe('wildcards as plugins', () => {
     equal(await ask('/foo/missing'), 404);
   });
 
-  it('warn of backends that do not ask for the rest of the path', async () => {
+  it('warn of backends that do not use the rest of the path', async () => {
     const plain = { ...receiving('/w', '/'), backend: [{ url_pattern: '/plain' }] };
     await start({ endpoints: { '/w': ['/foo'] } }, [plain]);
     deepEqual(gateway!.status.warnings[0]?.pointer, '/endpoints/0/backend/0');
     equal(await ask('/foo/x'), '/plain/x');
   });
 
-  it('report mistakes of their endpoints where these are written', async () => {
+  it('report errors of their endpoints where these are written', async () => {
     const wrong = { ...receiving('/w', '/'), extra_config: { 'qos/nothing': {} } };
     const endpoints = [receiving('/v', '/'), wrong];
     deepEqual(
@@ -136,7 +136,7 @@ describe('wildcards as plugins', () => {
     });
   }
 
-  it('are refused without endpoints, and with fields that are none', async () => {
+  it('are rejected without endpoints, and with unknown fields', async () => {
     deepEqual((await refusals({}, [receiving('/w', '/')]))[0], ['WILDCARD_FORM', at]);
     deepEqual((await refusals(undefined, [receiving('/w', '/')]))[0], [
       'WILDCARD_FORM',
@@ -194,7 +194,7 @@ describe('built-in clients of the compatible product', () => {
     });
   }
 
-  it('mistakes of them are reported where they are written', async () => {
+  it('errors of them are reported where they are written', async () => {
     const [refusal] = await refusalsOf(startGateway(config({ name: 'http-proxy', proxy_address: 'nowhere' })));
     deepEqual([refusal?.code, refusal?.pointer], ['HTTP_PROXY_ADDRESS', `${at}/proxy_address`]);
   });

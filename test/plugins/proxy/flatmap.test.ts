@@ -54,7 +54,7 @@ describe('proxy flatmap_filter', () => {
   });
 
   describe('move, as many segments on both sides', () => {
-    it('renames where the child stands', async () => {
+    it('renames a child in place', async () => {
       equal(await apply('{"a":1,"b":2,"c":3}', 'move b x'), '{"a":1,"x":2,"c":3}');
     });
 
@@ -152,7 +152,7 @@ describe('proxy flatmap_filter', () => {
   });
 
   describe('append', () => {
-    it('puts the members behind those of the target and removes the source', async () => {
+    it('adds the items after those of the target and removes the source', async () => {
       equal(await apply('{"k":[1],"s":[2]}', 'append k s'), '{"s":[2,1]}');
     });
 

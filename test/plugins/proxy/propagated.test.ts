@@ -133,7 +133,7 @@ describe('proxy sequential_propagated_params', () => {
       deepEqual(seen[0]!.params, { Resp0: 'text' });
     });
 
-    it('fails on a body that says gzip and is none', async () => {
+    it('fails on a body that is declared as gzip but is not', async () => {
       const broken = raw(Buffer.from('plain'), 200, new HeaderBag(['Content-Encoding', 'gzip']));
       const reply = await (await standing([broken, responses('{}')], ['resp0'], [0])).send('GET /');
       equal(reply.errors[0]!.code, 'BACKEND_GZIP');
@@ -146,14 +146,14 @@ describe('proxy sequential_propagated_params', () => {
       deepEqual(messages(reply), ['reset']);
     });
 
-    it('goes on whatever the status, with a body or without', async () => {
+    it('continues with any status, with or without a body', async () => {
       for (const first of [raw(Buffer.from('nope'), 404), raw(null, 204)]) {
         const reply = await (await standing([first, responses('{"b":1}')], [], [0])).send('GET /');
         deepEqual(reply.data, { b: 1 });
       }
     });
 
-    it('does not wait for a body that nobody asked for', async () => {
+    it('does not wait for an unused body', async () => {
       let gone = false;
       const stream = new ByteStream({
         cancel: () => {

@@ -225,19 +225,19 @@ describe('proxy sequential', () => {
   });
 
   describe('with a skipped backend', () => {
-    it('goes on and stays complete', async () => {
+    it('continues and stays complete', async () => {
       const reply = await send([responses('{"a":1}'), skipped, responses('{"c":1}')]);
       deepEqual(reply.data, { a: 1, c: 1 });
       equal(reply.complete, true);
     });
 
-    it('goes on when it is the first one', async () => {
+    it('continues if it is the first one', async () => {
       const reply = await send([skipped, responses('{"b":1}')]);
       deepEqual(reply.data, { b: 1 });
       equal(reply.complete, true);
     });
 
-    it('is an empty, incomplete 200 when every one was skipped', async () => {
+    it('is an empty, incomplete 200 if all were skipped', async () => {
       const reply = await send([skipped, skipped]);
       equal(reply.status, 200);
       deepEqual(reply.data, {});

@@ -88,7 +88,7 @@ describe('proxy static', () => {
     equal(JSON.stringify(reply.data), '{"$ref":1,"@type":"x","_id":2,"#":3,"__proto__":{"x":1}}');
   });
 
-  it('is the same for every request, whatever becomes of a reply', async () => {
+  it('is the same for every request, regardless of changes to a reply', async () => {
     for (const next of [empty, down]) {
       const gate = await standing('always', { o: { list: [1] }, n: 1 }, next);
       const first = await gate.send('GET /');

@@ -43,7 +43,7 @@ describe('redis', () => {
     );
   });
 
-  it('warns of every setting of a pool, of which there is none, by its name and with the reason', async () => {
+  it('warns of every pool setting, by name and with the reason: there is a single connection', async () => {
     const unused = {
       pool_size: 20,
       min_idle_conns: 1,
@@ -72,7 +72,7 @@ describe('redis', () => {
     }
   });
 
-  it('warns of no setting of a pool that asks for what is done anyway', async () => {
+  it('does not warn of a pool setting with the value of the actual behavior', async () => {
     const kept = { pool_size: 0, max_active_conns: 0, conn_max_life_time: '0s', max_retries: -1 };
     const opentelemetry = { disable_metrics: true, disable_traces: true };
     deepEqual((await open({ connection_pools: [{ ...pool, ...kept, opentelemetry }] })).warnings, []);

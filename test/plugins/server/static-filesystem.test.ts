@@ -71,7 +71,7 @@ describe('server/static-filesystem', () => {
   const get = (path: string, headers: Record<string, string> = {}) => ask(port, `GET ${path}`, { headers });
   const statusOf = async (path: string) => (await get(path)).status;
 
-  describe('what is answered', () => {
+  describe('responses', () => {
     beforeEach(() =>
       start({ skip: ['/media/api'] }, {}, [
         endpoint('/media/nope'),
@@ -107,7 +107,7 @@ describe('server/static-filesystem', () => {
       equal(await statusOf('/media/apix'), 404);
     });
 
-    it('is an endpoint beside the prefix', async () => {
+    it('are replaced by an endpoint with the same path as the prefix', async () => {
       equal(await statusOf('/mediator'), 200);
     });
 
@@ -120,7 +120,7 @@ describe('server/static-filesystem', () => {
       match(warnings[0]!.message, /GET \/media\/nope/);
     });
 
-    it('is told in the access log with who answered', async () => {
+    it('are logged in the access log with the component', async () => {
       await get('/media/a.png');
       await until(() => sinks.lines.some((line) => line.includes('/media/a.png')));
       match(sinks.lines.find((line) => line.includes('/media/a.png'))!, /server\/static-filesystem/);
@@ -209,14 +209,14 @@ describe('server/static-filesystem', () => {
       ok(!page.includes('.hidden'));
     });
 
-    it('is no file, and a file no directory', async () => {
+    it('is not a file, and a file not a directory', async () => {
       await start({});
       equal(await statusOf('/media/a.png/'), 404);
       equal(await statusOf('/media/a.png/x'), 404);
     });
   });
 
-  describe('what must not be read', () => {
+  describe('files that must not be read', () => {
     beforeEach(() => start({ directory_listing: true }));
 
     for (const path of [
@@ -253,7 +253,7 @@ describe('server/static-filesystem', () => {
       for (const path of ['link', 'dir/passwd', 'dir/', 'index2', 'loop']) equal(await statusOf(`/media/${path}`), 404);
     });
 
-    it('is not a pipe, which nobody may ever write to', async () => {
+    it('include pipes, which may never be written to', async () => {
       const { execFileSync } = await import('node:child_process');
       execFileSync('mkfifo', [join(tree.path, 'static/pipe')]);
       equal(await statusOf('/media/pipe'), 404);
@@ -333,7 +333,7 @@ describe('server/static-filesystem', () => {
       equal((await get('/media/a.png', { 'If-None-Match': '"other"' })).status, 200);
     });
 
-    it('with the time answer likewise, unless a tag is asked for', async () => {
+    it('with the time apply likewise, unless a tag is sent', async () => {
       const time = (await get('/media/a.png')).headers['last-modified']!;
       equal((await get('/media/a.png', { 'If-Modified-Since': time })).status, 304);
       equal((await get('/media/a.png', { 'If-Modified-Since': 'Mon, 01 Jan 2001 00:00:00 GMT' })).status, 200);
@@ -376,7 +376,7 @@ describe('server/static-filesystem', () => {
   });
 
   describe('compression', () => {
-    it('is for texts, whatever their size, and leaves no ranges of the plain bytes', async () => {
+    it('applies to texts of any size, and disables ranges of the plain bytes', async () => {
       await start({});
       const { headers, bytes } = await get('/media/app.js', { 'Accept-Encoding': 'gzip' });
       deepEqual(
@@ -420,7 +420,7 @@ describe('server/static-filesystem', () => {
       );
     });
 
-    it('stands inside CORS and the headers of security/http', async () => {
+    it('runs inside CORS and the headers of security/http', async () => {
       await start(
         {},
         {
@@ -494,12 +494,12 @@ describe('server/static-filesystem', () => {
       match(warning!.hint ?? '', /"server\/static-filesystem": \{"prefix"/);
     });
 
-    it('has its mistakes told where they are written', async () => {
+    it('has its errors reported where they are written', async () => {
       const [refusal] = await refusalsOf(startGateway(old({ path: '/nowhere' })));
       deepEqual([refusal!.code, refusal!.pointer], ['STATIC_PATH', `${at}/static-filesystem/path`]);
     });
 
-    it('is refused beside the component itself', async () => {
+    it('is rejected next to the component itself', async () => {
       const refusals = await refusalsOf(
         startGateway(old({}, 'static-filesystem', { 'server/static-filesystem': settings() })),
       );
@@ -515,7 +515,7 @@ describe('server/static-filesystem', () => {
       (await refusalsOf(startGateway(config(fields)))).map(({ code, pointer }) => [code, pointer]);
     const at = '/extra_config/server~1static-filesystem';
 
-    it('for a path that is no directory', async () => {
+    it('for a path that is not a directory', async () => {
       deepEqual(await refused({ path: join(tree.path, 'static/a.png') }), [['STATIC_PATH', `${at}/path`]]);
       deepEqual(await refused({ path: join(tree.path, 'nowhere') }), [['STATIC_PATH', `${at}/path`]]);
     });

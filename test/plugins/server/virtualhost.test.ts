@@ -55,7 +55,7 @@ describe('server/virtualhost', () => {
     return status === 200 ? JSON.parse(text).from : status;
   };
 
-  it('answers by the endpoint of the host, whatever its letter case and its usual port', async () => {
+  it('uses the endpoint of the host, in any letter case and with the default port', async () => {
     await start(aliases);
     equal(await from('u.x.io:9000', '/foo'), '/A');
     equal(await from('U.X.IO:9000', '/foo'), '/A');
@@ -130,7 +130,7 @@ describe('server/virtualhost', () => {
     equal((await asked('s.x.io', '/__health')).status, 200);
   });
 
-  it('is told in the access log by the path of the client', async () => {
+  it("is logged in the access log by the client's path", async () => {
     sinks.lines.length = 0;
     await start(aliases);
     await asked('s.x.io', '/foo?logged=1');
@@ -230,7 +230,7 @@ describe('server/virtualhost', () => {
       equal((await refused({ hosts: ['a'], host: 'b' })).length, 1);
     });
 
-    it('for an alias or a host that is none, and for a host that stands twice', async () => {
+    it('for an invalid alias or host, and for a duplicate host', async () => {
       deepEqual(await refused({ aliased_hosts: { Shop: 'a' } }), [['VIRTUAL_ALIAS', `${at}/aliased_hosts/Shop`]]);
       deepEqual(await refused({ hosts: ['a/b'] }), [['VIRTUAL_HOST', `${at}/hosts/0`]]);
       deepEqual(await refused({ hosts: ['a.io', 'A.io:443'] }), [['VIRTUAL_HOST', `${at}/hosts/1`]]);

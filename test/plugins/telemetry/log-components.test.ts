@@ -71,7 +71,7 @@ describe('check of the components of the log', () => {
       deepEqual(await match({ [namespace]: config }), [{ code: 'COMPONENT_REQUIRED', pointer, hint }]);
     });
 
-    it(`takes ${namespace} beside telemetry/logging`, async () => {
+    it(`accepts ${namespace} next to telemetry/logging`, async () => {
       deepEqual(await match({ ...logging, [namespace]: config }), []);
     });
   }

@@ -134,7 +134,7 @@ describe('telemetry/logging, application log', () => {
     match(await applicationLineOf({}, 'ERROR', 'hello', true), / \x1b\[31m▶ ERROR\x1b\[0m hello\n$/);
   });
 
-  it('writes parseable JSON in format logstash whatever the message', async () => {
+  it('writes parseable JSON in format logstash for any message', async () => {
     const line = await applicationLineOf({ format: 'logstash' }, 'INFO', 'say "hi" \\ \n\x1b');
     const parsed = JSON.parse(line) as Record<string, unknown>;
     equal(parsed['message'], 'say "hi" \\ \n\x1b');
@@ -336,7 +336,7 @@ describe('telemetry/logging, access log', () => {
     equal(line, 't s r /{id} 42 a; b 200,503');
   });
 
-  it('takes the trace of the client when nobody else traces', async () => {
+  it("uses the client's trace if tracing is off", async () => {
     const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
     const line = await accessLineOf('%{traceId} %{spanId}', {
       requestHeaders: new HeaderBag(['traceparent', traceparent]),
@@ -466,7 +466,7 @@ describe('telemetry/logging, backend log', () => {
     deepEqual(await lines('INFO'), ['backend\n']);
   });
 
-  it('of a backend replaces that of the service as a whole', async () => {
+  it("of a backend replaces the service's as a whole", async () => {
     const { gate } = await gateway({ level: 'INFO', stdout: true, backend: { prefix: 'x' } });
     const extra_config = { 'telemetry/logging': { backend: { no_value: '?' } } };
     const site = { endpoint: { endpoint: '/a' }, backend: { extra_config } };
@@ -489,7 +489,7 @@ describe('telemetry/logging, backend log', () => {
   });
 });
 
-describe('telemetry/logging, mistakes', () => {
+describe('telemetry/logging, errors', () => {
   it('needs a level', async () => {
     match((await refusedWith({ stdout: true })).message, /level/);
   });

@@ -148,7 +148,7 @@ describe('telemetry/metrics', function () {
     await rejects(page());
   });
 
-  it('goes on counting endpoints that stay over a reload, and forgets those that go', async () => {
+  it('keeps counting endpoints that remain over a reload, and forgets removed ones', async () => {
     await start();
     await ask('/a');
     await ask('/u/1');

@@ -97,7 +97,7 @@ describe('telemetry/newrelic', () => {
     equal(collectorOf('0000euNRAL'), 'https://otlp.nr-data.net');
   });
 
-  it('tells backends of the trace, which goes on from the client', async () => {
+  it("passes the client's trace on to backends", async () => {
     await start();
     const before = backend.requests.length;
     await ask({ traceparent });
@@ -166,7 +166,7 @@ describe('telemetry/newrelic', () => {
   });
 
   describe('is refused', () => {
-    it('beside telemetry/opentelemetry', async () => {
+    it('next to telemetry/opentelemetry', async () => {
       const other = { exporters: { prometheus: [{ name: 'local', port: 0, listen_ip: '127.0.0.1' }] } };
       const both = config({}, { 'telemetry/opentelemetry': other });
       await rejects(startWith([local()], both), /NEWRELIC_OPENTELEMETRY.*telemetry\/opentelemetry cannot be combined/);

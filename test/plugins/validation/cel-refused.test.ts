@@ -58,7 +58,7 @@ describe('the configuration of validation/cel', () => {
     ]);
   });
 
-  it('may have comments beside a condition', async () => {
+  it('may have comments next to a condition', async () => {
     const gate = await openHarness(plugin, 'endpoint', [{ check_expr: 'true', '@comment': 'why', _more: 1 }]);
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
   });

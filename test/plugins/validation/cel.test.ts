@@ -46,7 +46,7 @@ describe('validation/cel in a gateway', () => {
     equal(await statusOf('/n/x'), 500);
   });
 
-  it('case 2: tells which condition it was where messages are returned', async () => {
+  it('case 2: names the failed condition if messages are returned', async () => {
     await start(to('/n/{id}', { extra_config: rules('int(req_params.Id) % 2 == 0') }), reported);
     deepEqual(await ask('/n/5'), {
       status: 500,
@@ -146,7 +146,7 @@ describe('validation/cel in a gateway', () => {
     files.remove();
   });
 
-  it('looks at the claims of every token where it stands at the root', async () => {
+  it('checks the claims of every token at the root', async () => {
     const files = makeKeyFiles();
     const secret = Buffer.alloc(32, 7);
     const path = files.write({ keys: [{ kty: 'oct', kid: 'one', alg: 'HS256', k: secret.toString('base64url') }] });
@@ -197,7 +197,7 @@ describe('validation/cel in a gateway', () => {
     equal(await statusOf('/a', { 'x-t': 'a' }), 200);
   });
 
-  it('sees what a backend is asked for', async () => {
+  it('sees the request to a backend', async () => {
     const own = { url_pattern: '/b/{id}?own=1', method: 'POST' };
     const seen = (path: string) => ({ ...own, extra_config: rules(`req_method == 'POST' && req_path == '${path}'`) });
     await start([
@@ -263,7 +263,7 @@ describe('validation/cel in a gateway', () => {
     deepEqual(await ask('/a'), { status: 403, body: error.body, completed: 'false', type: 'application/json' });
   });
 
-  it('holds for every endpoint where it stands at the root', async () => {
+  it('applies to every endpoint at the root', async () => {
     const root = {
       extra_config: rules(
         "req_method == 'GET'",
@@ -285,7 +285,7 @@ describe('validation/cel in a gateway', () => {
     );
   });
 
-  it('stands before the validation of the body, and inside nothing that spends on backends', async () => {
+  it('runs before the validation of the body, and before components that call backends', async () => {
     const schema = { type: 'object', required: ['name'] };
     const extra_config = {
       'validation/json-schema': schema,

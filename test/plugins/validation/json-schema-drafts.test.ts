@@ -46,7 +46,7 @@ describe('validation/json-schema drafts', () => {
     allowed({ '@comment': 1, _note: [], '#x': {}, $comment: 'c', title: 't', whatever: { type: 'string' } }, '1');
   });
 
-  it('ignores whatever stands beside $ref', () => {
+  it('ignores keywords next to $ref', () => {
     allowed({ definitions: { a: {} }, properties: { x: { $ref: '#/definitions/a', type: 'string' } } }, '{"x":1}');
   });
 });
@@ -124,7 +124,7 @@ describe('validation/json-schema references', () => {
       });
     }
 
-    it('keep to the draft they are of, whatever that of the document', () => {
+    it("follow their own draft, regardless of the document's", () => {
       const exclusive = '{"x":{"minimum":1,"exclusiveMinimum":true}}';
       allowed(to(draft('04'), { $schema: draft('07') }), exclusive);
       refused(

@@ -223,7 +223,7 @@ const orders: readonly Row[] = [
   ],
 ];
 
-describe('validation/json-schema tells of', () => {
+describe('validation/json-schema reports', () => {
   for (const [title, schema, document, lines] of rows) {
     it(title, () => equal(check(schema, document), lines.map((line) => `- ${line}`).join('\n')));
   }

@@ -92,13 +92,13 @@ describe('validation/json-schema', () => {
     equal((await send(person, '{}')).reply.complete, false);
   });
 
-  it('refuses a request that has no body, whatever the method', async () => {
+  it('rejects a request without a body, for any method', async () => {
     const { reply, text } = await send({}, undefined, 'GET');
     equal(reply.status, 400);
     equal(text, 'could not validate an empty body');
   });
 
-  it('refuses what is not JSON with the parse error, whatever the content type', async () => {
+  it('rejects invalid JSON with the parse error, for any content type', async () => {
     const { reply, text } = await send({}, 'name=Ann');
     equal(reply.status, 400);
     ok(text.includes('is not valid JSON'), text);
@@ -187,7 +187,7 @@ describe('validation/json-schema', () => {
     ok(text.endsWith('\n- (root): More violations are not listed'));
   });
 
-  it('refuses a configuration that is no object', async () => {
+  it('rejects a configuration that is not an object', async () => {
     deepEqual(await faultsOf(true), ['SCHEMA_TYPE ']);
   });
 

@@ -70,7 +70,7 @@ describe('validation/response-json-schema', () => {
     deepEqual([status, body], [200, '{"id":1}']);
   });
 
-  it('case 2: answers with a line for each violation, whatever the router says of error messages', async () => {
+  it("case 2: returns a line for each violation, regardless of the router's error messages", async () => {
     const sinks = rememberingSinks();
     await start([to('/x', { schema: needsId })], { sinks });
     deepEqual(await ask('/e/x'), violated);
@@ -82,7 +82,7 @@ describe('validation/response-json-schema', () => {
     );
   });
 
-  it('case 3: answers with the body and the status that it is told', async () => {
+  it('case 3: returns the configured body and status', async () => {
     await start([to('/empty', { schema: needsId, error: { status: 502, body: 'bad upstream' } })]);
     deepEqual(await ask('/e/empty'), { ...violated, status: 502, body: 'bad upstream' });
   });
@@ -135,7 +135,7 @@ describe('validation/response-json-schema', () => {
     deepEqual(await ask('/e/id').then(({ status, body }) => [status, body]), [200, '{"id":1}']);
   });
 
-  it('reads what passes undecoded and compressed, which goes on as it came', async () => {
+  it('reads undecoded and compressed bodies, which pass unchanged', async () => {
     const raw = { output_encoding: 'no-op', input_headers: ['Accept-Encoding'] };
     await start(['/gzip', '/gzip-x', '/gzip-none', '/br'].map((path) => to(path, { schema: needsId }, raw)));
     const asked = (url: string) => gateway.inject({ url, headers: { 'accept-encoding': 'gzip, br' } });
@@ -241,7 +241,7 @@ describe('validation/response-json-schema', () => {
     deepEqual([await ask('/e'), await ask('/b')], [{ ...violated, status: 502 }, violated]);
   });
 
-  it('does not stand beside that modifier', async () => {
+  it('cannot be combined with that modifier', async () => {
     const extra_config = old({ schema: needsId }, { 'validation/response-json-schema': { schema: needsId } });
     for (const each of [extra_config, { 'plugin/req-resp-modifier': { name: ['response-schema-validator'] } }]) {
       const refused = await startGateway({

@@ -82,7 +82,7 @@ describe('the configuration of a websocket', () => {
     );
   });
 
-  it('makes its endpoint one of GET that hands on bytes, whatever is written', async () => {
+  it('makes its endpoint one of GET that passes bytes, regardless of its settings', async () => {
     const backend = await stage.backend();
     const endpoint = { method: 'POST', output_encoding: 'json', input_headers: ['X-A'] };
     await stage.start(directConfig(backend.url, { endpoint, backend: { encoding: 'xml', group: 'a' } }));
@@ -131,7 +131,7 @@ describe('the configuration of a websocket', () => {
     await gate.close();
   });
 
-  it('measures connections, messages both ways, what goes wrong and reconnections by endpoint, unless it is told not to', async () => {
+  it('measures connections, messages in both directions, errors and reconnections by endpoint, unless disabled', async () => {
     const { meter, totals } = addingMeter();
     const measuring = definePlugin({
       name: 'test/measuring',

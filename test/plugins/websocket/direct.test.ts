@@ -58,7 +58,7 @@ describe('websocket with a connection of its own for each client', () => {
     equal((await (await backend.next()).over()).code, 1001);
   });
 
-  it('asks for the path of the client, with the query of url_pattern and parameters let through', async () => {
+  it("requests the client's path, with the query of url_pattern and forwarded parameters", async () => {
     const backend = await stage.backend();
     const endpoint = { input_query_strings: ['token', 'EIO'] };
     const pattern = { url_pattern: '/io/{room}/?EIO=4&transport=websocket' };
@@ -71,7 +71,7 @@ describe('websocket with a connection of its own for each client', () => {
     );
   });
 
-  it('lets the headers through that the component names, in the place of those of the endpoint', async () => {
+  it("forwards the headers that the component names, in place of the endpoint's", async () => {
     const backend = await stage.backend();
     const endpoint = { input_headers: ['X-Endpoint'] };
     await stage.start(directConfig(backend.url, { endpoint, websocket: { input_headers: ['X-Team', 'Cookie'] } }));
@@ -86,7 +86,7 @@ describe('websocket with a connection of its own for each client', () => {
     ok(headers['x-forwarded-for']);
   });
 
-  it('lets all headers through for "*", but those of the handshake and of the connection', async () => {
+  it('forwards all headers for "*", except those of the handshake and of the connection', async () => {
     const backend = await stage.backend();
     await stage.start(directConfig(backend.url, { websocket: { input_headers: ['*'] } }));
     await stage.open('/chat/red', {
@@ -118,7 +118,7 @@ describe('websocket with a connection of its own for each client', () => {
   });
 
   describe('answers 502', () => {
-    it('where the backend cannot be reached', async () => {
+    it('if the backend is unreachable', async () => {
       const backend = await stage.backend();
       await backend.close();
       await stage.start(directConfig(backend.url));
@@ -126,7 +126,7 @@ describe('websocket with a connection of its own for each client', () => {
       ok(stage.lines.some((line) => line.includes('no WebSocket to ws://127.0.0.1')));
     });
 
-    it('where the backend refuses the handshake', async () => {
+    it('if the backend rejects the handshake', async () => {
       const backend = await stage.backend({ refuses: 403 });
       await stage.start(directConfig(backend.url.replace('//', '//ada:secret@')));
       equal(await refusalOf(stage.url('/chat/red')), 502);
@@ -177,7 +177,7 @@ describe('websocket with a connection of its own for each client', () => {
     equal(await client.next(), 'e');
   });
 
-  it('speaks to a backend that is connected to again what the client was told that is spoken', async () => {
+  it('requests the negotiated subprotocol from a reconnected backend', async () => {
     let backend = await stage.backend({ choose: () => 'v2' });
     const { port } = backend;
     await stage.start(directConfig(backend.url, { websocket: { subprotocols: ['v1', 'v2'] } }));

@@ -73,12 +73,12 @@ describe('an envelope of a websocket', () => {
     '{"body":"eA"}',
     '{"body":"eA=\\n="}',
   ]) {
-    it(`is none where there is ${JSON.stringify(text)}: it is for all, as it is`, () => {
+    it(`does not include ${JSON.stringify(text)}: it is sent to all, unchanged`, () => {
       deepEqual(read(text), everybody(text));
     });
   }
 
-  it('is none where there are bytes', () => {
+  it('does not include binary messages', () => {
     const bytes = Buffer.from([0x7b, 0xff, 0xfe]);
     deepEqual(readEnvelope(bytes), everybody(bytes));
   });
@@ -93,7 +93,7 @@ describe('an envelope of a websocket', () => {
     '{"session":{"uuid":5},"body":"eA=="}',
     '{"session":{"uuid":{"uuid":"u"}},"body":"eA=="}',
   ]) {
-    it(`for some that cannot be delivered, as ${text}, is for nobody`, () => {
+    it(`for some that cannot be delivered, such as ${text}, is dropped`, () => {
       equal(read(text), null);
     });
   }

@@ -138,7 +138,7 @@ describe('frames of a websocket', () => {
     equal(await client.closeCode(), 1009);
   });
 
-  it('closes a client that sends a message in more pieces than anybody needs', async () => {
+  it('closes a client that splits a message into too many fragments', async () => {
     await start();
     const client = await open();
     const nothing = frame({ opcode: CONTINUATION, isFinal: false });

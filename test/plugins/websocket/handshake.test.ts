@@ -79,7 +79,7 @@ for (const [mode, config] of [
       match(await answered(handshake({ 'Sec-WebSocket-Version': '8' })), /\r\nSec-WebSocket-Version: 13\r\n/);
     });
 
-    it('is refused by what stands before it, with an ordinary answer', async () => {
+    it('is rejected by components around it, with an ordinary response', async () => {
       const keys = [{ key: 'k1', roles: ['reader'] }];
       const root = { extra_config: { 'auth/api-keys': { keys } } };
       await stage.start(config(backend.url, { root, extra: { 'auth/api-keys': { roles: ['reader'] } } }));

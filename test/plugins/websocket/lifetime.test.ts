@@ -17,7 +17,7 @@ describe('the lifetime of a websocket with a connection of its own for each clie
     directConfig(backend.url, written) as { endpoints: object[] };
   const other = { endpoint: '/other', backend: [{ host: ['http://127.0.0.1:1'], url_pattern: '/' }] };
 
-  it('goes on over reloads that leave its endpoint as it is', async () => {
+  it('continues over reloads that do not change its endpoint', async () => {
     await stage.start(config());
     const client = await stage.open('/chat/red');
     const peer = await backend.next();

@@ -48,7 +48,7 @@ describe('limits of a websocket with a connection of its own for each client', (
     clearInterval(timer);
   });
 
-  it('takes a pong as a sign of life that nobody has asked for', async () => {
+  it('accepts an unsolicited pong as a sign of life', async () => {
     const backend = await stage.backend();
     await stage.start(directConfig(backend.url, { websocket: { ping_period: '1s', pong_wait: '3s' } }));
     const client = await openRaw();

@@ -86,7 +86,7 @@ describe('websocket with one connection for all clients', () => {
     equal(await blue.next(), 'end');
   });
 
-  it('case 3: hands everybody what is no envelope, bytes as bytes, and shows nobody an envelope', async () => {
+  it('case 3: sends a message without an envelope to all clients, bytes as bytes, and never shows an envelope', async () => {
     const backend = await stage.backend({ accepted: greeted });
     await open(backend);
     const peer = await uplink(backend);
@@ -103,7 +103,7 @@ describe('websocket with one connection for all clients', () => {
     ok(stage.lines.some((line) => line.includes('cannot be delivered')));
   });
 
-  it('case 4: tells the backend who connects and who leaves, where it is to be told', async () => {
+  it('case 4: notifies the backend of clients that connect and disconnect, if configured', async () => {
     const backend = await stage.backend({ accepted: greeted });
     await open(backend, { websocket: { connect_event: true, disconnect_event: true } });
     const peer = await uplink(backend);
@@ -296,7 +296,7 @@ describe('websocket with one connection for all clients', () => {
     equal(quick.closed, null);
   });
 
-  it('hands the backend all that a client has sent before it tells that the client has left', async () => {
+  it('sends the backend all messages of a client before it reports the disconnect', async () => {
     const backend = await stage.backend({ accepted: greeted });
     await open(backend, { websocket: { max_message_size: 65_536, disconnect_event: true } });
     const peer = await uplink(backend);

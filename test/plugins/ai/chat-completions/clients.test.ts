@@ -29,7 +29,7 @@ describe('ai/chat-completions, with the official client', () => {
         deepEqual([total, prompt + answer], [7, 7]);
       });
 
-      it('streams one that does, with the usage where it is asked for', async () => {
+      it('streams one that does, with the usage if requested', async () => {
         suite.respond = (_seen, response) => beginStream(vendor, response).end(wholeStream(vendor, fixture));
         const options = { model: vendor, messages, stream: true } as const;
         const read = async (more: object) => {

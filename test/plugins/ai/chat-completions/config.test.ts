@@ -32,7 +32,7 @@ describe('ai/chat-completions in a configuration', () => {
     );
   });
 
-  it('refuses two models of one name, and one whose backend is no model', async () => {
+  it('rejects two models of one name, and one whose backend is not a model', async () => {
     const backend = [modelBackend(stand.backend.url, 'openai')];
     deepEqual(await mistakes({ models: [{ name: 'openai', backend }] }), ['CHAT_MODEL /models/5/name']);
     const plain = [{ host: [stand.backend.url], url_pattern: '/' }];
@@ -49,7 +49,7 @@ describe('ai/chat-completions in a configuration', () => {
     equal(statusCode, 404);
   });
 
-  it('stands inside what authenticates at its endpoint', async () => {
+  it('runs after authentication at its endpoint', async () => {
     const asked = stand.backend.requests.length;
     await stand.serve({
       endpoint: { extra_config: { 'auth/api-keys': { roles: ['user'] } } },

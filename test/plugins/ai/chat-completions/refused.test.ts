@@ -20,7 +20,7 @@ describe('ai/chat-completions tells in the format of the API', () => {
     throw new Error('it succeeded');
   };
 
-  it('what is wrong with a request, and asks no vendor', async () => {
+  it('errors of a request, without calling a vendor', async () => {
     const asked = suite.stand.backend.requests.length;
     const cases: [body: object, status: number, param: string | null, code: string | null][] = [
       [{ model: 'nobody', messages }, 404, 'model', 'model_not_found'],
@@ -81,7 +81,7 @@ describe('ai/chat-completions tells in the format of the API', () => {
   });
 
   for (const [vendor, , { failure }] of models) {
-    it(`what ${vendor} has refused for the request, and that it wants fewer of them`, async () => {
+    it(`requests that ${vendor} has rejected, and rate limits`, async () => {
       suite.respond = (_seen, response) =>
         response.writeHead(400, failure.headers).end('{"error":{"message":"too long"}}');
       const wrong = await failed({ model: vendor, messages });

@@ -186,7 +186,7 @@ describe('ai/chat-completions with tools', () => {
     });
   }
 
-  it('refuses tools and calls that are none', async () => {
+  it('rejects invalid tools and calls', async () => {
     for (const [field, wrong] of [
       ['tools', { tools: {} }],
       ['tools[0]', { tools: [{ type: 'web_search' }] }],

@@ -108,7 +108,7 @@ describe('ai/llm', () => {
     deepEqual(JSON.parse(body), { ai_gateway_response: [{ contents: ['yo'] }], usage: 7 });
   });
 
-  it('case 2: asks Anthropic for 1024 tokens unless told otherwise', async () => {
+  it('case 2: requests 1024 tokens from Anthropic by default', async () => {
     const { fixture } = modelOf('anthropic');
     respond = json(fixture.answer);
     const gateway = await stand.serve('anthropic', { variables: { model: 'm' } });
@@ -146,7 +146,7 @@ describe('ai/llm', () => {
     }
   });
 
-  it('tells the client what is wrong with its request, though errors of backends are not told', async () => {
+  it('shows the client the errors of its request, even if errors of backends are hidden', async () => {
     const gateway = await stand.serve('openai');
     for (const [body, reason] of [
       [{}, 'contents is required'],
@@ -158,7 +158,7 @@ describe('ai/llm', () => {
     }
   });
 
-  it('refuses a request without a prompt, and calls nobody', async () => {
+  it('rejects a request without a prompt, and calls no vendor', async () => {
     respond = json({});
     const gateway = await stand.serve('openai', {}, {}, {}, { extra_config: { router: { return_error_msg: true } } });
     const asked = stand.backend.requests.length;
@@ -318,7 +318,7 @@ describe('ai/llm', () => {
     }
   });
 
-  it('sends its credentials nowhere but to the vendor, wherever a redirect leads', async () => {
+  it('sends its credentials only to the vendor, regardless of redirects', async () => {
     const other = await ModelStand.open(json({}));
     respond = (_seen, response) => response.writeHead(302, { Location: other.backend.url }).end();
     await ask(await stand.serve('anthropic'));
@@ -327,7 +327,7 @@ describe('ai/llm', () => {
     deepEqual([requests.length, requests[0]?.headers['x-api-key']], [1, undefined]);
   });
 
-  it('logs payload and answer where it is asked to, but never the credentials', async () => {
+  it('logs payload and response if configured, but never the credentials', async () => {
     respond = json({ output: [{ type: 'message', content: [{ type: 'output_text', text: 'you said SECRET-KEY"' }] }] });
     const gateway = await stand.serve('openai', { debug: true, credentials: 'SECRET-KEY"' });
     await ask(gateway, { contents: 'my prompt SECRET-KEY"' });
@@ -365,7 +365,7 @@ describe('ai/llm', () => {
     equal(statusCode, 500);
   });
 
-  it('stands inside what generates bodies: its prompt is what they have made', async () => {
+  it('runs inside components that generate bodies: its prompt is their result', async () => {
     respond = json(modelOf('openai').fixture.answer);
     const template = Buffer.from('{"contents":"made"}').toString('base64');
     const after = Buffer.from('{"text":{{ toJson .resp_body.ai_gateway_response }}}').toString('base64');

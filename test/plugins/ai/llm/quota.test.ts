@@ -74,7 +74,7 @@ const streaming = { output_encoding: 'streaming' };
     return counts.reduce<number>((sum, count) => sum + Number(count), 0);
   };
 
-  it('case 9: counts the usage of answers, and refuses whoever has used everything up', async () => {
+  it('case 9: counts the usage of responses, and rejects callers that have used up their quota', async () => {
     respond = json(modelOf('openai').fixture.answer);
     const gateway = await serve('openai');
     const statuses = [];

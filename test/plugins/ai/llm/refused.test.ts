@@ -23,7 +23,7 @@ describe('ai/llm refused', () => {
     );
   const openai = (settings: object) => written({ openai: { v1: { credentials: 'k', variables: model, ...settings } } });
 
-  it('with no vendor, two vendors, or a version that there is not', async () => {
+  it('with no vendor, two vendors, or an unknown version', async () => {
     const whole = { v1: { credentials: 'k', variables: model } };
     ok((await written({})).length > 0);
     ok((await written({ openai: whole, mistral: whole })).length > 0);
@@ -33,7 +33,7 @@ describe('ai/llm refused', () => {
     deepEqual(await written({ openai: whole }), []);
   });
 
-  it('without credentials, a model or variables, and with fields that there are not', async () => {
+  it('without credentials, a model or variables, and with unknown fields', async () => {
     deepEqual(await written({ openai: { v1: { variables: model } } }), ['SCHEMA_REQUIRED /openai/v1']);
     deepEqual(await openai({ variables: {} }), ['SCHEMA_REQUIRED /openai/v1/variables']);
     deepEqual(await written({ mistral: { v1: { credentials: 'k' } } }), ['SCHEMA_REQUIRED /mistral/v1']);

@@ -54,7 +54,7 @@ describe('ai/llm with streams', () => {
 
   for (const [vendor, , fixture] of models) {
     describe(`of ${vendor}`, () => {
-      it("asks for a stream, and passes the vendor's own messages in its own framing", async () => {
+      it("requests a stream, and passes the vendor's own messages in its own framing", async () => {
         sends(vendor, wholeStream(vendor, fixture));
         const { bytes, headers, clean, status } = await whole(vendor, {}, streaming);
         const { target, body } = stand.backend.requests.at(-1)!;
@@ -141,7 +141,7 @@ describe('ai/llm with streams', () => {
     });
   }
 
-  it('says no more of a failure than a code: what is none of the vendor reaches no log and no client', async () => {
+  it('reduces a failure to a code: other text of the vendor reaches no log and no client', async () => {
     const { fixture } = modelOf('openai');
     for (const code of ['a\nERROR made up', 'sk-secret words', 'x'.repeat(101)]) {
       sends('openai', streamed('openai', { ...fixture.stream.messages[0]!, data: { type: 'error', code } }));
@@ -208,7 +208,7 @@ describe('ai/llm with streams', () => {
     ok(stand.lines.some((line) => line.includes(`status ${status}, code ${code}`)));
   });
 
-  it('refuses a request without a prompt before anybody is asked', async () => {
+  it('rejects a request without a prompt before any call', async () => {
     const gateway = await stand.serve('openai', {}, streaming);
     const asked = stand.backend.requests.length;
     const { statusCode } = await gateway.inject({ method: 'POST', url: '/ask', headers: typed, payload: '{}' });

@@ -155,7 +155,7 @@ describe('the configuration of a server of the Model Context Protocol', () => {
     await refused(configOf(host, { server: { stateless: true }, endpoint: { method: 'GET' } }), /MCP_METHOD/);
   });
 
-  it('warns of a server that no endpoint leads to, and of pings that nobody gets', async () => {
+  it('warns of a server without an endpoint, and of pings without a stream', async () => {
     const gate = await service([{ name: 'a', title: 'A', version: '1', stateless: true, ping_period: '1s' }]);
     deepEqual(
       gate.warnings.map(({ code, pointer }) => [code, pointer.split('/').at(-1)]),
@@ -183,7 +183,7 @@ describe('the configuration of a server of the Model Context Protocol', () => {
       equal(document.headers.get('content-type'), 'application/json');
     });
 
-    it('says that its answers are not for everybody', async () => {
+    it('marks its responses as private', async () => {
       const token = new Stage();
       await token.start(json({}), {
         server: { stateless: true },
@@ -206,7 +206,7 @@ describe('the configuration of a server of the Model Context Protocol', () => {
       });
     }
 
-    it('says that they are for everybody where nobody is asked who they are', async () => {
+    it('marks its responses as public without authentication', async () => {
       const limit = { 'qos/ratelimit/router': { max_rate: 100 } };
       equal(await scopeBehind({ extra: limit, root: { extra_config: { router: {} } } }), 'public');
     });
@@ -248,7 +248,7 @@ describe('the configuration of a server of the Model Context Protocol', () => {
     }
   });
 
-  it('is told where a component stands that cannot be called', async () => {
+  it('rejects a component that cannot be called, with its place', async () => {
     await rejects(startGateway(configOf(host, { workflow: { backend: [{ url_pattern: '/' }] } })), (error: Error) => {
       match(error.message, /servers\/0\/tools\/0\/workflow\/backend\/0/);
       return true;

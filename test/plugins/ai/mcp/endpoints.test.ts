@@ -40,7 +40,7 @@ describe('an endpoint as a tool', () => {
   });
   afterEach(() => stage.close());
 
-  it('gets arguments where it asks for them: in its path, its query and its body', async () => {
+  it('receives arguments in its path, its query and its body', async () => {
     await start(json({ name: 'Ada' }));
     deepEqual(await call('user', { id: '7 ü', lang: 'de', tags: 'a' }), {
       content: [{ type: 'text', text: '{"name":"Ada"}' }],
@@ -60,7 +60,7 @@ describe('an endpoint as a tool', () => {
     equal(stage.backend.requests[0]!.body.toString(), '{"name":"Ada"}');
   });
 
-  it('gets lists as several values of its query, and what has a body names may stand there, too', async () => {
+  it('receives lists as several values of its query, also with a body', async () => {
     const schema = { ...body, properties: { ...body.properties, id: { type: 'string' } } };
     await start(json({}), {
       endpoints: [get, { ...put, extra_config: { 'validation/json-schema': schema } }],
@@ -96,7 +96,7 @@ describe('an endpoint as a tool', () => {
     deepEqual((await call('user', { id: '7' })).structuredContent, { name: 'Ada' });
   });
 
-  it('is not asked with arguments that do not keep to its schema: the model is told which', async () => {
+  it('is not called with arguments that violate its schema: the model receives the violations', async () => {
     await start(json({}));
     for (const [name, args, said] of [
       ['rename', { id: '7', name: 'A' }, /\/name must NOT have fewer than 2/],
@@ -112,7 +112,7 @@ describe('an endpoint as a tool', () => {
     deepEqual(targets(), []);
   });
 
-  it('is what a call comes to, whatever its arguments: no other endpoint, and no other path', async () => {
+  it('is the only target of a call, for any arguments: no other endpoint, and no other path', async () => {
     const me = { endpoint: '/users/me', backend: [{ url_pattern: '/secret' }] };
     const below = { endpoint: '/users/{id}/keys', backend: [{ url_pattern: '/secret' }] };
     await start(json({}), { endpoints: [get, me, below], tools: [user] });
@@ -222,7 +222,7 @@ describe('an endpoint as a tool', () => {
     equal((await call('text', { id: 'none' })).isError, undefined);
   });
 
-  it('is that of the configuration that serves', async () => {
+  it('belongs to the active configuration', async () => {
     await start(json({}));
     const moved = { ...get, backend: [{ url_pattern: '/moved/{id}' }] };
     const written = { ...stateless, endpoints: [moved], tools: [user] };
@@ -267,7 +267,7 @@ describe('an endpoint as a tool', () => {
       );
     });
 
-    it('is no entry of a server, no stream, no WebSocket, and has no rest of a path', async () => {
+    it('is not an entry of a server, a stream or a WebSocket, and has no wildcard', async () => {
       const at = /tools\/1\/endpoint {2}MCP_ENDPOINT/;
       await refused(named('a', { endpoint: '/mcp', method: 'POST' }), at);
       for (const output_encoding of ['streaming', 'sse', 'ndjson', 'eventstream']) {

@@ -87,7 +87,7 @@ describe('a server of the Model Context Protocol and clients that mean no good',
     }
   });
 
-  it('lists no more violations than anybody reads, and none twice as long as it takes', async () => {
+  it('lists a limited number of violations, within twice the usual time', async () => {
     await stage.start(json({}), {
       server: { stateless: true, json_response: true },
       tool: {
@@ -127,7 +127,7 @@ describe('a server of the Model Context Protocol and clients that mean no good',
     socket.destroy();
   });
 
-  it('takes no page for one of its host that is of another, whatever its Origin is written like', async () => {
+  it('does not accept a foreign page as one of its host, in any spelling of Origin', async () => {
     await stage.start(json({}), { server: { stateless: true } });
     for (const origin of [
       `http://127.0.0.1:${stage.port}.evil.example`,

@@ -33,7 +33,7 @@ describe('a server of the Model Context Protocol without sessions', () => {
   );
   after(() => stage.close());
 
-  it('lists its tools in their order to whoever asks, without any header', async () => {
+  it('lists its tools in order, without any header', async () => {
     const { status, message } = await stage.ask('tools/list');
     equal(status, 200);
     equal(message.id, 1);
@@ -52,11 +52,11 @@ describe('a server of the Model Context Protocol without sessions', () => {
     equal(message.result.tools.length, 2);
   });
 
-  it('refuses a cursor, which it has given to nobody', async () => {
+  it('rejects a cursor, because it issues none', async () => {
     equal((await stage.ask('tools/list', { cursor: 'x' })).message.error.code, -32602);
   });
 
-  it('agrees on the version that is asked for, else offers the newest with a handshake', async () => {
+  it('agrees on the requested version, or offers the newest one with a handshake', async () => {
     for (const [asked, agreed] of [
       ['2025-03-26', '2025-03-26'],
       ['2025-06-18', '2025-06-18'],
@@ -91,7 +91,7 @@ describe('a server of the Model Context Protocol without sessions', () => {
     }
   });
 
-  it('answers what is no message as JSON-RPC does', async () => {
+  it('answers an invalid message as JSON-RPC defines', async () => {
     const tried: [unknown, number, number, unknown][] = [
       ['{', 400, -32700, null],
       ['', 400, -32700, null],
@@ -139,7 +139,7 @@ describe('a server of the Model Context Protocol without sessions', () => {
     equal(headers.get('x-accel-buffering'), 'no');
   });
 
-  it('refuses a body of another type, and a method that there is no endpoint for', async () => {
+  it('rejects a body of another type, and a method without an endpoint', async () => {
     equal((await stage.send({ body: '{}', headers: { 'Content-Type': 'text/plain' } })).status, 415);
     equal((await stage.send({ method: 'GET' })).status, 405);
     equal((await stage.send({ method: 'DELETE' })).status, 405);
@@ -228,7 +228,7 @@ describe('a server of the Model Context Protocol without sessions', () => {
       deepEqual(await call({}, {}), [200, undefined]);
     });
 
-    it('names the versions it speaks to who asks for another one', async () => {
+    it('names its versions to a client that requests another one', async () => {
       const { status, message } = await stage.send(modern('tools/list', {}, { version: '1900-01-01' }));
       deepEqual(
         [status, message.error.code, message.error.data],

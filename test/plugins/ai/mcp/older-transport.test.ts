@@ -100,7 +100,7 @@ describe('the transport of 2024-11-05', () => {
     client.leave();
   });
 
-  it('refuses messages that are none, of no stream, of other pages, and too many at once', async () => {
+  it('rejects invalid messages, messages for unknown streams, from other pages, and too many at once', async () => {
     await stage.start(() => {}, older);
     const client = await listen(stage);
     equal((await post(client.path, '{')).message.error.code, -32700);
@@ -159,7 +159,7 @@ describe('the transport of 2024-11-05', () => {
     equal((await post(client.path, lookup(1))).status, 404);
   });
 
-  it('is one beside the other, on the same path', async () => {
+  it('works next to the current one, on the same path', async () => {
     await stage.start(json({}), older);
     const session = await stage.initialize();
     equal((await stage.ask('tools/list', undefined, session)).status, 200);
@@ -186,7 +186,7 @@ describe('the transport of 2024-11-05', () => {
     await client.ended;
   });
 
-  it('reaches the stream from whatever worker the message comes to', async function () {
+  it('reaches the stream from any worker that receives the message', async function () {
     // Processes take their time on a busy machine.
     this.timeout(120_000);
     const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));

@@ -171,7 +171,7 @@ describe('sessions of a server of the Model Context Protocol', () => {
     await listening.ended;
   });
 
-  it('are those of the client that opened them: to any other they do not exist', async () => {
+  it('belong to the client that opened them: to any other they do not exist', async () => {
     const keys = ['alice', 'bob'].map((key) => ({ key, roles: ['user'] }));
     await stage.start(json({}), {
       server: { json_response: true },

@@ -5,7 +5,7 @@ import { type Receiver, startHttpReceiver } from '../../../support/otlp.ts';
 import { scrape } from '../../../support/prometheus.ts';
 import { Stage } from './setup.ts';
 
-describe('what is measured of tools', () => {
+describe('the metrics of tools', () => {
   const stage = new Stage();
   let receiver: Receiver;
   let scrapePort: number;
@@ -47,7 +47,7 @@ describe('what is measured of tools', () => {
     ok(pipe[0]!.start >= good!.start && pipe[0]!.end <= good!.end);
   });
 
-  it('is how long calls take, with those that have failed apart, beside what is measured of the endpoint', async () => {
+  it('contain the duration of calls, with failed ones apart, in addition to the metrics of the endpoint', async () => {
     await call('1');
     await stage.call({}, {}, 'user');
     const metrics = await scrape(scrapePort);

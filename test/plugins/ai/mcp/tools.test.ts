@@ -25,7 +25,7 @@ describe('a call of a tool', () => {
     equal(seen!.headers['content-type'], 'application/json');
   });
 
-  it('encodes arguments where they stand in a path, and cannot leave it', async () => {
+  it('encodes arguments in a path, which they cannot leave', async () => {
     await start(json({}), { tool: anything });
     for (const code of ['a/b', '..', 'x?y=1#z', 'ü %', '%2e%2e']) await stage.call({ code });
     deepEqual(
@@ -135,7 +135,7 @@ describe('a call of a tool', () => {
     deepEqual(result, { content: [{ type: 'text', text: '{"at":"/a"}' }] });
   });
 
-  it('is over with its own time, or with that of the endpoint', async () => {
+  it("ends with its own timeout, or with the endpoint's", async () => {
     const endpoint = { timeout: '60s' };
     await start(() => {}, { workflow: { timeout: '30ms' }, endpoint, tool: { return_error_msg: true } });
     equal((await stage.call({ code: 'ES' })).message.result.isError, true);
@@ -175,7 +175,7 @@ describe('a call of a tool', () => {
     equal((await stage.ask('tools/list')).message.result.tools[0].outputSchema.required[0], 'name');
   });
 
-  it('whose result does not keep to its schema has failed', async () => {
+  it('whose result violates its schema has failed', async () => {
     await start(json({ other: 1 }), { tool: { output_schema: { required: ['name'] }, return_error_msg: true } });
     const { message } = await stage.call({ code: 'ES' });
     deepEqual(message.result, {
@@ -217,7 +217,7 @@ describe('a call of a tool', () => {
     match(result.content[0].text, /404/);
   });
 
-  it('passes the components of its endpoint, and those of its workflow', async () => {
+  it('passes the components of its endpoint and of its workflow', async () => {
     await start(json({ name: 'Spain' }), {
       extra: { 'qos/ratelimit/router': { max_rate: 1, capacity: 2, every: '1h' } },
       workflow: {

@@ -110,7 +110,7 @@ describe('a gateway with API keys', () => {
     ok(!sinks.lines.join('').includes('k-adm'), sinks.lines.join(''));
   });
 
-  it('wants every credential that an endpoint asks for, keys before tokens', async () => {
+  it('requires every credential of an endpoint, keys before tokens', async () => {
     const validator = { alg: 'HS256', jwk_local_path: 'samples/tokens/keys.json' };
     const written = config(null, { identifier: 'X-Key' });
     const [first, ...rest] = written.endpoints;

@@ -53,7 +53,7 @@ describe('auth/api-keys', () => {
     equal(roleOf(), 'admin');
   });
 
-  it('case 2: refuses with 403 whose key has it not', async () => {
+  it('case 2: rejects a key without the role with 403', async () => {
     const { status, body, data, complete } = await (await open({ roles: ['admin'] })).send(bearer('k-usr'));
     deepEqual([status, body, data, complete, passed.length], [403, null, null, null, 0]);
   });
@@ -74,14 +74,14 @@ describe('auth/api-keys', () => {
     });
   }
 
-  it('challenges nobody where the key is in another header or in the query', async () => {
+  it('sends no challenge if the key is in another header or in the query', async () => {
     for (const place of [{ identifier: 'X-Key' }, { strategy: 'query_string' }]) {
       const reply = await (await open({ roles: [] }, place)).send({});
       deepEqual([reply.status, reply.headers.get('www-authenticate')], [401, undefined]);
     }
   });
 
-  it('case 4: lets in any key where no role is asked for, and says so', async () => {
+  it('case 4: accepts any key if no role is required, and logs that', async () => {
     equal(await statusOf(await open({ roles: [] }), bearer('k-usr')), 200);
     equal(roleOf(), 'ANY');
   });
@@ -184,7 +184,7 @@ describe('auth/api-keys', () => {
     equal(gate.attached.proxy, undefined);
   });
 
-  it('takes the first of the roles of the key that the endpoint asks for', async () => {
+  it('uses the first role of the key that the endpoint requires', async () => {
     const gate = await open({ roles: ['B', 'C'] }, { keys: [{ key: 'k', roles: ['A', 'C', 'B'] }] });
     await gate.send(bearer('k'));
     equal(roleOf(), 'C');
@@ -210,7 +210,7 @@ describe('auth/api-keys', () => {
     equal(await statusOf(gate, { target }), 200);
   });
 
-  it('unites the roles of a key that stands twice, and warns of it', async () => {
+  it('merges the roles of a duplicate key, with a warning', async () => {
     const service = { keys: [...keys, { key: 'k-usr', roles: ['editor', 'user'] }] };
     deepEqual(
       warningsOf(await openHarness(plugin, 'service', service)).map(({ code, pointer, related }) => [
@@ -223,7 +223,7 @@ describe('auth/api-keys', () => {
     equal(await statusOf(await open({ roles: ['editor'] }, service), bearer('k-usr')), 200);
   });
 
-  it('refuses everything where there are no keys', async () => {
+  it('rejects everything without keys', async () => {
     const gate = await open({ roles: ['user'] }, { keys: [] });
     deepEqual([await statusOf(gate, bearer('')), await statusOf(gate, bearer('undefined'))], [401, 401]);
     deepEqual(gate.warnings, []);

@@ -114,7 +114,7 @@ describe('auth/aws-sigv4', () => {
     );
   });
 
-  it('case 2: sends and signs the session token of temporary credentials, and shows it to nobody', async () => {
+  it('case 2: sends and signs the session token of temporary credentials, and never shows it', async () => {
     setEnvironment({ ...withKeys, AWS_SESSION_TOKEN: 'temporary-token' });
     const log = rememberingLog();
     await send(await open({ debug: true }, { services: { log } }));
@@ -154,7 +154,7 @@ describe('auth/aws-sigv4', () => {
   });
   const callWithout = () => ({ get: () => undefined }) as never;
 
-  it('signs every attempt anew, and nothing for another host than that of the first', async () => {
+  it('signs every attempt anew, and nothing for a host other than the first one', async () => {
     const { attached } = await open();
     const signer = attached.offers![0]!.value as HttpSigner;
     const signing = { host: null };

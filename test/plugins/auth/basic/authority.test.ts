@@ -7,7 +7,7 @@ import { type Comparing, Comparisons } from '../../../../plugins/auth/basic/comp
 
 const header = (credentials: string) => `Basic ${Buffer.from(credentials).toString('base64')}`;
 
-describe('what an authority of users remembers', () => {
+describe('the password cache of an authority of users', () => {
   const clock = { time: 0, now: () => clock.time };
   const users = new Map([
     ['ada', 'hash of ada'],
@@ -53,14 +53,14 @@ describe('what an authority of users remembers', () => {
     equal(asked.length, 2);
   });
 
-  it('is none that was wrong', async () => {
+  it('contains no wrong password', async () => {
     for (let count = 1; count <= 2; count++) {
       deepEqual(await enter('ada:x', false), { reason: 'wrong password of "ada"' });
       equal(asked.length, count);
     }
   });
 
-  it('is no password of another user or with another colon', async () => {
+  it('contains no password of another user or with another colon', async () => {
     await enter('ada:b:c');
     admit('ada:b');
     admit('bob:b:c');
@@ -78,7 +78,7 @@ describe('what an authority of users remembers', () => {
     deepEqual([await Promise.all(all), asked.length], [['ada', 'ada', 'ada'], 1]);
   });
 
-  it('costs who is no user what it costs some user, always the same, and never lets it in', async () => {
+  it('takes as long for an unknown user as for a known one, always the same, and never accepts it', async () => {
     for (const name of ['eve', 'mallory', 'trudy']) {
       deepEqual(await enter(`${name}:p`), { reason: 'unknown user' });
       await enter(`${name}:q`);
@@ -129,7 +129,7 @@ describe('threads that compare passwords', () => {
     deepEqual(await Promise.all(['p', 'q', 'p'].map((password) => compare(password).result)), [true, false, true]);
   });
 
-  it('take as many as are asked for, and refuse more than a thousand that wait', async () => {
+  it('are as many as configured, and reject more than a thousand waiting comparisons', async () => {
     const all: Comparing[] = [];
     for (let one: Comparing | null = compare('p'); one; one = comparisons.compare('p', hash)) all.push(one);
     ok(all.length > 1000 && all.length <= 1004, `${all.length}`);

@@ -51,7 +51,7 @@ describe('a gateway with users', () => {
   const statusOf = async (url: string, headers: Record<string, string> = {}) =>
     (await gateway!.inject({ url, headers })).statusCode;
 
-  it('case 6: leaves endpoints open that do not name it, whatever the service has', async () => {
+  it('case 6: leaves endpoints without the component open, regardless of the service', async () => {
     gateway = await startGateway(config({ users: { ada: hash } }, [guarded(), { endpoint: '/b', backend: to('/b') }]));
     deepEqual([await statusOf('/a'), await statusOf('/b')], [401, 200]);
   });
@@ -78,7 +78,7 @@ describe('a gateway with users', () => {
     deepEqual([await statusOf('/a', credentials('ada')), await statusOf('/a', credentials('bob'))], [401, 200]);
   });
 
-  it('follows the file while it serves, without a reload that anybody asks for', async () => {
+  it('follows the file while it serves, without a reload', async () => {
     const users = join(folder, 'watched');
     const file = join(folder, 'gateway.json');
     writeFileSync(users, `ada:${hash}\n`);
@@ -110,7 +110,7 @@ describe('a gateway with users', () => {
     }
   });
 
-  it('names the user in the access log that asks for it, and no password anywhere', async () => {
+  it('names the user in the access log if configured, and no password anywhere', async () => {
     const sinks = rememberingSinks();
     const logging = {
       level: 'DEBUG',
@@ -131,7 +131,7 @@ describe('a gateway with users', () => {
     ok(!text.includes('opensesame'), text);
   });
 
-  it('wants every credential that an endpoint asks for', async () => {
+  it('requires every credential of an endpoint', async () => {
     const extra_config = {
       'auth/basic': {},
       'auth/api-keys': { roles: [], identifier: 'X-Key' },

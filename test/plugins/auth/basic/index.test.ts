@@ -92,7 +92,7 @@ describe('auth/basic', () => {
     equal((await gate.send({ headers })).status, 200);
   });
 
-  it('case 5: takes the hash of the configuration before that of the file, and passwords with colons', async () => {
+  it("case 5: prefers the hash of the configuration to the file's, and accepts passwords with colons", async () => {
     const gate = await open({ htpasswd_path: file(`admin:${admin}`), users: { admin: hashOf('p:q') } });
     deepEqual([await statusOf(gate, 'admin:p:q'), await statusOf(gate, 'admin:admin')], [200, 401]);
   });
@@ -132,7 +132,7 @@ describe('auth/basic', () => {
   it('needs nothing at the service where the endpoint names its users', async () =>
     equal(await statusOf(await open(null, { users: { admin } }), 'admin:admin'), 200));
 
-  it('case 8: knows a user no more that the file does not name any more, though its password is remembered', async () => {
+  it('case 8: rejects a user that was removed from the file, despite its cached password', async () => {
     const gate = await open(null, { users: { admin, other: admin } });
     equal(await statusOf(gate, 'admin:admin'), 200);
     await gate.reload({ users: { other: admin } });
@@ -156,7 +156,7 @@ describe('auth/basic', () => {
     deepEqual(users, ['admin', 'admin']);
   });
 
-  it('says in the log once a second why requests are refused, never with a password or a name of nobody', async () => {
+  it('logs once a second why requests are rejected, never with a password or an unknown name', async () => {
     const log = rememberingLog();
     const gate = await open(null, { users: { admin } }, { services: { clock, log } });
     for (const credentials of ['admin:wrong-1', 'admin:wrong-2', 'hunter2:wrong-3']) {
@@ -172,7 +172,7 @@ describe('auth/basic', () => {
     ]);
   });
 
-  it('goes on with everything else while a password is compared', async () => {
+  it('continues with all other work while a password is compared', async () => {
     // Where the machine stands still meanwhile it takes but a few turns of the event loop.
     await until(async () => {
       const gate = await open(null, { users: { slow: hashSync('p', 9) } });

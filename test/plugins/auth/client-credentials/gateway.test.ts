@@ -147,7 +147,7 @@ describe('a gateway that is a client of its backends', () => {
     ok(server.requests.length < 10, `${server.requests.length} requests`);
   });
 
-  it('asks the token server with the TLS of the service, not with that of the backend', async () => {
+  it("calls the token server with the TLS of the service, not the backend's", async () => {
     const certificates = makeCertificates();
     const authority = certificates.authority('authority');
     const pair = certificates.issue('server', authority);

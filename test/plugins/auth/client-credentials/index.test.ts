@@ -153,7 +153,7 @@ describe('auth/client-credentials', () => {
       deepEqual(tokens(), ['Bearer t2', 'Bearer t3']);
     });
 
-    it('is not made in the other style where nobody answers', async () => {
+    it('is not repeated in the other style if the server does not respond', async () => {
       issue = () => Reply.failed(new BackendError('TEST', 'nobody there'));
       equal((await ask(await open())).failed, true);
       equal(asked.length, 1);
@@ -341,7 +341,7 @@ describe('auth/client-credentials', () => {
       ],
       ['it redirects to nowhere', () => Reply.raw(302, new HeaderBag(), null), 'status 302'],
     ] as const) {
-      it(`fails the call, the backend is not called, and it is asked for again: ${what}`, async () => {
+      it(`fails the call, the backend is not called, and it is requested again: ${what}`, async () => {
         issue = reply;
         const gate = await open();
         const { status, errors } = await ask(gate);
@@ -356,7 +356,7 @@ describe('auth/client-credentials', () => {
       });
     }
 
-    it('says nothing secret, whatever the server answers, and not much of it', async () => {
+    it("never reveals a secret of the server's response, and only little of it", async () => {
       issue = ({ authorization, form }) =>
         token({
           error: `${authorization} ${form.get('client_secret')} sec%2Fret`,
@@ -391,7 +391,7 @@ describe('auth/client-credentials', () => {
       equal(asked.length, 2);
     });
 
-    it('is asked again from the start where redirects had led elsewhere', async () => {
+    it('is called again from the start if redirects had led elsewhere', async () => {
       const gate = await aged();
       const hosts: (string | null)[] = [];
       backend = (request) => {
@@ -424,7 +424,7 @@ describe('auth/client-credentials', () => {
     });
   });
 
-  describe('what check says', () => {
+  describe('check', () => {
     for (const [what, change, finding] of [
       ['an address that is none', { token_url: 'id' }, 'CREDENTIALS_URL /token_url'],
       ['an address of another scheme', { token_url: 'ftp://a.test' }, 'CREDENTIALS_URL /token_url'],

@@ -85,7 +85,7 @@ describe('auth/gcp', () => {
     return { payload, kid: protectedHeader.kid };
   };
 
-  it('case 1: sends the token of a service account, which is asked for once', async () => {
+  it('case 1: sends the token of a service account, which is requested once', async () => {
     await start({ credentials_json: account() });
     for (let count = 0; count < 5; count++) equal((await ask()).statusCode, 200);
     equal(server.requests.length, 1);
@@ -99,7 +99,7 @@ describe('auth/gcp', () => {
     equal(new Set(backend.requests.map(({ headers }) => headers.authorization)).size, 1);
   });
 
-  it('replaces what the client sent, whatever is listed', async () => {
+  it("replaces the client's header, regardless of the forwarded ones", async () => {
     await start({ credentials_json: account() }, { input_headers: ['*'] });
     await ask({ authorization: 'Bearer mine' });
     ok(!backend.requests[0]!.headers.authorization!.includes('mine'));
@@ -220,7 +220,7 @@ describe('auth/gcp', () => {
     });
   }
 
-  it('asks the machine where there are no credentials', async () => {
+  it('queries the metadata server without credentials', async () => {
     process.env['GCE_METADATA_HOST'] = server.host;
     issue = (_seen, response) => response.end(`${token()}\n`);
     await start({});
@@ -234,7 +234,7 @@ describe('auth/gcp', () => {
     match(backend.requests[0]!.headers.authorization!, /^Bearer ey[\w-.]+$/);
   });
 
-  it('says at once that nobody says who it is, and calls no backend', async () => {
+  it('reports missing credentials at once, and calls no backend', async () => {
     process.env['GCE_METADATA_HOST'] = server.host;
     issue = (_seen, response) => response.writeHead(404).end();
     const sinks = rememberingSinks();
@@ -270,7 +270,7 @@ describe('auth/gcp', () => {
       ok(!error.message.includes('secret'));
     });
 
-    it('refuses claims that the gateway makes, and headers that are none', async () => {
+    it('rejects claims that the gateway sets itself, and invalid headers', async () => {
       const credentials_json = account();
       deepEqual(await findingsOf(open({ credentials_json, custom_claims: { aud: 'x' } })), [
         'GCP_CLAIM /custom_claims/aud',

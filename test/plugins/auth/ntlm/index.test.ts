@@ -56,7 +56,7 @@ describe('auth/ntlm', () => {
     equal(new Set(server.seen.map(({ socket }) => socket)).size, 1);
   });
 
-  it('case 2: sends one request where the connection is known, and says it again where it is not any more', async () => {
+  it('case 2: sends one request if the connection is authenticated, and repeats it if it is no longer', async () => {
     await start();
     await ask();
     await ask();
@@ -93,7 +93,7 @@ describe('auth/ntlm', () => {
     equal((await ask()).statusCode, 500);
   });
 
-  it('case 5: hashes as the published vector has it', () => {
+  it('case 5: computes the published test vector', () => {
     const hash = ntlmv2Hash(accountOf('Domain\\User', 'Password'), 'Domain');
     equal(hash.toString('hex'), '0c868a403bfd7a93a3001ef22ef02e3f');
   });
@@ -126,7 +126,7 @@ describe('auth/ntlm', () => {
       'e33b4ddc9c38f2199c3e7b164fcc0536',
     ],
   ] as const) {
-    it(`computes MD4 of ${text.length} bytes as RFC 1320 has it`, () =>
+    it(`computes MD4 of ${text.length} bytes as defined in RFC 1320`, () =>
       equal(md4(Buffer.from(text)).toString('hex'), hash));
   }
 
@@ -287,7 +287,7 @@ describe('auth/ntlm', () => {
       it(`refuses ${what}`, () => rejects(open(ntlm), { code: 'CONFIG_INVALID' }));
     }
 
-    it('refuses connections that close, and those of a proxy', async () => {
+    it('rejects connections that close, and those through a proxy', async () => {
       const ntlm = { user: 'u', password: '${P}' };
       deepEqual(await findingsOf(open(ntlm, { service: { disable_keep_alives: true } })), ['NTLM_KEEP_ALIVE ']);
       const extra_config = { 'backend/http/client': { proxy_address: 'http://p:1' } };

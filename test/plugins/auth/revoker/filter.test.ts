@@ -88,7 +88,7 @@ describe('the filter of auth/revoker', () => {
       equal(revocations.has(indices, 180_000), false);
     });
 
-    it('forgets everything in a long silence, and goes on turning as before', () => {
+    it('forgets everything after a long silence, and continues to rotate as before', () => {
       const revocations = new Revocations(size, 0);
       revocations.add([indices], 0);
       equal(revocations.has(indices, 1e9), false);
@@ -97,7 +97,7 @@ describe('the filter of auth/revoker', () => {
       equal(revocations.has(indices, 1e9 + 181_000), false);
     });
 
-    it('may be told the same twice', () => {
+    it('may receive the same value twice', () => {
       const revocations = new Revocations(size, 0);
       revocations.add([indices], 0);
       const { capacity } = revocations;
@@ -147,7 +147,7 @@ describe('the filter of auth/revoker', () => {
       for (let part = 1; part <= parts; part++) equal(other.has(indicesOfLarge(`b${part}`), 181_000), true);
     });
 
-    it('is read wherever its filters begin', async () => {
+    it('is read at any offset of its filters', async () => {
       for (const ttl of [6, 60, 600, 6000]) {
         const sizing = { ...size, ttl };
         const [one, other] = [new Revocations(sizing, 0), new Revocations(sizing, 0)];
@@ -157,7 +157,7 @@ describe('the filter of auth/revoker', () => {
       }
     });
 
-    it('for another process of the gateway has all of it, wherever its bytes begin in a message', () => {
+    it('for another process of the gateway is complete, at any offset of its bytes in a message', () => {
       const [one, other] = [new Revocations(size, 0), new Revocations(size, 0)];
       one.add([indicesOf('a')], 0);
       const sections = one.sections(0);

@@ -175,7 +175,7 @@ describe('gateways whose tokens are revoked', function () {
       ...more,
     });
 
-    it('case 7: revokes, and tells what is revoked, to those who have the key', async () => {
+    it('case 7: revokes, and lists revocations, for clients with the key', async () => {
       const server = await serve();
       deepEqual(await ask(server, 'POST', '/tokens/sub/jimmy'), [200, { instances: 0, failed: 0 }]);
       deepEqual(await ask(server, 'GET', '/tokens/sub/jimmy'), [200, null]);
@@ -190,7 +190,7 @@ describe('gateways whose tokens are revoked', function () {
       equal((await ask(server, 'GET', '/__health', undefined, {}))[0], 200);
     });
 
-    it('takes values with slashes, lists, and nothing that is none', async () => {
+    it('accepts values with slashes and lists, and rejects invalid ones', async () => {
       const server = await serve();
       equal((await ask(server, 'POST', '/tokens/sub/a%2Fb%20c'))[0], 200);
       equal((await ask(server, 'GET', '/tokens/sub/a%2Fb%20c'))[0], 200);
@@ -240,7 +240,7 @@ describe('gateways whose tokens are revoked', function () {
       await until(async () => (await statusOf(after, { jti: 'def' })) === 401);
     });
 
-    it('tries again as often as it is told to, and forgets gateways that are silent or taken from its list', async () => {
+    it('retries as often as configured, and forgets gateways that are silent or removed from its list', async () => {
       const server = await serve(serverConfig({ revoke_server_ping_interval: '60s', revoke_server_max_retries: 2 }));
       let asked = 0;
       const gone = await startBackend((_seen, response) => {
@@ -264,7 +264,7 @@ describe('gateways whose tokens are revoked', function () {
       await gone.close();
     });
 
-    it('serves over TLS where the configuration has it', async () => {
+    it('serves over TLS if configured', async () => {
       const certificates = makeCertificates();
       const authority = certificates.authority('authority');
       const { certificate, privateKey } = certificates.issue('server', authority);

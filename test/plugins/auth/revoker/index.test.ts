@@ -51,7 +51,7 @@ describe('auth/revoker', () => {
   const add = async (gate: Harness, ...elems: string[]) => (await post(gate, '/add', { elems })).json();
 
   describe('the port', () => {
-    it('case 1: is told of tokens, which are refused at once, and no others', async () => {
+    it('case 1: receives tokens, which are rejected at once, and no others', async () => {
       const gate = await open();
       equal(passes(gate, { jti: 'abc', sub: 'u1' }), true);
       deepEqual(await add(gate, 'jti-abc'), { count: 1 });
@@ -59,7 +59,7 @@ describe('auth/revoker', () => {
       equal(passes(gate, { jti: 'def', sub: 'u1' }), true);
     });
 
-    it('case 2: is told of everybody’s tokens with one claim', async () => {
+    it('case 2: receives a claim that revokes the tokens of many users', async () => {
       const gate = await open();
       await add(gate, 'sub-u1');
       deepEqual([passes(gate, { jti: 'abc', sub: 'u1' }), passes(gate, { jti: 'def', sub: 'u1' })], [false, false]);
@@ -71,7 +71,7 @@ describe('auth/revoker', () => {
       equal(passes(gate, { jti: 'abc', iss: 'abc' }), true);
     });
 
-    it('case 4: is told what is forgotten after three turns of the window', async () => {
+    it('case 4: receives again what is forgotten after three turns of the window', async () => {
       const gate = await open();
       clock.time = 5000;
       await add(gate, 'jti-abc');
@@ -108,7 +108,7 @@ describe('auth/revoker', () => {
       equal((await post(gate, '/union', await smaller.pack(0))).status, 409);
     });
 
-    it('wants the key where there is one, and is open to this machine alone where there is none', async () => {
+    it('requires the key if configured, and is otherwise open to this machine only', async () => {
       const gate = await open({ revoke_server_api_key: key });
       deepEqual(gate.warnings, []);
       const status = async (authorization?: string) =>
@@ -132,7 +132,7 @@ describe('auth/revoker', () => {
       );
     });
 
-    it('refuses pages in browsers of this machine where there is no key', async () => {
+    it('rejects pages in browsers of this machine without a key', async () => {
       const [open_, keyed] = [await open(), await open({ revoke_server_api_key: key })];
       const status = async (gate: Harness, headers: Record<string, string>) => {
         const sent = send(`${at(gate)}/add`, { method: 'POST', headers }).end('{"elems":[]}');
@@ -215,7 +215,7 @@ describe('auth/revoker', () => {
       { a: { jti: 'abc' } },
       { JTI: 'abc' },
     ]) {
-      it(`are none in ${JSON.stringify(claims)}`, async () => {
+      it(`are empty in ${JSON.stringify(claims)}`, async () => {
         const gate = await open();
         await add(gate, 'jti-abc', 'jti-null', 'jti-undefined', 'jti-[object Object]', 'jti-1');
         equal(passes(gate, claims), true);
@@ -228,7 +228,7 @@ describe('auth/revoker', () => {
       deepEqual([passes(gate, { a: { b: 'x' } }), passes(gate, { 'a.b': 'x' })], [true, false]);
     });
 
-    it('that the prototype has are none', async () => {
+    it('do not include members of the prototype', async () => {
       const gate = await open({ token_keys: ['constructor', '__proto__'] });
       await add(gate, 'constructor-x', '__proto__-x');
       equal(passes(gate, {}), true);
@@ -278,7 +278,7 @@ describe('auth/revoker', () => {
     };
     const pinging = { revoke_server_ping_url: 'http://revoke.test/instances', revoke_server_api_key: key };
 
-    it('is told where the gateway is, with the key, at the start', async () => {
+    it('receives the address of the gateway, with the key, at the start', async () => {
       const { asked, next } = serving(() => Reply.raw(200, new HeaderBag(), null));
       const gate = await open(pinging, { next });
       await until(() => asked.length === 1);
@@ -305,7 +305,7 @@ describe('auth/revoker', () => {
     });
   });
 
-  describe('what check says', () => {
+  describe('check', () => {
     for (const [what, change, finding] of [
       ['a rate of 1', { P: 1 }, 'REVOKER_RATE /P'],
       ['a filter of more than half a gibibyte', { N: 1e12 }, 'REVOKER_SIZE /N'],

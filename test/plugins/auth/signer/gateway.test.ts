@@ -76,7 +76,7 @@ describe('a gateway that signs tokens', () => {
     equal(renewed.json().access_token.split('.').length, 3);
   });
 
-  it('goes on with its key where a configuration is refused that found the key withdrawn', async () => {
+  it('keeps its key if a rejected configuration found the key withdrawn', async () => {
     const failing = definePlugin({
       name: 'test/failing',
       description: 'Is never ready.',
@@ -160,7 +160,7 @@ describe('a gateway that signs tokens', () => {
     deepEqual([typeof response.access_token, response.more.user], ['string', 'ada']);
   });
 
-  it('answers with JSON that caches do not keep, whatever the endpoint says, and says nothing of completeness', async () => {
+  it('answers with JSON that is not cached, regardless of the endpoint, and without a completion header', async () => {
     await serve([endpoint({ output_encoding: 'xml', cache_ttl: '60s' })]);
     const { headers, body, statusCode } = await login();
     equal(statusCode, 200);

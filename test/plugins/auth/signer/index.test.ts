@@ -66,7 +66,7 @@ describe('auth/signer', () => {
     });
   }
 
-  describe('what it signs', () => {
+  describe('the signed value', () => {
     it('case 1: objects of the named fields become tokens, the rest stays', async () => {
       const response = await signed(
         { access_token: { sub: 'u1', exp: 2000000000 }, exp: 2000000000 },
@@ -80,7 +80,7 @@ describe('auth/signer', () => {
       match(signature, /^[\w-]{43}$/);
     });
 
-    it('case 2: what is no object stays as it is', async () => {
+    it('case 2: stays as it is unless it is an object', async () => {
       for (const value of ['already-text', 1, true, null, [{ sub: 'a' }]]) {
         deepEqual(await signed({ access_token: value }), { access_token: value });
         await gate!.close();
@@ -209,7 +209,7 @@ describe('auth/signer', () => {
     });
   });
 
-  describe('what check says', () => {
+  describe('check', () => {
     const rsa = async () => [await privateJwk(signers.get('RS256')!), signers.get('RS256')!.jwk] as const;
 
     for (const [what, change, finding] of [

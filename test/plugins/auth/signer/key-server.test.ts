@@ -68,7 +68,7 @@ describe('the key of a server that auth/signer signs with', () => {
     equal(asked.length, 1);
   });
 
-  it('is asked for again by a reload, which brings another one of that name', async () => {
+  it('is requested again by a reload, which may bring another one of that name', async () => {
     await open();
     keys = [await privateJwk(await makeSigner('ES256', 'k1'))];
     const before = (await gate!.send('POST /')).body;
@@ -86,14 +86,14 @@ describe('the key of a server that auth/signer signs with', () => {
     deepEqual(troubles(), ['ERROR [JWTSigner] Unable to create the signer: nobody there, the key from before stays']);
   });
 
-  it('is not believed in any more once the server has withdrawn it', async () => {
+  it('is no longer used once the server has withdrawn it', async () => {
     await open();
     keys = [await privateJwk(await makeSigner('ES256', 'k2'))];
     await gate!.reload(config);
     equal(await login(), 401);
   });
 
-  it('is asked for with pauses from 1 s that double up to 60 s; until it is there requests are 401', async () => {
+  it('is requested with pauses from 1 s that double up to 60 s; until it arrives requests are 401', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     respond = down;
     await open();
@@ -117,7 +117,7 @@ describe('the key of a server that auth/signer signs with', () => {
     equal(asked.length, expected + 1);
   });
 
-  it('is not asked for any more when the configuration is gone', async () => {
+  it('is no longer requested when the configuration is gone', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     respond = down;
     await open();
@@ -137,7 +137,7 @@ describe('the key of a server that auth/signer signs with', () => {
     ['has a key of another kind', () => setOf({ kty: 'oct', kid: 'k1', k: 'AAAA' })],
     ['leads to plain HTTP', () => Reply.raw(302, new HeaderBag(['Location', 'http://id.test/private']), null)],
   ] as const) {
-    it(`of a server that ${what} is none: 401, and the log says why`, async () => {
+    it(`of a server that ${what} is not used: 401, and the log shows the reason`, async () => {
       respond = reply;
       await open();
       equal(await login(), 401);

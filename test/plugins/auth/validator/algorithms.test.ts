@@ -42,7 +42,7 @@ describe('the keys and signatures that auth/validator takes', () => {
         equal(await open.status(`${header}.${payload}.${signature}AAAA`), 401);
       });
 
-      it('is no other algorithm', async () => {
+      it('is not another algorithm', async () => {
         const open = await openWith(
           alg,
           [...signers.values()].map(({ jwk }) => jwk),
@@ -169,7 +169,7 @@ describe('the keys and signatures that auth/validator takes', () => {
       });
     }
 
-    it('is that of the last of several keys', async () => {
+    it('belongs to the last of several keys', async () => {
       const [one, other] = [await makeSigner('HS256', 'a'), await makeSigner('HS256', 'a')];
       const open = await openWith('HS256', [one.jwk, other.jwk]);
       deepEqual([await open.status(await issue(one)), await open.status(await issue(other))], [401, 200]);

@@ -29,7 +29,7 @@ describe('auth/validator', () => {
   const statusOf = async (config: object, claims: object | string) =>
     (await open(config)).status(await issue(signer, claims));
 
-  describe('where the token is', () => {
+  describe('the location of the token', () => {
     it('is the header, after Bearer in any case or bare, with white space inside', async () => {
       const token = await issue(signer);
       await open();
@@ -47,7 +47,7 @@ describe('auth/validator', () => {
       }
     });
 
-    it('is the cookie access_token where there is no header, or an empty one', async () => {
+    it('is the cookie access_token if the header is missing or empty', async () => {
       const token = await issue(signer);
       await open();
       for (const cookie of [`access_token=${token}`, `a=b; access_token="${token}"; c=d`]) {
@@ -115,7 +115,7 @@ describe('auth/validator', () => {
       it(`answers ${status} to ${JSON.stringify(claims)}`, async () => equal(await statusOf(wants, claims), status));
     }
 
-    it('are of the right type also where nobody asks for them', async () => {
+    it('have the right type even if they are not validated', async () => {
       await open();
       for (const claims of [{ iss: 1 }, { iss: null }, { aud: 1 }, { aud: [1] }, { aud: null }]) {
         equal(await gate!.status(await issue(signer, claims)), 401, JSON.stringify(claims));
@@ -187,7 +187,7 @@ describe('auth/validator', () => {
         equal(await statusOf({ roles: ['a', 'c'], ...config }, claims), status));
     }
 
-    it('are not asked for where there are none', async () => equal(await statusOf({ roles: [] }, {}), 200));
+    it('are not checked if none is configured', async () => equal(await statusOf({ roles: [] }, {}), 200));
   });
 
   describe('scopes', () => {
@@ -221,7 +221,7 @@ describe('auth/validator', () => {
       deepEqual(headers.getAll('x-user'), ['ada']);
     });
 
-    it('are an empty header where they are missing, so that nobody can send one', async () => {
+    it('are an empty header if they are missing, so that clients cannot send one', async () => {
       const headers = await passOn({}, [['nick', 'X-Nick']], {}, { 'X-Nick': 'root' });
       deepEqual(headers.getAll('x-nick'), ['']);
     });
@@ -363,7 +363,7 @@ describe('auth/validator', () => {
     });
   });
 
-  describe('what check says', () => {
+  describe('check', () => {
     const base = () => ({ alg: 'HS256', jwk_local_path: path });
     const refusal = async (config: object) => {
       const error: unknown = await openGate(config).then(

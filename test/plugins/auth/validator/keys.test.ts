@@ -80,7 +80,7 @@ describe('keys that auth/validator downloads', () => {
     deepEqual(server.asked, [url]);
   });
 
-  it('are asked for as the gateway, without what the client sent', async () => {
+  it('are requested by the gateway itself, without data of the client', async () => {
     await warmed();
     const { headers, method } = server.requests[0]!;
     equal(method, 'GET');
@@ -88,7 +88,7 @@ describe('keys that auth/validator downloads', () => {
     equal(headers.has('authorization'), false);
   });
 
-  it('are asked for with name and password of the address, which are in no log', async () => {
+  it('are requested with name and password of the URL, which appear in no log', async () => {
     await warmed({ jwk_url: 'https://name:pass%20word@id.test/keys' });
     equal(
       server.requests[0]!.headers.get('authorization'),
@@ -122,7 +122,7 @@ describe('keys that auth/validator downloads', () => {
     equal(server.asked.length, 2);
   });
 
-  it('that were withdrawn are not believed any more, also for tokens that were', async () => {
+  it('that were withdrawn are no longer accepted, even for cached tokens', async () => {
     const gate = await warmed();
     equal(await call(gate, ada), 200);
     server.keys = [bob.jwk];
@@ -130,7 +130,7 @@ describe('keys that auth/validator downloads', () => {
     equal(await call(gate, ada), 401);
   });
 
-  it('that got another value under the same name are not believed any more', async () => {
+  it('that changed under the same name are no longer accepted', async () => {
     const gate = await warmed({ cache_duration: 60 });
     equal(await call(gate, ada), 200);
     server.keys = [{ ...bob.jwk, kid: 'ada' }];
@@ -164,7 +164,7 @@ describe('keys that auth/validator downloads', () => {
     equal(server.asked.length, 3);
   });
 
-  it('that nobody has looked for yet are not in the cooldown of a name that somebody invented', async () => {
+  it('that were not searched yet are not affected by the cooldown of an unknown name', async () => {
     const gate = await warmed({ failed_jwk_key_cooldown: '60s' });
     equal(await call(gate, { ...bob, kid: 'invented' }), 401);
     server.keys = [ada.jwk, bob.jwk];
@@ -221,7 +221,7 @@ describe('keys that auth/validator downloads', () => {
       ['leads nowhere', () => Reply.raw(302, new HeaderBag(['Location', 'http://[']), null)],
       ['leads in a circle', () => Reply.raw(302, new HeaderBag(['Location', url]), null)],
     ] as const) {
-      it(`${what} nobody is let in, and it is asked again after 5 s`, async () => {
+      it(`${what} no token is accepted, and the server is queried again after 5 s`, async () => {
         server.answer = respond;
         const gate = await open();
         await until(() => server.asked.length >= 1);
@@ -340,7 +340,7 @@ describe('keys that auth/validator downloads', () => {
       equal(server.asked.length, 2);
     });
 
-    it('case 4: are used for the duration of the endpoint where there is none', async () => {
+    it('case 4: are used for the duration of the endpoint without one', async () => {
       const gate = await openShared();
       later(0.1);
       equal(await call(gate, ada), 200);

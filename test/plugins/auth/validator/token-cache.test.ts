@@ -23,7 +23,7 @@ describe('tokens that were verified', () => {
     equal(cache.get('token 0'), undefined);
   });
 
-  it('are no more than 8 MiB of tokens, one that comes again counted once', () => {
+  it('are limited to 8 MiB of tokens, each counted once', () => {
     const cache = new TokenCache();
     for (let count = 0; count < 1000; count++) {
       cache.set(`token ${count}`, verified(32 * 1024));

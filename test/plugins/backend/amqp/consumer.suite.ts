@@ -229,7 +229,7 @@ export function consumerSuite(broker: () => Broker): void {
       );
     });
 
-    it('acknowledges nothing that is done on delivery, and its channel goes on', async () => {
+    it('acknowledges nothing that is settled on delivery, and its channel continues', async () => {
       await start([backend({ auto_ack: true })]);
       for (const n of [1, 2, 3]) {
         publish(`{"n":${n}}`);

@@ -138,7 +138,7 @@ export function producerSuite(broker: () => Broker): void {
       }
     });
 
-    it('refuses what would have the broker close its channel, and goes on', async () => {
+    it('rejects what would make the broker close its channel, and continues', async () => {
       const fields = { routing_key: 'Key', exp_key: 'Ttl', reply_to_key: 'Reply' };
       await start(endpoint('/p/{key}/{ttl}/{reply}', fields, { input_headers: ['*'] }));
       const queue = await bound('#');
@@ -184,7 +184,7 @@ export function producerSuite(broker: () => Broker): void {
       deepEqual([refused.status, refused.body], [500, 'no queue takes messages with this routing key']);
     });
 
-    it('sends messages that outlive a restart where it is told to', async () => {
+    it('sends persistent messages if configured', async () => {
       await start(endpoint('/p/{route}', { persistent: true }));
       const queue = await bound('#');
       await post('/p/k');

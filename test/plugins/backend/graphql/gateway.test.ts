@@ -96,7 +96,7 @@ describe('backend/graphql in a gateway', () => {
   const post = (url: string, payload?: string) =>
     gateway.inject({ url, method: 'POST', ...(payload !== undefined && { payload }) });
 
-  it('case 1: asks with variables from the path, by POST whatever the method of the endpoint', async () => {
+  it('case 1: sends variables from the path, by POST for any method of the endpoint', async () => {
     const { data } = (await gateway.inject('/hero/JEDI')).json();
     deepEqual(data.hero, { name: 'R2-D2', episode: 'JEDI', friends: null });
     const { method, headers, body } = last();
@@ -124,12 +124,12 @@ describe('backend/graphql in a gateway', () => {
     ok(!target.includes(' ') && target.includes('variables=%7B'));
   });
 
-  it('case 3: asks beside the query of the pattern', async () => {
+  it('case 3: adds its parameters to the query of the pattern', async () => {
     equal((await gateway.inject('/timed/JEDI')).statusCode, 200);
     match(last().target, /^\/graphql\?timeout=4s&.*query=/);
   });
 
-  it('asks beside the parameters that are let through', async () => {
+  it('adds its parameters to the forwarded ones', async () => {
     await gateway.inject('/listed/JEDI?trace=1&evil=1');
     match(last().target, /^\/graphql\?trace=1&operationName=Hero&query=/);
   });
@@ -171,7 +171,7 @@ describe('backend/graphql in a gateway', () => {
     ['what is not valid JSON', '{"a":'],
     ['nested too deeply', `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`],
   ] as const) {
-    it(`case 9: answers 400 to a body that is ${what}, and asks nobody`, async () => {
+    it(`case 9: answers 400 to a body that is ${what}, without a call`, async () => {
       const before = server.requests.length;
       equal((await post('/review', payload)).statusCode, 400);
       equal(server.requests.length, before);

@@ -96,7 +96,7 @@ describe('backend/graphql', () => {
     deepEqual(request.headers.list, ['Content-Type', 'application/json']);
   });
 
-  it('says neither variables nor an operation where there are none', async () => {
+  it('omits variables and the operation if they are not set', async () => {
     equal(await bodyOf(await sent({ type: 'mutation', method: 'POST' }, 'POST /')), '{"query":"{ a }"}');
   });
 

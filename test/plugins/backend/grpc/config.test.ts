@@ -90,7 +90,7 @@ describe('configuration of backend/grpc', () => {
     equal((await reported({ read_buffer_size: -1 })).length, 1);
   });
 
-  it('warns of a parameter for a field that there is not', async () => {
+  it('warns of a parameter for an unknown field', async () => {
     deepEqual(await reported({ input_mapping: { a: 'where.altitude', b: 'where.latitude' } }), ['GRPC_FIELD']);
   });
 
@@ -99,7 +99,7 @@ describe('configuration of backend/grpc', () => {
     deepEqual(await reported({ client_tls: {} }, { backend: { host: ['grpcs://a:1'] } }), []);
   });
 
-  it('may stand in several backends', async () => {
+  it('may be used in several backends', async () => {
     equal((await reported({}, { backend: { host: ['grpc://a:1', 'GRPC://[::1]:2', 'b'] } })).length, 0);
   });
 });

@@ -161,7 +161,7 @@ describe('connections of backend/grpc', () => {
       server.close();
     });
 
-    it('are closed once nobody has called for a while', async () => {
+    it('are closed after some time without calls', async () => {
       await start([host], { idle_conn_disconnect_time: '20ms' });
       equal(await ask(), 'x');
       await until(() => sockets.size === 0);
@@ -169,7 +169,7 @@ describe('connections of backend/grpc', () => {
       equal(opened, 2);
     });
 
-    it('are closed when no configuration has the backend any more', async () => {
+    it('are closed when no configuration has the backend', async () => {
       await start([host]);
       await ask();
       await gateway.reload({
@@ -220,7 +220,7 @@ describe('connections of backend/grpc', () => {
       return serve({ Find: (_call, answer) => answer(null, { id: 'safe' }) }, { tls });
     };
 
-    it('are made where the settings are there, and refused where nobody vouches for the server', async () => {
+    it('are opened if configured, and rejected if the server is not trusted', async () => {
       const { host } = await secure();
       await start([host], { client_tls: { ca_certs: [authority.certificate] } });
       equal(await ask(), 'safe');

@@ -73,7 +73,7 @@ describe('backend/grpc in a gateway', () => {
     deepEqual(seen().request, { name: 'bob' });
   });
 
-  it('fills a field of that name, whatever the case of its first letter, where nothing is mapped', async () => {
+  it('sets a field of that name, in any case of its first letter, if no mapping is configured', async () => {
     await start({}, { endpoint: { endpoint: '/f/{name}' } });
     await ask('/f/eve?where.latitude=3&unknown=1&Kinds=1');
     deepEqual(seen().request, { name: 'eve', where: { latitude: 3 } });
@@ -136,7 +136,7 @@ describe('backend/grpc in a gateway', () => {
     match(sinks.lines.join(''), /WARNING.*NOT_FOUND: no such thing/);
   });
 
-  it('case 6: a failed status beside a backend that is fine makes an incomplete answer', async () => {
+  it('case 6: a failed status next to a successful backend makes an incomplete response', async () => {
     methods.Find = (_call, answer) => answer(failure(status.NOT_FOUND, 'no such thing'));
     const both = config({});
     const [endpoint] = both.endpoints as unknown as [{ backend: object[] }];
@@ -166,14 +166,14 @@ describe('backend/grpc in a gateway', () => {
     [status.DEADLINE_EXCEEDED, 504],
     [status.DATA_LOSS, 500],
   ] as const) {
-    it(`status ${code} is ${expected} where the client is told the code`, async () => {
+    it(`status ${code} is ${expected} if the client receives the code`, async () => {
       methods.Find = (_call, answer) => answer(failure(code, 'why'));
       await start({}, { backend: { extra_config: { 'backend/http': { return_error_code: true } } } });
       equal((await ask()).statusCode, expected);
     });
   }
 
-  it('a failed status is data where details are asked for', async () => {
+  it('a failed status is data if details are enabled', async () => {
     methods.Find = (_call, answer) => answer(failure(status.ABORTED, 'ünfit'));
     await start({}, { backend: { extra_config: { 'backend/http': { return_error_details: 'shop' } } } });
     deepEqual((await ask()).json(), {
@@ -209,7 +209,7 @@ describe('backend/grpc in a gateway', () => {
     match(String(metadata['user-agent']), /^Sluice/);
   });
 
-  it('case 8: takes a text for bytes as it is only where that is asked for', async () => {
+  it('case 8: accepts a text for bytes as it is only if configured', async () => {
     await start({ input_assume_bytes: true }, { endpoint: { endpoint: '/f' } });
     await ask('/f?raw=hello!');
     deepEqual(seen().request, { raw: Buffer.from('hello!') });
@@ -221,7 +221,7 @@ describe('backend/grpc in a gateway', () => {
     equal((await ask('/f?raw=aGk')).statusCode, 200);
   });
 
-  it('case 9: refuses a value that its field cannot have, and calls nobody', async () => {
+  it('case 9: rejects a value that its field cannot have, without a call', async () => {
     await start({ input_mapping: { lat: 'where.latitude' } }, { endpoint: { endpoint: '/f' } });
     equal((await ask('/f?lat=abc')).statusCode, 400);
     equal(server.calls.length, 0);

@@ -190,7 +190,7 @@ describe('backend/lambda in a gateway', () => {
     equal((await ask()).statusCode, 200);
   });
 
-  it('case 7: shapes the answer as that of any backend', async () => {
+  it("case 7: shapes the response like any backend's", async () => {
     answer = (_seen, response) => response.end('{"data":{"a":1,"b":2}}');
     await start({ function_name: 'f1' }, { backend: { group: 'fn', target: 'data', allow: ['a'], encoding: 'xml' } });
     deepEqual((await ask()).json(), { fn: { a: 1 } });
@@ -214,7 +214,7 @@ describe('backend/lambda in a gateway', () => {
     equal((await ask()).headers['x-amz-executed-version'], '7');
   });
 
-  it('fails for a request that names no function, and asks nobody', async () => {
+  it('fails for a request that names no function, without a call', async () => {
     await start({ function_param_name: 'other' });
     deepEqual([(await ask()).statusCode, stub.requests.length], [500, 0]);
   });
@@ -231,7 +231,7 @@ describe('backend/lambda in a gateway', () => {
     ['a region', {}, /no AWS region/],
     ['a valid region', { AWS_REGION: 'us west' }, /"us west" is not a valid AWS region/],
   ] as const) {
-    it(`fails without ${what}, asks nobody, and says so once`, async () => {
+    it(`fails without ${what}, without a call, and logs it once`, async () => {
       const back = setEnvironment(given);
       await start({ function_name: 'f1', ...(what !== 'credentials' && { region: undefined }) });
       deepEqual([(await ask()).statusCode, (await ask()).statusCode, stub.requests.length], [500, 500, 0]);

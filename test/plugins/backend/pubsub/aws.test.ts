@@ -103,7 +103,7 @@ describe('SQS and SNS behind a backend', () => {
     equal(messages(name).length, 0);
   });
 
-  it('brings bytes through that are no text', async () => {
+  it('passes binary data', async () => {
     const { url } = queue();
     await start(publish(url), take(url, { output_encoding: 'no-op' }));
     const bytes = Buffer.from([0, 255, 1, 254]);

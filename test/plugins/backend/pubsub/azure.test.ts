@@ -100,7 +100,7 @@ describe('Azure Service Bus behind a backend', function () {
     deepEqual((await receive()).rawPayload, bytes);
   });
 
-  it('abandons a message that cannot be decoded, and goes on', async () => {
+  it('abandons a message that cannot be decoded, and continues', async () => {
     const subscription = server.create('orders', 'gate');
     await start(take());
     server.publish('orders', 'oops');
@@ -190,7 +190,7 @@ describe('Azure Service Bus behind a backend', function () {
     ok(sinks.lines.every((line) => !line.includes('c2VjcmV0')));
   });
 
-  it('fails at once while there is no server, and is there again with it', async () => {
+  it('fails at once while the server is down, and works again with it', async () => {
     const subscription = server.create('orders', 'gate');
     await server.stop();
     await start(publish(), take());

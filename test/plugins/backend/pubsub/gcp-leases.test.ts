@@ -60,7 +60,7 @@ describe('leases of messages of Google Cloud Pub/Sub', () => {
     ok(asked.length > 5);
   });
 
-  it('end where the server is away for long: such a message is nobody’s any more', async () => {
+  it('end if the server is away for long: another client may then receive such a message', async () => {
     leases.add('a');
     leases.use(null);
     await advance(70_000);
@@ -71,7 +71,7 @@ describe('leases of messages of Google Cloud Pub/Sub', () => {
     deepEqual(asked, []);
   });
 
-  it('have what is settled at the same time told by one request', async () => {
+  it('settle several messages with one request', async () => {
     for (const id of ['a', 'b', 'c', 'd']) leases.add(id);
     for (const id of ['a', 'b', 'c']) leases.accept(id);
     leases.giveBack('d');
@@ -82,7 +82,7 @@ describe('leases of messages of Google Cloud Pub/Sub', () => {
     ]);
   });
 
-  it('have the server told once it is back, and what could not be told in time warned of', async () => {
+  it('settle messages once the server is back, and warn of those that expired', async () => {
     fails = true;
     leases.add('a');
     leases.accept('a');
@@ -100,7 +100,7 @@ describe('leases of messages of Google Cloud Pub/Sub', () => {
     ok(warnings[0]!.includes('1 messages could not be acknowledged'));
   });
 
-  it('are settled once, whatever is said of a message', async () => {
+  it('settle a message once, regardless of later calls', async () => {
     leases.add('a');
     leases.accept('a');
     leases.giveBack('a');

@@ -107,7 +107,7 @@ describe('Google Cloud Pub/Sub behind a backend', function () {
     deepEqual((await receive()).rawPayload, bytes);
   });
 
-  it('gives a message back that cannot be decoded, and goes on', async () => {
+  it('returns a message that cannot be decoded, and continues', async () => {
     const topic = name();
     const subscription = server.create('shop', topic);
     await start(take(`shop/${topic}`));
@@ -145,7 +145,7 @@ describe('Google Cloud Pub/Sub behind a backend', function () {
     deepEqual([subscription.outstanding.size, subscription.ready.length], [0, 249]);
   });
 
-  it('has room for messages that come again, once their leases are over', async () => {
+  it('has room for redelivered messages, once their leases are over', async () => {
     const topic = name();
     const subscription = server.create('shop', topic);
     const kept = mock.method(Inbox.prototype, 'put').mock;
@@ -166,7 +166,7 @@ describe('Google Cloud Pub/Sub behind a backend', function () {
     }
   });
 
-  it('fails with the name that the server gives the trouble', async () => {
+  it("fails with the server's name of the error", async () => {
     const topic = name();
     server.create('shop', topic);
     await start(publish(`shop/${topic}`));
@@ -210,7 +210,7 @@ describe('Google Cloud Pub/Sub behind a backend', function () {
     await until(async () => (await receive()).statusCode === 200);
   });
 
-  it('fails at once while there is no server, and is there again with it', async () => {
+  it('fails at once while the server is down, and works again with it', async () => {
     const topic = name();
     const subscription = server.create('shop', topic);
     await server.stop();
@@ -258,7 +258,7 @@ describe('Google Cloud Pub/Sub behind a backend', function () {
     equal(server.calls['streamingPull'], 1);
   });
 
-  it('closes though the server does not respond any more', async () => {
+  it('closes even if the server no longer responds', async () => {
     const topic = name();
     const subscription = server.create('shop', topic);
     await start(take(`shop/${topic}`));

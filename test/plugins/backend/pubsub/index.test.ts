@@ -145,7 +145,7 @@ describe('backend/pubsub', () => {
     }
   });
 
-  it('never says what the environment says, where that is no address', async () => {
+  it('never shows the environment variable if it is not an address', async () => {
     const undo = setEnvironment({ NATS_SERVER_URL: 'nats://ada:pa55 word@' });
     try {
       const gate = await open('nats://', 'x', 'publish');

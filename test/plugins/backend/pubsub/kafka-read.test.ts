@@ -42,7 +42,7 @@ describeKafka((stage) => {
     deepEqual([reply.body, reply.headers['x-order']], ['bytes', 'k7']);
   });
 
-  it('case 5: fails for a record that cannot be decoded, and goes on with the next', async () => {
+  it('case 5: fails for a record that cannot be decoded, and continues with the next', async () => {
     const topic = fresh('one');
     await start(reader(topic, { group: { id: 'g3' } }));
     await joined(topic);
@@ -120,7 +120,7 @@ describeKafka((stage) => {
     deepEqual((await read()).json(), { n: 3 });
   });
 
-  it('discards records that are too long once decompressed, says so, and goes on', async () => {
+  it('discards records that are too long once decompressed, with a log line, and continues', async () => {
     const topic = fresh('one');
     await start(reader(topic, { group: { id: 'g9' } }));
     await joined(topic);
@@ -142,7 +142,7 @@ describeKafka((stage) => {
     ['records that are none once decompressed', Buffer.alloc(40, 0xff), 'gzip'],
     ['no records at all', Buffer.alloc(0), 'gzip'],
   ] as const) {
-    it(`goes on behind ${what}, and says so once`, async () => {
+    it(`continues after ${what}, with one log line`, async () => {
       const topic = fresh('one');
       await start(reader(topic, { group: { id: topic } }));
       await joined(topic);

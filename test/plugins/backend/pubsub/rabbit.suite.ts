@@ -91,7 +91,7 @@ export function pubsubSuite(broker: () => Broker): void {
       deepEqual([properties.headers!['X-A'], properties.headers!['Cc'] ?? properties.headers!['CC']], ['1', undefined]);
     });
 
-    it('case 5: fails for an exchange and a queue that there are not, until there are', async () => {
+    it('case 5: fails for an exchange and a queue that do not exist, until they do', async () => {
       await start();
       equal((await gateway!.inject('/__health')).statusCode, 200);
       equal((await publish('x')).statusCode, 500);

@@ -117,13 +117,13 @@ export function channelSuite(broker: () => Broker): void {
       await rejects(send(publisher, 'bad', 'x'), /no queue takes/);
     });
 
-    it('is refused a message that cannot be written, and goes on', async () => {
+    it('rejects a message that cannot be written, and continues', async () => {
       const publisher = publishTo('ex-c3');
       await rejects(send(publisher, 'k'.repeat(256), 'x'), /cannot be sent: .*255/);
       await send(publisher, 'k', 'x');
     });
 
-    it('consumes, and a message that was not done comes again', async () => {
+    it('consumes, and receives an unsettled message again', async () => {
       const taken: Delivery[] = [];
       const consumer = consume('c4', taken, { prefetch: 2 });
       await consumer.current(call);

@@ -43,7 +43,7 @@ describe('a broker that does not work', () => {
   });
   const { signal } = new AbortController();
 
-  it('accepts and says nothing: there is no connection after its time, and no socket is left', async () => {
+  it('accepts and stays silent: the connection fails after its timeout, and no socket is left', async () => {
     await rejects(openLink(settings(), signal), /no connection within 100ms/);
     await until(() => sockets.size === 0);
   });
@@ -95,7 +95,7 @@ describe('a broker that does not work', () => {
     await until(() => sockets.size === 0);
   });
 
-  it('is asked once for all who need it, and again for the next', async () => {
+  it('is called once for all its users, and again for the next', async () => {
     let asked = 0;
     greet = (socket) => {
       asked++;

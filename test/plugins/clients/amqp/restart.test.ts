@@ -6,7 +6,7 @@ import { OPENING_MS, withoutRabbit } from '../../../support/rabbitmq.ts';
 const where = withoutRabbit === null ? describe : describe.skip;
 
 where(`a RabbitMQ that is killed and started again${withoutRabbit ? ` (${withoutRabbit})` : ''}`, () => {
-  it('loses no confirmed message and holds up nobody', async function () {
+  it('loses no confirmed message and blocks no request', async function () {
     this.timeout(INSTALLATION_MS + 4 * OPENING_MS);
     const counts = await runMessages({ reloads: 10, restarts: 2 });
     equal(counts.lost, 0);

@@ -82,7 +82,7 @@ describe('AWS credentials', () => {
     equal(asked[1], 'GET http://169.254.170.2/v2/x ');
   });
 
-  it('come from the machine, with a token that proves that nobody else asks', async () => {
+  it('come from the instance metadata, with a session token that protects against forged requests', async () => {
     const environment = { AWS_EC2_METADATA_DISABLED: '', AWS_EC2_METADATA_SERVICE_ENDPOINT: 'http://127.0.0.1:1/' };
     const answer: Answer = ({ method, target }) => {
       if (method === 'PUT') return [200, 'tok'];
@@ -126,7 +126,7 @@ describe('AWS credentials', () => {
     await rejects(found.get(), BackendError);
   });
 
-  it('are asked for over the connections of whoever asks', async () => {
+  it('are requested over the connections of the component that needs them', async () => {
     const credentials = new CredentialChain({ ...files, AWS_CONTAINER_CREDENTIALS_FULL_URI: 'http://127.0.0.1:1/' });
     const senders: string[] = [];
     const sender = (name: string) => () => {

@@ -44,7 +44,7 @@ async function expected(request: Partial<Signed>, given: object = {}, where = sc
 }
 
 describe('AWS signatures', () => {
-  it('case 1 of auth/aws-sigv4: is that of the published vector get-vanilla', () => {
+  it('case 1 of auth/aws-sigv4: matches the published vector get-vanilla', () => {
     const { canonicalRequest, stringToSign, headers } = signAws(plain, credentials, scope, at);
     equal(
       canonicalRequest,
@@ -86,7 +86,7 @@ describe('AWS signatures', () => {
     ['another region and service', { target: '/x' }, {}, { region: 'eu-west-1', service: 'lambda' }],
     ['s3, whose paths are taken as they are', { target: '/a%20b/c%2Bd' }, {}, { region: 'eu-west-1', service: 's3' }],
   ] as const) {
-    it(`is that of the signer of AWS for ${what}`, async () => {
+    it(`matches the AWS signer for ${what}`, async () => {
       equal(signatureOf(request, given, where), await expected(request, given, where));
     });
   }

@@ -102,7 +102,7 @@ describe('a link to a broker', () => {
     await kept.close();
   });
 
-  it('is given up after its attempts, and begins again for who asks', async () => {
+  it('gives up after its attempts, and starts anew for the next user', async () => {
     attempts = [refused];
     const kept = link({ firstAttempts: 3, failure: () => new Error('none') });
     kept.open(log(), { maxRetries: 2, strategy: 'linear' });

@@ -21,7 +21,7 @@ describe('commits of a group of Kafka', () => {
   };
   const both = [{ topic: 't', partitions: [0, 1] }];
 
-  it('go on over another client while one that was lost does not answer', async () => {
+  it('continue over another client while a lost one does not respond', async () => {
     const commits = new Commits();
     const lost = clientOf();
     await commits.begin(lost.client, both, new Map());
@@ -45,7 +45,7 @@ describe('commits of a group of Kafka', () => {
     await commits.finish(next.client);
   });
 
-  it('are none of partitions that others have by now', async () => {
+  it('exclude partitions that other members own by now', async () => {
     const commits = new Commits();
     const lost = clientOf();
     await commits.begin(lost.client, both, new Map());

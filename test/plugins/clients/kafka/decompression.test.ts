@@ -4,7 +4,7 @@ import { type Decompress, decompressors } from '../../../../plugins/clients/kafk
 
 type Library = Awaited<ReturnType<typeof loadKafka>>;
 
-describe('what a batch of Kafka holds', () => {
+describe('the content of a Kafka batch', () => {
   let kafka: Library;
   let all: Decompress[];
   before(async () => {

@@ -164,7 +164,7 @@ describe('a Kafka that does not work', () => {
     ['user and password', { mechanism: 'PLAIN', user: 'ada', password: 'x', authorizationId: '' }, '\0ada\0x'],
     ['whom the user acts for', { mechanism: 'PLAIN', user: 'ada', password: 'x', authorizationId: 'o' }, 'o\0ada\0x'],
   ] as const) {
-    it(`is told ${what}, and nothing of it when it refuses that`, async () => {
+    it(`receives ${what}, and nothing after it has rejected that`, async () => {
       let told = '';
       reply = (socket, request) => {
         const key = request.readInt16BE(4);

@@ -156,7 +156,7 @@ describe('batches of records of Kafka', () => {
     equal(next(batches), 2);
   });
 
-  it('that are too long once decompressed are told one a response', () => {
+  it('that are too long once decompressed are reported one per response', () => {
     const bomb = (offset: number) => {
       const data = zstdCompressSync(Buffer.alloc(70 * 1024 * 1024));
       const batch = Buffer.concat([batchOf(offset, ['a']).subarray(0, RECORDS), data]);
@@ -203,7 +203,7 @@ describe('batches of records of Kafka', () => {
       deepEqual(shown(batches), ['0 a', '1 b', '4 c']);
     });
 
-    it('are hidden when they were aborted, wherever the response begins and ends', () => {
+    it('are hidden if they were aborted, wherever the response begins and ends', () => {
       deepEqual(shown([of(1, 7, ['a']), of(2, 8, ['b'])], [1, 3]), ['8 b']);
       deepEqual(shown([of(1, 7, ['a']), batchOf(8, ['b'])], [1, 7]), ['8 b']);
     });

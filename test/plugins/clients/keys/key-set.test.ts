@@ -18,7 +18,7 @@ describe('a set of keys', () => {
     equal(set.find('kid', 'key 10000')?.id('kid'), 'key 10000');
   });
 
-  it('is none without keys, and says so without the text', () => {
+  it('is rejected without keys, without showing the text', () => {
     for (const text of ['secret', '{"keys":{}}', '{"keys":[]}', '{"keys":["secret"]}', '[]', 'null']) {
       throws(
         () => KeySet.parse(text),

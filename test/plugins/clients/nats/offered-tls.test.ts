@@ -47,7 +47,7 @@ const title = `TLS that a NATS server offers${withoutNats ? `: ${withoutNats}` :
     await (await open('localhost')).close();
   });
 
-  it('is none for an address where it is for another name', async () => {
+  it('does not apply to an address whose settings have another name', async () => {
     await serve('DNS:localhost');
     await rejects(open('127.0.0.1'), /IP: 127\.0\.0\.1 is not in the cert's list/);
   });

@@ -97,7 +97,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     equal(await redis.command('GET', 'n'), '1');
   });
 
-  it('lets what is asked wait for the first attempt to connect, and no longer', async () => {
+  it('lets commands wait for the first connection attempt, and no longer', async () => {
     const connection = open(settings(redis.port));
     deepEqual(await Promise.all([run(connection), run(connection)]), [1, 2]);
     const away = open(settings(await freePort()));
@@ -107,7 +107,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     match(lines[0]!, /^ERROR \[Redis\] counters not connected: connect ECONNREFUSED/);
   });
 
-  it('sends what is asked in one turn in one piece', async () => {
+  it('sends the commands of one turn in one piece', async () => {
     const between = await proxy();
     const connection = open(settings(between.port));
     await run(connection);
@@ -180,7 +180,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     }
   });
 
-  it('waits for a silent server once, asks it nothing until it responds, and goes on then', async () => {
+  it('waits for a silent server once, sends it nothing until it responds, and then continues', async () => {
     const connection = open(settings(redis.port, { commandMs: 2000 }));
     await until(() => run(connection).then(Boolean, () => false));
     redis.pause();

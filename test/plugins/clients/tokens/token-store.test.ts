@@ -3,7 +3,7 @@ import type { Site } from '#contract';
 import { TokenStore } from '../../../../plugins/clients/tokens/token-store.ts';
 
 describe('a token that two processes want at once', () => {
-  it('is had once, though leave to ask for it comes after the other process has ended', async () => {
+  it('is requested once, even if permission arrives after the other process has ended', async () => {
     const asked: string[] = [];
     const issued: string[] = [];
     let learn: ((change: unknown) => void) | null = null;

@@ -36,7 +36,7 @@ describe('sluice export openapi', () => {
     equal(JSON.parse(await text('--legacy')).swagger, '2.0');
   });
 
-  it('warns of what it leaves out, and of an audience of nobody', async () => {
+  it('warns of omissions, and of an unknown audience', async () => {
     const file = write([documented('/a', { query_definition: [{ name: 'page' }] })]);
     const { code, err } = await sluice('export', 'openapi', '-c', file, '-o', '-');
     equal(code, 0);
@@ -46,13 +46,13 @@ describe('sluice export openapi', () => {
     match(other.err, /WARNING no endpoint is for the audience "nobody"/);
   });
 
-  it('leaves validators out where it is told to', async () => {
+  it('omits validators if requested', async () => {
     const file = write([endpoint('/a', { method: 'POST' }, { 'validation/json-schema': { type: 'object' } })]);
     const { out } = await sluice('export', 'openapi', '-c', file, '-o', '-', '--skip-jsonschema');
     deepEqual(JSON.parse(out).paths['/a'].post.requestBody, { content: { '*/*': {} } });
   });
 
-  it('case 6: writes nothing of a configuration with mistakes, and names all of them', async () => {
+  it('case 6: writes nothing for a configuration with errors, and lists all of them', async () => {
     const file = write([
       documented('/a', { operation_id: 'x' }),
       documented('/b', { operation_id: 'x', response_definition: { 200: { ref: 'Nope' } } }),
@@ -82,7 +82,7 @@ describe('sluice export openapi', () => {
     match(err, /^ERROR cannot write .*ENOENT/);
   });
 
-  it('wants a configuration, and a version that there is', async () => {
+  it('requires a configuration and a supported version', async () => {
     equal((await sluice('export', 'openapi')).code, 2);
     equal((await sluice('export', 'openapi', '-c', write([]), '--openapi-version', '4')).code, 2);
     const { code, err } = await sluice('export');
@@ -90,7 +90,7 @@ describe('sluice export openapi', () => {
     match(err, /specify what to export: openapi or postman/);
   });
 
-  it('stands in the help under its one name', async () => {
+  it('appears in the help under its only name', async () => {
     const { out } = await sluice('help');
     match(out, /^ {2}export openapi +Export .*\.$/m);
     equal(/openapi export/.test(out), false);

@@ -151,7 +151,7 @@ describe('a document in OpenAPI of what is served', () => {
     deepEqual(paths(), ['/gold', '/both', '/all', '/silent']);
   });
 
-  it('is empty for an audience that nobody names, and says so', () => {
+  it('is empty for an audience that no endpoint names, with a warning', () => {
     const { document, warnings } = describeApi(configOf([endpoint('/a')]), { audience: 'nobody' });
     deepEqual(document['paths'], {});
     deepEqual(
@@ -246,7 +246,7 @@ describe('the parameters of an operation', () => {
     );
   });
 
-  it('can be hidden, but not those of the path; what cannot be followed is warned of', () => {
+  it('can be hidden, except those of the path; ineffective settings are reported', () => {
     const settings = {
       param_definition: [{ name: 'id', required: false, hide: true }, { name: 'nope' }],
       query_definition: [{ name: 'page', hide: true }],
@@ -274,7 +274,7 @@ describe('the body of requests', () => {
     { content_type: 'application/xml', example_schema: { type: 'string' } },
   ];
 
-  it('is what the validator lets pass, before what is written', () => {
+  it('is what the validator accepts, before the documented one', () => {
     const one = endpoint(
       '/a',
       { method: 'POST' },
@@ -343,7 +343,7 @@ describe('the responses of an operation', () => {
     });
   }
 
-  it('case 4: are those that are written beside 200 and 500', () => {
+  it('case 4: are the documented ones, in addition to 200 and 500', () => {
     const one = documented('/a', {
       response_definition: {
         404: { description: 'none', content_type: 'application/json', example: { e: 1 } },
@@ -383,7 +383,7 @@ describe('the responses of an operation', () => {
     });
   });
 
-  it('tell of the components that may refuse', () => {
+  it('include those of components that may reject', () => {
     const statuses = (components: object, method = 'POST') =>
       Object.keys(operationOf(endpoint('/a', { method }, components)).responses);
     const validator = { alg: 'HS256', jwk_local_path: 'samples/tokens/keys.json' };
@@ -392,7 +392,7 @@ describe('the responses of an operation', () => {
     deepEqual(statuses({ 'validation/json-schema': { type: 'object' } }), ['200', '400', '500']);
   });
 
-  it('are only those that are written where that is asked for, at the endpoint or for all', () => {
+  it('are only the documented ones if configured, at the endpoint or for all', () => {
     const disabled = { disable_default_response_definitions: true };
     const { responses } = operationOf(documented('/a', { ...disabled, response_definition: { 201: {} } }));
     deepEqual(Object.keys(responses), ['201']);

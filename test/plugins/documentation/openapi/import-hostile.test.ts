@@ -101,7 +101,7 @@ describe('sluice import openapi', () => {
     match((await importing(file)).err, /is larger than 67108864 bytes/);
   });
 
-  it('reads other documents beside it, and their circles', async () => {
+  it('reads other documents next to it, including circular references', async () => {
     write('schemas.json', {
       User: {
         type: 'object',
@@ -186,7 +186,7 @@ describe('sluice import openapi', () => {
       await once(server, 'close');
     });
 
-    it('fetches nothing unless it is asked to', async () => {
+    it('fetches nothing by default', async () => {
       const file = write('main.json', spec({ '/a': { $ref: `${address}/item.json` } }));
       for (const target of [file, `${address}/main.json`]) {
         const { code, err } = await importing(target);
@@ -260,7 +260,7 @@ describe('a hostile document', () => {
     );
   });
 
-  it('changes no prototype, whatever its members are called', () => {
+  it('changes no prototype, regardless of the names of members', () => {
     const named =
       JSON.parse(`{"openapi":"3.0.0","info":{"title":"t"},"paths":{"/a":{"__proto__":{"polluted":1},"get":{"operationId":"__proto__","tags":["constructor"],
       "security":[{"__proto__":[]},{"toString":[]}],"parameters":[{"name":"__proto__","in":"query","schema":{"__proto__":{"x":1}}},{"name":"constructor","in":"path"}],

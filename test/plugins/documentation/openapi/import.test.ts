@@ -175,7 +175,7 @@ describe('a configuration made of a document in OpenAPI', () => {
     });
   });
 
-  it('holds bodies to their schemas where that is asked for, with what they refer to', () => {
+  it('validates bodies by their schemas if requested, including referenced ones', () => {
     const schema = { $ref: '#/components/schemas/Node' };
     const node = {
       type: 'object',

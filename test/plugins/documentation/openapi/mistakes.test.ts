@@ -69,7 +69,7 @@ describe('check looks at documentation/openapi and', () => {
     it(sentence, () => deepEqual(told(settings, service).sort(), [...expected].sort()));
   }
 
-  it('refuses an operation_id that stands twice, and names both places', () => {
+  it('rejects a duplicate operation_id, and names both places', () => {
     const { errors } = normalize({
       version: 3,
       endpoints: [documented('/a', { operation_id: 'x' }), documented('/b', { operation_id: 'x' })],

@@ -120,7 +120,7 @@ describe('the schemas of a service', () => {
   };
   const config = configOf([endpoint('/a')], { extra_config: { [OPENAPI]: { components_schemas: schemas } } });
 
-  it('stand in the document by name, objects or base64', async () => {
+  it('appear in the document by name, objects or base64', async () => {
     const document = describedAs(config);
     deepEqual(document.components.schemas, {
       User: { type: 'object', properties: { address: { $ref: '#/components/schemas/Address' } } },

@@ -10,8 +10,8 @@ function asked(components: object, service: object = {}, options = {}): [Documen
   return [document.paths['/a'].get.security, document.components?.securitySchemes];
 }
 
-describe('what documents say of authentication', () => {
-  it('is nothing where there is none', () => deepEqual(asked({}), [undefined, undefined]));
+describe('authentication in documents', () => {
+  it('is absent without authentication', () => deepEqual(asked({}), [undefined, undefined]));
 
   it('is a bearer token for auth/validator, under the name that is configured', () => {
     const bearer = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' };
@@ -46,7 +46,7 @@ describe('what documents say of authentication', () => {
     );
   });
 
-  it('asks for all that several components ask for', () => {
+  it('includes the requirements of several components', () => {
     const { document } = describeApi({
       name: '',
       tls: undefined,

@@ -28,7 +28,7 @@ describe('a gateway that serves its document', () => {
     await validate(JSON.parse(body));
   });
 
-  it('answers the same however often it is asked', async () => {
+  it('gives the same response every time', async () => {
     const heads = [];
     for (let index = 0; index < 3; index++) {
       const { date: _date, ...headers } = (await gateway.inject('/docs')).headers;
@@ -45,7 +45,7 @@ describe('a gateway that serves its document', () => {
     equal(/<script|<b>/.test(body), false);
   });
 
-  it('tells what serves after a reload', async () => {
+  it('describes the active configuration after a reload', async () => {
     await gateway.reload({ version: 3, endpoints: [endpoint('/c')], ...settings({ path: '/', audience: 'nobody' }) });
     equal((await gateway.inject('/docs')).statusCode, 404);
     deepEqual((await gateway.inject('/openapi.json')).json().paths, {});
@@ -53,7 +53,7 @@ describe('a gateway that serves its document', () => {
     deepEqual(Object.keys((await gateway.inject('/openapi.json')).json().paths), ['/d']);
   });
 
-  it('serves nothing unless it is asked to', async () => {
+  it('serves nothing by default', async () => {
     await gateway.reload({ version: 3, endpoints: [endpoint('/a')], ...settings() });
     equal((await gateway.inject('/openapi.json')).statusCode, 404);
   });
@@ -67,7 +67,7 @@ describe('documentation/openapi at an endpoint', () => {
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
   });
 
-  it('warns of what it says of parameters that there are not', async () => {
+  it('warns of settings for unknown parameters', async () => {
     const gate = await openHarness(
       plugin,
       'endpoint',
@@ -101,7 +101,7 @@ describe('sluice serve openapi', () => {
     equal(await running.ended, 0);
   });
 
-  it('serves nothing of a document that cannot be read, or at a port that is none', async () => {
+  it('serves nothing for an unreadable document or an invalid port', async () => {
     equal((await sluice('serve', 'openapi', folder.path('none.json'))).code, 1);
     equal((await sluice('openapi', 'serve', 'x.json', '-p', 'x')).code, 2);
   });

@@ -29,7 +29,7 @@ describe('a document in Swagger 2.0', () => {
     deepEqual(told, ['Swagger 2.0 has one address: the first server is named']);
   });
 
-  it('has types beside the names of parameters, bodies among them, and every header', async () => {
+  it('has types next to the names of parameters, including bodies, and every header', async () => {
     const schema = { type: 'object', properties: { a: { type: ['string', 'null'] } } };
     const one = endpoint(
       '/u/{id}',

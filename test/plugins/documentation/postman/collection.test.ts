@@ -95,7 +95,7 @@ describe('a collection for Postman', () => {
     equal(JSON.stringify(collectionOf(config, true)), JSON.stringify(collectionOf(config, true)));
   });
 
-  it('case 6: has a body that its validator would let pass', async () => {
+  it('case 6: has a body that its validator would accept', async () => {
     const schema = {
       type: 'object',
       required: ['name', 'other'],
@@ -163,7 +163,7 @@ describe('a collection for Postman', () => {
     equal(item[2].request.body.raw, '');
   });
 
-  it('asks for tokens, passwords and keys by variables, and holds no secret', async () => {
+  it('uses variables for tokens, passwords and keys, and contains no secret', async () => {
     const config = configOf([
       endpoint('/token', {}, { 'auth/validator': validator }),
       endpoint('/cookie', {}, { 'auth/validator': { ...validator, cookie_key: 'jwt' } }),
@@ -229,7 +229,7 @@ describe('a collection for Postman', () => {
     );
   });
 
-  it('has what the gateway answers itself only where it is asked for', async () => {
+  it("contains the gateway's own endpoints only if requested", async () => {
     const more = { debug_endpoint: true, echo_endpoint: true };
     deepEqual(outline((await collected([endpoint('/a'), endpoint('/__catchall')], {}, more)).item), ['a']);
     deepEqual(outline((await collected([endpoint('/a')], {}, more, true)).item), [

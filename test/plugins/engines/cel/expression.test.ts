@@ -82,7 +82,7 @@ describe('a condition', () => {
     });
   }
 
-  it('takes a timestamp apart in UTC and in zones, whatever the zone of the machine', () => {
+  it("reads parts of a timestamp in UTC and in zones, regardless of the machine's zone", () => {
     const zone = process.env.TZ;
     try {
       process.env.TZ = 'Europe/Berlin';
@@ -103,7 +103,7 @@ describe('a condition', () => {
     equal(verdict("timestamp(now) + duration('1s') > timestamp(now)"), true);
   });
 
-  it('takes the side of && and || that decides, whatever fails on the other', () => {
+  it('uses the deciding side of && and ||, even if the other one fails', () => {
     for (const source of ['false && 1 / 0 > 0', '1 / 0 > 0 && false']) equal(verdict(source), false, source);
     for (const source of ['true || 1 / 0 > 0', '1 / 0 > 0 || true']) equal(verdict(source), true, source);
     match(String(verdict('1 / 0 > 0 || false')), /divide by zero/);
@@ -144,11 +144,11 @@ describe('a condition', () => {
     match(String(verdict(`int(data.text) > 0`, { text: '9'.repeat(1_000_000) })), /is not an integer/);
   });
 
-  it('tells which variables it reads', () => {
+  it('reports the variables that it reads', () => {
     deepEqual([...compile("text == 'a' || params.all(text2, text2 == now)").reads], ['text', 'params', 'now']);
   });
 
-  it('names the keys that stand in it', () => {
+  it('lists the keys that it contains', () => {
     deepEqual(compile("lists['a-b'][0] == params.Id && data.a.b == 1").keys, [
       { variable: 'lists', key: 'a-b' },
       { variable: 'params', key: 'Id' },

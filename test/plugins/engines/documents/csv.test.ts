@@ -22,7 +22,7 @@ describe('CSV', () => {
     deepEqual(parseCsv('a\n""\n'), [{ a: '' }]);
   });
 
-  it('says in which line a mistake is', () => {
+  it('reports the line of an error', () => {
     throws(() => parseCsv('a,b\n1,2,3\n'), /line 2: 3 fields, but the first line has 2/);
     throws(() => parseCsv('a,a\n'), /line 1: the column "a" is there twice/);
     throws(() => parseCsv('a\n"x\ny"\n"z'), /line 4: a quote that is out of place or not closed/);
@@ -53,7 +53,7 @@ describe('CSV', () => {
     equal(printCsv([]), '');
   });
 
-  it('is not written of what is no table', () => {
+  it('cannot be written from data that is not a table', () => {
     throws(() => printCsv({ a: 1 }), /a table is a list of rows/);
     throws(() => printCsv([{ a: 1 }, [1]]), /either all objects or all lists/);
     throws(() => printCsv([{ a: [1] }]), /neither an object nor a list/);

@@ -97,7 +97,7 @@ const scripts: Readonly<Record<string, string>> = {
     'local r = math.random(1, 6) print(r >= 1 and r <= 6, math.random() < 1, math.random(1), pcall(math.random, 0) == false)',
 };
 
-describe('Lua beside the Lua 5.1 of Debian (apt-get install lua5.1)', () => {
+describe('Lua compared with Lua 5.1 of Debian (apt-get install lua5.1)', () => {
   let printed: readonly string[] = [];
 
   before(function () {

@@ -117,7 +117,7 @@ describe('a hostile script', () => {
     equal(new Set(numbers).size, 2);
   });
 
-  it('cannot wait where that is not possible, and is told so', async () => {
+  it('cannot wait outside a call, and receives an error', async () => {
     const url = "'http://127.0.0.1:9'";
     match(
       (await run(`coroutine.wrap(function() http_response.new(${url}) end)()`)).failure!,

@@ -83,7 +83,7 @@ describe('Lua', () => {
     deepEqual(printed, ['a\t1', 'b\t2']);
   });
 
-  it('sorts numbers, texts and whatever has an order, and keeps the order of equals', async () => {
+  it('sorts numbers, texts and all ordered values, and keeps the order of equals', async () => {
     const sorted = async (list: string, order = '') =>
       (await value(`(function() local t = ${list} table.sort(t${order}) return table.concat(t, ' ') end)()`)).split(
         ' ',
@@ -228,7 +228,7 @@ describe('Lua', () => {
     equal((await run(`${inner}; l:set(1, t); print(json.marshal(l))`, {})).printed[0], '[{},{}]');
   });
 
-  it('tells how a method is called', async () => {
+  it('explains the syntax of method calls', async () => {
     match(await value('luaTable.new().len()', {}), /luaTable expected: call it with a colon, as in value:len\(\)/);
   });
 });

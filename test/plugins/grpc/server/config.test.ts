@@ -43,7 +43,7 @@ describe('the configuration of gRPC services', () => {
     ]);
   });
 
-  it('names a method once, also where its service stands twice', async () => {
+  it('names a method once, even if its service is listed twice', async () => {
     const twice = [
       { name: 'shop.Shop', methods: [find] },
       { name: 'shop.Shop', methods: [{ ...find, name: 'Echo' }, find] },
@@ -86,7 +86,7 @@ describe('the configuration of gRPC services', () => {
     ]);
   });
 
-  it('warns of a parameter from a field that there is not', async () => {
+  it('warns of a parameter from an unknown field', async () => {
     const method = { ...find, payload_params: { 'where.latitude': 'a', 'where.lat': 'b' } };
     deepEqual(await codes([{ name: 'shop.Shop', methods: [method] }]), [
       'GRPC_FIELD /0/methods/0/payload_params/where.lat',

@@ -12,7 +12,7 @@ describe('the number of elements of a message', () => {
   const count = (fields: Record<string, unknown>, limit = 1_000_000) =>
     counter.count(type, toBinary(type, create(type, fields)), limit);
 
-  it('is that of its fields, items and entries, however deep', () => {
+  it('includes its fields, items and entries, at any depth', () => {
     equal(count({}), 0);
     equal(count({ fullName: 'x'.repeat(10_000), small: 1, ratio: 2, exact: 3, raw: new Uint8Array(1000) }), 5);
     equal(count({ inner: { inner: { small: 1 } } }), 3);
@@ -34,7 +34,7 @@ describe('the number of elements of a message', () => {
     equal(count({ packed: { ...packed, typeUrl: 'type.googleapis.com/none.Known' } }), 3);
   });
 
-  it('ends where it is more than anybody asks for, and where bytes are malformed', () => {
+  it('stops above the limit, and at malformed bytes', () => {
     const labels = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`k${at}`, '']));
     equal(count({ labels }, 10), 11);
     for (const bytes of [

@@ -34,7 +34,7 @@ describe('a call of a gRPC service of the gateway', () => {
     deepEqual(await said(client), [status.INTERNAL, 'internal']);
   });
 
-  it('has the status that the one of HTTP of its one backend stands for', async () => {
+  it('has the status that corresponds to the HTTP status of its only backend', async () => {
     const codes: Record<number, number> = {};
     const methods = { payload_params: { name: 'code' }, ...find(stage.http('/status/{code}')) };
     const client = await stage.start([methods]);

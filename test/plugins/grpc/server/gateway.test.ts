@@ -18,7 +18,7 @@ describe('gRPC on the port of the gateway', () => {
     callUnary(client, 'Find', request, { metadata });
   const seen = () => stage.backend.requests.at(-1)!;
 
-  it('works beside HTTP/1.1', async () => {
+  it('works next to HTTP/1.1', async () => {
     const client = await stage.start([find(stage.http('/x'))]);
     const health = await fetch(`http://127.0.0.1:${stage.port}/__health`);
     equal(health.status, 200);
@@ -74,14 +74,14 @@ describe('gRPC on the port of the gateway', () => {
     deepEqual(stage.upstream.calls.at(-1)!.request, { name: 'bob', kinds: [1, 2], raw: Buffer.from([255]) });
   });
 
-  it('encodes the message for a backend beside another one', async () => {
+  it('encodes the message for one of several backends', async () => {
     const client = await stage.start([find(stage.grpc(), stage.http('/note'))]);
     const { value } = await ask(client, { name: 'bob', kinds: [1, 2], raw: Buffer.from([255]) });
     deepEqual(value, { id: 'bob', n: '7', note: 'other' });
     deepEqual(stage.upstream.calls.at(-1)!.request, { name: 'bob', kinds: [1, 2], raw: Buffer.from([255]) });
   });
 
-  it('encodes what backends have answered under either name of a field, without what is no field', async () => {
+  it('encodes responses of backends under either name of a field, without unknown fields', async () => {
     const client = await stage.start([{ name: 'Echo', backend: [stage.http('/camel')] }]);
     const { value } = await callUnary(client, 'Echo');
     deepEqual(value, { full_name: 'Ada', small: 3, kind: 1 });
@@ -157,7 +157,7 @@ describe('gRPC on the port of the gateway', () => {
     deepEqual([code, value!['id']], [status.OK, 'x'.repeat(5000)]);
   });
 
-  it('goes by the content type beside other requests over HTTP/2', async () => {
+  it('is recognized by the content type among other requests over HTTP/2', async () => {
     const endpoint = {
       endpoint: '/shop.Shop/{method}',
       method: 'POST',
@@ -184,7 +184,7 @@ describe('gRPC on the port of the gateway', () => {
     }
   });
 
-  it('goes on over a reload on the table that it began with, and then on the new one', async () => {
+  it('continues over a reload with the table that it began with, and then with the new one', async () => {
     const client = await stage.start([find(stage.http('/held'))]);
     const slow = ask(client);
     await until(() => stage.held.length === 1);
@@ -206,7 +206,7 @@ describe('gRPC on the port of the gateway', () => {
     equal((await ask(client)).code, status.UNAVAILABLE);
   });
 
-  it('is in the access log with its path and what its status stands for', async () => {
+  it('is logged in the access log with its path and the corresponding status', async () => {
     const client = await stage.start([
       find(stage.http('/status/404')),
       { name: 'Echo', backend: [stage.http('/camel')] },

@@ -65,7 +65,7 @@ describe('the gRPC server before clients that misbehave', () => {
   const codeOf = async (...given: Parameters<typeof send>) => Number((await send(...given)).trailers['grpc-status']);
   const isServing = async () => equal((await callUnary(stage.client(), 'Find')).code, status.OK);
 
-  it('refuses what is no message', async () => {
+  it('rejects invalid messages', async () => {
     const session = await start();
     equal(await codeOf(session, frame(good)), status.OK);
     const before = stage.backend.requests.length;
@@ -137,7 +137,7 @@ describe('the gRPC server before clients that misbehave', () => {
     equal(await codeOf(session, frame(gzipSync(good), 1), gzip), status.OK);
   });
 
-  it('names the compressions that it knows to who asks for another one', async () => {
+  it('names its compressions to a client that requests another one', async () => {
     const { headers, trailers } = await send(await start(), frame(good), { 'grpc-encoding': 'snappy' });
     deepEqual(
       [trailers['grpc-status'], headers['grpc-accept-encoding']],
@@ -174,7 +174,7 @@ describe('the gRPC server before clients that misbehave', () => {
     await over1.arrayBuffer();
   });
 
-  it('takes times that are none for no deadline at all', async () => {
+  it('treats invalid timeouts as none', async () => {
     const session = await start();
     equal(await codeOf(session, frame(good), { 'grpc-timeout': '1' }), status.INTERNAL);
     equal(await codeOf(session, frame(good), { 'grpc-timeout': '99999999999S' }), status.INTERNAL);
@@ -228,7 +228,7 @@ describe('the gRPC server before clients that misbehave', () => {
     await isServing();
   });
 
-  it('serves HTTP/1.1 beside connections that begin like HTTP/2 and go on otherwise', async () => {
+  it('serves HTTP/1.1 next to connections that begin like HTTP/2 and continue otherwise', async () => {
     await start();
     for (const bytes of ['P', 'PR', 'PRI', 'PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n', 'PRIVATE / HTTP/1.1\r\n\r\n']) {
       const socket = connectTcp(stage.port, '127.0.0.1').on('error', () => {});

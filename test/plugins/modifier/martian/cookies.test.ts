@@ -4,7 +4,7 @@ import { mistakesOf, through } from './stand.ts';
 const cookie = { name: 'n', value: 'v' };
 
 describe('modifier/martian cookies', () => {
-  it('adds a cookie to those of the request, without its attributes', async () => {
+  it('adds a cookie to the request, without its attributes', async () => {
     const config = { ...cookie, path: '/', secure: true, maxAge: 60, scope: ['request'] };
     const { headers } = await through({ 'cookie.Modifier': config }, { headers: ['Cookie', 'a=1', 'Cookie', 'b=2'] });
     deepEqual(headers, ['Cookie', 'a=1; b=2; n=v']);

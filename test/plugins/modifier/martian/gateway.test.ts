@@ -94,7 +94,7 @@ describe('modifier/martian in a gateway', () => {
     equal((await seen('/authorized')).headers.authorization, 'Basic eA==');
   });
 
-  it('case 2: sets a parameter beside those that are forwarded', async () => {
+  it('case 2: sets a parameter in addition to forwarded ones', async () => {
     equal((await seen('/amount?currency=EUR&amount=5&evil=1')).target, '/x?amount=75&currency=EUR');
   });
 

@@ -85,12 +85,12 @@ describe('modifier/martian groups', () => {
     deepEqual((await through(group, { headers: ['X-V', '1'] })).headers, ['X-V', '1', 'X-A', '1', 'X-A', '2']);
   });
 
-  it('takes comments beside and inside modifiers', async () => {
+  it('allows comments next to and inside modifiers', async () => {
     const config = { '@why': 'legacy', 'header.Modifier': { '@comment': 'x', name: 'X-A', value: '1' } };
     deepEqual((await through(config)).headers, ['X-A', '1']);
   });
 
-  it('tells which headers it sets on requests, so that no client sends one that looks like it', async () => {
+  it('declares the headers that it sets on requests, so that clients cannot send them', async () => {
     const modifiers = [
       set('1'),
       { 'header.Id': {} },

@@ -154,7 +154,7 @@ describe('modifier/martian headers', () => {
       ]);
     });
 
-    it('refuses an expression that is none', async () => {
+    it('rejects an invalid expression', async () => {
       const config = { header: 'X', regex: '(', modifier: { 'header.Id': {} } };
       match((await mistakesOf({ 'header.RegexFilter': config }))[0]!, /^\/header\.RegexFilter\/regex /);
     });
@@ -175,7 +175,7 @@ describe('modifier/martian headers', () => {
       );
     });
 
-    it('needs the request beside the response in its scope', async () => {
+    it('requires the request in addition to the response in its scope', async () => {
       deepEqual(await mistakesOf({ 'stash.Modifier': { headerName: 'X', scope: ['response'] } }), [
         '/stash.Modifier/scope the URL is stored with the request: "response" requires "request"',
       ]);
@@ -183,7 +183,7 @@ describe('modifier/martian headers', () => {
   });
 
   describe('Host', () => {
-    it('is what is sent, wherever the backend is', async () => {
+    it('is sent to a backend at any address', async () => {
       const set = { 'header.Modifier': { name: 'host', value: 'v.example', scope: ['request'] } };
       const { host, origin, headers } = await through(set);
       deepEqual([host, origin, headers], ['v.example', 'http://h1', []]);
@@ -194,7 +194,7 @@ describe('modifier/martian headers', () => {
       deepEqual((await through(copy)).headers, ['X-Host', 'h1']);
     });
 
-    it('is that of the backend again once it is removed', async () => {
+    it("is the backend's own again once it is removed", async () => {
       const modifiers = [
         { 'header.Modifier': { name: 'Host', value: 'v', scope: ['request'] } },
         { 'header.Blacklist': { names: ['Host'], scope: ['request'] } },
@@ -216,7 +216,7 @@ describe('modifier/martian headers', () => {
       deepEqual(await mistakesOf(set('many')), ['/header.Modifier/value Content-Length must be a whole number']);
     });
 
-    it('fails the call where it is not that of the body, on either side', async () => {
+    it('fails the call if it does not match the body, on either side', async () => {
       const request = await through(set('5'), { method: 'POST', body: 'abc' });
       const response = await through(
         { 'header.Modifier': { name: 'Content-Length', value: '5', scope: ['response'] } },

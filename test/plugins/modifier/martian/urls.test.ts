@@ -22,7 +22,7 @@ describe('modifier/martian addresses', () => {
     equal(target, '/x?amount=75&currency=EUR');
   });
 
-  it('adds a query where there is none', async () => {
+  it('adds a query if it is missing', async () => {
     equal((await through({ 'querystring.Modifier': { name: 'a b', value: '&' } })).target, '/x?a+b=%26');
   });
 
@@ -56,7 +56,7 @@ describe('modifier/martian addresses', () => {
     deepEqual([origin, target], ['https://h1', '/x?b=2']);
   });
 
-  it('encodes what cannot stand in an address, and leaves alone what is encoded', async () => {
+  it('encodes invalid characters, and leaves encoded ones alone', async () => {
     const { target } = await through({ 'url.Modifier': { path: 'ü %2f?#', query: 'a=%20 b%' } });
     equal(target, '/%C3%BC%20%2f%3F%23?a=%20%20b%25');
   });

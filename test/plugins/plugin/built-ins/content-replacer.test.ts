@@ -120,7 +120,7 @@ describe('the replacement of texts', () => {
     deepEqual(await replaced({ a: { find: 'ab', replace: 'b'.repeat(100) } }, { a: text }), { a: text });
   });
 
-  it('is refused for mistakes', async () => {
+  it('is rejected with errors', async () => {
     deepEqual(await faultsOf({ a: { find: '(', replace: '', regexp: true } }), ['PATTERN_INVALID']);
     deepEqual(await faultsOf({ a: 'text' }), ['CONTENT_REPLACER_ENTRY']);
     for (const settings of [

@@ -99,7 +99,7 @@ describe('the place of a client', () => {
     });
   }
 
-  it('is told as JSON on one line in ASCII, with members that are always there', async () => {
+  it('is JSON on one line in ASCII, always with the same members', async () => {
     const [header, again, empty] = await headersFor(
       write(makeDatabase(places)),
       '81.2.69.142',
@@ -113,7 +113,7 @@ describe('the place of a client', () => {
     deepEqual(JSON.parse(empty!), nowhere);
   });
 
-  it('is empty for what is no address', async () => {
+  it('is empty for an invalid address', async () => {
     const [header] = await headersFor(write(makeDatabase(places)), '');
     deepEqual(JSON.parse(header!), nowhere);
   });
@@ -180,7 +180,7 @@ describe('the place of a client', () => {
     gateway!.inject({ url: '/a', headers: { 'x-forwarded-for': ip, ...more } });
   const seen = () => JSON.parse(backend.requests.at(-1)!.headers['x-geoip'] as string);
 
-  it('case 1: is told to backends where the header is let through', async () => {
+  it('case 1: is sent to backends if the header is forwarded', async () => {
     await start({ input_headers: ['X-Geoip'] });
     await from('81.2.69.142');
     deepEqual([seen().Country.IsoCode, seen().City.Names.en], ['GB', 'London']);
@@ -199,7 +199,7 @@ describe('the place of a client', () => {
     ok(!backend.requests.at(-1)!.rawHeaders.some((text) => text.includes('"ES"')));
   });
 
-  it('case 4: is not told to backends where the header is not let through', async () => {
+  it('case 4: is not sent to backends if the header is not forwarded', async () => {
     await start({});
     await from('81.2.69.142');
     equal(backend.requests.at(-1)!.headers['x-geoip'], undefined);

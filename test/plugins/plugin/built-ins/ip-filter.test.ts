@@ -47,18 +47,18 @@ describe('the filter of addresses', () => {
     );
   });
 
-  it('case 2: believes a header of anybody where no proxies are named', async () => {
+  it('case 2: trusts the header of any client if no proxies are named', async () => {
     deepEqual(await statuses({ CIDR, allow: true }, ['127.0.0.1', xff, '8.8.8.8']), [403]);
   });
 
-  it('case 3: turns away who is listed', async () => {
+  it('case 3: rejects listed addresses', async () => {
     deepEqual(
       await statuses({ CIDR }, ['127.0.0.1', xff, '8.8.8.8'], ['8.8.8.8', xff, '10.0.3.4'], ['8.8.8.8']),
       [200, 403, 200],
     );
   });
 
-  it('case 4: takes the nearest address that is no proxy for the client', async () => {
+  it('case 4: treats the nearest address that is not a proxy as the client', async () => {
     const trusted_proxies = ['127.0.0.0/8'];
     const chain = '192.168.0.9, 8.8.8.8';
     deepEqual(await statuses({ CIDR, allow: true, trusted_proxies }, ['127.0.0.1', xff, chain]), [403]);
@@ -68,7 +68,7 @@ describe('the filter of addresses', () => {
     );
   });
 
-  it('case 5: goes on behind every proxy of its own', async () => {
+  it('case 5: skips each of its own proxies', async () => {
     const trusted_proxies = ['127.0.0.0/8', '8.8.8.8/32'];
     deepEqual(
       await statuses(
@@ -81,12 +81,12 @@ describe('the filter of addresses', () => {
     );
   });
 
-  it('case 6: believes no header of who is no proxy', async () => {
+  it('case 6: ignores the header unless a proxy sent it', async () => {
     const settings = { CIDR, allow: true, trusted_proxies: ['203.0.113.0/24'] };
     deepEqual(await statuses(settings, ['127.0.0.1', xff, '8.8.8.8'], ['9.9.9.9', xff, '127.0.0.1']), [200, 403]);
   });
 
-  it('case 7: without any address, lets in where addresses are turned away', async () => {
+  it('case 7: without an address, accepts requests if the list denies', async () => {
     const client_ip_headers = ['X-Forwarded-For'];
     deepEqual(
       [
@@ -120,7 +120,7 @@ describe('the filter of addresses', () => {
     deepEqual(await statuses({ CIDR: ['10.1.2.3/16'] }, ['10.1.255.255'], ['10.2.0.0']), [403, 200]);
   });
 
-  it('lets nobody in, or everybody, where no address is listed, with a warning', async () => {
+  it('rejects or accepts all clients if the list is empty, with a warning', async () => {
     deepEqual(
       [await statuses({ CIDR: [], allow: true }, ['1.1.1.1']), await statuses({ CIDR: [] }, ['1.1.1.1'])],
       [[403], [200]],
@@ -128,7 +128,7 @@ describe('the filter of addresses', () => {
     deepEqual(await warningsOf(filter({ CIDR: [], client_ip_headers: [] })), ['IP_FILTER_EMPTY']);
   });
 
-  it('is refused for what is no range, wherever it stands', async () => {
+  it('is rejected with an invalid range, in any place', async () => {
     deepEqual(await faultsOf({ CIDR: ['10.0.0.0/8', '10.0.0.0/33'] }), ['IP_FILTER_RANGE /ip-filter/CIDR/1']);
     deepEqual(await faultsOf({ CIDR: [], trusted_proxies: ['proxy'] }), [
       'IP_FILTER_RANGE /ip-filter/trusted_proxies/0',
@@ -138,7 +138,7 @@ describe('the filter of addresses', () => {
     deepEqual(await faultsOf({ CIDR: ['10.0.0.1'], '@why': 1, client_ip_headers: [] }), []);
   });
 
-  it('warns where anybody can name another address, and where it is not listed', async () => {
+  it('warns if any client can forge its address, and if it is not listed', async () => {
     deepEqual(await warningsOf(filter({ CIDR })), ['IP_FILTER_SPOOFABLE']);
     deepEqual(await warningsOf(filter({ CIDR, trusted_proxies: ['10.0.0.0/8'] })), []);
     deepEqual(await warningsOf({ name: [], 'ip-filter': { CIDR } }), ['PLUGIN_UNUSED']);
@@ -168,7 +168,7 @@ describe('the filter of addresses', () => {
     );
   });
 
-  it('tells of an address once a second', async () => {
+  it('logs an address once a second', async () => {
     let now = 0;
     const lines: string[] = [];
     const log = { at: () => log, debug() {}, info() {}, warning: (line: string) => lines.push(line), error() {} };
@@ -237,7 +237,7 @@ describe('the filter of addresses in a gateway', () => {
     );
   });
 
-  it('case 10: stands around its own endpoint only, before its credentials', async () => {
+  it('case 10: wraps only its own endpoint, before authentication', async () => {
     const files = {
       'auth/validator': { alg: 'HS256', jwk_local_path: 'samples/tokens/keys.json', disable_jwk_security: true },
     };
@@ -293,7 +293,7 @@ describe('the filter of addresses in a gateway', () => {
 });
 
 describe('names of built-in modifiers', () => {
-  it('stand among one another', async () => {
+  it('are ordered among one another', async () => {
     const gate = await openHarness(modifier, 'endpoint', {
       name: ['ip-filter', 'content-replacer'],
       'ip-filter': { CIDR, client_ip_headers: [] },

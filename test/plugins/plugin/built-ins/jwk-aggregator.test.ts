@@ -91,7 +91,7 @@ describe('the aggregator of key sets', () => {
     equal((await gateway!.inject({ url: '/a', headers })).statusCode, 200);
   });
 
-  it('leaves the keys of an origin out that fails, and tells of it', async () => {
+  it('omits the keys of an origin that fails, and logs it', async () => {
     refuse(servers[0]!);
     await open({}, { cache: false });
     deepEqual(await names(), ['bob']);

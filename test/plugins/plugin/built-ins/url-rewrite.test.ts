@@ -92,7 +92,7 @@ describe('the rewriting of paths', () => {
     equal(await ask('/hi'), 404);
   });
 
-  it('case 8: rewrites once, and serves nothing where there is no endpoint', async () => {
+  it('case 8: rewrites once, and serves nothing without an endpoint', async () => {
     await start({
       literal: { '/x': '/y', '/y': '/hello' },
       regexp: [
@@ -128,7 +128,7 @@ describe('the rewriting of paths', () => {
     ok(line && !line.includes('/seen'), line);
   });
 
-  it('is refused for mistakes, at their place', async () => {
+  it('is rejected with errors, at their place', async () => {
     deepEqual(await faultsOf({}), ['URL_REWRITE_EMPTY ']);
     deepEqual(await faultsOf({ regexp: [['(', '/a']] }), ['PATTERN_INVALID /regexp/0/0']);
     deepEqual(await faultsOf({ regexp: [['a', 'b']] }), ['URL_REWRITE_PATH /regexp/0/1']);
@@ -139,7 +139,7 @@ describe('the rewriting of paths', () => {
     }
   });
 
-  it('stands among modules in the order of the names', async () => {
+  it('is ordered by name among modules', async () => {
     const filter = { 'ip-filter': { CIDR: ['10.0.0.1'], client_ip_headers: [] } };
     const gate = await openHarness(plugin, 'service', {
       name: ['url-rewrite', 'ip-filter'],

@@ -42,7 +42,7 @@ describe('circuit breakers in a gateway', () => {
     equal((await gateway.inject('/a')).body, 'circuit breaker is open');
   });
 
-  it('case 2: goes on calling one that fails now and then', async () => {
+  it('case 2: continues to call one that fails occasionally', async () => {
     statuses = [500, 500, 200, 500, 500, 200];
     await start({ 'qos/circuit-breaker': breaker });
     deepEqual([await call(6), backend.requests.length], [[500, 500, 200, 500, 500, 200], 6]);

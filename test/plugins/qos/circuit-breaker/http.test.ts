@@ -25,7 +25,7 @@ async function breaker(respond: Step<PipeRequest>) {
 }
 
 describe('qos/circuit-breaker/http', () => {
-  it('never opens over a valid status, whatever is made of it later', async () => {
+  it('never opens after a valid status, regardless of later processing', async () => {
     const { behind, send } = await breaker(status(404));
     deepEqual(await send(5), [404, 404, 404, 404, 404]);
     equal(behind.calls(), 5);
@@ -77,7 +77,7 @@ describe('qos/circuit-breaker/http', () => {
     equal(behind.calls(), 3);
   });
 
-  it('stands next to the client only', async () => {
+  it('is next to the client only', async () => {
     const gate = await openHarness(plugin, 'backend', config);
     deepEqual(Object.keys(gate.attached), ['transport']);
   });

@@ -76,7 +76,7 @@ describe('qos/circuit-breaker', () => {
     deepEqual(await send(), ['200']);
   });
 
-  it('logs each change of state under its name when it is told to', async () => {
+  it('logs each change of state under its name if configured', async () => {
     const lines: string[] = [];
     const log: Log = { ...silentLog, warning: (line) => lines.push(String(line)) };
     const { behind, clock, send } = await breaker({ name: 'users', log_status_change: true }, bad, log);
@@ -98,7 +98,7 @@ describe('qos/circuit-breaker', () => {
     deepEqual(lines, []);
   });
 
-  it('tells of each change of state, with the place of the backend', async () => {
+  it('reports each change of state, with the place of the backend', async () => {
     const reported: unknown[] = [];
     const events = { emit: (type: string, data: object) => reported.push([type, data]) };
     const around = { services: { events }, next: bad, endpoint: { endpoint: '/users', method: 'POST' as const } };
@@ -168,7 +168,7 @@ describe('qos/circuit-breaker', () => {
       );
     });
 
-    it('stays open when other endpoints are put before that of its backend', async () => {
+    it("stays open when other endpoints are inserted before its backend's", async () => {
       const others = Array.from({ length: 11 }, (_, at) => endpoint(`/other${at}`, '/x'));
       gateway = await startGateway(configOf(endpoint('/a', '/x')));
       equal(await isOpen('/a'), false);

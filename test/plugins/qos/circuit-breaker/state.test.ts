@@ -249,7 +249,7 @@ describe('a circuit breaker that follows that of another worker', () => {
     equal(enter(breaker, settings) >= 0, true);
   });
 
-  it('goes on counting its own failures when it is closed already', () => {
+  it('continues to count its own failures if it is closed already', () => {
     const { clock, settings, breaker } = following();
     const fail = () => leave(breaker, settings, enter(breaker, settings), 'failure');
     fail();

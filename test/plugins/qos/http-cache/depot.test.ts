@@ -59,14 +59,14 @@ describe('the store that workers share', () => {
     deepEqual([stand.find('b'), stand.find('d')], ['give 1000', 'give 1000']);
   });
 
-  it('tells nobody of a fetch for which nobody waits', () => {
+  it('reports a fetch only to waiting workers', () => {
     const stand = new Stand();
     stand.find('a');
     stand.answer({ does: 'land', by: 'a', key: 'k', landing: 'failed' });
     deepEqual([stand.news, stand.find('b')], [[], 'fetch']);
   });
 
-  it('lets nobody wait for a worker that has been silent for long, nor for itself', () => {
+  it('waits neither for a worker that has been silent for long, nor for itself', () => {
     const stand = new Stand();
     deepEqual([stand.find('a'), stand.find('a'), stand.find('b')], ['fetch', 'fetch', 'wait']);
     stand.now += 5000;
@@ -76,7 +76,7 @@ describe('the store that workers share', () => {
     equal(stand.find('c'), 'wait');
   });
 
-  it('lets nobody wait for what is not kept, for a while', () => {
+  it('does not wait for responses that were not stored, for a while', () => {
     const stand = new Stand();
     stand.find('a');
     stand.answer({ does: 'land', by: 'a', key: 'k', landing: 'not kept' });
@@ -94,7 +94,7 @@ describe('the store that workers share', () => {
     equal(stand.find('b'), 'fetch');
   });
 
-  it('sends what is stale to whoever fetches, unless the worker has it', () => {
+  it('sends a stale response to the fetching worker, unless it has it', () => {
     const stand = new Stand();
     stand.put('a', entry(500));
     stand.now = 100_000;

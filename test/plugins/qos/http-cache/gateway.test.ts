@@ -38,7 +38,7 @@ describe('qos/http-cache in a gateway', () => {
     equal(backend.requests.length, 1);
   });
 
-  it('gives what is kept with no-op as it came, and 304 to whoever has it', async () => {
+  it('returns a stored response unchanged with no-op, and 304 to a client that has it', async () => {
     serve = () => [200, { 'cache-control': 'max-age=60', etag: '"1"', 'x-own': '1' }, '{"a":1}'];
     await start(one('/a', cache(), { output_encoding: 'no-op', input_headers: ['If-None-Match'] }));
     await ask('/a');
@@ -69,7 +69,7 @@ describe('qos/http-cache in a gateway', () => {
     });
   }
 
-  it('goes by the method of the backend, not by that of the endpoint', async () => {
+  it("depends on the method of the backend, not on the endpoint's", async () => {
     const get = { url_pattern: '/x', method: 'GET', extra_config: cache() };
     const post = { url_pattern: '/x', method: 'POST', extra_config: cache() };
     await start({ endpoint: '/a', method: 'POST', backend: [get] }, { endpoint: '/b', backend: [post] });

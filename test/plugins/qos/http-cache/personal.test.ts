@@ -39,7 +39,7 @@ describe('qos/http-cache with headers that tell who asks', () => {
   });
 
   for (const kept of ['max-age=60, public', 's-maxage=60']) {
-    it(`gives everybody what is for all: ${kept}`, async () => {
+    it(`serves shared responses to all clients: ${kept}`, async () => {
       await open('X-User');
       equal(await callsOf(kept, 'X-User: a', 'X-User: b', ''), 1);
     });

@@ -59,7 +59,7 @@ describe('qos/http-cache with many requests at once', () => {
     equal(bench.calls, 2);
   });
 
-  it('lets nobody wait for the body of an answer that is not kept, and for a while not at all', async () => {
+  it('waits for no body of a response that is not stored, and for a while not at all', async () => {
     const asking = [bench.ask(), bench.ask(), bench.ask()];
     await turns();
     const body = new ByteStream();
@@ -135,7 +135,7 @@ describe('qos/http-cache with many requests at once', () => {
     equal(bench.calls, 1);
   });
 
-  it('lets nobody wait for longer than half of the time that is left', async () => {
+  it('waits for at most half of the remaining time', async () => {
     const first = bench.ask();
     await turns();
     const call = new Call(undefined, 100);
@@ -148,7 +148,7 @@ describe('qos/http-cache with many requests at once', () => {
     await first;
   });
 
-  it('answers whoever waits with what lands in time, though the own fetch began meanwhile', async () => {
+  it('answers waiting requests with a response that arrives in time, even if their own fetch has begun', async () => {
     const first = bench.ask();
     await turns();
     const call = new Call(undefined, 200);
@@ -162,7 +162,7 @@ describe('qos/http-cache with many requests at once', () => {
     call.finish();
   });
 
-  it('asks by itself where what lands fits somebody else', async () => {
+  it('fetches by itself if the response does not fit', async () => {
     const first = bench.ask('X-User: a');
     await turns();
     const call = new Call(undefined, 200);
@@ -197,7 +197,7 @@ describe('qos/http-cache with many requests at once', () => {
     await Promise.all(asking);
   });
 
-  describe('and an answer that may be given stale while the backend is asked', () => {
+  describe('and a stale response during revalidation', () => {
     const swr = 'Cache-Control: max-age=60, stale-while-revalidate=30 / ETag: "1"';
 
     beforeEach(async () => {

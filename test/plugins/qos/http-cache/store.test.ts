@@ -149,7 +149,7 @@ describe('qos/http-cache stores', () => {
     it(`refuses ${what}`, () => rejects(bench.open(config), { code: 'CONFIG_INVALID' }));
   }
 
-  it('takes shared beside limits, and comments', async () => {
+  it('accepts shared next to limits, and comments', async () => {
     const { warnings } = await bench.open({ shared: true, max_items: 5, max_size: 5000, '@why': 'x' });
     deepEqual(warnings, []);
   });

@@ -74,7 +74,7 @@ describe('qos/http-cache variants', () => {
     equal(await callsOf(`Cache-Control: max-age=60 / Vary: ${names}`, '', ''), 2);
   });
 
-  it('keeps a body that is encoded for those who ask for that', async () => {
+  it('stores an encoded body for clients that accept the encoding', async () => {
     const encoded = 'Cache-Control: max-age=60 / Content-Encoding: br';
     equal(await callsOf(encoded, 'Accept-Encoding: br', '', 'Accept-Encoding: br'), 2);
   });
@@ -86,7 +86,7 @@ describe('qos/http-cache variants', () => {
     ['X-HTTP-Method-Override', ['DELETE', 'GET']],
     ['Forwarded', ['host=evil', 'host=api']],
   ] as const) {
-    it(`never gives anybody what another one's ${name} has made of it, though Vary says nothing`, async () => {
+    it(`never mixes responses for different values of ${name}, even if Vary does not name it`, async () => {
       bench.given = ({ headers }) => ({
         headers: 'Cache-Control: max-age=60, public',
         body: headers.get(name.toLowerCase()) ?? 'none',

@@ -124,7 +124,7 @@ describe('the http cache of several workers', function () {
     });
   });
 
-  it('goes on with another worker when the one that asked dies', async () => {
+  it('continues with another worker when the fetching one dies', async () => {
     const asking = await allAsking('/soon/two');
     const before = pids();
     const pid = ownerOf(held[0]!.socket!.remotePort!);
@@ -136,7 +136,7 @@ describe('the http cache of several workers', function () {
     ok(pids().some((each) => !before.includes(each)));
   });
 
-  it('goes on without the worker that hangs', async () => {
+  it('continues without a worker that hangs', async () => {
     const asking = await allAsking('/soon/three');
     const pid = ownerOf(held[0]!.socket!.remotePort!);
     if (pid === null) return this.ctx.skip();

@@ -26,7 +26,7 @@ describe('address in a header', () => {
     ['', ''],
     [undefined, ''],
   ] as const) {
-    it(`${list === undefined ? 'without the header' : `"${list}"`} ${address ? `is ${address}` : 'is none'}`, () => {
+    it(`${list === undefined ? 'without the header' : `"${list}"`} ${address ? `is ${address}` : 'is null'}`, () => {
       equal(firstAddress(list), address);
     });
   }

@@ -182,7 +182,7 @@ describe('a limit on requests', () => {
     });
   }
 
-  it('is asked for where it is counted, of the client and then of all, by a process of several', async () => {
+  it('is checked by its owner, for the client and then for all, in one of several processes', async () => {
     const { answers: responses, asked, send, close } = await askingProcess({ ...byTenant, max_rate: 1 });
     try {
       equal(await send('x'), 500);

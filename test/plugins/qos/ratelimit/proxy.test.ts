@@ -225,7 +225,7 @@ describe('qos/ratelimit/proxy', () => {
       equal(/\[ENDPOINT: (?:GET )?\/x\].*rate limit exceded/.test(lines[0]!), true, lines[0]);
     });
 
-    it('has one bucket for each backend object, whatever its hosts', async () => {
+    it('has one bucket for each backend object, with any hosts', async () => {
       await start([
         to('/a', { [plugin.name]: one }),
         { ...to('/a', { [plugin.name]: one }), host: [backend.url, backend.url] },

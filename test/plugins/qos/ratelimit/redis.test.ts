@@ -45,7 +45,7 @@ describe('the configuration of a limit in Redis', () => {
       '/connection_name',
       '"redis": {"connection_pools": [{"name": "nope", "address": "localhost:6379"}]} at the root',
     ]));
-  it('is told of a name that is nearly right', () =>
+  it('suggests the name of a connection that is misspelled', () =>
     mistakes({ ...two, connection_name: 'counter' }, [
       'REDIS_CONNECTION',
       '/connection_name',
@@ -58,7 +58,7 @@ describe('the configuration of a limit in Redis', () => {
       ({ errors: [error] }) => error.code === 'REDIS_CONNECTION',
     );
   });
-  it('is looked at as that of a limit in memory', () =>
+  it('is checked like a limit in memory', () =>
     mistakes({ ...two, connection_name: 'counters', every: '10ms' }, [
       'RATELIMIT_EVERY',
       '/every',
@@ -211,7 +211,7 @@ describe('the configuration of a limit in Redis', () => {
     ok(ms > 1_190_000 && ms <= 1_200_000, String(ms));
   });
 
-  it('starts a counter afresh that is none, and one of the future counts from now on', async () => {
+  it('restarts an invalid counter; one of the future counts from now on', async () => {
     const gateway = await start(config(two));
     for (const state of ['nonsense', '0 99999999999999.000']) {
       await redis.command('SET', 'sluice:ratelimit:all:GET:/a', state);
@@ -230,7 +230,7 @@ describe('the configuration of a limit in Redis', () => {
     equal(((await redis.command('KEYS', '*')) as string[]).length, 5);
   });
 
-  it('stands behind the limit in memory, which is asked first', async () => {
+  it('runs after the limit in memory, which is checked first', async () => {
     const given = config(byId);
     Object.assign(given.endpoints[0]!.extra_config, {
       'qos/ratelimit/router': { max_rate: 2, capacity: 2, every: '10m' },
@@ -259,7 +259,7 @@ describe('the configuration of a limit in Redis', () => {
     );
   });
 
-  it('is that of a plan, for all gateways', async () => {
+  it('is possible in a tier, for all gateways', async () => {
     const tier = { tier_value: 'gold', ratelimit_redis: byId };
     const root = { 'qos/ratelimit/tiered': { tier_key: 'X-Plan', tiers: [tier, { tier_value_as: '*' }] } };
     const given = { ...config(two, root), endpoints: [endpoint('/a')] };
@@ -299,7 +299,7 @@ describe('the configuration of a limit in Redis', () => {
     }
   });
 
-  describe('in trouble', () => {
+  describe('during failures', () => {
     const allow = (limit: object) => ({ ...limit, on_failure_allow: true });
     const tokens = async () => Number(String(await redis.command('GET', 'sluice:ratelimit:all:GET:/a')).split(' ')[0]);
 
@@ -421,7 +421,7 @@ describe('the configuration of a limit in Redis', () => {
       }
     });
 
-    it('scripts flushed: nobody notices, and everything is counted once', async () => {
+    it('scripts flushed: not noticeable, and everything is counted once', async () => {
       const gateway = await start(config({ ...two, max_rate: 5, capacity: 5 }));
       equal(await ask(gateway), 200);
       await redis.command('SCRIPT', 'FLUSH');

@@ -163,7 +163,7 @@ describe('qos/ratelimit/router', () => {
     deepEqual(await send(a, withHeader('X-Tenant', 'b')), [429, 200]);
   });
 
-  it('counts afresh when clients are told apart in another way', async () => {
+  it('restarts counting when the client identification changes', async () => {
     const { gate, send } = await limited(byTenant);
     const a = { headers: { 'X-Tenant': 'a', 'X-User': 'a' } };
     await send(a, a);
@@ -226,14 +226,14 @@ describe('qos/ratelimit/router', () => {
     }
   });
 
-  it('tells clients apart by a path variable whose name could not be that of a header', async () => {
+  it('identifies clients by a path variable whose name is not a valid header name', async () => {
     const config = { client_max_rate: 1, every: '10m', strategy: 'param', key: 'größe' };
     const { send } = await limited(config, { endpoint: { endpoint: '/c/{größe}' } });
     const one = { params: { Größe: '1' } };
     deepEqual(await send(one, one, { params: { Größe: '2' } }), [200, 429, 200]);
   });
 
-  it('tells clients apart by what a wildcard stands for', async () => {
+  it('identifies clients by the match of a wildcard', async () => {
     const config = { client_max_rate: 1, every: '10m', strategy: 'param', key: 'wildcard' };
     const { send } = await limited(config, { endpoint: { endpoint: '/files/*' } });
     const one = { params: { Wildcard: '1' } };

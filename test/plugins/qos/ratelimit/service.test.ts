@@ -57,10 +57,10 @@ describe('qos/ratelimit/service', () => {
     deepEqual(await ask({ method: 'POST', url: '/a' }, '/b', '/a'), [405, 200, 503]);
   });
 
-  describe('where files are served', () => {
+  describe('with served files', () => {
     const files = { 'server/static-filesystem': { prefix: '/files', path: 'samples/website/public' } };
 
-    it('counts what is asked below their prefix, whether there is a file or not, with the endpoints', async () => {
+    it('counts requests below their prefix, for existing files or not, like endpoints', async () => {
       await start({ ...two, max_rate: 4, capacity: 4 }, undefined, files);
       const post: InjectOptions = { method: 'POST', url: '/files/style.css' };
       deepEqual(
@@ -77,7 +77,7 @@ describe('qos/ratelimit/service', () => {
       deepEqual(await ask(as('x', style), as('x', '/a'), as('x', style), as('y', style)), [200, 200, 429, 200]);
     });
 
-    it('has the limit of all alone where clients are told apart by a path variable', async () => {
+    it('has only the limit for all if clients are identified by a path variable', async () => {
       const byParam = { client_max_rate: 1, client_capacity: 1, every: '10m', strategy: 'param', key: 'id' };
       await start({ ...two, ...byParam }, [endpoint('/u/{id}')], files);
       deepEqual(await ask('/files/style.css', '/files/style.css', '/files/style.css'), [200, 200, 503]);
@@ -87,7 +87,7 @@ describe('qos/ratelimit/service', () => {
     });
   });
 
-  it('case 4: is asked besides the limit of an endpoint, and before it', async () => {
+  it('case 4: applies in addition to the limit of an endpoint, and before it', async () => {
     const router = { 'qos/ratelimit/router': { max_rate: 1, capacity: 1, every: '10m' } };
     await start({ ...two, max_rate: 5, capacity: 3 }, [endpoint('/a', router), endpoint('/b')]);
     deepEqual(await ask('/a', '/a', '/b', '/b'), [200, 503, 200, 503]);
@@ -133,7 +133,7 @@ describe('qos/ratelimit/service', () => {
     deepEqual(await ask('/u/1', '/o/1', '/u/2', '/b', '/b', '/b'), [200, 429, 200, 200, 200, 503]);
   });
 
-  it('limits nothing at endpoints without the path variable when there is no limit of all', async () => {
+  it('limits nothing at endpoints without the path variable if the limit for all is not set', async () => {
     await start({ client_max_rate: 1, every: '10m', strategy: 'param', key: 'id' }, [endpoint('/b')]);
     deepEqual(await ask('/b', '/b'), [200, 200]);
   });
@@ -153,7 +153,7 @@ describe('qos/ratelimit/service', () => {
     deepEqual([refused.statusCode, refused.headers['access-control-allow-origin']], [503, '*']);
   });
 
-  it('stands before everything of an endpoint, its bot detector included', async () => {
+  it('runs before all components of an endpoint, including its bot detector', async () => {
     await start({ max_rate: 1, capacity: 1, every: '10m' }, [
       endpoint('/a', { 'security/bot-detector': { deny: ['bot'] } }),
     ]);
@@ -182,7 +182,7 @@ describe('qos/ratelimit/service', () => {
     deepEqual(lines, ['[Ratelimit] Rate 2 every 600000ms, capacity 2']);
   });
 
-  it('refuses a configuration that limits nobody', async () => {
+  it('rejects a configuration without a limit', async () => {
     await rejects(start({ every: '1m' }), (error: { errors: { code: string; pointer: string }[] }) => {
       deepEqual(
         error.errors.map(({ code, pointer }) => [code, pointer]),

@@ -62,7 +62,7 @@ describe('qos/ratelimit/tiered', () => {
     deepEqual(await send(two, two, caller('u2', 'gold')), [200, 429, 200]);
   });
 
-  it('case 4: lets pass who has no plan, says so in the log, and counts nothing', async () => {
+  it('case 4: accepts clients without a plan, logs them, and counts nothing', async () => {
     const lines: string[] = [];
     const log = {
       ...silentLog,
@@ -75,7 +75,7 @@ describe('qos/ratelimit/tiered', () => {
     deepEqual(await send(caller('u1', 'gold')), [200]);
   });
 
-  it('case 5: takes * for everybody, also without the header', async () => {
+  it('case 5: matches * for all clients, also without the header', async () => {
     const { send } = await limited({ ...plans, tiers: [gold, silver, everyone] });
     const three = caller('u3', null);
     deepEqual(await send(three, three, caller('u4', 'bronze')), [200, 429, 200]);
@@ -94,7 +94,7 @@ describe('qos/ratelimit/tiered', () => {
     deepEqual(await send(one, one, one), [200, 200, 200]);
   });
 
-  it('case 8: refuses a caller of a plan who cannot be told from others', async () => {
+  it('case 8: rejects a client of a plan that cannot be identified', async () => {
     const { send } = await limited(plans);
     deepEqual(await send(caller(null, 'gold')), [429]);
   });
@@ -122,7 +122,7 @@ describe('qos/ratelimit/tiered', () => {
     deepEqual(await send(one, one), [200, 429]);
   });
 
-  it('limits nobody of a tier without a limit', async () => {
+  it('limits no client of a tier without a limit', async () => {
     const { send } = await limited({ ...plans, tiers: [{ tier_value: 'gold' }, everyone] });
     const one = caller('u1', 'gold');
     deepEqual(await send(one, one, one, caller(null, 'gold')), [200, 200, 200, 200]);
@@ -135,13 +135,13 @@ describe('qos/ratelimit/tiered', () => {
     deepEqual(await send(word, word, number, number), [200, 200, 200, 429]);
   });
 
-  it('has one limit of all for everybody of a tier', async () => {
+  it('has one limit for all clients of a tier together', async () => {
     const tier = { tier_value: 'gold', ratelimit: { ...of(2), max_rate: 2, capacity: 2 } };
     const { send } = await limited({ ...plans, tiers: [tier] });
     deepEqual(await send(caller('a', 'gold'), caller('b', 'gold'), caller('c', 'gold')), [200, 200, 503]);
   });
 
-  it('keeps the counts over a reload, in whatever order the tiers stand then', async () => {
+  it('keeps the counts over a reload, for any order of the tiers', async () => {
     const { gate, send } = await limited(plans);
     const two = caller('u2', 'silver');
     await send(two);
@@ -161,7 +161,7 @@ describe('qos/ratelimit/tiered', () => {
     );
   });
 
-  it('refuses an expression that is none, at its place', () =>
+  it('rejects an invalid expression, with its place', () =>
     mistakes(limited({ ...plans, tiers: [gold, { tier_value: 'value ==', tier_value_as: 'policy' }] }), [
       'CEL_SYNTAX',
       '/tiers/1/tier_value',
@@ -185,8 +185,7 @@ describe('qos/ratelimit/tiered', () => {
       '/tiers/0/ratelimit/key',
     ]));
 
-  it('refuses a header that is none', () =>
-    mistakes(limited({ ...plans, tier_key: 'X Plan' }), ['TIER_KEY', '/tier_key']));
+  it('rejects an invalid header', () => mistakes(limited({ ...plans, tier_key: 'X Plan' }), ['TIER_KEY', '/tier_key']));
 
   for (const [what, config] of Object.entries({
     'no header': { tiers: [] },

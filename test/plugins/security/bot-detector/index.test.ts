@@ -58,12 +58,12 @@ describe('security/bot-detector', () => {
     }
   }
 
-  it('case 6: turns away who names no agent where it is told to, whatever else is said of an empty one', async () => {
+  it('case 6: rejects clients without an agent if configured, regardless of other settings for empty ones', async () => {
     const gate = await openHarness(plugin, 'service', { ...config, allow: [''], empty_user_agent_is_bot: true });
     for (const agent of [undefined, '']) equal((await gate.send(by(agent))).status, 403);
   });
 
-  it('case 9: remembers as many agents as it is told to, and forgets the one not seen for longest', async () => {
+  it('case 9: remembers as many agents as configured, and forgets the least recently seen one', async () => {
     const { asked, send } = await counted({ patterns: ['2'], cache_size: 2 });
     deepEqual(await send('1', '2', '3', '1'), [200, 403, 200, 200]);
     deepEqual(asked, ['1', '2', '3', '1']);
@@ -91,7 +91,7 @@ describe('security/bot-detector', () => {
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
   });
 
-  it('turns away an agent that is too long for a pattern', async () => {
+  it('rejects an agent that is too long for a pattern', async () => {
     deepEqual(await (await counted({ patterns: ['limit'] })).send('x'), [403]);
   });
 
@@ -148,13 +148,13 @@ describe('security/bot-detector', () => {
     const statusOf = async (url: string, agent: string) =>
       (await gateway.inject({ url, headers: { 'user-agent': agent } })).statusCode;
 
-    it('case 7: stands around unknown paths and those of the gateway itself at the service', async () => {
+    it("case 7: at the service, wraps unknown paths and the gateway's own", async () => {
       await start({ 'security/bot-detector': config });
       for (const path of ['/a', '/nope', '/__health']) equal(await statusOf(path, 'a'), 403, path);
       deepEqual([await statusOf('/nope', 'good'), await statusOf('/__health', 'good')], [404, 200]);
     });
 
-    it('case 8: stands around its own endpoint only', async () => {
+    it('case 8: wraps only its own endpoint', async () => {
       await start({}, { 'security/bot-detector': config });
       deepEqual([await statusOf('/a', 'a'), await statusOf('/b', 'a'), await statusOf('/nope', 'a')], [403, 200, 404]);
     });
@@ -167,7 +167,7 @@ describe('security/bot-detector', () => {
       deepEqual([await statusOf('/a', 'a'), await statusOf('/a', 'b'), await statusOf('/a', 'c')], [403, 403, 200]);
     });
 
-    it('is the first check of an endpoint: who is turned away spends nothing of a limit', async () => {
+    it('is the first check of an endpoint: a rejected client consumes nothing of a limit', async () => {
       await start(
         {},
         { 'qos/ratelimit/router': { max_rate: 1, capacity: 1, every: '10m' }, 'security/bot-detector': config },

@@ -47,7 +47,7 @@ describe('security/cors at an endpoint', () => {
     });
   });
 
-  it('is found by the path and the method that a preflight asks for', async () => {
+  it('is selected by the path and the method of a preflight', async () => {
     await start(
       [
         endpoint('/u/{id}', 'PUT', { allow_origins: ['https://p.io'], allow_methods: ['PUT'] }),
@@ -97,7 +97,7 @@ describe('security/cors at an endpoint', () => {
     deepEqual([status, cors], [503, { 'allow-origin': '*' }]);
   });
 
-  it('is that of the configuration that serves', async () => {
+  it('belongs to the active configuration', async () => {
     const of = (origin: string) => [endpoint('/a', 'GET', { allow_origins: [origin] })];
     await start(of('https://p.io'));
     equal(await allowed('GET', '/a', from('https://q.io')), undefined);

@@ -79,7 +79,7 @@ describe('the answer to a preflight', () => {
     });
   }
 
-  it('names no headers where none are asked for', async () => {
+  it('names no headers if none are requested', async () => {
     equal((await asked(all, naming(' , '))).has('access-control-allow-headers'), false);
   });
 
@@ -91,7 +91,7 @@ describe('the answer to a preflight', () => {
     );
   });
 
-  it('allows credentials where they are, beside the origin itself', async () => {
+  it('allows configured credentials, together with the origin itself', async () => {
     const given = await asked({ allow_origins: ['http*'], allow_credentials: true }, preflight('GET'));
     equal(given.get('access-control-allow-credentials'), 'true');
     equal(given.get('access-control-allow-origin'), 'https://a.io');

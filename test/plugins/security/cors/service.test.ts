@@ -92,7 +92,7 @@ describe('security/cors at the service', () => {
     deepEqual([status, cors], [204, {}]);
   });
 
-  it('case 4: answers for paths that nobody has declared', async () => {
+  it('case 4: answers for unknown paths', async () => {
     await start(config);
     const { status, cors } = await ask(gateway, 'OPTIONS', '/nope', preflight('GET'));
     deepEqual([status, cors['allow-methods']], [204, 'GET']);
@@ -155,7 +155,7 @@ describe('security/cors at the service', () => {
     });
   }
 
-  it('says what an answer depends on also where no origin is told', async () => {
+  it('declares what a response varies by, even without an origin', async () => {
     await start(config);
     const { vary, cors } = await ask(gateway, 'GET', '/a', {});
     deepEqual([vary, cors], ['Origin', {}]);
@@ -189,14 +189,14 @@ describe('security/cors at the service', () => {
     }
   });
 
-  it('answers preflights with another status where it is told to', async () => {
+  it('answers preflights with another status if configured', async () => {
     await start({ ...config, options_success_status: 200 });
     const { status, headers } = await ask(gateway, 'OPTIONS', '/a', preflight('GET'));
     deepEqual([status, headers['content-length']], [200, '0']);
     equal((await ask(gateway, 'OPTIONS', '/a', preflight('PUT'))).status, 200);
   });
 
-  it('lets preflights go on to the router where it is told to', async () => {
+  it('passes preflights on to the router if configured', async () => {
     await start({ ...config, options_passthrough: true }, { extra_config: { router: { auto_options: true } } });
     const { status, vary, headers, cors } = await ask(gateway, 'OPTIONS', '/a', preflight('GET'));
     deepEqual([status, headers.allow, vary, cors['allow-methods']], [200, 'DELETE, GET, HEAD', asked, 'GET']);
@@ -216,7 +216,7 @@ describe('security/cors at the service', () => {
     equal(backend.requests.length, before);
   });
 
-  it('logs its decisions where it is told to, with nothing a client could end a line with', async () => {
+  it('logs its decisions if configured, without line breaks of clients', async () => {
     const sinks = rememberingSinks();
     const logging = { 'telemetry/logging': { level: 'DEBUG', stdout: true } };
     await start({ ...config, debug: true }, { extra_config: logging }, { sinks });

@@ -35,7 +35,7 @@ describe('security/http for the whole service', () => {
     equal(response.body, null);
   });
 
-  it('stands aside for an endpoint with an object of its own, also an empty one', async () => {
+  it('is replaced at an endpoint with an object of its own, even an empty one', async () => {
     const matched = { extra_config: { 'security/http': {} } };
     const response = await serve({ allowed_hosts: ['x'], frame_deny: true }, { matched });
     equal(response.status, 404);

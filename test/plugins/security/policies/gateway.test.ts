@@ -201,7 +201,7 @@ describe('security/policies in a gateway', () => {
     );
   });
 
-  it('asks about the token before its roles, and not where the token is no good', async () => {
+  it('checks the token before its roles, and not at all if the token is invalid', async () => {
     const sinks = rememberingSinks();
     const extra_config = {
       'auth/validator': { ...validator(), roles: ['reader'], roles_key: 'roles' },
@@ -263,7 +263,7 @@ describe('security/policies in a gateway', () => {
     ok(said.includes('policy #1 passed: req_params.Id == "7"'), said);
   });
 
-  it('stands inside authentication and rate limits', async () => {
+  it('runs after authentication and rate limits', async () => {
     const extra_config = {
       ...guarded({ req: { policies: ['false'], error: { status: 418 } } }),
       'qos/ratelimit/router': { max_rate: 1, capacity: 1 },

@@ -34,7 +34,7 @@ describe('the functions of policies', () => {
     equal(verdict('JWT.n.between(1, 3)', { n: 3.5 }), false);
   });
 
-  it('refuse to compare numbers of different types, and what is no number', () => {
+  it('reject comparisons of numbers of different types, and values other than numbers', () => {
     throws(() => verdict('between(1, 2.0, 3)'), /cannot be applied/);
     throws(() => verdict("between('a', 'b', 'c')"), /cannot be applied/);
     match(String(verdict('between(JWT.n, 1, 3)', { n: 'two' })), /between\(\) is for numbers/);
@@ -64,7 +64,7 @@ describe('the functions of policies', () => {
     for (const x of [0, false, 'a', [null], { a: 1 }]) equal(verdict('isEmpty(JWT.x)', { x }), false);
   });
 
-  it('read cookies of the client, whatever is let through', () => {
+  it('read cookies of the client, regardless of forwarded headers', () => {
     const request = requestWith(['Cookie', 'a=1; GDPR=yes; empty=', 'cookie', 'b="quoted"; c=x=y']);
     request.headers = new HeaderBag();
     for (const [source, value] of [

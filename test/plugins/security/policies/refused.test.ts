@@ -48,7 +48,7 @@ describe('the configuration of security/policies', () => {
     deepEqual(await faultsOf(req("JWT.sub == 'a'"), 'backend'), ['CEL_NAME /req/policies/0']);
   });
 
-  it('is refused for what is not a valid expression, and for one that is no condition, at its place', async () => {
+  it('rejects an invalid expression, and one that is not a condition, with its place', async () => {
     deepEqual(await faultsOf(req('true', 'req_method ==')), ['CEL_SYNTAX /req/policies/1']);
     deepEqual(await faultsOf(req('req_method')), ['CEL_NO_CONDITION /req/policies/0']);
     deepEqual(await faultsOf(req('req_method + 1 == 2')), ['CEL_TYPE /req/policies/0']);
@@ -69,7 +69,7 @@ describe('the configuration of security/policies', () => {
     deepEqual(await faultsOf(req("JWT.sub == 'a'"), 'endpoint', withValidator), []);
   });
 
-  it('is refused for geoIP() where there is no database', async () => {
+  it('rejects geoIP() without a database', async () => {
     deepEqual(await faultsOf(req("geoIP().Country.IsoCode == 'ES'")), ['POLICY_NO_GEOIP /req/policies/0']);
   });
 
@@ -80,7 +80,7 @@ describe('the configuration of security/policies', () => {
     });
   }
 
-  it('is warned of policies on tokens where no token is asked for, of keys that are never there and of fields without effect', async () => {
+  it('warns of policies on tokens without authentication, of keys that never exist and of fields without effect', async () => {
     const gate = await openHarness(plugin, 'endpoint', {
       ...req("'a' in req_headers['x-t']"),
       resp: { policies: ['true'], error: { trace: 403, '@why': 'of the test' } },

@@ -62,9 +62,9 @@ describe('pauses before attempts to connect', () => {
       await waiting;
     });
 
-    it('not at all where there is none', () => backOff('linear', 0, new AbortController().signal));
+    it('not at all if the delay is zero', () => backOff('linear', 0, new AbortController().signal));
 
-    it('no longer once nobody wants to connect', async () => {
+    it('no longer once the connection is not needed', async () => {
       const giving = new AbortController();
       const waiting = backOff('exponential', 5, giving.signal);
       giving.abort();

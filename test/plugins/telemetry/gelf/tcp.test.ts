@@ -58,7 +58,7 @@ describe('GELF over TCP', () => {
   };
   const texts = () => receiver.messages.map(({ short_message }) => short_message);
 
-  it('ends messages with a NUL byte, whatever is in them', async () => {
+  it('ends messages with a NUL byte, regardless of their content', async () => {
     const { log, accessSink } = await open(await receiver.listen());
     log.error('one\ntwo \0 three');
     log.info('next');
@@ -81,7 +81,7 @@ describe('GELF over TCP', () => {
     await receiver.close();
   });
 
-  it('logs that nobody takes the connection, holds the lines back and sends them later', async () => {
+  it('logs that the connection is refused, holds the lines back and sends them later', async () => {
     const port = await freePort();
     const reports: string[] = [];
     const events = { lost: (reason: string) => reports.push(reason), restored: () => reports.push('restored') };

@@ -85,7 +85,7 @@ describe('GELF over UDP', () => {
     equal(datagramsOf(Buffer.alloc(8180 * 128 + 1)).length, 0);
   });
 
-  it('counts what is too long as lost and goes on', async () => {
+  it('counts overlong messages as lost and continues', async () => {
     const udp = openUdp({ host: '127.0.0.1', port: server.address().port });
     // Each message of its own, so that one that is lost keeps no other back.
     const long = randomBytes(1_100_000).toString('base64');

@@ -159,7 +159,7 @@ describe('telemetry/influx', function () {
     await until(() => sinks.lines.join('').includes('[SERVICE: InfluxDB] The server responds'));
   });
 
-  it('logs a ping that nobody answers, and serves', async () => {
+  it('logs an unanswered ping, and serves', async () => {
     await start(config({ address: 'http://127.0.0.1:1', ttl: '30s' }));
     await until(() =>
       /ERROR.*\[SERVICE: InfluxDB\] Unable to ping the server: .*ECONNREFUSED/.test(sinks.lines.join('')),
@@ -232,7 +232,7 @@ describe('telemetry/influx', function () {
     made.remove();
   });
 
-  it('begins no write while one goes on', async () => {
+  it('starts no write while another one is in progress', async () => {
     receiver.state.respond = () => {};
     const ask = await start(config({ ttl: '5ms' }));
     await until(() => receiver.writes.length > 0);
@@ -240,7 +240,7 @@ describe('telemetry/influx', function () {
     equal(receiver.writes.length, 1);
   });
 
-  it('goes on counting over a reload, from one configuration at a time', async () => {
+  it('continues counting over a reload, for one configuration at a time', async () => {
     const ask = await start();
     const tags = { name: '/u/:id', status: '200' };
     await ask('/u/1');

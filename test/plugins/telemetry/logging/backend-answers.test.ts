@@ -38,7 +38,7 @@ describe('telemetry/logging, values of the decoded answer in the backend log', (
     deepEqual(await linesOf(logging(format)), ['200 12 1.50 ["a","b"] m']);
   });
 
-  it('stand beside headers of the request and of the response', async () => {
+  it('appear next to headers of the request and of the response', async () => {
     const format = '%{reqHeader.X-User} %{reqHeader.X-None} %{respHeader.Content-Type} %{header.Content-Type}';
     const around = { input_headers: ['X-User'] };
     deepEqual(await linesOf(logging(format), around), ['u1 - application/json application/json']);
@@ -61,7 +61,7 @@ describe('telemetry/logging, values of the decoded answer in the backend log', (
     match(line!, /^200 - .+/);
   });
 
-  it('are missing where bytes pass undecoded, which they go on to do', async () => {
+  it('are missing if bytes pass undecoded, and do not cause decoding', async () => {
     const noOp = { output_encoding: 'no-op' };
     deepEqual(await linesOf({ encoding: 'no-op', ...logging('%{statusCode} %{resp.model}') }, noOp), ['200 -']);
   });

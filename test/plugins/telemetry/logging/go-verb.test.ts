@@ -21,7 +21,7 @@ describe('a Go format verb', () => {
     it(`prints ${value} as ${text} under ${format}`, () => equal(compileVerb(format)!(value), text));
   }
 
-  it('is nothing when there is no such verb', () => {
+  it('is undefined for an unknown verb', () => {
     equal(compileVerb('wide'), undefined);
     equal(compileVerb(''), undefined);
   });

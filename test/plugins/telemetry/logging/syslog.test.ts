@@ -72,11 +72,11 @@ describe('a syslog daemon that takes datagrams only', () => {
     equal(datagramSocket([log, other], listing(['0002', target], ['0001', other])), undefined);
   });
 
-  it('is found beside a folder that has the name of a socket', () => {
+  it('is found next to a folder with the name of a socket', () => {
     equal(datagramSocket([folder, log], listing(['0002', target])), log);
   });
 
-  it('is not suspected where there is no socket, or nothing is known of it', () => {
+  it('is not assumed without a socket, or if the type of the socket is unknown', () => {
     equal(datagramSocket([other], listing()), undefined);
     equal(datagramSocket([log], listing(['0001', target])), undefined);
     equal(datagramSocket([log], join(folder, 'none')), undefined);
@@ -108,7 +108,7 @@ describe('the syslog connection', () => {
     server.close();
   });
 
-  it('tells once that nobody answers, holds the text back and delivers it when somebody does', async () => {
+  it('logs a missing daemon once, holds the text back and delivers it later', async () => {
     const path = join(folder, 'log');
     const reported: string[] = [];
     let firstLoss = (): void => {};

@@ -134,7 +134,7 @@ describe('telemetry/moesif', () => {
     );
   });
 
-  it('leaves out all bodies where it is told to', async () => {
+  it('omits all bodies if configured', async () => {
     await start({ log_body: false });
     await gateway!.inject({ url: '/a', method: 'POST', payload: { b: 2 } });
     const [event] = await received();
@@ -168,7 +168,7 @@ describe('telemetry/moesif', () => {
     ok(!('body' in plain!.response));
   });
 
-  it('case 4: an empty header that is there names nobody', async () => {
+  it('case 4: an empty header identifies no user', async () => {
     await start();
     await gateway!.inject({ url: '/a', headers: { 'x-user': '', authorization: token({ sub: 'ada' }) } });
     equal((await received())[0]!.user_id, undefined);

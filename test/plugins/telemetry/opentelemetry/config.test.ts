@@ -125,7 +125,7 @@ describe('the configuration of telemetry/opentelemetry', () => {
       rejects(openHarness(security, 'service', config), message));
   }
 
-  it('of an endpoint and of a backend mean nothing without that of the service', async () => {
+  it("of an endpoint and of a backend have no effect without the service's", async () => {
     for (const place of ['endpoint', 'backend'] as const) {
       const gate = await openHarness(plugin, place, {});
       deepEqual(gate.attached, {});

@@ -76,7 +76,7 @@ describe('telemetry/opentelemetry exporters', () => {
     equal(receiver.last('http.server.duration')?.value, 1);
   });
 
-  it('go on over a reload that leaves them as they are, and are flushed when they are removed', async () => {
+  it('continue over a reload that does not change them, and are flushed when they are removed', async () => {
     const receiver = await stage.httpReceiver();
     const exporters = { otlp: [{ name: 'c', host: '127.0.0.1', port: receiver.port, use_http: true }] };
     const telemetry = { metric_reporting_period: 3600, exporters };
@@ -184,7 +184,7 @@ describe('telemetry/opentelemetry exporters', () => {
     equal((await stage.scrape()).value('http_server_duration'), 1);
   });
 
-  it('show the processes and the runtime where that is asked for', async () => {
+  it('export figures of processes and runtime if configured', async () => {
     stage.scrapePort = await freePort();
     await stage.start({
       exporters: {

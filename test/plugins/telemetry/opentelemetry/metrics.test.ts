@@ -40,7 +40,7 @@ describe('telemetry/opentelemetry metrics', () => {
     deepEqual(series('krakend_proxy_duration'), []);
   });
 
-  it('count methods that nobody knows as one', async () => {
+  it('count unknown methods as one', async () => {
     await stage.start();
     await stage.ask('/u/1', { method: 'PURGE' });
     await stage.ask('/u/1', { method: 'LINK' });
@@ -166,7 +166,7 @@ describe('telemetry/opentelemetry metrics', () => {
     });
   }
 
-  it('have the names of the conventions 1.27 where they are asked for', async () => {
+  it('have the names of the conventions 1.27 if configured', async () => {
     await stage.start({ layers: { global: { semantic_convention: '1.27' } } });
     await stage.ask('/u/1');
     const { value } = await stage.scrape();
@@ -306,7 +306,7 @@ describe('telemetry/opentelemetry metrics', () => {
     deepEqual(series('http_server_response_size')[0]!.buckets, { '8': 0, '+Inf': 1 });
   });
 
-  it('go on counting after a reload that leaves the exporters as they are', async () => {
+  it('continue after a reload that does not change the exporters', async () => {
     await stage.start();
     await stage.ask('/u/1');
     await stage.gateway.reload(stage.config({}, { timeout: '3s' }));
@@ -314,7 +314,7 @@ describe('telemetry/opentelemetry metrics', () => {
     equal((await stage.scrape()).value('http_server_duration'), 2);
   });
 
-  it('go on, of each endpoint, when another one has changed, and when a file of it has', async () => {
+  it('of an endpoint continue when another one has changed, and when a file of it has', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'otel-'));
     const file = join(folder, 'script.lua');
     const write = (version: number) => writeFileSync(file, `local version = ${version}`);

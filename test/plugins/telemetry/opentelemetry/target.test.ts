@@ -19,7 +19,7 @@ describe('the collector that a configuration names', () => {
     return { host, port, secure, useHttp };
   };
 
-  it('is asked at its port: 4318 over HTTP, 4317 over gRPC', () => {
+  it('is reached at its default port: 4318 over HTTP, 4317 over gRPC', () => {
     const http = { host: 'otel', use_http: true };
     deepEqual(
       [targetOf(http), targetOf({ host: 'otel', use_http: false }), targetOf({ ...http, port: 80 })].map(
@@ -29,7 +29,7 @@ describe('the collector that a configuration names', () => {
     );
   });
 
-  it('is asked over TLS where its host says https, with names and addresses of any kind', () => {
+  it('is reached over TLS if its host has https, with names and addresses of any kind', () => {
     const hosts = ['otel', 'http://otel', 'https://otel/', 'https://[::1]'].map((host) => targetOf({ host }));
     deepEqual(
       hosts.map(({ host, secure }) => [host, secure]),

@@ -73,7 +73,7 @@ describe('spans of components', () => {
     endpoints: [stage.endpoint({ extra_config: { 'acme/traced': {} }, ...more })],
   });
 
-  it('stand within the span around them, and what is called by theirs within them', async () => {
+  it('are children of the surrounding span, and parents of the calls inside', async () => {
     await start(
       [
         native((tracer, call) => {
@@ -118,7 +118,7 @@ describe('spans of components', () => {
     deepEqual([span.traceId, span.parentSpanId], [byStage('global').traceId, byStage('global').spanId]);
   });
 
-  it('end with their request where nobody ends them', async () => {
+  it('end with their request at the latest', async () => {
     await start([native((tracer, call) => tracer.start(call, 'open'))], traced());
     await stage.ask('/u/1');
     const span = await spanNamed('open');
@@ -161,14 +161,14 @@ describe('spans of components', () => {
     equal(receiver.spans.filter(({ name }) => name === 'beyond').length, 0);
   });
 
-  it("of traces that are not recorded are nobody's", async () => {
+  it('of unrecorded traces are null', async () => {
     await start([native((tracer, call) => tracer.start(call, 'unseen'))], traced(), { trace_sample_rate: 0 });
     equal(await stage.ask('/u/1'), 200);
     await stage.gateway.close();
     equal(receiver.spans.length, 0);
   });
 
-  it('need no tracer where nobody exports traces', async () => {
+  it('need no tracer if traces are not exported', async () => {
     const seen: unknown[] = [];
     await stage.start({}, traced(), {
       plugins: [native((tracer, call) => tracer.start(call, 'none'), 'proxy', seen)],
@@ -214,7 +214,7 @@ describe('spans of components', () => {
     equal(span.parentSpanId, byStage('global').spanId);
   });
 
-  it('of modules cost nothing where nobody exports traces, and want a context where somebody does', async () => {
+  it('of modules cost nothing if traces are not exported, and otherwise require a context', async () => {
     const handler = (host: Loose) => async () => {
       let message = 'none';
       try {

@@ -118,7 +118,7 @@ describe('telemetry/opentelemetry traces', () => {
     });
   }
 
-  it('go on in headers of B3 where the environment says so', async () => {
+  it('continue in B3 headers if the environment is set so', async () => {
     process.env['OTEL_PROPAGATORS'] = 'b3multi, b3';
     await start();
     await stage.ask('/u/1', { headers: { 'X-B3-TraceId': traceId, 'X-B3-SpanId': parent, 'X-B3-Sampled': '1' } });
@@ -129,7 +129,7 @@ describe('telemetry/opentelemetry traces', () => {
     deepEqual([sent['x-b3-traceid'], sent['x-b3-spanid'], sent['x-b3-sampled']], [traceId, client.spanId, '1']);
   });
 
-  it('are recorded at the rate that is asked for', async () => {
+  it('are recorded at the configured rate', async () => {
     await start({ trace_sample_rate: 0.5 });
     for (let count = 0; count < 200; count++) await stage.ask('/u/1');
     await stage.gateway.close();
@@ -150,7 +150,7 @@ describe('telemetry/opentelemetry traces', () => {
     });
   }
 
-  it('that are not recorded at all are told to backends as such', async () => {
+  it('that are not recorded at all are propagated to backends as such', async () => {
     await start({ trace_sample_rate: 0 });
     await stage.ask('/u/1');
     match(sentHeaders()['traceparent'] as string, /^00-[\da-f]{32}-[\da-f]{16}-00$/);
@@ -200,7 +200,7 @@ describe('telemetry/opentelemetry traces', () => {
     deepEqual([client.status.code, client.attributes['http.response.status_code']], ['STATUS_CODE_ERROR', 0]);
   });
 
-  it('have headers where they are asked for, credentials and skipped ones left out', async () => {
+  it('have headers if configured, without credentials and skipped ones', async () => {
     await start({ layers: { global: { report_headers: true, skip_headers: ['X-SECRET'] } } });
     const headers = { 'X-One': 'a', 'X-Secret': 'b', Authorization: 'Bearer c', Cookie: 'd=e' };
     await stage.ask('/u/1', { headers });
@@ -238,7 +238,7 @@ describe('telemetry/opentelemetry traces', () => {
     );
   });
 
-  it('are left out of layers that are switched off, and what is left stands within the caller', async () => {
+  it('are omitted for disabled layers, and the others become children of the caller', async () => {
     const layers = {
       global: { disable_traces: true },
       proxy: { disable_traces: true },
@@ -254,7 +254,7 @@ describe('telemetry/opentelemetry traces', () => {
     equal(sentHeaders()['traceparent'], `00-${traceId}-${parent}-01`);
   });
 
-  it('hold no span of what no endpoint answers or nobody wants to see', async () => {
+  it('have no span for unmatched and skipped requests', async () => {
     await start({ skip_paths: ['/u/{id}', '/__health'] });
     for (const path of ['/nope', '/u/1', '/__health']) await stage.ask(path);
     await stage.gateway.close();
@@ -284,7 +284,7 @@ describe('telemetry/opentelemetry traces', () => {
     await until(() => sinks.lines.includes(`${traceId} ${spanId}\n`));
   });
 
-  it('stand in no request where nobody takes them', async () => {
+  it('add nothing to requests if they are not exported', async () => {
     await stage.start();
     await stage.ask('/u/1', { headers: { traceparent } });
     equal(sentHeaders()['traceparent'], undefined);

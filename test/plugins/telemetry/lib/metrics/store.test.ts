@@ -10,7 +10,7 @@ import { readMetrics } from '../../../../support/prometheus.ts';
 const shown = (...stores: MetricStore[]) => readMetrics([...exposition(stores, { service: 'x' })].join(''));
 
 describe('a store of metrics', () => {
-  it('keeps one series for equal attributes, in whatever order they stand', () => {
+  it('keeps one series for equal attributes, in any order', () => {
     const store = new MetricStore();
     const counter = store.counter('a.b', { description: 'B.' });
     counter.add(1, { x: 1, y: 'z' });

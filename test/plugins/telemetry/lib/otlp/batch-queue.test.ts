@@ -101,7 +101,7 @@ describe('a queue of what is to be exported', () => {
     match(log.lines.at(-1)!, /^INFO exporter "c" can be reached again$/);
   });
 
-  it('loses a batch that was refused, and goes on with the next', async () => {
+  it('drops a batch that was rejected, and continues with the next', async () => {
     outcome = () => Promise.reject(new ExportError('status 400', false));
     queue.add(1);
     await pass(1000);
