@@ -7,9 +7,7 @@ export const pluginBounds: readonly Bound[] = [
     from: 'plugins/plugin/isolated/guest-site.ts',
     limit: '{MOST_LINES} lines a second',
     beyond: 'Lines are dropped; a thread that sends 20,000 messages a second is ended and started again.',
-    tests: [
-      'isolated modules that do harm that write too much lose lines, and with too many messages their thread',
-    ],
+    tests: ['isolated modules that do harm that write too much lose lines, and with too many messages their thread'],
   },
   {
     holds: 'Bodies sent to an isolated module',
