@@ -138,7 +138,11 @@ export const compatibility: Compatibility = {
     'devopsfaith/krakend-etcd': 'remove it, and list the hosts of backends or look them up with "sd": "dns"',
     'devopsfaith/krakend-consul': 'remove it, and list the hosts of backends or look them up with "sd": "dns"',
   },
-  removed: ['telemetry/influx', 'telemetry/metrics', 'telemetry/opencensus'],
+  removed: {
+    'telemetry/influx': 'telemetry/opentelemetry',
+    'telemetry/metrics': 'telemetry/opentelemetry',
+    'telemetry/opencensus': 'telemetry/opentelemetry',
+  },
   protecting: [
     'auth/',
     'security/',

@@ -59,8 +59,8 @@ export interface Compatibility {
   readonly successors: { readonly [name: Namespace]: Namespace };
   /** Advice by old component name without a replacement, without `github.com/` or `github_com/`. */
   readonly retired?: { readonly [name: string]: string };
-  /** Components that version 4 of the format no longer has in the compatible product. */
-  readonly removed?: readonly Namespace[];
+  /** Components that version 4 of the format no longer has in the compatible product, with their replacements. */
+  readonly removed?: { readonly [name: Namespace]: Namespace };
   /** Components, families of components (ending with a slash) and handlers whose removal weakens protection. */
   readonly protecting?: readonly string[];
   /** Hints for missing settings, in terms of this release's components. */

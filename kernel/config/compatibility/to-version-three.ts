@@ -60,11 +60,11 @@ export function isCurrent(version: Data | undefined): version is 3 | 4 {
 export function reportRemoved(document: DataObject, origin: Origin, known: KnownPlugins, report: Report): void {
   const { version, extra_config: components } = document;
   if (version !== 4 || !isObject(components)) return;
-  for (const namespace of known.compatibility.removed ?? []) {
+  for (const [namespace, hint] of Object.entries(known.compatibility.removed ?? {})) {
     if (!Object.hasOwn(components, namespace)) continue;
     const message = `'${namespace}' works here, but version 4 of the format no longer has it: KrakenD 3.0 rejects it`;
     const where = origin.pointer(joinPointer('/extra_config', namespace));
-    report.warn('CONFIG_REMOVED', where, message, { hint: 'telemetry/opentelemetry' });
+    report.warn('CONFIG_REMOVED', where, message, { hint });
   }
 }
 
