@@ -7,25 +7,25 @@ import { guardOutput } from './terminal.ts';
 type Load = () => Promise<Command>;
 
 const commands: Readonly<Record<string, Load>> = {
-  init: async () => (await import('./init.ts')).init,
-  run: async () => (await import('./run.ts')).run,
-  check: async () => (await import('./check.ts')).check,
-  audit: async () => (await import('./audit.ts')).audit,
-  routes: async () => (await import('./routes.ts')).routes,
-  explain: async () => (await import('./explain.ts')).explain,
-  migrate: async () => (await import('./migrate.ts')).migrate,
-  diff: async () => (await import('./diff.ts')).diff,
+  init: async () => (await import('./commands/init.ts')).init,
+  run: async () => (await import('./commands/run.ts')).run,
+  check: async () => (await import('./check/check.ts')).check,
+  audit: async () => (await import('./audit/audit.ts')).audit,
+  routes: async () => (await import('./commands/routes.ts')).routes,
+  explain: async () => (await import('./commands/explain.ts')).explain,
+  migrate: async () => (await import('./commands/migrate.ts')).migrate,
+  diff: async () => (await import('./commands/diff.ts')).diff,
   plugin: async () => (await import('./plugin/index.ts')).plugin,
-  schema: async () => (await import('./schema.ts')).schema,
-  status: async () => (await import('./status.ts')).status,
-  reload: async () => (await import('./reload.ts')).reload,
-  rollback: async () => (await import('./rollback.ts')).rollback,
-  history: async () => (await import('./history.ts')).history,
-  events: async () => (await import('./events.ts')).events,
-  version: async () => (await import('./version.ts')).version,
+  schema: async () => (await import('./commands/schema.ts')).schema,
+  status: async () => (await import('./commands/status.ts')).status,
+  reload: async () => (await import('./commands/reload.ts')).reload,
+  rollback: async () => (await import('./commands/rollback.ts')).rollback,
+  history: async () => (await import('./commands/history.ts')).history,
+  events: async () => (await import('./commands/events.ts')).events,
+  version: async () => (await import('./commands/version.ts')).version,
 };
 /** Internal commands that the gateway starts itself. */
-const hidden: Readonly<Record<string, Load>> = { worker: async () => (await import('./worker.ts')).worker };
+const hidden: Readonly<Record<string, Load>> = { worker: async () => (await import('./commands/worker.ts')).worker };
 const aliases: Readonly<Record<string, string>> = { validate: 'check', '-v': 'version', '--version': 'version' };
 
 /** Exit code for a usage error. */

@@ -1,10 +1,10 @@
 import type { Catalogue, PluginCommand } from '#contract';
 import { GatewayError } from '../contract/internal.ts';
 import { type Operations, startGateway, version } from '../index.ts';
-import { acceptFile } from './accepted-file.ts';
 import { readArguments, UsageError } from './arguments.ts';
 import { awaitEnd } from './await-end.ts';
 import type { Command, CommandContext } from './command.ts';
+import { acceptFile } from './files/accepted-file.ts';
 
 /** Returns the commands of plugins, by name. Loads the plugins that may have some. */
 export async function pluginCommands({ plugins, commands }: Catalogue): Promise<Record<string, Command>> {

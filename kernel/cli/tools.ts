@@ -4,9 +4,9 @@ import { ConfigErrors, DeniedAddresses, silentEvents, silentLog, silentSinks } f
 import { createPatterns } from '../patterns/patterns.ts';
 import { Registry } from '../registry/registry.ts';
 import { secretsKnownTo } from '../registry/secrets.ts';
-import { type Examined, examine } from '../runtime/build.ts';
-import { registryFor } from '../runtime/read-config.ts';
-import { ReadFiles } from '../runtime/read-files.ts';
+import { type Examined, examine } from '../runtime/build/build.ts';
+import { registryFor } from '../runtime/build/read-config.ts';
+import { ReadFiles } from '../runtime/prints/read-files.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './command.ts';
 

@@ -1,4 +1,4 @@
-import type { Phase } from '../runtime/phases.ts';
+import type { Phase } from '../runtime/build/phases.ts';
 import type { GuardState } from './guard.ts';
 import { type Refusal, type RefusalRecord, recordOf } from './refusal.ts';
 

@@ -1,7 +1,7 @@
 import type { Log } from '#contract';
 import { GatewayError } from '../contract/internal.ts';
 import { between, noTraffic } from '../pipeline/traffic/window.ts';
-import { endpointId } from '../runtime/endpoint-prints.ts';
+import { endpointId } from '../runtime/prints/endpoint-prints.ts';
 import { systemTimers, type Timers } from '../runtime/watch/timers.ts';
 import type { Applied, Change, Current, GuardRequest } from './change.ts';
 import type { Control } from './control.ts';

@@ -1,7 +1,7 @@
 import type { ConfigError } from '#contract';
 import type { Issue } from '../config/index.ts';
-import type { EndpointChanges } from '../runtime/endpoint-prints.ts';
-import type { Phase } from '../runtime/phases.ts';
+import type { Phase } from '../runtime/build/phases.ts';
+import type { EndpointChanges } from '../runtime/prints/endpoint-prints.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Trigger } from './attempts.ts';
 import type { GuardThresholds } from './guard.ts';

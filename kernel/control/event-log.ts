@@ -1,4 +1,4 @@
-import type { Phase } from '../runtime/phases.ts';
+import type { Phase } from '../runtime/build/phases.ts';
 import type { Attempt, Trigger } from './attempts.ts';
 import type { Applied } from './change.ts';
 import type { GuardState } from './guard.ts';

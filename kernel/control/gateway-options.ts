@@ -1,5 +1,5 @@
 import type { Plugin } from '#contract';
-import type { Overrides } from '../runtime/read-config.ts';
+import type { Overrides } from '../runtime/build/read-config.ts';
 import type { EngineOptions } from './engine.ts';
 
 /** Options for starting a gateway. */

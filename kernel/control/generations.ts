@@ -2,11 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ConfigError } from '#contract';
 import { GatewayError } from '../contract/internal.ts';
 import type { ApplicationLog } from '../logging/index.ts';
-import { build } from '../runtime/build.ts';
-import type { Asked, BuildContext } from '../runtime/config-build.ts';
-import type { Phases } from '../runtime/phases.ts';
-import type { ReadConfig } from '../runtime/read-config.ts';
-import type { ReadFiles } from '../runtime/read-files.ts';
+import { build } from '../runtime/build/build.ts';
+import type { Asked, BuildContext } from '../runtime/build/config-build.ts';
+import type { Phases } from '../runtime/build/phases.ts';
+import type { ReadConfig } from '../runtime/build/read-config.ts';
+import type { ReadFiles } from '../runtime/prints/read-files.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import {
   createServingContext,

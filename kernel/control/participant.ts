@@ -1,5 +1,5 @@
 import { ConfigError } from '#contract';
-import type { FileContent } from '../runtime/read-files.ts';
+import type { FileContent } from '../runtime/prints/read-files.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Snapshot } from './snapshot.ts';
 

@@ -1,4 +1,4 @@
-import { takeFingerprint } from '../runtime/fingerprint.ts';
+import { takeFingerprint } from '../runtime/prints/fingerprint.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Trigger } from './attempts.ts';
 import type { Change } from './change.ts';

@@ -1,7 +1,7 @@
 import type { ConfigError } from '#contract';
 import { type Document, type IsSecret, type Issue, toIssues } from '../config/index.ts';
 import { ConfigErrors, flattenStack, GatewayError } from '../contract/internal.ts';
-import type { Phase } from '../runtime/phases.ts';
+import type { Phase } from '../runtime/build/phases.ts';
 
 /** Kind of failure, as named by the admin API. */
 export type Slug =

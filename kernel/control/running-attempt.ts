@@ -1,6 +1,6 @@
 import { GatewayError } from '../contract/internal.ts';
-import { type Phase, Phases } from '../runtime/phases.ts';
-import { ReadFiles } from '../runtime/read-files.ts';
+import { type Phase, Phases } from '../runtime/build/phases.ts';
+import { ReadFiles } from '../runtime/prints/read-files.ts';
 import type { FileRead } from '../runtime/watch/index.ts';
 import type { Attempt } from './attempts.ts';
 import type { Change } from './change.ts';

@@ -1,5 +1,5 @@
-import type { Fingerprint } from '../runtime/fingerprint.ts';
-import type { ReadFiles } from '../runtime/read-files.ts';
+import type { Fingerprint } from '../runtime/prints/fingerprint.ts';
+import type { ReadFiles } from '../runtime/prints/read-files.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
 /** True for the same configuration, with the same file contents. */

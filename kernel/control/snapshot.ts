@@ -1,6 +1,6 @@
 import { copyData, type Data, printJson } from '#contract';
 import { type Document, type FormatName, formatNameOf, parseAfter, readDocument } from '../config/index.ts';
-import { contentHash, contentHashInSlices, listingHash } from '../runtime/content-hash.ts';
+import { contentHash, contentHashInSlices, listingHash } from '../runtime/prints/content-hash.ts';
 import type { FileRead } from '../runtime/watch/index.ts';
 
 export type Format = FormatName;

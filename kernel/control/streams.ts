@@ -1,7 +1,7 @@
 import { timerMs } from '#contract';
 import type { Route } from '../pipeline/compile/route.ts';
 import type { StreamLease } from '../pipeline/traffic/stream-lease.ts';
-import { endpointId, endpointPrint } from '../runtime/endpoint-prints.ts';
+import { endpointId, endpointPrint } from '../runtime/prints/endpoint-prints.ts';
 import { difference } from '../values/difference.ts';
 
 interface Held {

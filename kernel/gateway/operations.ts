@@ -11,7 +11,7 @@ import type { Snapshot, Source } from '../control/snapshot.ts';
 import type { Components } from '../inspect/components.ts';
 import type { Served } from '../inspect/served.ts';
 import type { ApplicationLog, JoinedLogging } from '../logging/index.ts';
-import type { Examined, Reach } from '../runtime/build.ts';
+import type { Examined, Reach } from '../runtime/build/build.ts';
 import type { Watcher } from '../runtime/watch/index.ts';
 import type { Gateway } from './gateway.ts';
 import type { ServingProcesses } from './serving-processes.ts';

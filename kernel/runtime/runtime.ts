@@ -4,10 +4,16 @@ import { scheduler } from '../contract/internal.ts';
 import type { Compiled } from '../pipeline/compile/compile.ts';
 import type { InFlight } from '../pipeline/traffic/in-flight.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { Acquired, Dispatcher } from './config-build.ts';
-import type { EndpointLease } from './endpoint-lease.ts';
-import { type Fingerprint, type Fingerprinted, hashOf, takeFingerprint, takeFingerprintNow } from './fingerprint.ts';
-import { type Holding, joined, listed, type Registered } from './holding.ts';
+import type { Acquired, Dispatcher } from './build/config-build.ts';
+import type { EndpointLease } from './kept/endpoint-lease.ts';
+import { type Holding, joined, listed, type Registered } from './kept/holding.ts';
+import {
+  type Fingerprint,
+  type Fingerprinted,
+  hashOf,
+  takeFingerprint,
+  takeFingerprintNow,
+} from './prints/fingerprint.ts';
 import type { ServerTls } from './tls.ts';
 import type { FileRead } from './watch/index.ts';
 

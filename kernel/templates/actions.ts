@@ -1,9 +1,9 @@
 import { Failure } from './budget.ts';
 import { type Compilation, compilePipeline, type Evaluate } from './expressions.ts';
-import type { Branch, Definition, Node, Range } from './nodes.ts';
-import { output } from './print.ts';
+import { output } from './print/print.ts';
 import type { Run } from './run.ts';
 import type { Source } from './source.ts';
+import type { Branch, Definition, Node, Range } from './syntax/nodes.ts';
 import { describe, integerOf, isList, isMap, isTrue, sortedKeys, type Value, valueAt } from './value.ts';
 
 /** End of the execution of a node list: at its end, or with `{{break}}` or `{{continue}}`. */

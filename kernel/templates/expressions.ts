@@ -1,9 +1,9 @@
 import { Failure } from './budget.ts';
 import { fieldOf, type MissingKey, methodOf } from './fields.ts';
 import type { Functions, TemplateFunction } from './function.ts';
-import type { Command, Operand, Pipeline } from './nodes.ts';
 import type { Run } from './run.ts';
 import { type Source, syntaxError } from './source.ts';
+import type { Command, Operand, Pipeline } from './syntax/nodes.ts';
 import { isTrue, type Value } from './value.ts';
 
 /** Evaluates a part of a template. */

@@ -3,9 +3,9 @@ import { type Compiled, compileDefinition, execute } from './actions.ts';
 import { DEFAULT_LIMITS } from './budget.ts';
 import { standardFunctions } from './functions/index.ts';
 import type { TemplateOptions } from './options.ts';
-import { isBlank, parseTemplate } from './parser.ts';
 import { type Mark, Run } from './run.ts';
 import type { Source } from './source.ts';
+import { isBlank, parseTemplate } from './syntax/parser.ts';
 import type { Value } from './value.ts';
 
 export type { TemplateLimits } from './budget.ts';

@@ -3,9 +3,9 @@ import type { InternalErrorCounts } from '../containment/internal-errors.ts';
 import type { FaultDelta } from '../containment/plugin-record.ts';
 import type { GenerationInfo } from '../control/generations.ts';
 import type { EndpointDelta } from '../pipeline/traffic/endpoint-traffic.ts';
-import type { Asked } from '../runtime/config-build.ts';
-import type { MirrorChange } from '../runtime/mirrors.ts';
-import type { FileContent } from '../runtime/read-files.ts';
+import type { Asked } from '../runtime/build/config-build.ts';
+import type { MirrorChange } from '../runtime/kept/mirrors.ts';
+import type { FileContent } from '../runtime/prints/read-files.ts';
 
 /** A configuration as sent to a worker: its content, without the source. */
 export interface PrepareOrder {

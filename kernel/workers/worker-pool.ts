@@ -8,9 +8,9 @@ import type { GenerationInfo, Generations } from '../control/generations.ts';
 import type { Next, Participant, Ready } from '../control/participant.ts';
 import type { ListenOptions, ListenTarget } from '../control/public-port.ts';
 import { reloadSettings } from '../control/reload-settings.ts';
-import type { Asked } from '../runtime/config-build.ts';
-import { endpointId } from '../runtime/endpoint-prints.ts';
-import type { MirrorChange, Mirrors } from '../runtime/mirrors.ts';
+import type { Asked } from '../runtime/build/config-build.ts';
+import type { MirrorChange, Mirrors } from '../runtime/kept/mirrors.ts';
+import { endpointId } from '../runtime/prints/endpoint-prints.ts';
 import { untilAborted } from '../values/until-aborted.ts';
 import { HeldRuntimes } from './held-runtimes.ts';
 import type {

@@ -3,8 +3,8 @@ import { type ListenAddress, type Log, type LogLevel, timerMs } from '#contract'
 import type { Held } from '../containment/watchdog.ts';
 import { GatewayError } from '../contract/internal.ts';
 import type { ListenTarget } from '../control/public-port.ts';
-import type { Asked } from '../runtime/config-build.ts';
-import type { MirrorChange } from '../runtime/mirrors.ts';
+import type { Asked } from '../runtime/build/config-build.ts';
+import type { MirrorChange } from '../runtime/kept/mirrors.ts';
 import { Channel } from './channel.ts';
 import type { Committed, Heartbeat, MirrorMessage, PrepareOrder, SharedQuestion, WorkerEvent } from './messages.ts';
 import { readReports } from './reports.ts';

@@ -6,12 +6,12 @@ import { type Engine, openEngine } from '../control/engine.ts';
 import type { Prepared } from '../control/generations.ts';
 import type { ListenTarget } from '../control/public-port.ts';
 import { joinSuspensions } from '../control/suspensions.ts';
-import type { Asked } from '../runtime/config-build.ts';
-import { endpointId } from '../runtime/endpoint-prints.ts';
-import type { MirrorChange } from '../runtime/mirrors.ts';
-import { Phases } from '../runtime/phases.ts';
-import { readConfig } from '../runtime/read-config.ts';
-import { ReadFiles } from '../runtime/read-files.ts';
+import type { Asked } from '../runtime/build/config-build.ts';
+import { Phases } from '../runtime/build/phases.ts';
+import { readConfig } from '../runtime/build/read-config.ts';
+import type { MirrorChange } from '../runtime/kept/mirrors.ts';
+import { endpointId } from '../runtime/prints/endpoint-prints.ts';
+import { ReadFiles } from '../runtime/prints/read-files.ts';
 import { Channel, type Line } from './channel.ts';
 import {
   type ChangeOrder,

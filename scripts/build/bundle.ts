@@ -40,7 +40,7 @@ const groups = [
   { name: 'command', test: /\/(kernel\/(cli\/main|version)|plugins\/index)\.ts$/ },
   {
     name: 'start',
-    test: /\/(kernel\/(cli\/run|index)|plugins\/(backend\/http\/client\/index|discovery\/static|encoding\/(json|no-op)|server\/(debug|echo|health)))\.ts$/,
+    test: /\/(kernel\/(cli\/commands\/run|index)|plugins\/(backend\/http\/client\/index|discovery\/static|encoding\/(json|no-op)|server\/(debug|echo|health)))\.ts$/,
   },
 ];
 

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import type { Level } from '#contract';
 import type { Registry } from '../../kernel/registry/registry.ts';
-import { examine } from '../../kernel/runtime/build.ts';
+import { examine } from '../../kernel/runtime/build/build.ts';
 import { exampleModule } from './example-module.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,9 +1,9 @@
-import { findingsOf } from '../../kernel/cli/report.ts';
+import { findingsOf } from '../../kernel/cli/formats/report.ts';
 import { toolServices } from '../../kernel/cli/tools.ts';
 import { type Issue, parseDocument, UnreadableError } from '../../kernel/config/index.ts';
 import { ConfigErrors } from '../../kernel/contract/internal.ts';
 import { Registry } from '../../kernel/registry/registry.ts';
-import { examine } from '../../kernel/runtime/build.ts';
+import { examine } from '../../kernel/runtime/build/build.ts';
 import { catalogue } from '../../plugins/index.ts';
 
 /** Plugins are loaded once for all texts. */

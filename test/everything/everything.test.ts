@@ -6,7 +6,7 @@ import type { Operations } from '#kernel';
 import { toolServices } from '../../kernel/cli/tools.ts';
 import { createSinks, type ProcessSinks } from '../../kernel/logging/index.ts';
 import { Registry } from '../../kernel/registry/registry.ts';
-import { examine } from '../../kernel/runtime/build.ts';
+import { examine } from '../../kernel/runtime/build/build.ts';
 import { catalogue } from '../../plugins/index.ts';
 import { until } from '../support/conditions.ts';
 import { startGateway } from '../support/gateway.ts';

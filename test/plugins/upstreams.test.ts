@@ -3,7 +3,7 @@ import { deepEqual } from 'node:assert/strict';
 import type { Data } from '#contract';
 import { toolServices } from '../../kernel/cli/tools.ts';
 import { Registry } from '../../kernel/registry/registry.ts';
-import { examine } from '../../kernel/runtime/build.ts';
+import { examine } from '../../kernel/runtime/build/build.ts';
 import { catalogue } from '../../plugins/index.ts';
 import { setEnvironment } from '../support/environment.ts';
 

@@ -9,7 +9,7 @@ import { toolServices } from '../../kernel/cli/tools.ts';
 import { adminScopes, scopeMeanings } from '../../kernel/contract/internal.ts';
 import { type CompleteSchema, completeSchema } from '../../kernel/pipeline/complete-schema.ts';
 import { Registry } from '../../kernel/registry/registry.ts';
-import { examine } from '../../kernel/runtime/build.ts';
+import { examine } from '../../kernel/runtime/build/build.ts';
 import { catalogue } from '../../plugins/index.ts';
 import { exampleModule } from '../../scripts/docs/example-module.ts';
 import { anchor } from '../../scripts/docs/markdown.ts';

@@ -16,8 +16,8 @@ import { createPatterns } from '../../kernel/patterns/patterns.ts';
 import { Offers } from '../../kernel/pipeline/attach/offers.ts';
 import { Reads } from '../../kernel/pipeline/attach/reads.ts';
 import { type Build, createSite } from '../../kernel/pipeline/attach/site.ts';
-import { RefCountedCache } from '../../kernel/runtime/ref-counted-cache.ts';
-import { Scope } from '../../kernel/runtime/scope.ts';
+import { RefCountedCache } from '../../kernel/runtime/kept/ref-counted-cache.ts';
+import { Scope } from '../../kernel/runtime/kept/scope.ts';
 import { silentSinks } from '../../kernel/testing/index.ts';
 
 /** A discovery standing alone, without a gateway around it. */

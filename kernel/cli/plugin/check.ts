@@ -3,7 +3,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { type ConfigError, isObject, type Plugin } from '#contract';
 import { ConfigErrors } from '../../contract/internal.ts';
 import { PluginLoader } from '../../registry/loading/plugin-loader.ts';
-import { ReadFiles } from '../../runtime/read-files.ts';
+import { ReadFiles } from '../../runtime/prints/read-files.ts';
 import { openHarness } from '../../testing/index.ts';
 import { readArguments } from '../arguments.ts';
 import type { Command, CommandContext } from '../command.ts';

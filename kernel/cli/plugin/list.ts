@@ -2,10 +2,10 @@ import { relative } from 'node:path';
 import type { Flags, Plugin } from '#contract';
 import { readDocument } from '../../config/index.ts';
 import { ConfigErrors } from '../../contract/internal.ts';
-import { configFlag, formatFlag, isJson, pluginsFlag } from '../accepted-file.ts';
 import { readArguments } from '../arguments.ts';
 import { type Command, configVariables } from '../command.ts';
-import { printErrors } from '../report.ts';
+import { configFlag, formatFlag, isJson, pluginsFlag } from '../files/accepted-file.ts';
+import { printErrors } from '../formats/report.ts';
 import { alignColumns, terminalWidth } from '../terminal.ts';
 import { withTools } from '../tools.ts';
 

@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Flags } from '#contract';
 import { oneOf, readArguments, UsageError } from '../arguments.ts';
 import type { Command } from '../command.ts';
-import { cannotWrite } from '../file-errors.ts';
+import { cannotWrite } from '../files/file-errors.ts';
 import { ownModules } from './own-modules.ts';
 import { namingOf, skeletons as native } from './skeletons/index.ts';
 

@@ -1,6 +1,6 @@
 import type { Document, IsSecret, Issue } from '../../config/index.ts';
 import type { Findings } from '../formats/index.ts';
-import { byPosition } from '../report.ts';
+import { byPosition } from '../formats/report.ts';
 import { type CheckedBody, configBody, type Problem } from './bodies.ts';
 import { type AdminClient, type AdminResponse, isRefusal, Refused } from './client.ts';
 import { readBody } from './show.ts';

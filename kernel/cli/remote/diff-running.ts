@@ -1,7 +1,7 @@
 import { type ConfigDiff, type Document, readDocument } from '../../config/index.ts';
 import { ConfigErrors } from '../../contract/internal.ts';
-import { printDiff } from '../print-diff.ts';
-import { printErrors } from '../report.ts';
+import { printDiff } from '../formats/print-diff.ts';
+import { printErrors } from '../formats/report.ts';
 import type { Terminal } from '../terminal.ts';
 import { configBody, type Problem } from './bodies.ts';
 import { placedIn } from './check-running.ts';

@@ -1,6 +1,6 @@
 import type { Issue } from '../../config/index.ts';
 import { printable } from '../formats/excerpt.ts';
-import { printFindings } from '../report.ts';
+import { printFindings } from '../formats/report.ts';
 import type { Terminal } from '../terminal.ts';
 import type { Problem } from './bodies.ts';
 import { type AdminResponse, exitCodeOf, exitCodes, isRefusal } from './client.ts';

@@ -2,7 +2,7 @@ import type { EndpointConfig } from '#contract';
 import type { Route } from '../../pipeline/compile/route.ts';
 import type { EndpointTraffic } from '../../pipeline/traffic/endpoint-traffic.ts';
 import { between, joined, noTraffic, type TrafficWindow } from '../../pipeline/traffic/window.ts';
-import { endpointId } from '../../runtime/endpoint-prints.ts';
+import { endpointId } from '../../runtime/prints/endpoint-prints.ts';
 import { systemTimers, type Timers } from '../../runtime/watch/timers.ts';
 
 const SLICE_MS = 60_000;

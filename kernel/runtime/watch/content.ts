@@ -1,6 +1,6 @@
 import type { BigIntStats } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { contentHash, listingHash } from '../content-hash.ts';
+import { contentHash, listingHash } from '../prints/content-hash.ts';
 
 /** Content found at a path. */
 export interface Content {

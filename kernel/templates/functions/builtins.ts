@@ -2,8 +2,8 @@ import { Failure } from '../budget.ts';
 import { areEqual, compareValues } from '../compare.ts';
 import { indexOf, memberOf } from '../fields.ts';
 import { bounded, type Functions, fn } from '../function.ts';
-import { textOf } from '../print.ts';
-import { sprintf } from '../printf.ts';
+import { textOf } from '../print/print.ts';
+import { sprintf } from '../print/printf.ts';
 import type { Run } from '../run.ts';
 import { describe, isList, isMap, isTrue, type Value } from '../value.ts';
 

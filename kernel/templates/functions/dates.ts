@@ -1,11 +1,11 @@
 import { Failure } from '../budget.ts';
-import { parseGoDuration, showDuration } from '../duration.ts';
 import { type Functions, fn } from '../function.ts';
-import { Time } from '../time.ts';
-import { formatTime } from '../time-layout.ts';
-import { parseTime } from '../time-parse.ts';
+import { parseGoDuration, showDuration } from '../time/duration.ts';
+import { formatTime } from '../time/layout.ts';
+import { parseTime } from '../time/parse.ts';
+import { Time } from '../time/time.ts';
+import { isZone } from '../time/zone.ts';
 import { describe, integerOf, numberOf, type Value } from '../value.ts';
-import { isZone } from '../zone.ts';
 
 const NANOSECONDS = 1_000_000_000n;
 

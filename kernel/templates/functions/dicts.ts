@@ -1,6 +1,6 @@
 import { Failure } from '../budget.ts';
 import { bounded, type Functions, fn } from '../function.ts';
-import { textOf } from '../print.ts';
+import { textOf } from '../print/print.ts';
 import type { Run } from '../run.ts';
 import { type Dict, describe, isList, isMap, isTrue, setValue, sortedKeys, type Value, valueAt } from '../value.ts';
 

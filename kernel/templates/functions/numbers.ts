@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { Failure } from '../budget.ts';
 import { bounded, type Functions, fn } from '../function.ts';
-import { textOf } from '../print.ts';
+import { textOf } from '../print/print.ts';
 import type { Run } from '../run.ts';
 import { int64, integerOf, isRawNumber, numberOf, type Value } from '../value.ts';
 import { addDecimal, divideDecimal, multiplyDecimal } from './decimal.ts';

@@ -1,7 +1,7 @@
 import { Failure } from '../budget.ts';
 import { bounded, type Functions, fn } from '../function.ts';
-import { textOf } from '../print.ts';
-import { quoted } from '../quote.ts';
+import { textOf } from '../print/print.ts';
+import { quoted } from '../print/quote.ts';
 import type { Run } from '../run.ts';
 import { compareTexts, type Dict, isList, setValue, type Value } from '../value.ts';
 

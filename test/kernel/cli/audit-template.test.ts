@@ -1,5 +1,5 @@
 import { equal, throws } from 'node:assert/strict';
-import { compileTemplate, TemplateError } from '../../../kernel/cli/audit-template.ts';
+import { compileTemplate, TemplateError } from '../../../kernel/cli/audit/template.ts';
 
 const functions = { marshal: (value: unknown) => JSON.stringify(value), loud: (value: unknown) => `${value}!` };
 const data = {

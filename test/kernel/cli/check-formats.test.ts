@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { join } from 'node:path';
 import { ConfigError } from '#contract';
 import { formats } from '../../../kernel/cli/formats/index.ts';
-import { findingsOf } from '../../../kernel/cli/report.ts';
+import { findingsOf } from '../../../kernel/cli/formats/report.ts';
 import { parseDocument } from '../../../kernel/config/index.ts';
 
 const source = '{\n  "port": 1,\n  "client_secret": "hunter2",\n  "timeout": "2"\n}';

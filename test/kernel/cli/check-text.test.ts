@@ -2,7 +2,7 @@ import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { ConfigError, type ConfigErrorOptions } from '#contract';
 import { formats } from '../../../kernel/cli/formats/index.ts';
-import { findingsOf, printFindings } from '../../../kernel/cli/report.ts';
+import { findingsOf, printFindings } from '../../../kernel/cli/formats/report.ts';
 import { parseDocument, UnreadableError } from '../../../kernel/config/index.ts';
 
 const text = formats.get('text')!;

@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { ConfigError, type DataObject, type Fix } from '#contract';
-import { fixFile } from '../../../kernel/cli/fix.ts';
+import { fixFile } from '../../../kernel/cli/check/fix.ts';
 import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { createFolder, type Folder, sluice } from './command.ts';
 

@@ -1,6 +1,6 @@
 import { equal } from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
-import { printDiff } from '../../../kernel/cli/print-diff.ts';
+import { printDiff } from '../../../kernel/cli/formats/print-diff.ts';
 import { diffConfigs } from '../../../kernel/config/index.ts';
 import { normalize } from '../../support/known.ts';
 

@@ -8,7 +8,7 @@ import { readDocument } from '../../../kernel/config/index.ts';
 import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { completeSchema } from '../../../kernel/pipeline/complete-schema.ts';
 import { Registry } from '../../../kernel/registry/registry.ts';
-import { examine } from '../../../kernel/runtime/build.ts';
+import { examine } from '../../../kernel/runtime/build/build.ts';
 import { catalogue } from '../../../plugins/index.ts';
 
 const texts = ['', ' ', '\t', 'x', '-', '*', '/', '0', '1', 'a b', 'é', 'a\nb', '__proto__', '${X}', '\u{1f600}'];

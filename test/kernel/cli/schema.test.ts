@@ -7,7 +7,7 @@ import { type Catalogue, definePlugin } from '#contract';
 import { toolServices } from '../../../kernel/cli/tools.ts';
 import { type CompleteSchema, completeSchema } from '../../../kernel/pipeline/complete-schema.ts';
 import { Registry } from '../../../kernel/registry/registry.ts';
-import { examine } from '../../../kernel/runtime/build.ts';
+import { examine } from '../../../kernel/runtime/build/build.ts';
 import { version } from '../../../kernel/version.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { sluice } from './command.ts';

@@ -1,7 +1,7 @@
 import { equal, match, notEqual } from 'node:assert/strict';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { revisionDirectory, stateDirectory } from '../../../kernel/cli/state-directory.ts';
+import { revisionDirectory, stateDirectory } from '../../../kernel/cli/files/state-directory.ts';
 
 describe('the state directory', () => {
   it('is the first of the flag, the variables and the home directory', () => {

@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { atEndpoint, type ConfigError, definePlugin } from '#contract';
 import { toolServices } from '../../../kernel/cli/tools.ts';
 import { Registry } from '../../../kernel/registry/registry.ts';
-import { examine } from '../../../kernel/runtime/build.ts';
+import { examine } from '../../../kernel/runtime/build/build.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { backends, pointedAt, service } from './findings.ts';
 

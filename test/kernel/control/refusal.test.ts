@@ -3,7 +3,7 @@ import { ConfigError } from '#contract';
 import { parseDocument } from '../../../kernel/config/index.ts';
 import { ConfigErrors, GatewayError } from '../../../kernel/contract/internal.ts';
 import { briefly, Refusal, recordOf, type Slug, toRefusal } from '../../../kernel/control/refusal.ts';
-import type { Phase } from '../../../kernel/runtime/phases.ts';
+import type { Phase } from '../../../kernel/runtime/build/phases.ts';
 
 const mistakes = (...codes: string[]) => new ConfigErrors(codes.map((code) => new ConfigError(code, '/port', 'wrong')));
 

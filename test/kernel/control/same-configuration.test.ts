@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EndpointConfig } from '#contract';
 import { hasSameFiles, isSame } from '../../../kernel/control/same-configuration.ts';
-import { EndpointPrints } from '../../../kernel/runtime/endpoint-prints.ts';
-import type { Fingerprint } from '../../../kernel/runtime/fingerprint.ts';
-import { ReadFiles } from '../../../kernel/runtime/read-files.ts';
+import { EndpointPrints } from '../../../kernel/runtime/prints/endpoint-prints.ts';
+import type { Fingerprint } from '../../../kernel/runtime/prints/fingerprint.ts';
+import { ReadFiles } from '../../../kernel/runtime/prints/read-files.ts';
 import type { Runtime } from '../../../kernel/runtime/runtime.ts';
 
 const printsOf = (endpoints: readonly object[]): EndpointPrints => {

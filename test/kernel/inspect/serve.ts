@@ -3,7 +3,7 @@ import { toolServices } from '../../../kernel/cli/tools.ts';
 import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { type Served, servedBy } from '../../../kernel/inspect/index.ts';
 import { Registry } from '../../../kernel/registry/registry.ts';
-import { examine } from '../../../kernel/runtime/build.ts';
+import { examine } from '../../../kernel/runtime/build/build.ts';
 import { catalogue as released } from '../../../plugins/index.ts';
 
 /** What a configuration would serve, for looking at. `version` need not be written. */

@@ -1,7 +1,7 @@
 import { deepEqual, match } from 'node:assert/strict';
 import { toolServices } from '../../../kernel/cli/tools.ts';
 import { Registry } from '../../../kernel/registry/registry.ts';
-import { examine } from '../../../kernel/runtime/build.ts';
+import { examine } from '../../../kernel/runtime/build/build.ts';
 import { catalogue } from '../../../plugins/index.ts';
 
 /** Warnings about the query of `url_pattern`, with their pointers. */

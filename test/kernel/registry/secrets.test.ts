@@ -1,9 +1,9 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { ConfigError, type Data } from '#contract';
+import { printConfig } from '../../../kernel/cli/check/print-config.ts';
 import { formats } from '../../../kernel/cli/formats/index.ts';
-import { printConfig } from '../../../kernel/cli/print-config.ts';
-import { findingsOf } from '../../../kernel/cli/report.ts';
+import { findingsOf } from '../../../kernel/cli/formats/report.ts';
 import { toolServices } from '../../../kernel/cli/tools.ts';
 import { type IsSecret, maskSecrets, parseDocument, toIssues } from '../../../kernel/config/index.ts';
 import { Registry } from '../../../kernel/registry/registry.ts';

@@ -1,6 +1,6 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import { silentLog } from '../../../kernel/contract/internal.ts';
-import { ConfigBuild } from '../../../kernel/runtime/config-build.ts';
+import { ConfigBuild } from '../../../kernel/runtime/build/config-build.ts';
 import { turnsDuring } from '../../support/turns.ts';
 
 describe('a configuration that will not serve', () => {

@@ -2,7 +2,7 @@ import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { ConfigError } from '#contract';
 import { GatewayError } from '../../../kernel/contract/internal.ts';
-import { type WarmUp, warmUp } from '../../../kernel/runtime/warm-up.ts';
+import { type WarmUp, warmUp } from '../../../kernel/runtime/build/warm-up.ts';
 
 const never = new AbortController().signal;
 const hangs: WarmUp = () => new Promise(() => {});

@@ -3,7 +3,7 @@ import fs, { readdirSync, readFileSync } from 'node:fs';
 import { link, mkdir, unlink, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { contentHash } from '../../../kernel/runtime/content-hash.ts';
+import { contentHash } from '../../../kernel/runtime/prints/content-hash.ts';
 import { installFailures } from '../../../scripts/chaos/failures/install.ts';
 import { noFailures } from '../../../scripts/chaos/failures/plan.ts';
 import { openWatching, type Watching } from '../../support/watching.ts';

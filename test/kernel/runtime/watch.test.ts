@@ -2,7 +2,7 @@ import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { appendFile, chmod, mkdir, readFile, rename, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { contentHash } from '../../../kernel/runtime/content-hash.ts';
+import { contentHash } from '../../../kernel/runtime/prints/content-hash.ts';
 import { looksUnfinished } from '../../../kernel/runtime/watch/index.ts';
 import { openWatching, type Watching } from '../../support/watching.ts';
 

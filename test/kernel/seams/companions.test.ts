@@ -2,7 +2,7 @@ import { deepEqual } from 'node:assert/strict';
 import { atEndpoint, atService, definePlugin } from '#contract';
 import { toolServices } from '../../../kernel/cli/tools.ts';
 import { Registry } from '../../../kernel/registry/registry.ts';
-import { examine } from '../../../kernel/runtime/build.ts';
+import { examine } from '../../../kernel/runtime/build/build.ts';
 import { catalogue } from '../../../plugins/index.ts';
 
 const nothing = { type: 'object', properties: {} } as const;

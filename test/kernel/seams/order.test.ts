@@ -3,7 +3,7 @@ import { atBackend, atService, definePlugin, type Plugin, type Step } from '#con
 import { toolServices } from '../../../kernel/cli/tools.ts';
 import { sortByOrder } from '../../../kernel/registry/order.ts';
 import { Registry } from '../../../kernel/registry/registry.ts';
-import { examine } from '../../../kernel/runtime/build.ts';
+import { examine } from '../../../kernel/runtime/build/build.ts';
 import { catalogue } from '../../../plugins/index.ts';
 
 const order = { middleware: [], request: [], endpoint: [], proxy: ['a', 'b'], backend: [], transport: [] };

@@ -3,7 +3,7 @@ import { atEndpoint, atService, before as beforeRequest, definePlugin, definePor
 import { toolServices } from '../../../kernel/cli/tools.ts';
 import type { Gateway } from '../../../kernel/index.ts';
 import { Registry } from '../../../kernel/registry/registry.ts';
-import { examine } from '../../../kernel/runtime/build.ts';
+import { examine } from '../../../kernel/runtime/build/build.ts';
 import { openHarness } from '../../../kernel/testing/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { json, startBackend, type TestBackend } from '../../support/gateway.ts';

@@ -3,7 +3,7 @@ import { get, request } from 'node:http';
 import { atService, definePlugin, type MirrorOptions, type Role } from '#contract';
 import type { Operations } from '#kernel';
 
-import { Mirrors } from '../../../kernel/runtime/mirrors.ts';
+import { Mirrors } from '../../../kernel/runtime/kept/mirrors.ts';
 import { openHarness } from '../../../kernel/testing/index.ts';
 import { until } from '../../support/conditions.ts';
 import { startWith } from '../../support/plugged.ts';

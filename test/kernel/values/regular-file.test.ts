@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { SourceFiles } from '../../../kernel/config/flexible/source-files.ts';
 import { readDocument } from '../../../kernel/config/index.ts';
 import { parseDocument } from '../../../kernel/config/syntax/load.ts';
-import { ReadFiles } from '../../../kernel/runtime/read-files.ts';
+import { ReadFiles } from '../../../kernel/runtime/prints/read-files.ts';
 import { loadRegularFile, readRegularFile } from '../../../kernel/values/regular-file.ts';
 
 describe('a regular file', () => {

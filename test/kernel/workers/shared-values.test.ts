@@ -2,9 +2,9 @@ import { deepEqual } from 'node:assert/strict';
 import { type DispatchFunc, inject } from 'light-my-request';
 import { openEngine } from '../../../kernel/control/engine.ts';
 import { createEventLog } from '../../../kernel/control/event-log.ts';
-import { Phases } from '../../../kernel/runtime/phases.ts';
-import { readConfig } from '../../../kernel/runtime/read-config.ts';
-import { ReadFiles } from '../../../kernel/runtime/read-files.ts';
+import { Phases } from '../../../kernel/runtime/build/phases.ts';
+import { readConfig } from '../../../kernel/runtime/build/read-config.ts';
+import { ReadFiles } from '../../../kernel/runtime/prints/read-files.ts';
 import { silentSinks } from '../../../kernel/testing/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
 

@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ConfigError } from '#contract';
 import { PluginLoader } from '../../../kernel/registry/loading/plugin-loader.ts';
-import { ReadFiles } from '../../../kernel/runtime/read-files.ts';
+import { ReadFiles } from '../../../kernel/runtime/prints/read-files.ts';
 import { until } from '../../support/conditions.ts';
 import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { IsolatedStage, named } from '../../support/isolated.ts';

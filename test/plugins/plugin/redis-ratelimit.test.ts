@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import type { Operations } from '#kernel';
 import { toolServices } from '../../../kernel/cli/tools.ts';
 import { Registry } from '../../../kernel/registry/registry.ts';
-import { examine } from '../../../kernel/runtime/build.ts';
+import { examine } from '../../../kernel/runtime/build/build.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { json, startBackend, startGateway } from '../../support/gateway.ts';
 import { startRedis, withoutRedis } from '../../support/redis.ts';

@@ -4,7 +4,7 @@ import { offer } from '#contract';
 import { toolServices } from '../../../kernel/cli/tools.ts';
 import { createLog, createSinks, joinLogging } from '../../../kernel/logging/index.ts';
 import { Registry } from '../../../kernel/registry/registry.ts';
-import { examine } from '../../../kernel/runtime/build.ts';
+import { examine } from '../../../kernel/runtime/build/build.ts';
 import { openHarness } from '../../../kernel/testing/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { applicationLog } from '../../../plugins/telemetry/logging/log-writers.ts';

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { ConfigError } from '#contract';
-import { showRendering } from '../../../../kernel/cli/rendering.ts';
+import { showRendering } from '../../../../kernel/cli/formats/rendering.ts';
 import {
   issueLine,
   maskSecrets,

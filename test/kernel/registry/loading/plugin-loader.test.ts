@@ -7,7 +7,7 @@ import { PositionedError } from '../../../../kernel/config/index.ts';
 import type { ConfigError } from '../../../../kernel/contract/index.ts';
 import { instanceParts } from '../../../../kernel/registry/loading/instance-parts.ts';
 import { type LoadedPlugins, PluginLoader } from '../../../../kernel/registry/loading/plugin-loader.ts';
-import { ReadFiles } from '../../../../kernel/runtime/read-files.ts';
+import { ReadFiles } from '../../../../kernel/runtime/prints/read-files.ts';
 import { catalogue } from '../../../../plugins/index.ts';
 import { headerSource, PluginFolder } from '../../../support/plugin-folder.ts';
 

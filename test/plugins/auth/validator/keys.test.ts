@@ -3,7 +3,7 @@ import { mock } from 'node:test';
 import { BackendError, HeaderBag, offer, type PipeRequest, Reply } from '#contract';
 import { toolServices } from '../../../../kernel/cli/tools.ts';
 import { Registry } from '../../../../kernel/registry/registry.ts';
-import { examine } from '../../../../kernel/runtime/build.ts';
+import { examine } from '../../../../kernel/runtime/build/build.ts';
 import { type Harness, openHarness } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/auth/validator/index.ts';
 import { sharedAge } from '../../../../plugins/auth/validator/shared-cache.ts';

@@ -4,7 +4,7 @@ import type { Msg } from '@nats-io/transport-node';
 import type { Operations } from '#kernel';
 import { toolServices } from '../../../../kernel/cli/tools.ts';
 import { Registry } from '../../../../kernel/registry/registry.ts';
-import { examine } from '../../../../kernel/runtime/build.ts';
+import { examine } from '../../../../kernel/runtime/build/build.ts';
 import { openHarness } from '../../../../kernel/testing/index.ts';
 import { plugin as subscriber } from '../../../../plugins/backend/pubsub/subscriber/index.ts';
 import { plugin as json } from '../../../../plugins/encoding/json.ts';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Operations } from '#kernel';
 import { toolServices } from '../../../../kernel/cli/tools.ts';
 import { Registry } from '../../../../kernel/registry/registry.ts';
-import { examine } from '../../../../kernel/runtime/build.ts';
+import { examine } from '../../../../kernel/runtime/build/build.ts';
 import { catalogue } from '../../../../plugins/index.ts';
 import { plugin } from '../../../../plugins/telemetry/influx/index.ts';
 import { InfluxServer } from '../../../../plugins/telemetry/influx/server.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { toolServices } from '../../../../kernel/cli/tools.ts';
 import { Registry } from '../../../../kernel/registry/registry.ts';
-import { examine } from '../../../../kernel/runtime/build.ts';
+import { examine } from '../../../../kernel/runtime/build/build.ts';
 import { catalogue } from '../../../../plugins/index.ts';
 import { Delivery } from '../../../../plugins/telemetry/moesif/delivery.ts';
 import { rememberingLog } from '../../../support/log.ts';

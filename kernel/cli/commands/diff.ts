@@ -1,0 +1,87 @@
+import type { Flags, ServiceConfig } from '#contract';
+import { type ConfigDiff, type Document, diffConfigs } from '../../config/index.ts';
+import { positionsIn } from '../../inspect/index.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { secretsKnownTo } from '../../registry/secrets.ts';
+import { readArguments, UsageError } from '../arguments.ts';
+import { adminVariables, type Command, type CommandContext, colourVariables } from '../command.ts';
+import { acceptFile, formatFlag, isJson, pluginsFlag } from '../files/accepted-file.ts';
+import { printDiff } from '../formats/print-diff.ts';
+import { remoteFlags } from '../remote/connect.ts';
+import { diffRevisions, diffWithRunning } from '../remote/diff-running.ts';
+
+const { json: _, ...where } = remoteFlags;
+const flags = { format: formatFlag, plugins: pluginsFlag, ...where } as const satisfies Flags;
+
+/** Exit code for files that cannot be compared; the same as for a usage error. */
+const TROUBLE = 2;
+
+/**
+ * Compares two configuration files by meaning: format, layout, comments, order of endpoints and explicit defaults make
+ * no difference. Environment variables that override fields are ignored. Exit code 0 when they are equal, 1 when they
+ * differ, 2 when one is invalid. A single file is compared with the configuration of a running gateway; two numbers are
+ * its revisions.
+ */
+export const diff: Command = {
+  usage: 'OLD NEW | FILE | REVISION REVISION',
+  flags,
+  variables: { ...adminVariables, ...colourVariables },
+  summary: 'Compare two configurations, or one with the configuration of a running gateway, by meaning.',
+  details: 'Exit codes: 0 equal, 1 different, 2 not valid, 3 the gateway did not respond.',
+  async run(args, context) {
+    const { values, positionals } = readArguments(args, flags, true);
+    const asJson = isJson(values.format);
+    const [one, other, ...others] = positionals;
+    if (one === undefined || others.length > 0) throw new UsageError('one or two configuration files are required');
+    const remote = { ...values, json: asJson };
+    if (other === undefined) return diffWithRunning(one, remote, context);
+    if (isRevision(one) && isRevision(other)) return diffRevisions(Number(one), Number(other), remote, context);
+    const [from, to] = await Promise.all(
+      positionals.map((file) => readSide(file, { ...context, plugins: values.plugins })),
+    );
+    if (!from || !to) return TROUBLE;
+    const result = compare(from, to);
+    if (asJson) context.stdout.write(`${JSON.stringify(result)}\n`);
+    else printDiff(context, result);
+    return result.equal ? 0 : 1;
+  },
+};
+
+/** Whether an argument is a revision. A file with such a name needs a folder: `./3`. */
+function isRevision(text: string): boolean {
+  return /^\d+$/.test(text);
+}
+
+interface Side {
+  readonly document: Document;
+  readonly config: ServiceConfig;
+  /** The plugins available to it. */
+  readonly registry: Registry;
+  /** Maps a pointer into `config` to the pointer into the document. */
+  readonly origin: (pointer: string) => string;
+}
+
+/** Reads one side. @returns null for an invalid file, after printing its errors. */
+async function readSide(file: string, context: CommandContext): Promise<Side | null> {
+  return acceptFile(file, context, false);
+}
+
+/** Compares two sides. Components are interpreted by the new side's plugins where available. */
+function compare(from: Side, to: Side): ConfigDiff {
+  const sides = {
+    from: { ...from, positionOf: positionsIn(from.document) },
+    to: { ...to, positionOf: positionsIn(to.document) },
+  };
+  const isSecret = [from, to].map(({ registry }) => secretsKnownTo(registry));
+  return diffConfigs(from.config, to.config, {
+    isSecret: (pointer, value) => isSecret.some((hides) => hides(pointer, value)),
+    known: to.registry,
+    componentSchema: (namespace, level) =>
+      (to.registry.place(namespace, level) ?? from.registry.place(namespace, level))?.schema,
+    places(renewed, side) {
+      const { origin, positionOf: position } = sides[side];
+      const pointer = origin(renewed);
+      return { ...position(pointer), pointer };
+    },
+  });
+}

@@ -1,0 +1,83 @@
+import type { Flags } from '#contract';
+import { readDuration } from '../../config/index.ts';
+import { parseAmount, readArguments, UsageError } from '../arguments.ts';
+import { adminVariables, type Command } from '../command.ts';
+import type { AppliedBody } from '../remote/bodies.ts';
+import { changeFlags, changeHeaders, describeChange } from '../remote/change.ts';
+import { isRefusal } from '../remote/client.ts';
+import { converse, remoteFlags } from '../remote/connect.ts';
+import { awaitDecision } from '../remote/guard.ts';
+import { readBody, showResponse } from '../remote/show.ts';
+
+const flags = {
+  force: { type: 'boolean', about: 'Rebuild even if nothing has changed.' },
+  'dry-run': { type: 'boolean', about: 'Build the configuration without activating it.' },
+  guard: {
+    type: 'string',
+    value: 'DURATION',
+    otherwise: 'no guard',
+    about: 'Watch errors and latency for this duration, for example 60s, and roll back if they get worse.',
+  },
+  'guard-errors': {
+    type: 'string',
+    value: 'POINTS',
+    otherwise: '5',
+    about: 'Roll back if the error rate rises by this many percentage points.',
+  },
+  'guard-p99': {
+    type: 'string',
+    value: 'FACTOR',
+    otherwise: '2',
+    about: 'Roll back if the 99th percentile of the latency grows by this factor.',
+  },
+  ...changeFlags,
+  ...remoteFlags,
+} as const satisfies Flags;
+
+/**
+ * Makes the gateway reload its configuration. With `--guard`, waits until the guard has decided on the change,
+ * including one applied shortly before. Exit code 0 when it is active; 1 when it was rejected or rolled back; 4 when
+ * `--if-match` is stale.
+ */
+export const reload: Command = {
+  usage: '',
+  flags,
+  variables: adminVariables,
+  summary: 'Reload the configuration of a running gateway.',
+  details: 'Exit codes: 0 active, 1 rejected or rolled back, 3 no gateway responded, 4 --if-match is stale.',
+  run(args, context) {
+    const { values } = readArguments(args, flags);
+    const { force, 'dry-run': dry_run, message } = values;
+    const { guard, durationMs } = guardOf(values);
+    return converse(values, context, async (client) => {
+      const query = { force, dry_run, message, ...guard };
+      const response = await client.ask({ method: 'POST', path: '/v1/reload', query, headers: changeHeaders(values) });
+      const code = showResponse(context, response, values.json, describeChange);
+      const applied = isRefusal(response.status) ? null : readBody<AppliedBody>(response);
+      if (durationMs === null || !applied || applied.result === 'dry_run') return code;
+      if (applied.guard) return awaitDecision(client, context, applied.guard, durationMs);
+      context.stderr.write(`no guard: revision ${applied.revision} has served longer than it, or is the first one\n`);
+      return code;
+    });
+  },
+};
+
+interface GuardFlags {
+  readonly guard?: string | undefined;
+  readonly 'guard-errors'?: string | undefined;
+  readonly 'guard-p99'?: string | undefined;
+}
+
+/** Converts the guard flags to query parameters; its duration is in milliseconds, null without a guard. */
+function guardOf({ guard, 'guard-errors': errors, 'guard-p99': p99 }: GuardFlags) {
+  if (guard === undefined) {
+    if (errors !== undefined || p99 !== undefined)
+      throw new UsageError('--guard-errors and --guard-p99 require --guard');
+    return { guard: {}, durationMs: null };
+  }
+  const durationMs = readDuration(guard);
+  if (!durationMs) throw new UsageError(`not a duration such as 60s: ${guard}`);
+  const guard_errors = errors === undefined ? undefined : parseAmount(errors, 'a number of percentage points');
+  const guard_p99 = p99 === undefined ? undefined : parseAmount(p99, 'a factor');
+  return { guard: { guard, guard_errors, guard_p99 }, durationMs };
+}

@@ -1,0 +1,194 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type ConfigError, type Data, parsePointer, type ServiceConfig } from '#contract';
+import { parentPointer, valueAt } from '../../config/index.ts';
+import { ConfigErrors } from '../../contract/internal.ts';
+import type { NamedUpstream } from '../../pipeline/attach/upstreams.ts';
+import { type Compiled, compile } from '../../pipeline/compile/compile.ts';
+import { type Earlier, RebuildNeeded } from '../../pipeline/compile/service-frame.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { Mirrors } from '../kept/mirrors.ts';
+import { RefCountedCache } from '../kept/ref-counted-cache.ts';
+import { hashOf, takeFingerprint } from '../prints/fingerprint.ts';
+import { NamedFiles, ReadFiles } from '../prints/read-files.ts';
+import { Runtime } from '../runtime.ts';
+import { readServerTls, type ServerTls } from '../tls.ts';
+import type { FileRead } from '../watch/index.ts';
+import { absentPlugins, isAbsent } from './absent-plugins.ts';
+import { Adoption } from './adoption.ts';
+import { type BuildContext, ConfigBuild } from './config-build.ts';
+import type { Phases } from './phases.ts';
+import { type Overrides, type ReadConfig, readConfig } from './read-config.ts';
+import { ScopedBuild } from './scoped-build.ts';
+import { warmUp } from './warm-up.ts';
+
+export interface Built {
+  readonly runtime: Runtime;
+  readonly warnings: readonly ConfigError[];
+}
+
+/**
+ * Builds a runtime on the side: nothing outside its own scope is touched, and a failure releases everything.
+ *
+ * @param files the files of the attempt; every file is recorded there, even if the build fails.
+ * @param before the serving runtime, whose unchanged parts are reused. Null to build everything.
+ * @throws ConfigErrors with every error found.
+ */
+export async function build(
+  read: ReadConfig,
+  files: ReadFiles,
+  context: BuildContext,
+  id: number,
+  phases: Phases,
+  before: Runtime | null = null,
+): Promise<Built> {
+  // If the document has errors, building only looks for more of them.
+  if (read.errors.length === 0) phases.enter('build');
+  const adoption = before && read.errors.length === 0 ? Adoption.of(before, read, files) : null;
+  // With thousands of endpoints, comparing them takes a time slice of its own.
+  if (adoption) await nextTurn();
+  const known = { ...context, registry: read.registry };
+  const built = adoption && (await buildOn(adoption, new ConfigBuild(read, files, known, id, before!.scope), phases));
+  // With errors, everything is built, which reports them all at their locations.
+  const whole = built ?? (await buildWhole(new ConfigBuild(read, files, known, id), phases));
+  whole.runtime.understood = read.understood;
+  return whole;
+}
+
+/** @returns null if everything must be built, because of the kind of change or because of errors. */
+async function buildOn(adoption: Adoption, build: ConfigBuild, phases: Phases): Promise<Built | null> {
+  try {
+    const sound = await compileSound(build, adoption.into(build));
+    if (build.errors.length === 0) return await finish(build, sound, phases);
+  } catch (error) {
+    await build.dispose();
+    if (error instanceof RebuildNeeded) return null;
+    throw error;
+  }
+  await build.dispose();
+  return null;
+}
+
+async function buildWhole(build: ConfigBuild, phases: Phases): Promise<Built> {
+  try {
+    const sound = await compileSound(build);
+    if (build.errors.length > 0) throw new ConfigErrors(build.errors);
+    return await finish(build, sound, phases);
+  } catch (error) {
+    await build.dispose();
+    throw error;
+  }
+}
+
+async function finish(build: ConfigBuild, sound: Sound, phases: Phases): Promise<Built> {
+  phases.enter('warmup');
+  await warmUp(build.warmups, phases.signal);
+  const { normalized, context, files, revision: id } = build;
+  const { config } = normalized;
+  const { registry } = context;
+  const runtime = new Runtime({ id, config, registry, ...sound, files: files.reads, ...build.acquired });
+  return { runtime, warnings: build.warnings };
+}
+
+interface Sound {
+  readonly compiled: Compiled;
+  readonly tls: ServerTls | null;
+}
+
+/** Compiles all valid parts, even of a configuration with errors, to find all errors. */
+async function compileSound(whole: ConfigBuild, earlier: Earlier | null = null): Promise<Sound> {
+  const build = new ScopedBuild(whole, whole.scope);
+  const { errors } = whole.normalized;
+  const isTlsSound = !errors.some(({ pointer }) => /^\/tls(?:\/|$)/.test(pointer));
+  const { read, noticed: warnings } = build;
+  const tls = isTlsSound ? readServerTls(build.config.tls, { read, errors: build.errors, warnings }) : null;
+  return { compiled: await compile(build, whole.context.registry, earlier), tls };
+}
+
+/** Result of an examination. */
+export interface Examined {
+  readonly config: ServiceConfig;
+  readonly compiled: Compiled;
+  /** The plugins that the configuration may name. */
+  readonly registry: Registry;
+  readonly errors: readonly ConfigError[];
+  readonly warnings: readonly ConfigError[];
+  /** The step that found the errors, or the last one. */
+  readonly phase: 'validate' | 'build';
+  /** Maps a pointer in `config` to the pointer in the document. */
+  readonly origin: (pointer: string) => string;
+  /** Every file that was read. */
+  readonly files: readonly FileRead[];
+  /** Files that the configuration names and that were not read, as written. */
+  readonly unread: readonly string[];
+  /** Servers that it names, with their locations in the document. */
+  readonly upstreams: readonly NamedUpstream[];
+}
+
+/**
+ * Depth of an examination: the document alone, with the plugins from files that serve already; also the plugins that it
+ * names; also the other files.
+ */
+export type Reach = 'closed' | 'plugins' | 'files';
+
+/**
+ * Finds all errors of a configuration and keeps nothing. Every component is built; the network is not used.
+ * @param reading reads the files that the configuration names as well, such as certificates and keys; otherwise they are
+ *   listed as unread. Plugins are always read if they exist.
+ */
+export async function examine(
+  data: unknown,
+  overrides: Overrides,
+  registry: Registry,
+  reading: boolean,
+): Promise<Examined> {
+  const readable = new ReadFiles();
+  const read = await readConfig(data, overrides, registry, readable);
+  const { config, origin } = read;
+  const named = new NamedFiles();
+  const files = reading ? readable : named;
+  const upstreams: NamedUpstream[] = [];
+  const configBuild = new ConfigBuild(read, files, standalone(read.registry), 0);
+  configBuild.upstreams = upstreams;
+  const { registry: known } = read;
+  const absent = reading ? new Set<string>() : absentPlugins(read.errors);
+  const phase = read.errors.length > absent.size ? 'validate' : 'build';
+  try {
+    const { compiled } = await compileSound(configBuild);
+    const { warnings } = configBuild;
+    const errors = configBuild.errors.filter((error) => !isAbsent(error, absent));
+    return {
+      config,
+      compiled,
+      registry: known,
+      errors,
+      warnings,
+      phase,
+      origin,
+      files: files.reads,
+      unread: [...named.names, ...[...absent].map((pointer) => String(valueAt(data as Data, parsePointer(pointer))))],
+      upstreams: upstreams.map((each) => ({ ...each, pointer: writtenAt(data, origin(each.pointer)) })),
+    };
+  } finally {
+    await configBuild.dispose();
+  }
+}
+
+/** Location in the document: a host that a backend inherits is at the root, and so is what was derived from an object there. */
+function writtenAt(document: unknown, pointer: string): string {
+  const isThere = (at: string) => valueAt(document as Data, parsePointer(at)) !== undefined;
+  const [inherited] = /\/host\/\d+$/.exec(pointer) ?? [];
+  if (inherited && !isThere(pointer) && isThere(inherited)) return inherited;
+  let at = pointer;
+  while (at !== '' && !isThere(at)) at = parentPointer(at);
+  return at;
+}
+
+/** The hash that a configuration would have if it served. */
+export async function hashOfExamined({ config, files }: Examined): Promise<string> {
+  return hashOf(await takeFingerprint(config), files);
+}
+
+/** Build context for a configuration that is only inspected. */
+function standalone(registry: Registry): BuildContext {
+  return { registry, cache: new RefCountedCache(), mirrors: new Mirrors(), role: 'alone', containment: null };
+}
