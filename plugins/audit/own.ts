@@ -1,6 +1,6 @@
+import { isIPv4 } from 'node:net';
 import type { AuditedComponent, AuditRule } from '#contract';
 import { lacking, setting, using } from './find.ts';
-import { isLoopback } from './loopback.ts';
 import { weakTokens } from './tokens.ts';
 
 const tokenComponents = ['auth/validator', 'auth/signer'];
@@ -150,4 +150,11 @@ export const ownRules: readonly AuditRule[] = [
 
 function namesHosts({ settings: { allowed_hosts: hosts } }: AuditedComponent): boolean {
   return Array.isArray(hosts) && hosts.length > 0;
+}
+
+/** Returns whether a listen address (`host:port`, `unix:/path` or `off`) is unreachable from other hosts. */
+function isLoopback(listen: string): boolean {
+  if (listen === 'off' || listen.startsWith('unix:')) return true;
+  const host = listen.replace(/:\d*$/, '').replace(/^\[(.*)\]$/, '$1');
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }

@@ -1,8 +1,10 @@
-import { atBackend, atEndpoint, definePlugin } from '#contract';
+import { atBackend, atEndpoint, type DataObject, definePlugin, type Level, type Meaning } from '#contract';
 import { attachBackend } from './backend.ts';
 import { attachEndpoint } from './endpoint.ts';
-import { meaning } from './meaning.ts';
 import { backendProxySchema, endpointProxySchema } from './schema.ts';
+
+/** Ways to combine responses in which equal keys are merged. */
+const joining: readonly unknown[] = ['deep', 'append'];
 
 export const plugin = definePlugin({
   name: 'proxy',
@@ -13,3 +15,14 @@ export const plugin = definePlugin({
   meaning,
   places: [atEndpoint(endpointProxySchema, attachEndpoint), atBackend(backendProxySchema, attachBackend)],
 });
+
+/** Effects of the namespace on its sibling settings. */
+function meaning(config: Readonly<DataObject>, level: Level): Meaning {
+  const filter = config['flatmap_filter'] !== undefined && { filter: '/flatmap_filter' };
+  if (level === 'backend') return { ...filter, ...(config['shadow'] === true && { apart: true }) };
+  return {
+    ...filter,
+    ...(config['sequential'] === true && { sequence: '/sequential' }),
+    ...(joining.includes(config['combiner']) && { joins: true }),
+  };
+}

@@ -1,7 +1,6 @@
 import { ConfigError, type Data, type DataObject, isObject, setKey } from '#contract';
 import { ConfigErrors } from '../../contract/internal.ts';
 import { joinPointer } from '../../values/pointer.ts';
-import { mergeObjects } from './merge-objects.ts';
 
 /** Access to the files that can be included. */
 interface Files {
@@ -70,4 +69,15 @@ function outer(pointer: string, step: string | number, chain: readonly string[])
 
 function isFile(value: Data | undefined): value is string {
   return typeof value === 'string' && value !== '' && !value.startsWith('#') && !value.includes('://');
+}
+
+/** Merges one object over another, key by key; values other than objects are replaced. */
+function mergeObjects(lower: DataObject, upper: DataObject): DataObject {
+  const result: DataObject = {};
+  for (const key of Object.keys(lower)) setKey(result, key, lower[key]!);
+  for (const key of Object.keys(upper)) {
+    const [one, other] = [Object.hasOwn(result, key) ? result[key] : undefined, upper[key]!];
+    setKey(result, key, isObject(one) && isObject(other) ? mergeObjects(one, other) : other);
+  }
+  return result;
 }

@@ -1,13 +1,13 @@
 import { relative } from 'node:path';
 import type { ConfigError } from '#contract';
 import { TemplateError } from '../../contract/internal.ts';
-import type { Functions } from '../../templates/function.ts';
+import { type Functions, fn } from '../../templates/function.ts';
 import { credentialFunctions } from '../../templates/functions/credentials.ts';
 import { compileTemplate, type Mark, type TemplateLimits } from '../../templates/index.ts';
 import { type Dict, setValue, type Value } from '../../templates/value.ts';
+import { rememberSecret } from '../secrets/read-secrets.ts';
 import { PositionedError } from '../syntax/position.ts';
 import { UnreadableError } from '../syntax/unreadable.ts';
-import { environmentFunctions } from './environment-functions.ts';
 import type { FlexibleOptions } from './options.ts';
 import type { SettingsPlaces } from './settings/places.ts';
 import { readTree, type Settings } from './settings/tree.ts';
@@ -96,4 +96,21 @@ export class Renderer {
       new PositionedError(code, '', reason + chain, { file, position: range, hint }),
     ]);
   }
+}
+
+/** Template functions that read the environment. The values they read are masked wherever the configuration is shown. */
+function environmentFunctions(environment: Readonly<Record<string, string | undefined>>): Functions {
+  const read = (name: string): string => {
+    const value = environment[name] ?? '';
+    rememberSecret(value);
+    return value;
+  };
+  return {
+    env: fn('string', read),
+    expandenv: fn('string', (text) =>
+      text.replace(/\$(?:\{(\w+)\}|([A-Za-z_]\w*|[0-9*#$@!?-]))/g, (_, braced?: string, plain?: string) =>
+        read((braced ?? plain)!),
+      ),
+    ),
+  };
 }

@@ -3,7 +3,17 @@ import { escapePointer, parentPointer, parsePointer } from '../../values/pointer
 import { type IsSecret, isSecret } from '../secrets/secret.ts';
 import type { Document } from '../syntax/load.ts';
 import { type KeyOrValue, type Position, PositionedError } from '../syntax/position.ts';
-import { advised } from './template-advice.ts';
+
+/** `sluice migrate` rewrites plain files only; in a template, the changes it offers are made by hand. */
+const advice: readonly (readonly [offer: string, byHand: string])[] = [
+  ['sluice migrate renames it', 'rename it in the template'],
+  ['sluice migrate moves it', 'move it in the template'],
+  [', which sluice migrate moves', ': move it in the template'],
+  [
+    'sluice migrate --write brings the file to version 3',
+    'set "version": 3 in the template and run sluice check again',
+  ],
+];
 
 /** A position in a configuration file; lines and columns start at 1, columns are UTF-16 units, the end is exclusive. */
 interface InFile extends Partial<Position> {
@@ -140,4 +150,10 @@ export function issueLine({ file, line, column, message, pointer, code, hint }: 
   const place = file === undefined ? '' : line === undefined ? `${file}: ` : `${file}:${line}:${column}: `;
   const subject = pointer === '' ? '' : ` (${pointer})`;
   return `${place}${message}${subject} [${code}]${hint === undefined ? '' : `; hint: ${hint}`}`;
+}
+
+/** Adapts the text of a finding to its document: for a template, replaces offers that do not apply. */
+function advised<T extends string | undefined>(document: Document | null, text: T): T {
+  const found = document?.rendering && text && advice.find(([offer]) => text.includes(offer));
+  return found ? (text!.replace(found[0], found[1]) as T) : text;
 }

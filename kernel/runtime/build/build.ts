@@ -13,13 +13,15 @@ import { NamedFiles, ReadFiles } from '../prints/read-files.ts';
 import { Runtime } from '../runtime.ts';
 import { readServerTls, type ServerTls } from '../tls.ts';
 import type { FileRead } from '../watch/index.ts';
-import { absentPlugins, isAbsent } from './absent-plugins.ts';
 import { Adoption } from './adoption.ts';
 import { type BuildContext, ConfigBuild } from './config-build.ts';
 import type { Phases } from './phases.ts';
 import { type Overrides, type ReadConfig, readConfig } from './read-config.ts';
 import { ScopedBuild } from './scoped-build.ts';
 import { warmUp } from './warm-up.ts';
+
+/** Error codes for plugins that a document names but that cannot be found. */
+const CODES: ReadonlySet<string> = new Set(['PLUGIN_FOLDER', 'PLUGIN_PACKAGE']);
 
 export interface Built {
   readonly runtime: Runtime;
@@ -191,4 +193,14 @@ export async function hashOfExamined({ config, files }: Examined): Promise<strin
 /** Build context for a configuration that is only inspected. */
 function standalone(registry: Registry): BuildContext {
   return { registry, cache: new RefCountedCache(), mirrors: new Mirrors(), role: 'alone', containment: null };
+}
+
+/** Locations where a document names plugins that cannot be found. Plugins named on the command line must exist. */
+function absentPlugins(errors: readonly ConfigError[]): ReadonlySet<string> {
+  return new Set(errors.filter(({ code, pointer }) => CODES.has(code) && pointer !== '').map(({ pointer }) => pointer));
+}
+
+/** True for the error that reports one of the absent plugins. */
+function isAbsent({ code, pointer }: ConfigError, absent: ReadonlySet<string>): boolean {
+  return CODES.has(code) && absent.has(pointer);
 }

@@ -2,8 +2,15 @@ import { hash, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type Call, CallError, type Clock, definePort } from '#contract';
 import type { Comparing, Comparisons } from './comparisons.ts';
-import { readCredentials } from './credentials.ts';
 import type { Users } from './users.ts';
+
+/** User name and password sent by a client. */
+interface Credentials {
+  readonly name: string;
+  readonly password: string;
+}
+
+const scheme = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
 
 /** Time for which a correct password is cached, in milliseconds. */
 const REMEMBERED_MS = 60_000;
@@ -120,3 +127,13 @@ export class Authority {
 }
 
 export const basicAuthority = definePort<Authority>('basic users');
+
+/** Parses the credentials of an `Authorization` header; null if it has none. */
+function readCredentials(header: string | undefined): Credentials | null {
+  const encoded = header && scheme.exec(header)?.[1];
+  if (!encoded) return null;
+  const text = Buffer.from(encoded, 'base64').toString();
+  const colon = text.indexOf(':');
+  if (colon < 1 || text.includes('\0')) return null;
+  return { name: text.slice(0, colon), password: text.slice(colon + 1) };
+}

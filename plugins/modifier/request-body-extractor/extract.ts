@@ -5,7 +5,10 @@ import {
   type Offer,
   offer,
   type PipeRequest,
+  parseExact,
+  parseHolding,
   Query,
+  type RawNumber,
   Reply,
   type RequestBody,
   type Site,
@@ -15,8 +18,10 @@ import {
 import { readBody } from '../../engines/templates/read-body.ts';
 import { personalHeaders } from '../../shared/http-headers/personal.ts';
 import { compileOperation, type Destinations } from './operation.ts';
-import { parseAsWritten } from './parse-as-written.ts';
 import type { ExtractorConfig } from './schema.ts';
+
+/** Matches numbers that JavaScript may print differently than they were written. */
+const formOfItsOwn = /\d[.eE]|-0/;
 
 /** Operations of one place, and their effects on other components. */
 export interface Extraction {
@@ -95,4 +100,18 @@ function parsed(site: Site<ExtractorConfig>, bytes: Uint8Array | null): Data | u
     site.log.debug(() => `nothing to extract from: the body is not JSON: ${(error as Error).message}`);
     return undefined;
   }
+}
+
+/**
+ * Parses JSON so that every number prints as it was written.
+ * @throws SyntaxError
+ */
+function parseAsWritten(bytes: Uint8Array): Data {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+  return formOfItsOwn.test(text) ? parseHolding(text, asWritten) : parseExact(text);
+}
+
+function asWritten(source: string): number | RawNumber {
+  const value = Number(source);
+  return String(value) === source ? value : JSON.rawJSON(source);
 }

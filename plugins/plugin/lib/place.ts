@@ -1,7 +1,13 @@
-import { copyData, type Data, type DataObject, findNear, isObject, setKey } from '#contract';
-import { refuseBuiltIn } from './built-ins.ts';
+import { type ConfigError, copyData, type Data, type DataObject, findNear, isObject, setKey } from '#contract';
 import { type Handlers, handlers, type Kind, kindNames, type OfferedHandlers } from './handlers.ts';
 import type { HostSite } from './host.ts';
+
+/** Plugins that the compatible product includes, by kind, each with the alternative to use. */
+const builtIns: Readonly<Partial<Record<Kind, Readonly<Record<string, string>>>>> = {
+  httpClient: {
+    'http-logger': '"telemetry/logging" on the backend writes such lines',
+  },
+};
 
 /** A configured name and the handlers found for it. */
 export interface Named {
@@ -90,4 +96,13 @@ export function wholeConfig({ config }: NamingSite, { entry, settings }: Named):
   for (const [key, value] of Object.entries(config)) setKey(whole, key, value as Data);
   if (settings !== undefined) setKey(whole, entry.name, settings);
   return whole;
+}
+
+/** Creates the error for a plugin of the compatible product that this release does not include; undefined for any other name. */
+function refuseBuiltIn(site: HostSite, name: string, kinds: readonly Kind[], pointer: string): ConfigError | undefined {
+  const known = kinds.map((kind) => builtIns[kind]).find((names) => names && Object.hasOwn(names, name));
+  if (!known) return undefined;
+  return site.fault('CONFIG_NOT_SUPPORTED', pointer, `the built-in plugin "${name}" is not supported yet`, {
+    hint: known[name],
+  });
 }
