@@ -1,30 +1,16 @@
-import { deepEqual, equal } from 'node:assert/strict';
+import { equal } from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Operations } from '#kernel';
-import { openRaw } from '../kernel/server/raw.ts';
-import { until } from '../support/conditions.ts';
 import { setEnvironment } from '../support/environment.ts';
-import { partsOf, rememberingSinks, startGateway } from '../support/gateway.ts';
 import { SHOP, startGrpc, type TestGrpcServer } from '../support/grpc/server.ts';
 import { startNats, type TestNats, withoutNats } from '../support/nats.ts';
 import { modelBackend, modelOf } from './ai/llm/fixture.ts';
 import { issue, makeSigner } from './auth/fixture.ts';
 import { publish, take } from './backend/pubsub/nats-endpoints.ts';
+import { type Case, DisconnectStand } from './disconnects/stand.ts';
 
 /** Opens at the first failure. */
 const breaker = { 'qos/circuit-breaker': { interval: 60, timeout: 60, max_errors: 1 } };
-
-/** State of a request when its client disconnects. */
-interface Case {
-  readonly endpoint: object;
-  readonly root?: object;
-  readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly payload?: string;
-  /** Bytes of the body that the client owes when it disconnects. */
-  readonly missing?: number;
-}
 
 describe('a client that disconnects in the middle of a call', function () {
   this.timeout(30_000);
@@ -32,9 +18,8 @@ describe('a client that disconnects in the middle of a call', function () {
   let url: string;
   let grpc: TestGrpcServer;
   let nats: TestNats | null = null;
-  let gateway: Operations | undefined;
+  const stand = new DisconnectStand();
   let restore = (): void => {};
-  let sinks: ReturnType<typeof rememberingSinks>;
   /** The path or method that is left without a response for now. */
   let held: string | null;
   /** Responds to each request and call that is. */
@@ -75,49 +60,14 @@ describe('a client that disconnects in the middle of a call', function () {
     await grpc.close();
   });
   beforeEach(() => {
-    sinks = rememberingSinks();
     held = null;
     waiting = [];
   });
   afterEach(async () => {
-    await gateway?.close();
-    gateway = undefined;
+    await stand.close();
     restore();
     restore = () => {};
   });
-
-  const start = async ({ endpoint, root }: Case): Promise<number> => {
-    gateway = await startGateway({ ...root, endpoints: [{ endpoint: '/a', timeout: '60s', ...endpoint }] }, { sinks });
-    const { port } = await gateway.listen();
-    // Findings about the configuration are ignored.
-    sinks.lines.length = 0;
-    return port;
-  };
-  const running = (): number => gateway!.status.calls + gateway!.status.streams;
-  /** A client that sends the request of the case, and disconnects once the other side has it. */
-  const disconnect = async (port: number, given: Case, isReached: () => boolean): Promise<void> => {
-    const { method = 'GET', headers = {}, payload = '', missing = 0 } = given;
-    const { socket, write } = await openRaw(port);
-    const all = {
-      Host: 'a',
-      ...headers,
-      ...(payload !== '' && { 'Content-Length': String(payload.length + missing) }),
-    };
-    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-    write(`${method} /a HTTP/1.1\r\n${lines.join('')}\r\n${payload}`);
-    await until(() => running() === 1 && isReached());
-    socket.resetAndDestroy();
-    await until(() => running() === 0);
-  };
-  const ask = async ({ method = 'GET', headers = {}, payload = '' }: Case): Promise<number> =>
-    (await gateway!.inject({ method, url: '/a', headers, payload } as never)).statusCode;
-  /** Errors counted and logged for other sides afterwards. */
-  const blamed = () => {
-    const { published } = partsOf(gateway!).generations.current.runtime.compiled;
-    const lines = sinks.lines.filter((line) => / (?:ERROR|CRITICAL|WARNING)/.test(line));
-    return { errors: published[0]!.traffic.errors, lines };
-  };
-  const nobody = { errors: 0, lines: [] };
 
   const backend = (path: string, extra: object = {}, more: object = {}) => ({
     host: [url],
@@ -214,12 +164,12 @@ describe('a client that disconnects in the middle of a call', function () {
     it(`does not count as a failure of ${what}: the next client is served`, async () => {
       const given = await give();
       held = path;
-      const port = await start(given);
-      for (let client = 0; client < 3; client++) await disconnect(port, given, () => waiting.length > 0);
+      await stand.start(given);
+      for (let client = 0; client < 3; client++) await stand.disconnect(given, () => waiting.length > 0);
       release();
-      deepEqual(blamed(), nobody);
-      equal(await ask(given), 200);
-      deepEqual(blamed(), nobody);
+      stand.blamesNobody();
+      equal(await stand.ask(given), 200);
+      stand.blamesNobody();
     });
   }
 
@@ -236,13 +186,13 @@ describe('a client that disconnects in the middle of a call', function () {
         method: 'POST',
         payload: '{}',
       };
-      const port = await start(given);
-      equal(await ask(given), 200);
+      await stand.start(given);
+      equal(await stand.ask(given), 200);
       nats!.pause();
-      for (let client = 0; client < 3; client++) await disconnect(port, given, () => true);
+      for (let client = 0; client < 3; client++) await stand.disconnect(given);
       nats!.resume();
-      deepEqual(blamed(), nobody);
-      equal(await ask(given), 200);
+      stand.blamesNobody();
+      equal(await stand.ask(given), 200);
     });
 
     it('does not count as a failure of a subscription', async () => {
@@ -253,13 +203,13 @@ describe('a client that disconnects in the middle of a call', function () {
           backend: [broker({ 'backend/pubsub/subscriber': { subscription_url: 'events' } })],
         }),
       };
-      const port = await start(given);
-      for (let client = 0; client < 3; client++) await disconnect(port, given, () => true);
-      deepEqual(blamed(), nobody);
+      await stand.start(given);
+      for (let client = 0; client < 3; client++) await stand.disconnect(given);
+      stand.blamesNobody();
       const client = await nats!.connect();
       const publishing = setInterval(() => client.publish('events', '{"a":1}'), 20);
       try {
-        equal(await ask(given), 200);
+        equal(await stand.ask(given), 200);
       } finally {
         clearInterval(publishing);
       }

@@ -6,6 +6,7 @@ import { agentSuite } from '../../async/amqp.suite.ts';
 import { consumerSuite } from '../../backend/amqp/consumer.suite.ts';
 import { producerSuite } from '../../backend/amqp/producer.suite.ts';
 import { pubsubSuite } from '../../backend/pubsub/rabbit.suite.ts';
+import { disconnectSuite } from '../../disconnects/amqp.suite.ts';
 import { channelSuite } from './channel.suite.ts';
 
 /** What the suites of one broker share: it takes seconds to open. */
@@ -41,4 +42,5 @@ where(`with RabbitMQ${withoutRabbit ? ` (${withoutRabbit})` : ''}`, function () 
   agentSuite(() => broker);
   messagesSampleSuite(() => broker);
   pubsubSuite(() => broker);
+  disconnectSuite(() => broker);
 });

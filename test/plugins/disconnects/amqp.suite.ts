@@ -1,0 +1,62 @@
+import { equal } from 'node:assert/strict';
+import type { Channel, ChannelModel } from 'amqplib';
+import type { Broker } from '../clients/amqp/broker.test.ts';
+import { type Case, DisconnectStand } from './stand.ts';
+
+/** `backend/amqp/*` whose clients disconnect. */
+export function disconnectSuite(broker: () => Broker): void {
+  describe('a client that disconnects in the middle of a call to RabbitMQ', () => {
+    const stand = new DisconnectStand();
+    let own: ChannelModel;
+    let admin: Channel;
+
+    beforeEach(async () => {
+      own = await broker().rabbit.connect();
+      admin = await own.createChannel();
+    });
+    afterEach(async () => {
+      await stand.close();
+      await own.close();
+    });
+
+    const backend = (component: string, config: object) => ({
+      ...{ host: [broker().rabbit.url], disable_host_sanitize: true, url_pattern: '/' },
+      extra_config: {
+        [component]: { backoff_strategy: 'linear', ...config },
+        'qos/circuit-breaker': { interval: 60, timeout: 60, max_errors: 1 },
+      },
+    });
+
+    it('is no failure of publishing', async () => {
+      const producer = { name: 'left', exchange: 'left', routing_key: 'Route' };
+      const given: Case = {
+        endpoint: { method: 'POST', backend: [backend('backend/amqp/producer', producer)] },
+        method: 'POST',
+        payload: '{"a":1}',
+      };
+      await stand.start(given);
+      equal(await stand.ask(given), 200);
+      broker().rabbit.pause();
+      try {
+        for (let client = 0; client < 3; client++) await stand.disconnect(given);
+      } finally {
+        broker().rabbit.resume();
+      }
+      stand.blamesNobody();
+      equal(await stand.ask(given), 200);
+      stand.blamesNobody();
+    });
+
+    it('is no failure of consuming, and takes no message with it', async () => {
+      const consumer = { name: 'left-queue', exchange: 'left-messages', routing_key: ['#'] };
+      const given: Case = { endpoint: { backend: [backend('backend/amqp/consumer', consumer)] } };
+      await stand.start(given);
+      for (let client = 0; client < 3; client++) await stand.disconnect(given);
+      stand.blamesNobody();
+      await admin.checkQueue('left-queue');
+      admin.publish('left-messages', 'a', Buffer.from('{"a":1}'));
+      equal(await stand.ask(given), 200);
+      stand.blamesNobody();
+    });
+  });
+}

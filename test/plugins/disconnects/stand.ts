@@ -1,0 +1,77 @@
+import { deepEqual } from 'node:assert/strict';
+import type { Operations } from '#kernel';
+import { openRaw } from '../../kernel/server/raw.ts';
+import { until } from '../../support/conditions.ts';
+import { partsOf, rememberingSinks, startGateway } from '../../support/gateway.ts';
+
+/** State of a request when its client disconnects. */
+export interface Case {
+  readonly endpoint: object;
+  readonly root?: object;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly payload?: string;
+  /** Bytes of the body that the client owes when it disconnects. */
+  readonly missing?: number;
+}
+
+/** A gateway whose clients disconnect, and the errors that it counts and logs. */
+export class DisconnectStand {
+  readonly #sinks = rememberingSinks();
+  #gateway: Operations | null = null;
+  #port = 0;
+
+  async start({ endpoint, root }: Case): Promise<void> {
+    const endpoints = [{ endpoint: '/a', timeout: '60s', ...endpoint }];
+    this.#gateway = await startGateway({ ...root, endpoints }, { sinks: this.#sinks });
+    ({ port: this.#port } = await this.#gateway.listen());
+    this.forget();
+  }
+
+  async close(): Promise<void> {
+    await this.#gateway?.close();
+    this.#gateway = null;
+    this.forget();
+  }
+
+  /** Lines so far are ignored, such as findings about the configuration. */
+  forget(): void {
+    this.#sinks.lines.length = 0;
+  }
+
+  get #running(): number {
+    const { calls, streams } = this.#gateway!.status;
+    return calls + streams;
+  }
+
+  /** A client that sends the request of the case, and disconnects once the other side has it. */
+  async disconnect(given: Case, isReached: () => boolean | Promise<boolean> = () => true): Promise<void> {
+    const { method = 'GET', headers = {}, payload = '', missing = 0 } = given;
+    const { socket, write } = await openRaw(this.#port);
+    const all = {
+      Host: 'a',
+      ...headers,
+      ...(payload !== '' && { 'Content-Length': String(payload.length + missing) }),
+    };
+    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+    write(`${method} /a HTTP/1.1\r\n${lines.join('')}\r\n${payload}`);
+    await until(async () => this.#running === 1 && (await isReached()));
+    socket.resetAndDestroy();
+    await until(() => this.#running === 0);
+  }
+
+  async ask(given: Case): Promise<number> {
+    return (await this.respond(given)).statusCode;
+  }
+
+  respond({ method = 'GET', headers = {}, payload = '' }: Case) {
+    return this.#gateway!.inject({ method, url: '/a', headers, payload } as never);
+  }
+
+  /** Nothing has been counted or logged as an error of the other side. */
+  blamesNobody(): void {
+    const { published } = partsOf(this.#gateway!).generations.current.runtime.compiled;
+    const lines = this.#sinks.lines.filter((line) => / (?:ERROR|CRITICAL|WARNING)/.test(line));
+    deepEqual({ errors: published[0]!.traffic.errors, lines }, { errors: 0, lines: [] });
+  }
+}
