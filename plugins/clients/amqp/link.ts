@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Channel, type ChannelModel, connect, type Options, type SocketOptions } from 'amqplib';
 import { type DeniedAddresses, timerMs } from '#contract';
+import { within } from '../broker/during.ts';
 import type { TlsClient } from '../tls/client-tls.ts';
 import type { AmqpAddress } from './address.ts';
 import { failByEarlyErrors } from './early-errors.ts';
@@ -50,7 +51,10 @@ export async function openLink({ address, tls, denied }: AmqpSettings, signal: A
   signal.addEventListener('abort', giveUp, { once: true });
   if (signal.aborted) giveUp();
   try {
-    if (denied.hasPort(port)) await demandAllowed(denied, host, port);
+    // A name server may be silent for longer than the attempt may last.
+    if (denied.hasPort(port)) {
+      await within(Number.POSITIVE_INFINITY, demandAllowed(denied, host, port), ending.signal);
+    }
     const model = await connect(
       {
         protocol: address.isEncrypted ? 'amqps' : 'amqp',

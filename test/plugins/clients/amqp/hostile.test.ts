@@ -8,6 +8,7 @@ import { readAmqpAddress } from '../../../../plugins/clients/amqp/address.ts';
 import { keptChannel } from '../../../../plugins/clients/amqp/channel.ts';
 import { AmqpConnection } from '../../../../plugins/clients/amqp/connection.ts';
 import { openLink } from '../../../../plugins/clients/amqp/link.ts';
+import { installFailures } from '../../../../scripts/chaos/failures/install.ts';
 import { until } from '../../../support/conditions.ts';
 
 /** What is no broker, or one that does not work: a server over bare TCP. */
@@ -141,6 +142,23 @@ describe('a broker that does not work', () => {
     await connection.close();
     ok(performance.now() - began < 9000);
     await until(() => sockets.size === 0);
+  });
+
+  it('has a name that a silent name server does not tell: the attempt ends after its timeout, and when it is cancelled', async () => {
+    const denied = new DeniedAddresses();
+    const { port } = server.address() as { port: number };
+    denied.deny({ address: '127.0.0.1', port });
+    const { remove } = await installFailures({ seed: 1, faults: [{ operation: 'lookup', delayMs: 60_000 }] });
+    try {
+      await rejects(openLink({ ...settings(), denied }, signal), /no connection within 100ms/);
+      const cancelled = new AbortController();
+      const opening = openLink({ ...settings('connection_timeout=30000'), denied }, cancelled.signal);
+      cancelled.abort();
+      await rejects(opening, /closed/);
+    } finally {
+      remove();
+    }
+    equal(sockets.size, 0);
   });
 
   it('does not lead to the admin port of the gateway itself', async () => {
