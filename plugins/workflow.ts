@@ -64,7 +64,7 @@ type WorkflowSite = BackendSite<Infer<typeof schema>>;
  * Serves a backend call with a pipe of its own: backends, their merge, and the components around them. The result is
  * processed by the outer backend's settings, and its other components wrap the whole workflow.
  *
- * Configuration error: `WORKFLOW_DEPTH`; warnings `WORKFLOW_PARAMETER`, `TIMEOUT_UNUSED`.
+ * Configuration error: `WORKFLOW_DEPTH`; warnings `WORKFLOW_PARAMETER`, `WORKFLOW_HOST`, `TIMEOUT_UNUSED`.
  */
 export const plugin = definePlugin({
   name: 'workflow',
@@ -90,7 +90,18 @@ function refuseDepth({ pointer, fault }: WorkflowSite): void {
   throw fault('WORKFLOW_DEPTH', '', `workflows are nested more than ${MAX_DEPTH} levels deep`);
 }
 
-function warnOfSlips({ config, endpoint, warn }: WorkflowSite): void {
+function warnOfSlips(site: WorkflowSite): void {
+  const { config, endpoint, backend, warn, pointer } = site;
+  const { host: hosts } = backend;
+  const inherited = site.setting('host');
+  if (hosts.some((host) => !inherited.includes(host))) {
+    const message = `host ${JSON.stringify(hosts)} has no effect: the workflow itself calls no server`;
+    const hint = 'move "host" to the backends of the workflow, which otherwise use the hosts of the root';
+    warn('WORKFLOW_HOST', '', message, {
+      hint,
+      related: [`${pointer.slice(0, pointer.lastIndexOf('/extra_config/'))}/host`],
+    });
+  }
   if (config.timeout !== undefined && config.timeout > endpoint.timeout) {
     warn(
       'TIMEOUT_UNUSED',

@@ -288,6 +288,21 @@ describe('workflow', () => {
     deepEqual((await get()).json, { k: 'v' });
   });
 
+  it('reports a host of its own, which is never called', async () => {
+    const outer = { ...workflow({ backend: [to('/t', { host: [backend.url] })] }), host: ['http://127.0.0.1:9'] };
+    gateway = await startGateway({ host: [backend.url], endpoints: [{ endpoint: '/a/{id}', backend: [outer] }] });
+    const told = gateway.status.warnings.map(({ code, message, related, hint }) => [code, message, related, hint]);
+    deepEqual(told, [
+      [
+        'WORKFLOW_HOST',
+        'host ["http://127.0.0.1:9"] has no effect: the workflow itself calls no server',
+        ['/endpoints/0/backend/0/host'],
+        'move "host" to the backends of the workflow, which otherwise use the hosts of the root',
+      ],
+    ]);
+    deepEqual((await get()).json, { k: 'v' });
+  });
+
   describe('is refused', () => {
     const at = '/endpoints/0/backend/0/extra_config/workflow';
     const refused = async (inner: object) =>
