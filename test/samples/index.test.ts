@@ -27,6 +27,17 @@ describe('the index of the guides', () => {
   }
 });
 
+describe('the README', () => {
+  it('has at most 150 lines of 100 characters', () => {
+    const lines = readFileSync('README.md', 'utf8').trimEnd().split('\n');
+    ok(lines.length <= 150, `${lines.length} lines`);
+    deepEqual(
+      lines.filter((line) => [...line].length > 100),
+      [],
+    );
+  });
+});
+
 /** Anchors of the headings of a Markdown file. */
 function anchorsOf(file: string): string[] {
   const headings = readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm);
