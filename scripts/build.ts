@@ -14,4 +14,4 @@ writeFileSync('dist/kernel/contract/components.d.ts', await componentTypes());
 writeFileSync('dist/package.json', `${JSON.stringify({ type: 'module', imports }, null, 2)}\n`);
 await bundle('dist');
 chmodSync('dist/kernel/bin.js', 0o755);
-execFileSync(process.execPath, ['scripts/docs.ts'], { stdio: 'inherit' });
+execFileSync(process.execPath, ['scripts/docs.ts', '--no-site'], { stdio: 'inherit' });

@@ -25,6 +25,11 @@ describe('the package', function () {
     }
   });
 
+  it('has no documentation site, which repeats the Markdown of dist/docs', () => {
+    ok(JSON.parse(readFileSync('package.json', 'utf8')).files.includes('!dist/site'));
+    ok(!files.some((file) => file.startsWith('dist/site')));
+  });
+
   it('contains every file that its texts link to', () => {
     const texts = files.filter((file) => file.endsWith('.md') && !file.startsWith('dist/'));
     const links = texts.flatMap((file) =>

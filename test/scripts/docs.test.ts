@@ -230,7 +230,7 @@ describe('the reference', function () {
     let folder: string;
     before(async () => {
       folder = mkdtempSync(join(tmpdir(), 'sluice-docs-'));
-      await run(process.execPath, [join(top, 'scripts/docs.ts'), '--out', folder]);
+      await run(process.execPath, [join(top, 'scripts/docs.ts'), '--no-site', '--out', folder]);
     });
     after(() => rmSync(folder, { recursive: true }));
 
