@@ -47,7 +47,9 @@ describe('the documentation site', function () {
   const htmlFiles = () => files.filter((path) => path.endsWith('.html'));
 
   it('has a page of each page of the reference and each guide, as HTML and as Markdown', () => {
-    const guides = globSync('samples/*/*.md').map((path) => path.replace(/^samples/, 'guides').replace(/(?:\/README)?\.md$/, ''));
+    const guides = globSync('samples/*/*.md').map((path) =>
+      path.replace(/^samples/, 'guides').replace(/(?:\/README)?\.md$/, ''),
+    );
     const names = [...[...reference.keys()].map((path) => `reference/${path.replace(/\.md$/, '')}`), ...guides];
     ok(names.length > 140);
     for (const name of [...names, 'index', 'project/changelog', 'project/contributing']) {
