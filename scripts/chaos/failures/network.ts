@@ -102,7 +102,7 @@ function wrapResolvers(failures: Failures, replace: Replace): void {
 
 async function late(failing: Failing | null): Promise<void> {
   if (!failing) return;
-  // What waits has something that keeps the process alive.
+  // The caller keeps the process alive.
   await new Promise((resolve) => setTimeout(resolve, failing.delayMs).unref());
   if (failing.error) throw failing.error;
 }
