@@ -51,7 +51,7 @@ const ofProcess: readonly (readonly [name: string, plan: Partial<Plan>])[] = [
   ['a clock set back', { clockMs: -HOUR_MS }],
   ['a clock set forward', { clockMs: HOUR_MS }],
   ['an event loop that is held', { hold: { ms: 300, everyMs: 600 } }],
-  ['a heap that fills up', { garbage: { mib: 60, everyMs: 100 } }],
+  ['a heap that fills up', { garbage: { mib: 32, everyMs: 300 } }],
 ];
 
 /** Every plan of a campaign, by name. */
