@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { eventually } from './eventually.ts';
 import { type Dialect, type Distortion, distortions, startHostile } from './hostile.ts';
+import type { startTcp } from './stage.ts';
 import { defineTarget, type Target } from './target.ts';
 
 /** A client of the gateway that connects to one server. */
@@ -15,11 +16,15 @@ export interface HostileOptions {
   readonly dialect: Dialect;
   /** The client: files and folders, as paths from the root of the repository. */
   readonly rooms: readonly string[];
+  /** Starts the server on a transport. Default: TCP. */
+  readonly start?: typeof startTcp;
   drive(port: number): Driver | Promise<Driver>;
   /** Maximum duration of one request, in milliseconds. */
   readonly deadlineMs: number;
   /** Maximum time until a recovered server is used again, in milliseconds. */
   readonly recoveryMs: number;
+  /** True for a library that may reconnect once after it has been closed. Default: no connection may stay. */
+  readonly mayReconnect?: boolean;
 }
 
 /** Tolerance for timers and a busy machine, in milliseconds. */
@@ -36,7 +41,7 @@ interface Input {
 
 /** Creates a target whose inputs are the distortions of a server. */
 export function hostileTarget(options: HostileOptions): Target {
-  const { name, dialect, rooms, drive, deadlineMs, recoveryMs } = options;
+  const { name, dialect, rooms, start, drive, deadlineMs, recoveryMs, mayReconnect = false } = options;
   return defineTarget<Input>({
     name,
     law: `Requests end within ${deadlineMs} ms whatever the server sends, and are served again once it behaves.`,
@@ -45,7 +50,7 @@ export function hostileTarget(options: HostileOptions): Target {
     isGuided: true,
     inputs: fc.record({ distortions, recovers: fc.nat({ max: 7 }).map((chance) => chance === 0) }),
     async open() {
-      const server = await startHostile(dialect);
+      const server = await startHostile(dialect, start);
       return {
         async accept({ distortions: list, recovers }) {
           server.distort(list);
@@ -62,6 +67,7 @@ export function hostileTarget(options: HostileOptions): Target {
             server.heal();
             await driver.close();
           }
+          if (mayReconnect) return;
           await eventually(
             () => server.sockets.size === 0,
             () => `${server.sockets.size} connections stay`,

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import fc from 'fast-check';
 import { type OpenServer, startTcp } from './stage.ts';
 
@@ -73,10 +74,11 @@ export interface HostileServer extends OpenServer {
   heal(): void;
 }
 
-export async function startHostile(dialect: Dialect): Promise<HostileServer> {
+/** @param start starts the server on a transport. Default: TCP. */
+export async function startHostile(dialect: Dialect, start: typeof startTcp = startTcp): Promise<HostileServer> {
   let list: readonly Distortion[] = [];
   let said = 0;
-  const server = await startTcp((socket) => {
+  const server = await start((socket) => {
     let isSilent = false;
     dialect(socket, (message) => {
       if (isSilent || socket.destroyed) return;
@@ -113,10 +115,16 @@ function say(socket: Socket, bytes: Buffer, { act, offset, length, put }: Distor
       pour(socket, Buffer.concat([bytes.subarray(0, start), Buffer.alloc(16_384, piece.length ? piece : 97)])),
     silence: () => {},
     end: () => socket.end(bytes.subarray(0, start)),
-    reset: () => socket.resetAndDestroy(),
+    reset: () => reset(socket),
     drip: () => void drip(socket, bytes),
   };
   acts[act]();
+}
+
+/** Node.js never closes a socket that is reset while it ends, and cannot reset TLS. */
+function reset(socket: Socket): void {
+  if (socket.writableEnded || socket instanceof TLSSocket) socket.destroy();
+  else socket.resetAndDestroy();
 }
 
 /** Writes the same data repeatedly, as fast as it is accepted. */

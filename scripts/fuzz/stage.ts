@@ -1,5 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcp, type Server, type Socket } from 'node:net';
+import { createServer as createTls, type TlsOptions } from 'node:tls';
 import { createGateway, type GatewayOptions } from '../../kernel/sluice.ts';
 import { silentSinks } from '../../kernel/testing/index.ts';
 import { eventually } from './eventually.ts';
@@ -14,6 +15,12 @@ export interface OpenServer {
 /** Starts a plain TCP server. */
 export function startTcp(accepted: (socket: Socket) => void): Promise<OpenServer> {
   return started(createTcp(accepted));
+}
+
+/** Starts a TLS server. */
+export function startTls(options: TlsOptions, accepted: (socket: Socket) => void): Promise<OpenServer> {
+  const server = createTls(options, (socket) => accepted(socket.on('error', () => {})));
+  return started(server.on('tlsClientError', () => {}));
 }
 
 export function startHttp(serve: RequestListener): Promise<OpenServer> {

@@ -1,24 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { httpDialect } from '../dialects.ts';
+import { driveGateway } from '../drive-gateway.ts';
 import { hostileTarget } from '../hostile-target.ts';
-import { openStage } from '../stage.ts';
 
 const SECRET = Buffer.alloc(32, 'a').toString('base64url');
-
-/** A gateway with one endpoint that depends on a server. */
-async function driveGateway(endpoint: object, headers: Record<string, string> = {}) {
-  const stage = await openStage({ timeout: '300ms', endpoints: [{ endpoint: '/a', ...endpoint }] });
-  return {
-    async ask() {
-      const { statusCode } = await stage.gateway.inject({ method: 'GET', url: '/a', headers });
-      return statusCode === 200;
-    },
-    async close() {
-      await stage.settled();
-      await stage.gateway.close();
-    },
-  };
-}
 
 /** A misbehaving access token server, which is also the backend. */
 export const tokenServer = hostileTarget({
