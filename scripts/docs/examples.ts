@@ -86,10 +86,12 @@ export const backends: Readonly<Record<string, Surrounding>> = {
   'backend/grpc': { host: ['orders.internal:50051'], url_pattern: '/orders.Orders/Get' },
   'backend/pubsub/publisher': { host: ['nats://'], disable_host_sanitize: true },
   'backend/pubsub/subscriber': { host: ['nats://'], disable_host_sanitize: true },
+  workflow: { host: [], url_pattern: '/__workflow/users' },
   websocket: { host: ['ws://rooms.internal:8080'], disable_host_sanitize: true },
 };
 
 interface Surrounding {
+  /** Empty for a backend that calls no server. */
   readonly host: readonly string[];
   readonly url_pattern?: string;
   readonly disable_host_sanitize?: boolean;
@@ -106,7 +108,8 @@ export function service(root: Fields, ...endpoints: readonly Fields[]): Fields {
 
 /** Creates an endpoint from fields of its own and of its backend. */
 export function endpoint(fields: Fields, ofBackend: Fields = {}): Fields {
-  return { endpoint: '/users', ...fields, backend: [{ ...backend, ...ofBackend }] };
+  const { host, ...others } = { ...backend, ...ofBackend } as Fields & { readonly host: readonly string[] };
+  return { endpoint: '/users', ...fields, backend: [{ ...(host.length > 0 && { host }), ...others }] };
 }
 
 /** Creates a document with a component at a level. @param required components that it requires at the root. */

@@ -21,9 +21,9 @@ export function link(name: string, to: string, from: string): string {
   return `[${name}](${'../'.repeat(from.split('/').length - 1)}${to})`;
 }
 
-/** Escapes text so that it contains no markup. */
+/** Escapes text so that it contains no markup other than inline code. */
 export function plain(text: string): string {
-  return text.replace(/[\\`*<[]/g, '\\$&');
+  return text.replace(/(`[^`\n]+`)|[\\`*<[]/g, (mark, span?: string) => span ?? `\\${mark}`);
 }
 
 export function jsonBlock(data: unknown): string {

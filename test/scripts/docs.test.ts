@@ -12,7 +12,7 @@ import { Registry } from '../../kernel/registry/registry.ts';
 import { examine } from '../../kernel/runtime/build/build.ts';
 import { catalogue } from '../../plugins/index.ts';
 import { exampleModule } from '../../scripts/docs/example-module.ts';
-import { anchor } from '../../scripts/docs/markdown.ts';
+import { anchor, plain } from '../../scripts/docs/markdown.ts';
 import { makePages } from '../../scripts/docs/pages.ts';
 
 const top = join(import.meta.dirname, '../..');
@@ -184,6 +184,11 @@ describe('the reference', function () {
         if (section !== undefined) ok(anchors.get(other)!.includes(section), `${path} leads to ${other}#${section}`);
       }
     }
+  });
+
+  it('shows inline code of a description as code, and escapes any other markup', () => {
+    equal(plain('`a*b` is <x> of [y], `'), '`a*b` is \\<x> of \\[y], \\`');
+    for (const [path, text] of pages) equal(/\\`[\w.]+\\`/.test(text), false, path);
   });
 
   it('has no two sections of one name on a page', () => {

@@ -75,6 +75,10 @@ export const modifierErrors: Codes = {
   URL_REWRITE_EMPTY: ['No rewrites are configured.', 'Add `literal` or `regexp`.'],
   URL_REWRITE_PATH: ['A path does not start with `/`.', 'Add the slash.'],
   WORKFLOW_DEPTH: ['Workflows are nested too deeply.', 'Flatten them.'],
+  WORKFLOW_HOST: [
+    'The backend that holds a workflow has hosts, which are never called.',
+    'Move them to the backends of the workflow.',
+  ],
   WORKFLOW_PARAMETER: ['A parameter of the workflow has no value.', 'Declare it in the path of the endpoint.'],
   HTTP_ERRORS_ALIAS: ['Two backends use one alias for error details.', 'Use different aliases.'],
   HTTP_ERRORS_BOTH: ['`return_error_details` and `return_error_code` exclude one another.', 'Keep one of the two.'],
