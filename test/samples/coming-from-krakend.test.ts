@@ -84,8 +84,8 @@ describe('the guide for users of KrakenD', () => {
       const { code, out, err } = await sluice('check', 'refused.json');
       return [code, `${out}${err}`] as const;
     };
-    const [code, told] = await fails({ version: 4, endpoints: [] });
-    ok(code === 1 && told.includes('set "version": 3'), told);
+    const [code, told] = await fails({ version: 5, endpoints: [] });
+    ok(code === 1 && told.includes('set "version": 4'), told);
     const [unknown, reason] = await fails({ version: 3, endpoints: [], made_up: 1 });
     ok(unknown === 1 && reason.includes("unknown key 'made_up'"), reason);
     mkdirSync('compiled');
