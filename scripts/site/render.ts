@@ -17,7 +17,7 @@ export interface Rendered {
   readonly sections: readonly Section[];
 }
 
-/** Renders Markdown. @param resolve address of a link or image; null if it leads nowhere. */
+/** Renders Markdown. @param resolve returns the address of a link or image, or null to omit it. */
 export function renderMarkdown(text: string, resolve: (target: string) => string | null): Rendered {
   const markdown = new MarkdownIt({ html: false, linkify: false });
   const tokens = markdown.parse(text, {});
@@ -33,6 +33,9 @@ export function renderMarkdown(text: string, resolve: (target: string) => string
   };
   rules.code_block = (all, at) =>
     `<div class="code"><pre tabindex="0"><code>${markdown.utils.escapeHtml(all[at]!.content)}</code></pre></div>\n`;
+  // Long names break after their separators.
+  rules.code_inline = (all, at) =>
+    `<code>${markdown.utils.escapeHtml(all[at]!.content).replace(/[_./](?=\w)/g, '$&<wbr>')}</code>`;
   rules.heading_close = (all, at) => {
     const { tag } = all[at]!;
     const id = all[at - 2]!.attrGet('id');

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import MiniSearch from 'minisearch';
 import type { Section } from './render.ts';
 
-/** What a result of the search shows. */
+/** An indexed section of a page. */
 interface SearchRecord {
   readonly id: number;
   /** Address relative to the root of the site. */
