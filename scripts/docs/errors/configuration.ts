@@ -54,7 +54,7 @@ export const fileErrors: Codes = {
     'A placeholder such as `${NAME}` was not replaced: the text is used literally.',
     'Set the environment variable, or write the value in the file.',
   ],
-  CONFIG_VERSION: ['`version` is missing or is not 2 or 3.', 'Write `"version": 3`.'],
+  CONFIG_VERSION: ['`version` is missing, or is not 2, 3 or 4.', 'Write `"version": 3`.'],
   CONFIG_WRITE: [
     'A change through the admin API is active, but the configuration file could not be written.',
     'Make the file and its directory writable for the gateway, or change the file yourself.',
