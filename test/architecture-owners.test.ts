@@ -69,7 +69,7 @@ describe('owners of faults', () => {
     .filter(creates)
     .sort();
 
-  it('are named wherever sockets, sessions, threads and processes are created', () => {
+  it('are named at every place that creates sockets, sessions, threads or processes', () => {
     const without = files.filter((file) => !owning.test(readFileSync(file, 'utf8')));
     deepEqual(without, Object.keys(exceptions).sort());
   });

@@ -1,5 +1,5 @@
 import { deepEqual } from 'node:assert/strict';
-import { comments, type Description, literals, luaComments, paragraphs, type Text } from './language/texts.ts';
+import { comments, type Description, literals, luaComments, paragraphs, type Text, titles } from './language/texts.ts';
 
 const { descriptions, messages } = literals();
 
@@ -23,7 +23,7 @@ const banned: ReadonlyArray<readonly [RegExp, string]> = [
   [/\bleads? nowhere\b/, 'does not exist'],
   [/\bgives? way\b/, 'is less specific, is replaced'],
   [/\b(comes?|begins?) again\b/, 'is redelivered, starts again'],
-  [/\b\d* ?mistakes?\b/, 'errors'],
+  [/\bmistakes?\b/, 'errors'],
 ];
 
 /** First words that hide the subject of a sentence, or that only a question starts with. */
@@ -88,6 +88,11 @@ describe('the words of the product', () => {
 
   it('use the usual constructions in the README, the changelog and the guides', () =>
     deepEqual(violations(paragraphs('README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'samples/**/*.md')), []));
+
+  it('use the usual constructions in titles of tests', () => {
+    const broken = violations(titles('test/**/*.ts'), ([, usual]) => usual !== 'repeat the noun');
+    deepEqual(broken, []);
+  });
 
   it('name the thing first in comments', () =>
     deepEqual(

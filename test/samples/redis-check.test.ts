@@ -5,7 +5,7 @@ import { freePort, until } from '../support/conditions.ts';
 import { INSTALLATION_MS, isInstalled } from '../support/debian.ts';
 import { type ServedCopy, serveCopy } from './serve-copy.ts';
 
-describe('the sample redis-check beside the Redis of Debian (apt-get install redis-server)', () => {
+describe('the sample redis-check with the Redis of Debian (apt-get install redis-server)', () => {
   let port: number;
   let redis: ChildProcess;
   let served: ServedCopy;

@@ -91,7 +91,7 @@ describe('ids of requests', () => {
     }
   });
 
-  it('are in every error response, whoever made it', async () => {
+  it('are in every error response, regardless of its origin', async () => {
     const settings = { request_id: 'X-Request-Id', path_parameters: 'refuse', max_payload: 3, return_error_msg: true };
     const { port, close } = await stand(settings, { 'security/bot-detector': { deny: ['bad'] } });
     try {

@@ -67,7 +67,7 @@ describe('modules for the extension points of the compatible product', () => {
       equal((await refusals(middleware('pas'), passing))[0]?.hint, 'did you mean "pass"?');
     });
 
-    it('explains how to load modules if there are none', async () => {
+    it('explains how to load modules without any', async () => {
       match((await refusals(middleware('pass'), []))[0]?.hint ?? '', /"plugin": \{"folder": /);
     });
 

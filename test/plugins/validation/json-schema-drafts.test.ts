@@ -32,7 +32,7 @@ describe('validation/json-schema drafts', () => {
     throws(() => check({ $schema: draft('07'), maximum: 3, exclusiveMaximum: true }, '3'), /JSON_SCHEMA_INVALID/);
   });
 
-  it('takes both forms without $schema, and the words only beside their limit', () => {
+  it('accepts both forms without $schema, and the exclusive flags only next to their limit', () => {
     refused({ maximum: 3, exclusiveMaximum: true }, '3', '- (root): Must be less than 3');
     refused({ exclusiveMaximum: 3 }, '3', '- (root): Must be less than 3');
     throws(() => check({ exclusiveMaximum: true }, '3'), /JSON_SCHEMA_INVALID \/exclusiveMaximum requires maximum/);

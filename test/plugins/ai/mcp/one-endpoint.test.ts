@@ -94,7 +94,7 @@ describe('one endpoint with ai/mcp', () => {
     }
   });
 
-  it('is where its mistakes are reported', async () => {
+  it('is where its errors are reported', async () => {
     const entry = { extra_config: { 'ai/mcp': { server_name: 'shop' }, 'qos/ratelimit/router': { max_rate: 'x' } } };
     await rejects(startGateway(configOf({ entry })), (error: Error) => {
       match(error.message, /^\/endpoints\/0\/extra_config\/qos~1ratelimit~1router\/max_rate {2}/);

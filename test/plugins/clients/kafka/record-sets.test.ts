@@ -203,7 +203,7 @@ describe('batches of records of Kafka', () => {
       deepEqual(shown(batches), ['0 a', '1 b', '4 c']);
     });
 
-    it('are hidden if they were aborted, wherever the response begins and ends', () => {
+    it('are hidden if they were aborted, regardless of where the response begins and ends', () => {
       deepEqual(shown([of(1, 7, ['a']), of(2, 8, ['b'])], [1, 3]), ['8 b']);
       deepEqual(shown([of(1, 7, ['a']), batchOf(8, ['b'])], [1, 7]), ['8 b']);
     });

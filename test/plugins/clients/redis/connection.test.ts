@@ -334,7 +334,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     await trouble(run(open(settings(server.port))), /OOM command not allowed/);
   });
 
-  it('is closed for good, at whatever moment', async () => {
+  it('is closed for good, at any time', async () => {
     const first = open(settings(redis.port));
     const waiting = run(first);
     first.close();

@@ -162,7 +162,7 @@ describe('a clock that is set back', () => {
 describe('a worker without its owner', () => {
   afterEach(() => mock.timers.reset());
 
-  it('waits for it only for a moment, and then does not ask for a while', async () => {
+  it('waits for it only briefly, and then sends no request for a while', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     const asked: Question[] = [];
     const silent = (bytes: Uint8Array) => {
@@ -185,7 +185,7 @@ describe('a worker without its owner', () => {
     equal(asked.length, 2);
   });
 
-  it('goes on at once when it cannot be asked', async () => {
+  it('continues at once if it cannot be reached', async () => {
     const store = new GatewayStore(() => Promise.reject(new Error('gone')), 'a');
     equal(await store.find('k', asking, undefined), null);
   });

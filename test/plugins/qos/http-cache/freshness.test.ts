@@ -178,7 +178,7 @@ describe('qos/http-cache freshness', () => {
       equal(bench.calls, 3);
     });
 
-    it('has the conditions of the client in the place of its own only while the backend is asked', async () => {
+    it("has the client's conditions in place of its own only during the backend call", async () => {
       bench.given = { headers: old };
       await bench.ask();
       pass(61);
@@ -208,7 +208,7 @@ describe('qos/http-cache freshness', () => {
       equal(bench.saw('if-none-match'), undefined);
     });
 
-    it('is asked about every time where it has no life at all', async () => {
+    it('is revalidated every time without a lifetime', async () => {
       bench.given = { headers: 'ETag: "1"' };
       await bench.ask();
       bench.given = { status: 304, body: null };
