@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FirstUse } from '#contract';
-import type { Operations, RunningAdmin, StartAdminOptions } from '#kernel';
+import { type Operations, type RunningAdmin, runAs, type StartAdminOptions } from '#kernel';
 import { openOperating } from './operating/operating.ts';
 import { AdminPort } from './port.ts';
 import { settingsOf } from './port-plan.ts';
@@ -17,7 +17,7 @@ export async function startAdmin(gateway: Operations, options: StartAdminOptions
   const log = gateway.log.at('[ADMIN]');
   const means = {
     gateway,
-    operating: openOperating(gateway),
+    operating: runAs('admin', 'the admin API', () => openOperating(gateway)),
     get settings() {
       return settingsOf(gateway.serving.admin);
     },

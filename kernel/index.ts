@@ -28,8 +28,10 @@ export { blockingBoundsMs, type PluginRecord } from './containment/plugin-record
 export {
   adminScopes,
   adminTokenFile,
+  beginOwned,
   ConfigErrors,
   GatewayError,
+  runAs,
   scopeMeanings,
   severities,
 } from './contract/internal.ts';

@@ -1,6 +1,7 @@
 import { deepEqual } from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
+import { beginnings, placesFor } from './support/planted/places.ts';
 
 /**
  * An uncaught exception belongs to the owner in whose context its emitter was created: its handlers need no owner of their own.
@@ -8,27 +9,30 @@ import ts from 'typescript';
  */
 const creators: Readonly<Record<string, readonly string[]>> = {
   'node:net': ['connect', 'createConnection', 'createServer'],
-  'node:tls': ['connect'],
-  'node:http': ['request'],
-  'node:https': ['request'],
-  'node:http2': ['connect'],
+  'node:tls': ['connect', 'createServer', 'Server'],
+  'node:http': ['request', 'createServer', 'Server'],
+  'node:https': ['request', 'createServer', 'Server'],
+  'node:http2': ['connect', 'createServer', 'createSecureServer'],
   'node:dgram': ['createSocket'],
   'node:child_process': ['spawn', 'fork', 'execFile'],
   'node:cluster': ['fork'],
   'node:worker_threads': ['Worker'],
-  ws: ['WebSocket'],
+  ws: ['WebSocket', 'WebSocketServer'],
+  chokidar: ['watch'],
 };
 
 /** Places that create one for their callers, with the reason why no owner is needed. */
 const exceptions: Readonly<Record<string, string>> = {
-  'admin/server/socket-listener.ts': 'the admin port sees only the façade: requests are owned by its application',
-  'admin/server/unix-socket.ts': 'asks once whether a socket is in use, while the port opens',
-  'kernel/config/syntax/large/parse-aside.ts': 'parses one text for the change that waits for it',
-  'kernel/containment/watchdog.ts': 'one thread of the process, which nothing waits for',
+  'admin/server/http-server.ts': 'serves connections that socket-listener.ts has begun for an owner',
+  'admin/server/unix-socket.ts': 'asks once whether a socket is in use, for the change that opens the port',
+  'kernel/config/syntax/large/parse-aside.ts':
+    'parses one text for the change, or the request of the admin port, that waits for it',
   'kernel/inspect/try-address.ts': 'tries one address for the command that waits for it',
-  'kernel/registry/loading/load-watch.ts': 'one thread of the first start, which nothing waits for',
-  'kernel/registry/isolation/session.ts': 'what its messages do is contained, and it never throws',
-  'kernel/workers/worker-slot.ts': 'starts processes: an exception in the one that leads them concerns all of them',
+  'kernel/registry/loading/load-watch.ts': 'watches the first start alone, for the change that loads plugins',
+  'kernel/runtime/watch/directory-events.ts': 'follow-files.ts opens it for an owner',
+  'kernel/server/http1/server.ts': 'serves connections that protocols.ts has begun for an owner',
+  'kernel/server/http2/server.ts': 'serves connections that protocols.ts has begun for an owner',
+  'kernel/server/port/tls.ts': 'serves connections that protocols.ts has begun for an owner',
   'plugins/clients/http2/connection.ts': 'speaks over a socket that its caller has opened for an owner',
   'plugins/telemetry/gelf/tcp.ts': 'log-connection.ts opens it for an owner',
   'plugins/telemetry/gelf/udp.ts': 'sends alone; its one handler does nothing',
@@ -37,11 +41,51 @@ const exceptions: Readonly<Record<string, string>> = {
     'belongs to the request of its client; the shared connection is opened for an owner in modes.ts',
 };
 
-const owning = /\b(?:openOwned|runOwned|ownEvents)\(/;
+const owning = /\b(?:openOwned|runOwned|beginOwned|startThread)\(/;
+
+/** Programs that run in threads of their own, and end with them. */
+const threads: ReadonlySet<string> = new Set([
+  'kernel/containment/watchdog-thread.ts',
+  'kernel/registry/isolation/program.ts',
+  'plugins/auth/basic/comparison-thread.ts',
+]);
+
+/** Handlers of the whole process, whose errors are the process's own. */
+const ofProcess: ReadonlySet<string> = new Set(['kernel/bin.ts']);
+
+const registering: ReadonlySet<string> = new Set([
+  'on',
+  'once',
+  'addListener',
+  'prependListener',
+  'prependOnceListener',
+]);
+const timers: ReadonlySet<string> = new Set(['setTimeout', 'setInterval', 'setImmediate']);
+
+/** True for a call that registers a handler at an emitter or a timer. */
+function registers(node: ts.Node): boolean {
+  if (!ts.isCallExpression(node)) return false;
+  const { expression, arguments: given } = node;
+  if (ts.isIdentifier(expression)) return timers.has(expression.text);
+  return (
+    ts.isPropertyAccessExpression(expression) &&
+    registering.has(expression.name.text) &&
+    given.length > 1 &&
+    ts.isStringLiteralLike(given[0]!)
+  );
+}
+
+function sourceOf(file: string): ts.SourceFile {
+  return ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
+}
+
+function contains(node: ts.Node, isMeant: (inner: ts.Node) => boolean): boolean {
+  return isMeant(node) || (ts.forEachChild(node, (inner) => contains(inner, isMeant)) ?? false);
+}
 
 /** True when a file creates what emits events of a system's handle. */
 function creates(file: string): boolean {
-  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
+  const source = sourceOf(file);
   const names = new Set<string>();
   for (const statement of source.statements) {
     if (!ts.isImportDeclaration(statement) || statement.importClause?.isTypeOnly) continue;
@@ -54,23 +98,27 @@ function creates(file: string): boolean {
         names.add(element.name.text);
     }
   }
-  let found = false;
-  const visit = (node: ts.Node): void => {
-    if ((ts.isCallExpression(node) || ts.isNewExpression(node)) && names.has(node.expression.getText())) found = true;
-    ts.forEachChild(node, visit);
-  };
-  if (names.size > 0) visit(source);
-  return found;
+  const isCreation = (node: ts.Node): boolean =>
+    (ts.isCallExpression(node) || ts.isNewExpression(node)) && names.has(node.expression.getText());
+  return names.size > 0 && contains(source, isCreation);
 }
 
 describe('owners of faults', () => {
-  const files = globSync(['kernel/**/*.ts', 'plugins/**/*.ts', 'admin/**/*.ts'])
-    .filter((file) => !file.startsWith('kernel/cli/'))
-    .filter(creates)
+  const all = globSync(['kernel/**/*.ts', 'plugins/**/*.ts', 'admin/**/*.ts'])
+    .filter((file) => !/^kernel\/(?:cli|testing)\//.test(file) && !threads.has(file) && !ofProcess.has(file))
     .sort();
+  const files = all.filter(creates);
 
   it('are named at every place that creates sockets, sessions, threads or processes', () => {
     const without = files.filter((file) => !owning.test(readFileSync(file, 'utf8')));
     deepEqual(without, Object.keys(exceptions).sort());
+  });
+
+  it('are known by the place of every file that registers a handler or a timer', () => {
+    const handling = all.filter((file) => contains(sourceOf(file), registers));
+    const without = handling.filter((file) => placesFor(file).length === 0);
+    deepEqual(without, []);
+    const unused = beginnings.filter((beginning) => !handling.some((file) => file.startsWith(beginning)));
+    deepEqual(unused, []);
   });
 });

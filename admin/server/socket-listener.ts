@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { AdminAddress, ListenAddress } from '#contract';
+import { beginOwned } from '#kernel';
 import { listenOnSocket } from './unix-socket.ts';
 
 /** A listening socket. */
@@ -26,13 +27,13 @@ export async function openSocketListener(
 ): Promise<SocketListener> {
   const denied = Promise.withResolvers<void>();
   const sockets = new Set<Socket>();
-  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-    // A reset can occur at any time, even without another error listener.
-    socket.on('error', ignored);
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-    void denied.promise.then(() => socket.destroyed || welcome(socket));
-  });
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
+    beginOwned('admin', socket, () => {
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+      void denied.promise.then(() => socket.destroyed || welcome(socket));
+    }),
+  );
   server.maxConnections = MAX_CONNECTIONS;
   if (address.kind === 'unix') await listenOnSocket(server, address.path);
   else await listenOnPort(server, address.host, address.port);
@@ -68,6 +69,3 @@ function listenOnPort(server: Server, host: string, port: number): Promise<void>
 function printed(host: string, server: Server): string {
   return `${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
 }
-
-/** The connection closes anyway; there is nothing to report. */
-function ignored(): void {}

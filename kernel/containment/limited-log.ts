@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { boundToOwner } from '../contract/internal.ts';
 
 /** Interval in which only one line is written per subject, in milliseconds. */
 const PAUSE_MS = 1000;
@@ -24,6 +25,9 @@ export class LimitedLog {
     },
   });
 
+  /** For the owner of the log, not for what a line is about. */
+  readonly #hold = boundToOwner((about: string) => this.#remember(about));
+
   constructor(write: (line: string) => void) {
     this.#write = write;
   }
@@ -40,7 +44,7 @@ export class LimitedLog {
     this.#hold(about);
   }
 
-  #hold(about: string): void {
+  #remember(about: string): void {
     const held: Held = { more: 0, latest: '', timer: null };
     this.#held.set(about, held);
     held.timer = setTimeout(() => {

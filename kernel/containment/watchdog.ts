@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { connectionOwner, runOwned } from '../contract/internal.ts';
 import { freeDebuggerOf } from './debugger-lock.ts';
 import { BEAT, type HookLabel, marks, onLabel } from './marks.ts';
 import { notedSources } from './source-columns.ts';
@@ -83,7 +84,8 @@ export interface ProcessWatch {
 
 /** @param reports as of `ThreadOptions`; the first caller's value is used. */
 export function watchProcess(reports: number | null, onHeld: (held: Held) => void): ProcessWatch {
-  watchdog ??= new Watchdog(reports);
+  const owner = connectionOwner('plugin watchdog', 'its thread', () => void watchdog?.end());
+  watchdog ??= runOwned(owner, () => new Watchdog(reports));
   const own = watchdog;
   listeners.add(onHeld);
   return {

@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
 
-/** The owner of an uncaught error: a request, a connection or a queue message. */
+/** The owner of an uncaught error, such as a request, a connection, a component or a queue message. */
 export interface FaultOwner {
   /** Kind of owner, such as `request`: the label by which internal errors are counted. */
   readonly place: string;
@@ -45,6 +46,23 @@ export function ownEvents(emitter: EventEmitter, owner: FaultOwner): void {
 }
 
 /**
+ * Begins to use a connection that a listening port has accepted: an uncaught error in one of its handlers destroys that
+ * connection alone.
+ */
+export function beginOwned(place: string, socket: Socket, begin: () => void): void {
+  // Node removes its own error listener from connections it hands out, and a reset can come at any time.
+  socket.on('error', ignored);
+  const { remoteAddress, remotePort } = socket;
+  const name = remoteAddress === undefined ? 'a local client' : `${remoteAddress}:${remotePort}`;
+  const owner = connectionOwner(place, name, () => socket.destroy());
+  ownEvents(socket, owner);
+  runGuarded(owner, begin);
+}
+
+/** Ignores the error: the connection closes anyway. */
+function ignored(): void {}
+
+/**
  * As `runOwned`, and an exception of the function itself belongs to the owner, too: it is thrown again from a tick of the
  * owner, since the storage has already left the owner's context when an exception reaches the process.
  * @returns undefined after an exception.
@@ -77,4 +95,18 @@ export function openOwned<C extends { destroy(error?: Error): unknown }>(
     open,
   );
   return connection;
+}
+
+/** Runs a function for an owner that has nothing to close: only the task in which the error happened ends. */
+export function runAs<T>(place: string, name: string, run: () => T): T {
+  return runOwned(connectionOwner(place, name, ignored), run);
+}
+
+/**
+ * Binds a function to the owner of the code that calls this one, for work that later callers only trigger.
+ * @example this.#flush = boundToOwner(() => this.#send());
+ */
+export function boundToOwner<A extends unknown[], T>(run: (...args: A) => T): (...args: A) => T {
+  const owner = owners.getStore();
+  return (...args) => owners.run(owner as FaultOwner, run, ...args);
 }

@@ -12,7 +12,17 @@ export { changed } from './client-request.ts';
 export { serviceSchema } from './config.ts';
 export { ANY, backendSchema, endpointSchema, PASSING } from './endpoint-schema.ts';
 export { ConfigErrors, DeadlineError, flattenStack, GatewayError, GatewayFault } from './errors.ts';
-export { connectionOwner, currentFaultOwner, type FaultOwner, ownEvents, runGuarded, runOwned } from './fault-owner.ts';
+export {
+  beginOwned,
+  boundToOwner,
+  connectionOwner,
+  currentFaultOwner,
+  type FaultOwner,
+  ownEvents,
+  runAs,
+  runGuarded,
+  runOwned,
+} from './fault-owner.ts';
 export { silentLog } from './log.ts';
 export { silentSinks } from './logging.ts';
 export { PatternError } from './pattern.ts';

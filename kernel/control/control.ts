@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type ConfigError, isObject } from '#contract';
 import { type IsSecret, toIssues, underEnvironment } from '../config/index.ts';
-import { GatewayError, scheduler } from '../contract/internal.ts';
+import { GatewayError, runOwned, scheduler } from '../contract/internal.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Reach } from '../runtime/build/build.ts';
 import { type Overrides, readConfig } from '../runtime/build/read-config.ts';
@@ -19,7 +19,7 @@ import type { Generations } from './generations.ts';
 import { Mutex } from './mutex.ts';
 import { abortAll, commitAll, type Participant, type Ready } from './participant.ts';
 import { briefly, toRefusal } from './refusal.ts';
-import { RunningAttempt, type Sourced } from './running-attempt.ts';
+import { RunningAttempt } from './running-attempt.ts';
 import { hasSameFiles, isSame } from './same-configuration.ts';
 import { ConfigText, readSnapshot, type Snapshot, type Source } from './snapshot.ts';
 
@@ -143,7 +143,10 @@ export class Control {
       if (this.#closed) throw new GatewayError('GATEWAY_CLOSED', 'the gateway is closing');
       if (this.#current) change.provided?.(this.#serving);
       const { source = this.#source } = change;
-      return await this.#attempt({ ...change, source: typeof source === 'function' ? source() : source });
+      const sourced = { ...change, source: typeof source === 'function' ? source() : source };
+      const attempt = this.attempts.begin(sourced, this.#current ? this.#serving.id : 0);
+      const running = new RunningAttempt(sourced, attempt, this.#options.events);
+      return await runOwned(running.owner, () => this.#attempt(running));
     } finally {
       leave();
     }
@@ -161,14 +164,10 @@ export class Control {
     return this.#options.generations.current.runtime;
   }
 
-  async #attempt(change: Sourced): Promise<Applied> {
+  async #attempt(running: RunningAttempt): Promise<Applied> {
     const { events } = this.#options;
-    const attempt = this.attempts.begin(change, this.#current ? this.#serving.id : 0);
+    const { change, attempt, phases } = running;
     const startedAt = performance.now();
-    const running = new RunningAttempt(change, attempt, (phase) =>
-      events.emit('reload.phase', { attempt: attempt.id, phase }),
-    );
-    const { phases } = running;
     this.#running = running;
     change.begun?.(attempt.id);
     events.emit('reload.started', { attempt: attempt.id, trigger: change.trigger });

@@ -1,5 +1,6 @@
 import type { Log, LogMessage } from '#contract';
-import type { Watcher, WatchOptions } from '../runtime/watch/index.ts';
+import { connectionOwner, runOwned } from '../contract/internal.ts';
+import type { FileRead, Watcher, WatchOptions } from '../runtime/watch/index.ts';
 import type { Control } from './control.ts';
 import type { EventLog } from './event-log.ts';
 import type { Generations } from './generations.ts';
@@ -28,10 +29,52 @@ export async function followFiles(
     // A rejection is reported as an event and in the log; watching continues.
     await control.apply({ trigger: 'watch', source, saved: changed }).catch(() => {});
   };
-  const watcher = watchFiles({ log: withEvents(log.at('[WATCH]'), events), onChange: follow });
+  const options = { log: withEvents(log.at('[WATCH]'), events), onChange: follow };
+  const watcher = new ReplaceableWatcher(() => watchFiles(options));
   control.onSettled.push(() => void watcher.watch(control.filesRead));
   await watcher.watch(control.filesRead);
   return watcher;
+}
+
+/** A watcher that another one replaces after an uncaught error, since its state is unknown then. No change is lost. */
+class ReplaceableWatcher implements Watcher {
+  readonly #open: () => Watcher;
+  readonly #owner = connectionOwner('file watcher', 'the configuration', () => this.#replace());
+  #current: Watcher;
+  /** The files that were last passed to `watch`, with their content as read. */
+  #files: readonly (string | FileRead)[] = [];
+  #isClosed = false;
+
+  constructor(open: () => Watcher) {
+    this.#open = open;
+    this.#current = runOwned(this.#owner, open);
+  }
+
+  #replace(): void {
+    if (this.#isClosed) return;
+    const { status } = this.#current;
+    void this.#current.close();
+    this.#current = runOwned(this.#owner, this.#open);
+    if (status.files > 0) void this.watch(this.#files);
+  }
+
+  watch(files: Iterable<string | FileRead>): Promise<void> {
+    this.#files = [...files];
+    return runOwned(this.#owner, () => this.#current.watch(this.#files));
+  }
+
+  write(path: string, hash: string, write: () => Promise<void>): Promise<void> {
+    return this.#current.write(path, hash, write);
+  }
+
+  get status(): Watcher['status'] {
+    return this.#current.status;
+  }
+
+  close(): Promise<void> {
+    this.#isClosed = true;
+    return this.#current.close();
+  }
 }
 
 /** A log that also emits its warnings and errors as events. */

@@ -1,6 +1,7 @@
-import { GatewayError } from '../contract/internal.ts';
+import { GatewayError, connectionOwner, type FaultOwner } from '../contract/internal.ts';
 import { type Phase, Phases } from '../runtime/build/phases.ts';
 import { ReadFiles } from '../runtime/prints/read-files.ts';
+import { type Events } from '#contract';
 import type { FileRead } from '../runtime/watch/index.ts';
 import type { Attempt } from './attempts.ts';
 import type { Change } from './change.ts';
@@ -18,17 +19,21 @@ export class RunningAttempt {
   readonly attempt: Attempt;
   readonly phases: Phases;
   readonly files = new ReadFiles();
+  /** Owner of the errors in its steps: one that nothing catches cancels the attempt. */
+  readonly owner: FaultOwner;
   snapshot: Snapshot | null = null;
   /** The configuration file, first, and the files that it is built from; empty for other sources. */
   readonly #sources = new Map<string, FileRead>();
   readonly #canceller = new AbortController();
   #overtaken: NodeJS.Timeout | null = null;
 
-  /** @param onEnter called at the beginning of every step. */
-  constructor(change: Sourced, attempt: Attempt, onEnter: (phase: Phase) => void) {
+  constructor(change: Sourced, attempt: Attempt, events: Events) {
     this.change = change;
     this.attempt = attempt;
-    this.phases = new Phases(onEnter, this.#canceller.signal);
+    const { id } = attempt;
+    this.phases = new Phases((phase) => events.emit('reload.phase', { attempt: id, phase }), this.#canceller.signal);
+    const cancel = (): void => this.cancel('cancelled after an internal error');
+    this.owner = connectionOwner('change', `attempt ${id} (${change.trigger})`, cancel);
   }
 
   /** Cancels the attempt where it waits for components; steps that cannot be cancelled have their own time limits. */

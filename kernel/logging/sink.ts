@@ -1,4 +1,4 @@
-import type { LogDestination, LogLevel, LogSink } from '#contract';
+import { boundToOwner, type LogDestination, type LogLevel, type LogSink } from '#contract';
 import { LineBuffer } from './line-buffer.ts';
 
 /** A sink with the methods that its owner needs. */
@@ -49,12 +49,13 @@ export function createSink(destination: LogDestination, options: SinkOptions = {
     else if (!scheduled) schedule();
   };
 
-  const schedule = (): void => {
+  /** The lines of many requests share a write, which belongs to none of them. */
+  const schedule = boundToOwner((): void => {
     scheduled = true;
     const idleMs = performance.now() - flushedAt;
     if (idleMs >= PAUSE_MS) setImmediate(flush);
     else timer = setTimeout(flush, PAUSE_MS - idleMs).unref();
-  };
+  });
 
   const flush = (): void => {
     scheduled = false;

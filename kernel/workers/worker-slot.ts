@@ -1,13 +1,14 @@
 import cluster, { type Worker } from 'node:cluster';
 import { type ListenAddress, type Log, type LogLevel, timerMs } from '#contract';
 import type { Held } from '../containment/watchdog.ts';
-import { GatewayError } from '../contract/internal.ts';
+import { connectionOwner, GatewayError, runOwned } from '../contract/internal.ts';
 import type { ListenTarget } from '../control/public-port.ts';
 import type { Asked } from '../runtime/build/config-build.ts';
 import type { MirrorChange } from '../runtime/kept/mirrors.ts';
 import { Channel } from './channel.ts';
 import type { Committed, Heartbeat, MirrorMessage, PrepareOrder, SharedQuestion, WorkerEvent } from './messages.ts';
 import { readReports } from './reports.ts';
+import { Silence } from './silence.ts';
 import { askToPrepare } from './text-change.ts';
 
 /** Interface between a slot and its pool. */
@@ -51,11 +52,6 @@ const PAUSES_MS = [0, 100, 500, 2_000, 5_000];
 /** Uptime after which a worker no longer counts as crashing repeatedly. */
 const STABLE_MS = 10_000;
 
-/** Time without a sign of life after which a worker's event loop counts as blocked, in milliseconds. */
-const SILENT_MS = 10_000;
-/** Time to read signs that are queued here, in milliseconds: this process may have been the blocked one. */
-const UNREAD_MS = 2_000;
-
 /** A slot for one worker: when its process exits, another one takes its place and serves the current configuration. */
 export class WorkerSlot {
   readonly id: number;
@@ -67,7 +63,7 @@ export class WorkerSlot {
   #startedAt = 0;
   #deaths = 0;
   #heartbeat: Heartbeat | null = null;
-  #silence: NodeJS.Timeout | undefined;
+  readonly #silence = new Silence();
   /** Its last report of a plugin that blocks its event loop. */
   #held: Held | null = null;
   #up: PromiseWithResolvers<void> = Promise.withResolvers();
@@ -108,8 +104,9 @@ export class WorkerSlot {
     this.#worker = null;
     this.#channel = null;
     this.#gone = Promise.withResolvers();
+    const owner = connectionOwner('worker', `worker ${this.id}`, (error) => this.#onFault(error));
     try {
-      this.#fork();
+      runOwned(owner, () => this.#fork());
     } catch (error) {
       this.#onGone(`cannot be started: ${(error as Error).message}`);
     }
@@ -126,7 +123,7 @@ export class WorkerSlot {
       heartbeat: (heartbeat: Heartbeat) => {
         this.#heartbeat = heartbeat;
         this.#held = null;
-        this.#listenForLife(worker);
+        this.#silence.restart(() => this.#onSilent(worker));
         this.#owner.onHeartbeat(heartbeat);
       },
       event: (event: WorkerEvent) => this.#owner.onEvent(this, event),
@@ -143,17 +140,15 @@ export class WorkerSlot {
     });
   }
 
+  /** Called after an error in one of the handlers here: messages to the worker, or from it, may be lost. */
+  #onFault({ message }: Error): void {
+    if (this.#worker?.isDead()) this.#onGone(message);
+    else this.#owner.onFaulty(this);
+  }
+
   /** Replaces a worker whose event loop is blocked: nothing else can end that. */
-  #listenForLife(worker: Worker): void {
-    clearTimeout(this.#silence);
-    const end = (): void => {
-      if (this.#worker === worker && this.#state !== 'down') worker.process.kill('SIGKILL');
-    };
-    this.#silence = setTimeout(() => {
-      this.#silence = setTimeout(end, UNREAD_MS);
-      this.#silence.unref?.();
-    }, SILENT_MS);
-    this.#silence.unref?.();
+  #onSilent(worker: Worker): void {
+    if (this.#worker === worker && this.#state !== 'down') worker.process.kill('SIGKILL');
   }
 
   async #bringUp(channel: Channel): Promise<void> {
@@ -179,7 +174,7 @@ export class WorkerSlot {
   }
 
   #onGone(reason: string): void {
-    clearTimeout(this.#silence);
+    this.#silence.stop();
     this.#channel?.close();
     this.#gone.resolve();
     const before = this.#state;

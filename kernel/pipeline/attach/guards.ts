@@ -12,7 +12,7 @@ import type { FaultMeter, HookGuard } from '../../containment/hook-guard.ts';
 import { beginHook, endHook } from '../../containment/marks.ts';
 import { PlaceGuards } from '../../containment/place-guards.ts';
 import { messageOf, placeIn, stackOf } from '../../containment/source-place.ts';
-import { policyOf } from '../../contract/internal.ts';
+import { policyOf, runAs } from '../../contract/internal.ts';
 import { runBounded } from '../../registry/loading/run-bounded.ts';
 import type { FilePlugin } from '../../registry/registry.ts';
 
@@ -81,10 +81,22 @@ function blamedFor({ name, source, handlers }: BlamedPlugin & Blamed): BlamedPlu
 }
 
 /**
- * Returns a plugin's attachment at a place, contained if the plugin comes from a file.
+ * Returns a plugin's attachment at a place, contained if the plugin comes from a file. Timers, connections and tasks that it
+ * starts have the component as the owner of their faults, unless they name another.
  * Code: PLUGIN_ATTACH.
  */
 export function attachContained<A>(
+  build: Contains,
+  plugin: Blamed,
+  pointer: string,
+  endpoint: Pick<EndpointConfig, 'method' | 'endpoint'> | undefined,
+  make: () => A,
+): A {
+  const of = endpoint ? ` at ${endpoint.method} ${endpoint.endpoint}` : '';
+  return runAs('component', `"${plugin.name}"${of}`, () => attachAs(build, plugin, pointer, endpoint, make));
+}
+
+function attachAs<A>(
   build: Contains,
   plugin: Blamed,
   pointer: string,

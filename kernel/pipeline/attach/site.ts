@@ -28,6 +28,7 @@ import {
 } from '#contract';
 import { type KnownPlugins, parsePointer, valueAt } from '../../config/index.ts';
 import type { PlaceGuards } from '../../containment/place-guards.ts';
+import { boundToOwner } from '../../contract/internal.ts';
 import { ownerOf } from '../../registry/registry.ts';
 import { compilePattern, compileText } from '../request/compile-text.ts';
 import type { EndpointTraffic } from '../traffic/endpoint-traffic.ts';
@@ -256,7 +257,7 @@ class PlaceSite implements Site<unknown> {
   }
 
   get warm(): Site<unknown>['warm'] {
-    return (task) => void this.#build.warmups.push(task);
+    return (task) => void this.#build.warmups.push(boundToOwner(task));
   }
 
   get defer(): Site<unknown>['defer'] {

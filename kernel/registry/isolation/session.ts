@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { type Position, PositionedError } from '../../config/index.ts';
 import { notePlaced, placeInSource, type SourcePlace, textOf } from '../../containment/source-columns.ts';
+import { boundToOwner, connectionOwner, runOwned } from '../../contract/internal.ts';
 import { isObject } from '../../values/data.ts';
 import type { FileReader } from '../loading/file-reader.ts';
 import { UNFINISHED } from '../loading/source-error.ts';
@@ -45,6 +46,15 @@ export const HELD_MS = 1000;
 
 let count = 0;
 
+/** Starts a thread, which is ended and restarted when one of its handlers here fails. */
+export function startThread(options: ThreadOptions, listener: ThreadListener | null): ThreadSession {
+  let session: ThreadSession | null = null;
+  const fail = ({ message }: Error): void => void session?.end(new ThreadEnded(`internal error: ${message}`));
+  const owner = connectionOwner('plugin thread', options.entry, fail);
+  session = runOwned(owner, () => new ThreadSession(options, listener));
+  return session;
+}
+
 /** The thread has ended or could not be started. */
 export class ThreadEnded extends Error {
   constructor(reason: string, place: string | null = null) {
@@ -73,6 +83,8 @@ export class ThreadSession {
   #reason: Error | null = null;
   #watch: NodeJS.Timeout | null = null;
   readonly #rate = new MessageRate(this.startedAt);
+  /** Called for each request: watches the thread until it owes no response. */
+  readonly watch = boundToOwner(() => this.#look());
 
   /** @param listener null if only the manifest is needed. */
   constructor({ entry, guest, files, loadMs }: ThreadOptions, listener: ThreadListener | null) {
@@ -122,8 +134,7 @@ export class ThreadSession {
     this.#worker.postMessage({ ...start, port: otherPort, files: otherFiles }, [otherPort, otherFiles]);
   }
 
-  /** Called for each request: watches the thread until it owes no response. */
-  watch(): void {
+  #look(): void {
     if (this.#watch || this.#reason) return;
     let seen = Atomics.load(this.#beat, 0);
     let lookedAt = performance.now();

@@ -1,6 +1,6 @@
 import type { IsolatedModule, Log, ThreadUser } from '#contract';
 import { receiveError } from './sent-error.ts';
-import { type ThreadOptions, ThreadSession } from './session.ts';
+import { startThread, type ThreadOptions, type ThreadSession } from './session.ts';
 import { LEAVE, OPEN, STRAY } from './thread-start.ts';
 
 /** Delay before a thread is restarted, in milliseconds: doubled with every end that follows soon. */
@@ -83,7 +83,7 @@ export class IsolatedThread implements IsolatedModule {
   }
 
   #start(): ThreadSession {
-    const session = new ThreadSession(this.#options, { receive: this.#receive, output: this.#output });
+    const session = startThread(this.#options, { receive: this.#receive, output: this.#output });
     this.#session = session;
     void session.ended.then((reason) => this.#ended(session, reason));
     // Places that had users before.

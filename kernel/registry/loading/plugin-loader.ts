@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { type Catalogue, ConfigError, isObject, type Plugin, type PluginSource } from '#contract';
 import { PositionedError } from '../../config/index.ts';
 import { rememberFiles } from '../isolation/served-files.ts';
-import { ThreadSession } from '../isolation/session.ts';
+import { startThread } from '../isolation/session.ts';
 import { IsolatedThread } from '../isolation/thread.ts';
 import { FailedFiles, isUnchanged } from './failed-files.ts';
 import type { FileReader } from './file-reader.ts';
@@ -190,7 +190,7 @@ export class PluginLoader {
     if (!isolation) return undefined;
     const remembered = rememberFiles(files);
     const options = { entry: file, guest: isolation.guest, files: remembered, loadMs: this.#loadMs };
-    const session = new ThreadSession(options, null);
+    const session = startThread(options, null);
     try {
       const { manifest, files: paths } = await session.loaded;
       if (manifest === undefined) return undefined;

@@ -17,18 +17,19 @@ import {
   type TakeToken,
   type TokenPool,
 } from '#contract';
-import type { FaultMeter } from '../../containment/hook-guard.ts';
+import { type FaultMeter } from '../../containment/hook-guard.ts';
 import { Reads } from '../../pipeline/attach/reads.ts';
-import type { Build, SharedBuild } from '../../pipeline/attach/site.ts';
+import { type Build, type SharedBuild } from '../../pipeline/attach/site.ts';
 import { EndpointTraffic } from '../../pipeline/traffic/endpoint-traffic.ts';
-import type { Registry } from '../../registry/registry.ts';
-import type { EndpointLease } from '../kept/endpoint-lease.ts';
+import { type Registry } from '../../registry/registry.ts';
+import { type EndpointLease } from '../kept/endpoint-lease.ts';
 import { Holding } from '../kept/holding.ts';
 import { type AskForTokens, Leases, serveLease } from '../kept/leases.ts';
 import { bindTrouble, PluginPort } from '../kept/plugin-port.ts';
 import { type CacheLease, keptId } from '../kept/ref-counted-cache.ts';
 import { endpointId } from '../prints/endpoint-prints.ts';
-import type { ReadFiles } from '../prints/read-files.ts';
+import { type ReadFiles } from '../prints/read-files.ts';
+import { boundToOwner } from '../contract/internal.ts';
 import type { Asked, ConfigBuild } from './config-build.ts';
 
 /** Build context for the compiler: for the whole service, or for one endpoint with its own scope. There are many. */
@@ -180,7 +181,7 @@ export class ScopedBuild implements Build {
   start(run: Run, where: 'owner' | 'each', holdsPort = false): void {
     const { role } = this;
     if (role === 'alone' || (role === 'owner') === (where === 'owner')) {
-      this.holding.registers.starts.push({ run, holdsPort });
+      this.holding.registers.starts.push({ run: boundToOwner(run), holdsPort });
     }
   }
 
@@ -199,8 +200,9 @@ export class ScopedBuild implements Build {
     );
     this.#whole.ports.set(address, { owner, port });
     this.holding.names('ports').set(address, { owner, port });
+    const open = boundToOwner(() => port.open());
     this.warmups.push(() =>
-      port.open().catch((error: Error) => {
+      open().catch((error: Error) => {
         const message = `cannot listen on ${address}: ${bindTrouble(error)}`;
         throw new ConfigError('LISTENER_BIND', pointer, message, { cause: error });
       }),
@@ -228,7 +230,7 @@ export class ScopedBuild implements Build {
   }
 
   defer(dispose: () => void | Promise<void>): void {
-    this.holding.defer(dispose);
+    this.holding.defer(boundToOwner(dispose));
   }
 
   get hasRegistered(): boolean {

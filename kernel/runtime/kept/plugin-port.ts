@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { PortAddress, PortHandler } from '#contract';
+import { beginOwned } from '../contract/internal.ts';
 
 /** Maximum size of the request head on a plugin's port, in bytes. */
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -37,6 +38,7 @@ export class PluginPort {
       this.#answer(message, response),
     );
     this.#server = server;
+    ownConnections(server);
     return new Promise((resolve, reject) => {
       server.once('error', reject);
       server.listen({ host, port }, () => {
@@ -70,6 +72,13 @@ export class PluginPort {
       server.closeAllConnections();
     });
   }
+}
+
+/** Makes each connection the owner of what Node's HTTP server registers on it. */
+function ownConnections(server: Server): void {
+  const [accept] = server.listeners('connection') as ((socket: Socket) => void)[];
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => beginOwned('plugin port', socket, () => accept!.call(server, socket)));
 }
 
 const troubles: Readonly<Record<string, string>> = {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { createServer, type Server, type Socket } from 'node:net';
 import { extname } from 'node:path';
 import type { Log, ServiceConfig } from '#contract';
-import { connectionOwner, type FaultOwner, ownEvents, runGuarded } from '../../contract/internal.ts';
+import { beginOwned } from '../../contract/internal.ts';
 import type { ServerTls } from '../../runtime/tls.ts';
 import { createHttp1, type Http1 } from '../http1/server.ts';
 import { protocolOf, SwitchingResponse } from '../http1/upgrade.ts';
@@ -91,13 +91,9 @@ class Dispatch implements Protocols {
     this.#http2Type = http2Type;
     this.#serving = serving;
     this.#log = log;
-    this.listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-      // Node removes its own error listener from connections it hands out, and a reset can come at any time.
-      socket.on('error', ignored);
-      const owner = clientOwner(socket);
-      ownEvents(socket, owner);
-      runGuarded(owner, () => this.#accept(socket));
-    });
+    this.listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
+      beginOwned('client connection', socket, () => this.#accept(socket)),
+    );
     this.#logRefusedQuery = refusedQueryLog(this.listener, log);
     this.#handshakes = tls && this.#shakeHands(tls, config);
     this.#http2 = this.#openHttp2(settings);
@@ -250,12 +246,3 @@ function speaksHttp2(config: ServiceConfig, http2Type: string | null): boolean {
 function onlyType({ config, tls, http2Type }: PortSettings): string | null {
   return config.use_h2c || tls ? null : http2Type;
 }
-
-/** Fault owner of everything on a client connection that is not part of a request. */
-function clientOwner(socket: Socket): FaultOwner {
-  const { remoteAddress, remotePort } = socket;
-  return connectionOwner('client connection', `${remoteAddress}:${remotePort}`, () => socket.destroy());
-}
-
-/** Ignores the error: the connection closes anyway. */
-function ignored(): void {}

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { createClient, createCluster } from '@redis/client';
+import { boundToOwner } from '#contract';
 import type { RedisAddress, RedisSettings, RedisUser } from './settings.ts';
 
 /** An open connection; for a cluster, one to each of its servers. */
@@ -49,7 +50,8 @@ async function openServer(
   const connected = client.connect().then(() => client.sendCommand(['PING']).catch(refusalOnly));
   await within(settings.connectMs, connected, close);
   isOpen = true;
-  return { send: (_key, command) => client.sendCommand(command), close };
+  // The client writes the commands of many requests together, for the connection and not for the first of them.
+  return { send: boundToOwner((_key: string, command: readonly string[]) => client.sendCommand(command)), close };
 }
 
 /** A server that denies the permission to ping has nevertheless responded. */
@@ -74,7 +76,10 @@ async function openCluster(settings: RedisSettings): Promise<Link> {
     if (cluster.isOpen) cluster.destroy();
   };
   await within(settings.connectMs, cluster.connect(), close);
-  return { send: (key, command) => cluster.sendCommand(key, false, [...command]), close };
+  return {
+    send: boundToOwner((key: string, command: readonly string[]) => cluster.sendCommand(key, false, [...command])),
+    close,
+  };
 }
 
 /** Connects to the master named by the first sentinel that responds. */

@@ -1,3 +1,4 @@
+import { boundToOwner } from '#contract';
 import { ExportError } from './export-error.ts';
 import type { Outage } from './outage.ts';
 
@@ -19,6 +20,9 @@ export class BatchQueue<T> {
   readonly #send: (batch: readonly T[]) => Promise<void>;
   readonly #outage: Outage;
   readonly #unit: string;
+  /** Sends for the component that has opened the queue, not for the request whose item happens to fill a batch. */
+  readonly #start = boundToOwner(() => this.#sendNext());
+  readonly #wait = boundToOwner((ms: number) => this.#arm(ms));
   #waiting: T[] = [];
   #timer: NodeJS.Timeout | null = null;
   #sending: Promise<void> | null = null;
@@ -59,7 +63,7 @@ export class BatchQueue<T> {
     if (left > 0) this.#outage.failed('closed before everything was sent', left, this.#unit);
   }
 
-  #start(): Promise<void> {
+  #sendNext(): Promise<void> {
     this.#disarm();
     this.#sending ??= this.#sendBatch().finally(() => {
       this.#sending = null;
@@ -88,7 +92,7 @@ export class BatchQueue<T> {
     }
   }
 
-  #wait(ms: number): void {
+  #arm(ms: number): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = null;
       void this.#start();

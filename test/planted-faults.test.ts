@@ -1,0 +1,79 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { placesFor } from './support/planted/places.ts';
+import type { Outcome, Report } from './support/planted/program.ts';
+
+const program = fileURLToPath(new URL('support/planted/program.ts', import.meta.url));
+
+/** Emitters by a part of their handlers' site, which every run has to reach. */
+const worlds: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  http: {
+    'a connection over HTTP/1': 'kernel/server/http1/server.ts',
+    'a session over HTTP/2': 'kernel/server/http2/server.ts',
+    'a body of a client': 'kernel/server/request/client-body.ts',
+    'an upgraded connection': 'kernel/server/http1/upgrade.ts',
+    'a client of a WebSocket': 'plugins/websocket/peer.ts',
+    'a backend of a WebSocket': 'plugins/websocket/dial.ts',
+    'a backend over HTTP/1': 'plugins/backend/http/client/',
+    'a backend over gRPC': 'plugins/backend/grpc/',
+    'a port of a component': 'kernel/runtime/plugin-port.ts',
+    'a connection of the admin port': 'admin/server/socket-listener.ts',
+    'an exporter of telemetry': 'plugins/telemetry/lib/otlp/http-transport.ts',
+    'the timer of a component': 'plugins/telemetry/metrics/index.ts',
+    'a file watcher': 'kernel/runtime/watch/directory-events.ts',
+    'the thread of an isolated plugin': 'kernel/registry/isolation/session.ts',
+    'the watchdog of plugins': 'kernel/containment/watchdog.ts',
+  },
+};
+
+for (const [world, emitters] of Object.entries(worlds)) {
+  describe(`a handler that fails, in the world of ${world}`, function () {
+    this.timeout(300_000);
+    let report: Report;
+
+    before(async () => {
+      const { stdout } = await promisify(execFile)(process.execPath, [program, world], {
+        timeout: 280_000,
+        maxBuffer: 1 << 26,
+      });
+      report = JSON.parse(stdout);
+    });
+
+    const sitesOf = (outcomes: readonly Outcome[], wrong: (outcome: Outcome) => boolean): readonly string[] =>
+      outcomes.filter(wrong).map(({ site, kind, places, broken }) => `${site} (${kind}): ${places} ${broken ?? ''}`);
+
+    it('is found at every kind of emitter', () => {
+      const reached = report.outcomes.map(({ site }) => site);
+      for (const [name, part] of Object.entries(emitters)) {
+        ok(
+          reached.some((site) => site.startsWith(part)),
+          name,
+        );
+      }
+      // A handler that runs by chance, as one of a connection that is kept, may not run again.
+      ok(report.unreached.length < report.outcomes.length / 5, report.unreached.join('\n'));
+    });
+
+    it('is counted at the place of its owner', () => {
+      const isWrong = ({ site, places }: Outcome): boolean =>
+        places.length !== 1 || !placesFor(site.split(':', 1)[0]!).includes(places[0]!);
+      deepEqual(sitesOf(report.outcomes, isWrong), []);
+    });
+
+    it('is logged once with its owner and its stack', () => {
+      for (const { logged, kind, site, places } of report.outcomes) {
+        const line = `ERROR internal error in ${places[0]}`;
+        equal(logged?.includes(line), true, `${site} (${kind}): ${logged}`);
+        match(logged!, /planted as [^\n]*\\nError: planted as .*\\n {4}at /);
+      }
+    });
+
+    it('leaves other requests alone, and what it belongs to works again', () => {
+      const isWrong = ({ other, broken }: Outcome): boolean => other !== 200 || broken !== null;
+      deepEqual(sitesOf(report.outcomes, isWrong), []);
+      equal(report.held, 200);
+    });
+  });
+}

@@ -1,0 +1,51 @@
+/**
+ * The owners that the handlers in each part of the gateway may belong to, by the beginning of a file's path: the longest holds.
+ * Every file that registers handlers at emitters of the system, or timers, stands below one of these.
+ */
+const places: Readonly<Record<string, readonly string[]>> = {
+  'admin/': ['admin'],
+  // Accepts connections: each is an owner from its first event on.
+  'admin/server/socket-listener.ts': ['admin', 'process'],
+  'kernel/containment/': ['process'],
+  'kernel/containment/watchdog': ['plugin watchdog'],
+  'kernel/contract/': ['request', 'client connection', 'backend connection', 'component'],
+  'kernel/control/': ['change', 'process'],
+  // The outputs of the process belong to nobody, those of a component to it.
+  'kernel/inspect/': ['admin', 'process'],
+  'kernel/logging/': ['component', 'process'],
+  'kernel/pipeline/': ['request', 'client connection', 'message'],
+  'kernel/registry/': ['change'],
+  'kernel/registry/isolation/': ['plugin thread'],
+  'kernel/runtime/': ['change', 'component'],
+  'kernel/runtime/plugin-port.ts': ['component', 'plugin port'],
+  'kernel/runtime/watch/': ['file watcher', 'admin'],
+  'kernel/runtime/warm-up.ts': ['change'],
+  'kernel/server/': ['client connection', 'request'],
+  // Accepts connections: each is an owner from its first event on.
+  'kernel/server/port/protocols.ts': ['client connection', 'process'],
+  'kernel/values/': ['process'],
+  'kernel/workers/': ['worker', 'process'],
+  'plugins/': ['component', 'request', 'message'],
+  'plugins/async/': ['component', 'broker connection', 'message'],
+  'plugins/auth/basic/comparisons.ts': ['component', 'thread'],
+  'plugins/backend/': ['backend connection', 'request', 'client connection', 'broker connection', 'component'],
+  'plugins/clients/': ['component', 'request'],
+  'plugins/clients/amqp/': ['broker connection', 'component', 'request'],
+  'plugins/clients/broker/': ['broker connection', 'component', 'request'],
+  'plugins/clients/http2/': ['backend connection', 'request'],
+  'plugins/clients/kafka/': ['broker connection', 'component', 'request'],
+  'plugins/telemetry/lib/metrics/prometheus-port.ts': ['plugin port'],
+  'plugins/clients/nats/': ['broker connection', 'component', 'request'],
+  'plugins/clients/redis/': ['redis connection', 'request', 'component'],
+  'plugins/telemetry/': ['component', 'log connection', 'telemetry connection', 'plugin port'],
+  'plugins/telemetry/lib/otlp/': ['component', 'telemetry connection'],
+  'plugins/websocket/': ['request', 'client connection', 'backend connection', 'component'],
+};
+
+/** The places that count an error in a handler of this file. @returns none for a file that has no place here. */
+export function placesFor(file: string): readonly string[] {
+  const known = Object.keys(places).filter((beginning) => file.startsWith(beginning));
+  return places[known.toSorted((a, b) => b.length - a.length)[0] ?? ''] ?? [];
+}
+
+export const beginnings: readonly string[] = Object.keys(places);

@@ -1,0 +1,127 @@
+import { EventEmitter } from 'node:events';
+import { MessagePort } from 'node:worker_threads';
+
+/**
+ * Stands between the emitters and timers of a process and the handlers that the gateway registers at them, so that any one of
+ * them can be made to fail. Must be imported before the gateway.
+ */
+
+/** How a handler fails: it throws, or it leaves a rejected promise behind and does its work. */
+export type Kind = 'exception' | 'rejection';
+
+type Handler = (...args: unknown[]) => unknown;
+
+/** Places in the code at which a handler that ran was registered, such as `kernel/server/http1.ts:69 on`. */
+export const ran = new Set<string>();
+
+let armed: { readonly site: string; readonly kind: Kind } | null = null;
+
+/** Makes the next handler fail that was registered at this place. @returns whether none has yet. */
+export function arm(site: string, kind: Kind): () => boolean {
+  const own = { site, kind };
+  armed = own;
+  return () => armed === own;
+}
+
+export function disarm(): void {
+  armed = null;
+}
+
+/**
+ * Queues of the whole process, whose handlers begin with a note that they run and then guard each call: a fault before that note,
+ * which nothing in them can cause, would stop the queue.
+ */
+const queues: ReadonlySet<string> = new Set([
+  'kernel/contract/end-of-turn.ts',
+  'kernel/values/yield-scheduler.ts',
+  'kernel/logging/sink.ts',
+]);
+
+const root = new URL('../../../', import.meta.url).href;
+
+/** Parts of Node.js through which a handler passes on its way to the emitter. */
+const passing = /^node:(?:events|internal\/streams\/|net|_tls_wrap|timers)/;
+
+/** The place of the gateway's code that registers a handler; null where a package or Node.js itself does. */
+function siteOf(how: string): string | null {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 10;
+  const { stack } = new Error();
+  Error.stackTraceLimit = limit;
+  for (const line of stack!.split('\n').slice(1)) {
+    const [, file = '', number] = /\(?([^() ]+):(\d+):\d+\)?$/.exec(line) ?? [];
+    if (file === import.meta.url || passing.test(file)) continue;
+    const path = file.startsWith(root) ? file.slice(root.length) : '';
+    return /^(?:kernel|plugins|admin)\//.test(path) && !queues.has(path) ? `${path}:${number} ${how}` : null;
+  }
+  return null;
+}
+
+function planted(handler: Handler, site: string): Handler {
+  return function (this: unknown, ...args: unknown[]): unknown {
+    ran.add(site);
+    if (armed?.site === site) {
+      const error = new Error(`planted as ${armed.kind} at ${site}`);
+      const { kind } = armed;
+      armed = null;
+      if (kind === 'exception') throw error;
+      void Promise.reject(error);
+    }
+    return handler.apply(this, args);
+  };
+}
+
+/** Handlers that stand here for another one already. */
+const known = new WeakSet<Handler>();
+
+function standIn(handler: Handler, how: string): Handler {
+  if (typeof handler !== 'function' || known.has(handler)) return handler;
+  const site = siteOf(how);
+  if (site === null) return handler;
+  // `off` finds a handler by what it stands for.
+  const result = Object.assign(planted(handler, site), { listener: handler });
+  known.add(result);
+  return result;
+}
+
+type Registering = (this: EventEmitter, name: string | symbol, handler: Handler) => EventEmitter;
+
+const emitters = EventEmitter.prototype as unknown as Record<
+  'on' | 'once' | 'addListener' | 'prependListener',
+  Registering
+>;
+const { on, prependListener } = emitters;
+
+emitters.on = function (name, handler) {
+  return on.call(this, name, standIn(handler, `on ${String(name)}`));
+};
+emitters.addListener = emitters.on;
+emitters.prependListener = function (name, handler) {
+  return prependListener.call(this, name, standIn(handler, `on ${String(name)}`));
+};
+emitters.once = function (name, handler) {
+  const inner = standIn(handler, `once ${String(name)}`);
+  const once: Handler & { listener?: Handler } = function (this: unknown, ...args) {
+    (this as EventEmitter).off(name, once);
+    return inner.apply(this, args);
+  };
+  once.listener = handler;
+  known.add(once);
+  // Streams have their own `on`.
+  return (this.on as Registering).call(this, name, once);
+};
+
+const ports = MessagePort.prototype as unknown as Record<'on' | 'once', Registering>;
+for (const method of ['on', 'once'] as const) {
+  const before = ports[method];
+  ports[method] = function (name, handler) {
+    return before.call(this, name, standIn(handler, `${method} ${String(name)}`));
+  };
+}
+
+const timers = globalThis as unknown as Record<string, (...args: unknown[]) => unknown>;
+for (const name of ['setTimeout', 'setInterval', 'setImmediate']) {
+  const before = timers[name]!;
+  const own = (handler: unknown, ...more: unknown[]) => before(standIn(handler as Handler, name), ...more);
+  timers[name] = Object.defineProperties(own, Object.getOwnPropertyDescriptors(before)) as typeof own;
+}
