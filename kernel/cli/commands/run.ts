@@ -33,7 +33,8 @@ const flags = {
     type: 'string',
     value: 'NUMBER',
     otherwise: 'a single process',
-    about: 'Number of worker processes, or auto for one per processor.',
+    about:
+      'Number of worker processes, or auto for one per processor. Use 1 where no supervisor restarts the gateway: the main process replaces a worker that exits or has an internal error.',
   },
   'resume-last-good': {
     type: 'boolean',
@@ -69,6 +70,8 @@ export const run: Command = {
   flags,
   variables: allVariables,
   summary: 'Serve a configuration.',
+  details:
+    'Exits with 0 after SIGTERM or SIGINT, with 1 if it cannot start, and with 70 after more than 10 internal errors within a minute.',
   async run(args, context) {
     const { stderr, env, catalogue, startAdmin, sinks } = context;
     const { values, positionals } = readArguments(args, flags, true);
