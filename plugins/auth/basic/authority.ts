@@ -2,6 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type Call, CallError, type Clock, definePort } from '#contract';
 import type { Comparing, Comparisons } from './comparisons.ts';
+import { type Credentials, readCredentials } from './credentials.ts';
 import type { Users } from './users.ts';
 
 /** User name and password sent by a client. */
@@ -64,22 +65,27 @@ export class Authority {
     this.#clock = clock;
   }
 
-  /** @param header the client's `Authorization` header. */
-  admit(header: string | undefined, call: Call): Admission | Promise<Admission> {
+  /** @param header the client's `Authorization` header. @param client its address. */
+  admit(header: string | undefined, call: Call, client: string | null = null): Admission | Promise<Admission> {
     if (header === undefined) return none;
     const fingerprint = hash('sha256', this.#secret + header, 'base64');
     const remembered = this.#remembered.get(fingerprint);
     if (remembered && this.#clock.now() < remembered.until) return remembered.name;
     const credentials = readCredentials(header);
-    return credentials ? this.#compare(credentials.name, credentials.password, fingerprint, call) : none;
+    return credentials ? this.#compare(credentials, fingerprint, call, client) : none;
   }
 
   /** Compares a password. Concurrent requests with the same credentials share one comparison. */
-  #compare(name: string, password: string, fingerprint: string, call: Call): Admission | Promise<Admission> {
+  #compare(
+    { name, password }: Credentials,
+    fingerprint: string,
+    call: Call,
+    client: string | null,
+  ): Admission | Promise<Admission> {
     const known = this.#users.get(name);
     let pending = this.#pending.get(fingerprint);
     if (!pending) {
-      const comparing = this.#comparisons.compare(password, known ?? this.#standIn(name));
+      const comparing = this.#comparisons.compare(password, known ?? this.#standIn(name), client);
       if (!comparing) return busy;
       pending = { ...comparing, waiting: 0 };
       this.#pending.set(fingerprint, pending);

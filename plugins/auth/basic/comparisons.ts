@@ -19,6 +19,8 @@ export interface Comparing {
 }
 
 interface Job extends Comparison {
+  /** Address of the client; null for none. */
+  readonly client: string | null;
   readonly settle: (result: boolean) => void;
   readonly fail: (error: Error) => void;
 }
@@ -30,6 +32,8 @@ const MAX_THREADS = Math.min(4, availableParallelism());
  * can be done.
  */
 const MAX_WAITING = 1000;
+/** Maximum number of queued comparisons of one client, so that wrong passwords of one leave room for the logins of others. */
+const MAX_WAITING_OF_ONE = 100;
 
 const program = new URL(`./comparison-thread${extname(import.meta.url)}`, import.meta.url);
 
@@ -38,22 +42,38 @@ export class Comparisons {
   readonly #idle: Worker[] = [];
   readonly #threads = new Map<Worker, Job | null>();
   readonly #waiting = new Set<Job>();
+  /** Number of queued comparisons by client. */
+  readonly #waitingOf = new Map<string, number>();
   #isClosed = false;
 
-  /** @returns null if the queue is full. */
-  compare(password: string, hash: string): Comparing | null {
+  /** @param client address of the client. @returns null if the queue is full, or the client's share of it. */
+  compare(password: string, hash: string, client: string | null = null): Comparing | null {
     if (this.#waiting.size >= MAX_WAITING || this.#isClosed) return null;
+    if (client !== null && (this.#waitingOf.get(client) ?? 0) >= MAX_WAITING_OF_ONE) return null;
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
-    const job: Job = { password, hash, settle: resolve, fail: reject };
+    const job: Job = { password, hash, client, settle: resolve, fail: reject };
     this.#waiting.add(job);
+    this.#count(job, 1);
     this.#next();
-    return { result: promise, drop: () => this.#waiting.delete(job) };
+    return { result: promise, drop: () => this.#dequeue(job) };
+  }
+
+  #dequeue(job: Job): void {
+    if (this.#waiting.delete(job)) this.#count(job, -1);
+  }
+
+  #count({ client }: Job, change: 1 | -1): void {
+    if (client === null) return;
+    const count = (this.#waitingOf.get(client) ?? 0) + change;
+    if (count > 0) this.#waitingOf.set(client, count);
+    else this.#waitingOf.delete(client);
   }
 
   /** Terminates the threads and their running comparisons. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#waiting.clear();
+    this.#waitingOf.clear();
     await Promise.all([...this.#threads.keys()].map((thread) => thread.terminate()));
   }
 
@@ -62,7 +82,7 @@ export class Comparisons {
     if (!job || this.#isClosed) return;
     const thread = this.#idle.pop() ?? (this.#threads.size < MAX_THREADS ? this.#start() : null);
     if (!thread) return;
-    this.#waiting.delete(job);
+    this.#dequeue(job);
     this.#threads.set(thread, job);
     thread.postMessage({ password: job.password, hash: job.hash } satisfies Comparison);
   }

@@ -68,8 +68,8 @@ function attach(site: EndpointSite<BasicConfig>): AtEndpoint {
     return error ? Reply.failed(error) : unauthorized();
   };
   return {
-    endpoint: before<ClientRequest>(({ headers }, call) => {
-      const admission = authority.admit(headers.get('authorization'), call);
+    endpoint: before<ClientRequest>(({ headers, ip }, call) => {
+      const admission = authority.admit(headers.get('authorization'), call, ip);
       return admission instanceof Promise
         ? admission.then((settled) => settle(settled, call))
         : settle(admission, call);

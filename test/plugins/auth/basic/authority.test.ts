@@ -136,6 +136,18 @@ describe('threads that compare passwords', () => {
     equal((await Promise.all(all.map(({ result }) => result))).every(Boolean), true);
   });
 
+  it('leave room for other clients when one sends more passwords than can be compared', async () => {
+    const flood: Comparing[] = [];
+    for (let one = comparisons.compare('q', hash, 'a'); one; one = comparisons.compare('q', hash, 'a')) flood.push(one);
+    ok(flood.length >= 100 && flood.length <= 104, `${flood.length}`);
+    equal(await comparisons.compare('p', hash, 'b')?.result, true);
+    await Promise.all(flood.map(({ result }) => result));
+    equal(await comparisons.compare('p', hash, 'a')?.result, true);
+    const waiting = Array.from({ length: 100 }, () => comparisons.compare('q', hash, 'a')!);
+    for (const one of waiting) one.drop();
+    ok(comparisons.compare('p', hash, 'a'));
+  });
+
   it('never begin what was dropped', async () => {
     const before = Array.from({ length: 8 }, () => compare('p').result);
     const dropped = compare('p');
