@@ -1,7 +1,7 @@
 import { ConfigError, type Log } from '#contract';
 import {
   adminSettings,
-  bindTrouble,
+  bindErrorReason,
   GatewayError,
   type Next,
   type Operations,
@@ -89,8 +89,8 @@ export class AdminPort implements Participant {
     } catch (error) {
       const isPlan = error instanceof PlanError;
       const code = isPlan ? 'ADMIN_LISTEN' : 'LISTENER_BIND';
-      const mistake = new ConfigError(code, AT, (error as Error).message, { cause: error });
-      throw new Refusal(isPlan ? 'validation' : 'warmup', 'prepare', [mistake], snapshot.document);
+      const issue = new ConfigError(code, AT, (error as Error).message, { cause: error });
+      throw new Refusal(isPlan ? 'validation' : 'warmup', 'prepare', [issue], snapshot.document);
     }
   }
 
@@ -114,7 +114,7 @@ export class AdminPort implements Participant {
       );
       return { entrance, giveBack: () => entrance.close(0) };
     } catch (error) {
-      const reported = `the admin API cannot listen on ${listen}: ${bindTrouble(error as Error)}`;
+      const reported = `the admin API cannot listen on ${listen}: ${bindErrorReason(error as Error)}`;
       if (isAsked) throw new Error(reported, { cause: error });
       this.#options.log.warning(`${reported}; continuing without it`);
       return { entrance: null, giveBack() {} };

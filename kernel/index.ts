@@ -58,7 +58,7 @@ export { statusClasses } from './pipeline/traffic/backend-responses.ts';
 export { latencyBands } from './pipeline/traffic/window.ts';
 export { withPlugins } from './registry/registry.ts';
 export { type Examined, hashOfExamined, type Reach } from './runtime/build/build.ts';
-export { bindTrouble } from './runtime/kept/plugin-port.ts';
+export { bindErrorReason } from './runtime/kept/plugin-port.ts';
 export { contentHash } from './runtime/prints/content-hash.ts';
 export { endpointId } from './runtime/prints/endpoint-prints.ts';
 export { systemTimers, type Timers } from './runtime/watch/timers.ts';

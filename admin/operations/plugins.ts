@@ -45,12 +45,12 @@ export const plugins: Operation = {
     const alive = gateway.processes.held.length;
     const views = await gateway.components.list(served, alive, find);
     const { records } = gateway.containment;
-    ctx.body = { plugins: views.map((view) => ({ ...view, ...troubleOf(view, records) })) };
+    ctx.body = { plugins: views.map((view) => ({ ...view, ...problemOf(view, records) })) };
   },
 };
 
 /** Faults of a plugin in its currently loaded version. */
-function troubleOf({ name, hash }: PluginView, records: readonly PluginRecord[]): object {
+function problemOf({ name, hash }: PluginView, records: readonly PluginRecord[]): object {
   const record = records.find((one) => one.name === name && one.hash === hash);
   const faults = (record?.faults ?? []).map(({ at, ...rest }) => ({ ...rest, at: new Date(at).toISOString() }));
   const { count, longestMs } = record?.blocking ?? { count: 0, longestMs: 0 };

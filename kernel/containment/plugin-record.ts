@@ -54,9 +54,9 @@ export class PluginRecord {
   /** Consecutive faults in this process since one of its hooks last succeeded. */
   inRow = 0;
   readonly #faults = new Map<string, HookFaults>();
-  readonly #untold = new Map<string, HookFaults>();
+  readonly #unreported = new Map<string, HookFaults>();
   readonly #ranges = blockingBoundsMs.map(() => 0).concat(0);
-  #untoldMs: number[] = [];
+  #unreportedMs: number[] = [];
   #longestMs = 0;
   #totalMs = 0;
 
@@ -88,12 +88,12 @@ export class PluginRecord {
   /** Counts faults. @param isOwn true when they happened in this process, so that they are reported to its owner. */
   count(faults: HookFaults, isOwn: boolean): void {
     add(this.#faults, faults);
-    if (isOwn) add(this.#untold, faults);
+    if (isOwn) add(this.#unreported, faults);
   }
 
   /** @param isOwn as of `count`. */
   countBlocking(ms: number, isOwn: boolean): void {
-    if (isOwn && this.#untoldMs.push(ms) > MOST_UNTOLD) this.#untoldMs.shift();
+    if (isOwn && this.#unreportedMs.push(ms) > MOST_UNTOLD) this.#unreportedMs.shift();
     this.#longestMs = Math.max(this.#longestMs, ms);
     this.#totalMs += ms;
     const range = blockingBoundsMs.findIndex((bound) => ms <= bound);
@@ -103,11 +103,11 @@ export class PluginRecord {
   /** Counts since the last call; null without any. */
   takeDelta(): FaultDelta | null {
     const { name, hash } = this;
-    const faults = [...this.#untold.values()];
-    const heldMs = this.#untoldMs;
+    const faults = [...this.#unreported.values()];
+    const heldMs = this.#unreportedMs;
     if (faults.length + heldMs.length === 0) return null;
-    this.#untold.clear();
-    this.#untoldMs = [];
+    this.#unreported.clear();
+    this.#unreportedMs = [];
     return { name, hash, faults, heldMs };
   }
 }

@@ -33,7 +33,7 @@ let locatedAt = Number.NEGATIVE_INFINITY;
 /** Values at the last check. */
 let seen = { hook: 0, step: 0, beat: 0 };
 let heldMs = 0;
-let toldMs = 0;
+let reportedMs = 0;
 let located: Located | null = null;
 
 /** Code position of the blocked loop. */
@@ -67,7 +67,7 @@ function look(): void {
     if (heldMs >= HELD_MS && (label || located?.plugin)) parentPort!.postMessage(heldBy(label));
     seen = next;
     heldMs = 0;
-    toldMs = 0;
+    reportedMs = 0;
     located = null;
     return;
   }
@@ -75,7 +75,7 @@ function look(): void {
   heldMs += passed;
   const isDue = now - locatedAt > LOCATE_PAUSE_MS || heldMs >= LOCATE_ENDLESS_MS;
   if (heldMs >= LOCATE_MS && !located && isDue) locate(now);
-  if (heldMs >= ENDLESS_MS && (toldMs === 0 || heldMs - toldMs >= REPEAT_MS)) tell();
+  if (heldMs >= ENDLESS_MS && (reportedMs === 0 || heldMs - reportedMs >= REPEAT_MS)) tell();
 }
 
 function heldBy(label: HookLabel | undefined): Held {
@@ -96,7 +96,7 @@ function heldBy(label: HookLabel | undefined): Held {
 function tell(): void {
   const label = labels.get(seen.hook);
   if (!label && !located?.plugin) return;
-  toldMs = heldMs;
+  reportedMs = heldMs;
   const held = heldBy(label);
   write(2, `${stamp(Date.now())} GATEWAY ERROR: ${describeHeld(held)}\n`);
   if (reports !== null) write(reports, `${JSON.stringify(held)}\n`);

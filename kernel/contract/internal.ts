@@ -1,6 +1,6 @@
 // Exports for the gateway itself that plugin authors do not need.
 export { DeniedAddresses } from '../net/denied-addresses.ts';
-export { fileTrouble, unreadableFile } from '../values/file-trouble.ts';
+export { fileErrorReason, unreadableFile } from '../values/file-error-reason.ts';
 export { escapePointer } from '../values/pointer.ts';
 export { scheduler } from '../values/yield-scheduler.ts';
 export { adminScopes, adminTokenFile, scopeMeanings } from './admin.ts';

@@ -1,6 +1,6 @@
 import { getCACertificates, type SecureVersion } from 'node:tls';
 import { type CipherList, cipherList } from '../net/ciphers.ts';
-import { unreadableFile } from '../values/file-trouble.ts';
+import { unreadableFile } from '../values/file-error-reason.ts';
 import type { ConfigError } from './errors.ts';
 import type { ClientTls } from './tls.ts';
 

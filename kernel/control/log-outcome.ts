@@ -53,7 +53,7 @@ function logFailure({ problem, revision }: Attempt, log: Log): void {
   if (revision === 0 || !problem) return;
   const { issues, message, hidden } = problem;
   const lines = issues.length === 0 ? [message] : issues.slice(0, MAX_TOLD).map(issueLine);
-  const untold = issues.length + hidden - lines.length;
-  if (untold > 0) lines.push(`and ${untold} more`);
+  const unreported = issues.length + hidden - lines.length;
+  if (unreported > 0) lines.push(`and ${unreported} more`);
   for (const line of lines) log.error(`configuration refused; revision ${revision} stays active: ${line}`);
 }

@@ -62,7 +62,7 @@ export async function matchRoute(
 }
 
 /** Request headers that influence matching, by lower-case name. */
-type TellingHeaders = Readonly<Partial<Record<'x-forwarded-prefix' | 'host' | 'content-type', string>>>;
+type RevealingHeaders = Readonly<Partial<Record<'x-forwarded-prefix' | 'host' | 'content-type', string>>>;
 
 /** See `matchRoute`. */
 export async function findMatch(
@@ -70,7 +70,7 @@ export async function findMatch(
   method: string,
   target: string,
   position: FindPosition,
-  headers: TellingHeaders = {},
+  headers: RevealingHeaders = {},
 ): Promise<RouteMatch> {
   const { config, compiled, destinations } = served;
   const { host, 'x-forwarded-prefix': prefix, 'content-type': type } = headers;

@@ -16,7 +16,7 @@ export interface Address {
 }
 
 /** Reason why an address is unreachable: the predicate of a sentence whose subject is the address. */
-export interface Trouble {
+export interface ConnectProblem {
   readonly code: string;
   readonly message: string;
   readonly hint?: string | undefined;
@@ -29,18 +29,18 @@ type Phase = 'connection' | 'greeting' | 'handshake';
 const MAX_GREETING_BYTES = 64 * 1024;
 
 /** Connects, waits for the greeting if the protocol has one, completes the TLS handshake and disconnects. @returns null on success. */
-export function connectTo({ host, port, tls, tlsAfter }: Address, timeoutMs: number): Promise<Trouble | null> {
+export function connectTo({ host, port, tls, tlsAfter }: Address, timeoutMs: number): Promise<ConnectProblem | null> {
   return new Promise((resolve) => {
     let phase: Phase = 'connection';
     const socket = connect({ host, port, autoSelectFamily: true });
-    const end = (trouble: Trouble | null): void => {
+    const end = (problem: ConnectProblem | null): void => {
       clearTimeout(timer);
-      resolve(trouble);
+      resolve(problem);
       socket.destroy();
     };
     const timer = setTimeout(() => end(tooLate(phase, timeoutMs)), timerMs(timeoutMs));
     const watch = (one: Socket): void => {
-      one.on('error', (error) => end(troubleOf(error, phase)));
+      one.on('error', (error) => end(problemOf(error, phase)));
       one.once('close', () => end(hungUp(phase)));
     };
     const shakeHands = (how: UpstreamTls): void => {
@@ -85,24 +85,24 @@ function readLine(socket: Socket, then: (line: string) => void): void {
 }
 
 /** Resolves the host name of a server that cannot be tested without sending data. */
-export async function lookUp({ host }: Address, timeoutMs: number): Promise<Trouble | null> {
-  const { promise: late, resolve } = Promise.withResolvers<Trouble>();
+export async function lookUp({ host }: Address, timeoutMs: number): Promise<ConnectProblem | null> {
+  const { promise: late, resolve } = Promise.withResolvers<ConnectProblem>();
   const timer = setTimeout(() => resolve(tooLate('connection', timeoutMs)), timerMs(timeoutMs));
   const lookedUp = lookup(host).then(
     () => null,
-    (error: Error) => troubleOf(error, 'connection'),
+    (error: Error) => problemOf(error, 'connection'),
   );
-  const trouble = await Promise.race([lookedUp, late]);
+  const problem = await Promise.race([lookedUp, late]);
   clearTimeout(timer);
-  return trouble;
+  return problem;
 }
 
-function tooLate(phase: Phase, timeoutMs: number): Trouble {
+function tooLate(phase: Phase, timeoutMs: number): ConnectProblem {
   const within = `within ${Math.round(timeoutMs)} ms`;
   return { code: 'CONNECT_TIMEOUT', ...late[phase](within) };
 }
 
-const late: Readonly<Record<Phase, (within: string) => Omit<Trouble, 'code'>>> = {
+const late: Readonly<Record<Phase, (within: string) => Omit<ConnectProblem, 'code'>>> = {
   connection: (within) => ({
     message: `cannot be connected to ${within}`,
     hint: 'a firewall may drop the packets',
@@ -117,7 +117,7 @@ const late: Readonly<Record<Phase, (within: string) => Omit<Trouble, 'code'>>> =
   }),
 };
 
-function hungUp(phase: Phase): Trouble {
+function hungUp(phase: Phase): ConnectProblem {
   return phase === 'greeting'
     ? { code: 'CONNECT_GREETING', message: 'ends the connection without a greeting' }
     : { code: 'CONNECT_TLS', message: 'ends the connection in the middle of the TLS handshake' };
@@ -126,7 +126,7 @@ function hungUp(phase: Phase): Trouble {
 /** Error codes of rejected certificates, from the runtime and from OpenSSL. */
 const ofCertificate = /CERT|SELF_SIGNED|ISSUER|CHAIN|ALTNAME|^UNABLE_TO_/;
 
-function troubleOf(error: NodeJS.ErrnoException, phase: Phase): Trouble {
+function problemOf(error: NodeJS.ErrnoException, phase: Phase): ConnectProblem {
   const { code = '' } = error;
   const reason = reasonOf(error);
   if (code === 'ENOTFOUND' || code.startsWith('EAI_')) {

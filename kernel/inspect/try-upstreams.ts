@@ -1,6 +1,6 @@
 import { ConfigError, type UpstreamTls } from '#contract';
 import type { NamedUpstream } from '../pipeline/attach/upstreams.ts';
-import { type Address, connectTo, lookUp, type Trouble } from './try-address.ts';
+import { type Address, type ConnectProblem, connectTo, lookUp } from './try-address.ts';
 
 /** Addresses tested concurrently. */
 const AT_ONCE = 20;
@@ -34,8 +34,8 @@ export async function tryUpstreams(upstreams: readonly NamedUpstream[], timeoutM
   const waiting = targets.values();
   const work = async (): Promise<void> => {
     for (const target of waiting) {
-      const trouble = await (target.transport === 'udp' ? lookUp(target, timeoutMs) : connectTo(target, timeoutMs));
-      if (trouble) errors.push(errorOf(target, trouble));
+      const problem = await (target.transport === 'udp' ? lookUp(target, timeoutMs) : connectTo(target, timeoutMs));
+      if (problem) errors.push(errorOf(target, problem));
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
@@ -81,7 +81,7 @@ function placeOf(address: string, otherwise: number | undefined): Pick<Address, 
   return port ? { host: url.hostname.replace(/^\[|\]$/g, ''), port } : null;
 }
 
-function errorOf({ host, port, role, pointers }: Target, { code, message, hint }: Trouble): ConfigError {
+function errorOf({ host, port, role, pointers }: Target, { code, message, hint }: ConnectProblem): ConfigError {
   const [pointer = '', ...related] = pointers;
   const name = `${role ? `the ${role} ` : ''}${host.includes(':') ? `[${host}]` : host}:${port}`;
   return new ConfigError(code, pointer, `${name} ${message}`, { hint, related });

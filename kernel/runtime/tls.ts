@@ -3,7 +3,7 @@ import { createSecureContext, type SecureContext, type SecureContextOptions, typ
 import {
   ConfigError,
   type KeyFiles,
-  pemTrouble,
+  pemErrorReason,
   readPem,
   type ServerTlsConfig,
   systemAuthorities,
@@ -131,7 +131,7 @@ function parsed<T>(at: string, message: string, pem: string, parse: () => T): T 
   try {
     return parse();
   } catch (cause) {
-    throw fault('INVALID', at, `${message}: ${pemTrouble(pem, cause)}`, cause);
+    throw fault('INVALID', at, `${message}: ${pemErrorReason(pem, cause)}`, cause);
   }
 }
 

@@ -7,7 +7,7 @@ import {
   definePlugin,
   isAddressRange,
   parseAdminAddress,
-  pemTrouble,
+  pemErrorReason,
   readPem,
   type Site,
   type TlsFault,
@@ -66,7 +66,7 @@ function readTls({ config: { tls }, read, fault }: ApiSite): AdminPem | null {
   try {
     createSecureContext(pem);
   } catch (cause) {
-    throw tlsFault('INVALID', '', `the files cannot be used: ${pemTrouble(pem.cert + pem.key, cause)}`, cause);
+    throw tlsFault('INVALID', '', `the files cannot be used: ${pemErrorReason(pem.cert + pem.key, cause)}`, cause);
   }
   return pem;
 }

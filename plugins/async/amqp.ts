@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type AgentSite, atAgent, definePlugin, HeaderBag, type Infer, meters, type Schema } from '#contract';
+import { reasonOf } from '../clients/amqp/amqp-error.ts';
 import { readSettings } from '../clients/amqp/connection.ts';
 import { type AmqpSettings, closeWith, openLink } from '../clients/amqp/link.ts';
 import { limitMessages } from '../clients/amqp/message-limit.ts';
 import { type Delivery, type Subscription, subscribe } from '../clients/amqp/subscription.ts';
 import { declarationFields, declareQueue } from '../clients/amqp/topology.ts';
-import { reasonOf } from '../clients/amqp/trouble.ts';
 import type { AgentDriver, Consuming } from './lib/driver.ts';
 import { runAgent } from './lib/run-agent.ts';
 
@@ -119,12 +119,12 @@ class AmqpDriver implements AgentDriver {
     const late = setTimeout(hangUp, this.#settings.address.connectMs);
     try {
       const channel = await link.model.createChannel();
-      let trouble: Error | null = null;
+      let problem: Error | null = null;
       channel.on('error', (error) => {
-        trouble ??= error;
+        problem ??= error;
       });
       channel.on('handler-error', (error) => onEnded(error));
-      channel.on('close', () => setImmediate(() => onEnded(trouble ?? new Error('channel closed'))));
+      channel.on('close', () => setImmediate(() => onEnded(problem ?? new Error('channel closed'))));
       limitMessages(channel);
       const take = async (delivery: Delivery) => {
         const outcome = await handle(messageOf(delivery));

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import { type AgentMessage, type AgentSite, atAgent, definePlugin, type Infer, meters, type Schema } from '#contract';
 import { Room } from '../clients/broker/room.ts';
-import { KafkaTroubles } from '../clients/kafka/client.ts';
+import { KafkaProblems } from '../clients/kafka/client.ts';
 import {
   giveBack,
   type KafkaDelivery,
@@ -86,7 +86,7 @@ class KafkaDriver implements AgentDriver {
 
   async connect({ handle, discarded, signal, log }: Consuming): Promise<AgentSession> {
     const { bufferSize } = this.#settings;
-    const troubles = new KafkaTroubles();
+    const problems = new KafkaProblems();
     const { promise: ended, resolve: onEnded } = Promise.withResolvers<Error>();
     const room = new Room(bufferSize);
     const take = async (delivery: KafkaDelivery) => {
@@ -112,9 +112,9 @@ class KafkaDriver implements AgentDriver {
         },
         forget: () => [],
       },
-      troubles,
+      problems,
     );
-    const plain = (error: unknown) => new Error(troubles.reasonOf(error), { cause: error });
+    const plain = (error: unknown) => new Error(problems.reasonOf(error), { cause: error });
     try {
       await membership.open((error) => onEnded(plain(error)), signal);
     } catch (error) {

@@ -1,7 +1,7 @@
 import { type AgentSite, atAgent, clientTlsSchema, definePlugin, type Infer, meters, type Schema } from '#contract';
 import { keyOf } from '../clients/broker/key-of.ts';
 import { Room } from '../clients/broker/room.ts';
-import { type NatsSettings, parseServers, subjectTrouble } from '../clients/nats/address.ts';
+import { type NatsSettings, parseServers, subjectProblem } from '../clients/nats/address.ts';
 import { listen, openNats } from '../clients/nats/connection.ts';
 import { nameServers } from '../clients/nats/tls.ts';
 import { prepareTls, standardTls } from '../clients/tls/client-tls.ts';
@@ -62,8 +62,8 @@ export const plugin = definePlugin({
 function attach(site: AgentSite<Config>): void {
   const { agent, config } = site;
   const { topic: subject } = agent.consumer;
-  const trouble = subjectTrouble(subject, true);
-  if (trouble) throw site.fault('NATS_SUBJECT', '', `the topic of the consumer, "${subject}": ${trouble}`);
+  const problem = subjectProblem(subject, true);
+  if (problem) throw site.fault('NATS_SUBJECT', '', `the topic of the consumer, "${subject}": ${problem}`);
   const servers = parseServers(config.host);
   if (!servers) {
     throw site.fault('NATS_ADDRESS', '/host', 'host is not a valid NATS server address', {

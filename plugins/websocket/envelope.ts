@@ -38,18 +38,18 @@ const OPENING_BRACE = 0x7b;
  * @returns null for an envelope with recipients that cannot be delivered: other clients must not receive it.
  */
 export function readEnvelope(data: Buffer): Delivery | null {
-  const everybody = { payload: data, url: null, session: [] };
-  if (data[0] !== OPENING_BRACE && !/^\s*\{/.test(data.toString('latin1', 0, 64))) return everybody;
+  const toAll = { payload: data, url: null, session: [] };
+  if (data[0] !== OPENING_BRACE && !/^\s*\{/.test(data.toString('latin1', 0, 64))) return toAll;
   let read: unknown;
   try {
     read = JSON.parse(data.toString());
   } catch {
-    return everybody;
+    return toAll;
   }
-  if (!isObject(read)) return everybody;
+  if (!isObject(read)) return toAll;
   const { body = null, url = null, session = null } = read;
   const payload = typeof body === 'string' ? bytesOfBase64(body) : null;
-  if (url === null && session === null) return payload ? { payload, url: null, session: [] } : everybody;
+  if (url === null && session === null) return payload ? { payload, url: null, session: [] } : toAll;
   const filters = session === null ? [] : isObject(session) ? Object.entries(session) : null;
   const areTexts = filters?.every((filter): filter is [string, string] => typeof filter[1] === 'string');
   if (!payload || !areTexts || !(url === null || typeof url === 'string')) return null;

@@ -15,8 +15,8 @@ const MAX_DEPARTURES = 1000;
 export interface HubSettings extends MemberLimits {
   readonly backend: PeerLimits;
   readonly retries: RetrySettings;
-  readonly tellsConnected: boolean;
-  readonly tellsDisconnected: boolean;
+  readonly reportsConnected: boolean;
+  readonly reportsDisconnected: boolean;
   /** True when clients are notified of messages that could not be delivered to the backend. */
   readonly reportsErrors: boolean;
 }
@@ -112,7 +112,7 @@ export class Hub {
       this.#members.set(member.session.get('uuid')!, member);
       // The backend may have been given up in the meantime.
       if (this.#uplink.isGivenUp) return member.close(BAD_GATEWAY);
-      if (!this.#settings.tellsConnected) return;
+      if (!this.#settings.reportsConnected) return;
       member.isUnannounced = true;
       this.#waiting.add(member);
       this.#flush();
@@ -146,7 +146,7 @@ export class Hub {
       // Messages read from it are sent first; while the backend is away, messages of a disconnected client are
       // discarded.
       while (isReady && this.#sendNext(member));
-      if (!this.#settings.tellsDisconnected || member.isUnannounced) return;
+      if (!this.#settings.reportsDisconnected || member.isUnannounced) return;
       const farewell = member.envelopes.event('disconnected');
       if (isReady) this.#send(farewell);
       else if (this.#departures.push(farewell) > MAX_DEPARTURES) this.#departures.shift();

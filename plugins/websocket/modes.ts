@@ -93,8 +93,8 @@ export function sharedProtocol(site: Attaching): Protocol {
     maxBytes: config.max_message_size,
     maxWaiting: config.message_buffer_size,
     retries: { strategy: config.backoff_strategy, maxRetries: config.max_retries },
-    tellsConnected: config.connect_event,
-    tellsDisconnected: config.disconnect_event,
+    reportsConnected: config.connect_event,
+    reportsDisconnected: config.disconnect_event,
     reportsErrors: config.return_error_details,
   };
   const identity = JSON.stringify([endpoint.endpoint, config, host, sd, scheme ?? null, pattern]);

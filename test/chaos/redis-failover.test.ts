@@ -64,7 +64,7 @@ const limit = { connection_name: 'c', client_max_rate: LIMIT, client_capacity: L
   };
   const allowed = (times: number) => [...new Array<number>(times).fill(200), 429];
 
-  it('between a command and its response: counts it once, fails it alone, and goes on where the replica is', async () => {
+  it('between a command and its response: counts it once, fails it alone, and continues with the replica', async () => {
     deepEqual(await askTimes(3), [200, 200, 200]);
     const before = await counted(primary);
     await address.fail('mute');

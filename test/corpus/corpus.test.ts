@@ -34,9 +34,9 @@ describe(`check -t, on good configurations with one injected error (SLUICE_TEST_
   /** One in eight of the mistakes in `npm test`, all of them in `npm run test:long`. */
   const isPicked = sampler(8);
 
-  const examine = async (title: string, text: string, file: string, isTold: (issue: Issue) => boolean) => {
+  const examine = async (title: string, text: string, file: string, isReported: (issue: Issue) => boolean) => {
     if (!isPicked()) return;
-    if ((await inspect(text, file)).some(isTold)) match++;
+    if ((await inspect(text, file)).some(isReported)) match++;
     else unfound.push(title);
   };
 
@@ -48,8 +48,8 @@ describe(`check -t, on good configurations with one injected error (SLUICE_TEST_
         for (const mutation of mutationsOf(document)) {
           const printed = print(mutation.data);
           const { stretch: range, exact } = mutation.place(printed);
-          const isTold = exact ? standsAt(printed, range) : standsIn(printed, range);
-          await examine(`${name(path)}, ${format}: ${mutation.name}`, printed.text, printed.file, isTold);
+          const isReported = exact ? standsAt(printed, range) : standsIn(printed, range);
+          await examine(`${name(path)}, ${format}: ${mutation.name}`, printed.text, printed.file, isReported);
         }
         equal(unfound.slice(before).filter(isNews).join('\n'), '');
       });
@@ -58,9 +58,9 @@ describe(`check -t, on good configurations with one injected error (SLUICE_TEST_
     it(`finds slips in the text of ${name(path)}`, async () => {
       const before = unfound.length;
       for (const { name: what, text, file, lines } of textMutations(path, document)) {
-        const isTold = ({ severity, related = [], ...issue }: Issue) =>
+        const isReported = ({ severity, related = [], ...issue }: Issue) =>
           severity === 'error' && [issue, ...related].some(({ line }) => line !== undefined && lines.has(line));
-        await examine(`${name(path)}: ${what}`, text, file, isTold);
+        await examine(`${name(path)}: ${what}`, text, file, isReported);
       }
       equal(unfound.slice(before).filter(isNews).join('\n'), '');
     });

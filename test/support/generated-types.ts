@@ -2,7 +2,7 @@ import openapiTypescript, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
 
 /** The mistakes that the compiler finds in strict mode, by file, beside the types made from a description, `./api.ts`. */
-export async function mistakesIn(description: object, clients: Readonly<Record<string, string>>): Promise<string[]> {
+export async function issuesIn(description: object, clients: Readonly<Record<string, string>>): Promise<string[]> {
   const types = astToString(await openapiTypescript(JSON.stringify(description)));
   const files = new Map(Object.entries({ '/api.ts': types, ...clients }));
   const options: ts.CompilerOptions = {

@@ -112,20 +112,20 @@ export const check: Command = {
     const inspection = { file, context: within, isReading, connectMs, schema: values['lint-schema'] };
     const report = async (client: AdminClient | null): Promise<number> => {
       if (format.isForPeople) stdout.write(`Parsing configuration file: ${file}\n`);
-      const { findings, config, unread = [], untold = 0, addresses } = await inspect(inspection, client);
+      const { findings, config, unread = [], unreported = 0, addresses } = await inspect(inspection, client);
       if (format.isForPeople) stdout.write(showRendering(findings.document?.rendering));
       if (!format.isForPeople) {
         stdout.write(format.print(findings, false));
         return exitCode(findings);
       }
-      const mistakes = findings.errors.length + untold;
-      if (addresses !== undefined && mistakes > 0) {
-        stderr.write(`ERROR testing the configuration file:\t${mistakes} of ${addresses} addresses are unreachable\n`);
-      } else if (mistakes > 0) stderr.write(`ERROR parsing the configuration file:\t${count(mistakes)}\n`);
+      const issues = findings.errors.length + unreported;
+      if (addresses !== undefined && issues > 0) {
+        stderr.write(`ERROR testing the configuration file:\t${issues} of ${addresses} addresses are unreachable\n`);
+      } else if (issues > 0) stderr.write(`ERROR parsing the configuration file:\t${count(issues)}\n`);
       printFindings(context, findings);
-      if (untold > 0) stderr.write(`and ${untold} more\n`);
-      if (mistakes === 0 && debug && config) printConfig(stdout, config, debug.length, indent, findings.isSecret);
-      if (mistakes === 0) stdout.write(`Syntax OK!${notLookedAt(unread)}${connectedTo(addresses)}\n`);
+      if (unreported > 0) stderr.write(`and ${unreported} more\n`);
+      if (issues === 0 && debug && config) printConfig(stdout, config, debug.length, indent, findings.isSecret);
+      if (issues === 0) stdout.write(`Syntax OK!${notLookedAt(unread)}${connectedTo(addresses)}\n`);
       return exitCode(findings);
     };
     return values.admin === undefined ? report(null) : converse({ ...values, json: false }, context, report);
@@ -164,8 +164,8 @@ function exitCode({ errors }: Findings): number {
   return errors.length === 0 ? 0 : 1;
 }
 
-function count(mistakes: number): string {
-  return mistakes === 1 ? '1 error' : `${mistakes} errors`;
+function count(issues: number): string {
+  return issues === 1 ? '1 error' : `${issues} errors`;
 }
 
 /** Maximum number of files listed; the rest are counted. */
@@ -190,7 +190,7 @@ interface Inspection {
 }
 
 /** Findings, with the configuration when the file was examined locally. */
-interface Inspected extends Pick<Checked, 'findings'>, Partial<Pick<Checked, 'untold'>> {
+interface Inspected extends Pick<Checked, 'findings'>, Partial<Pick<Checked, 'unreported'>> {
   readonly config?: ServiceConfig;
   /** Files that were not read. */
   readonly unread?: readonly string[];
@@ -212,12 +212,12 @@ async function inspect(
       const { document, config, errors, warnings, unread, upstreams } = await examineFile(file, isReading && !client);
       if (client) return checkWithRunning(client, document, isReading, isSecret);
       const violations = schema === undefined ? [] : await lintAgainst(schema, document.data);
-      const mistakes = [...errors, ...violations];
+      const issues = [...errors, ...violations];
       // Invalid settings may lead to wrong servers.
-      const isTried = connectMs !== null && mistakes.length === 0;
+      const isTried = connectMs !== null && issues.length === 0;
       const tried = isTried ? await tryUpstreams(upstreams, connectMs) : null;
       const all = [...document.warnings, ...warnings];
-      const findings = findingsOf(file, document, [...mistakes, ...(tried?.errors ?? [])], all, isSecret);
+      const findings = findingsOf(file, document, [...issues, ...(tried?.errors ?? [])], all, isSecret);
       return { findings, config, unread, addresses: tried?.addresses };
     });
   } catch (error) {

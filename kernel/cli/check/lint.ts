@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Ajv, type ErrorObject } from 'ajv';
 import { ConfigError, type Pattern } from '#contract';
 import { joinPointer } from '../../config/index.ts';
-import { fileTrouble, PatternError } from '../../contract/internal.ts';
+import { fileTrouble, PatternError, fileErrorReason } from '../../contract/internal.ts';
 import { createPatterns } from '../../patterns/patterns.ts';
 
 /**
@@ -27,7 +27,7 @@ export async function lintAgainst(place: string, data: unknown): Promise<ConfigE
     isValid = validate(data);
   } catch (error) {
     const { hint } = error as { hint?: string };
-    const message = fileTrouble(error);
+    const message = fileErrorReason(error);
     return [
       new ConfigError('LINT_SCHEMA', '', `ERROR compiling the schema: ${place}: ${message}`, { hint, cause: error }),
     ];

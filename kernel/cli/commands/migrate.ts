@@ -116,7 +116,7 @@ async function migrateDocument(given: Document, to: 3 | 4 | undefined, context: 
   const { document, lines, left, old } = await withTools(context, (tools) => silenced(renewed, tools));
   for (const change of changes) stderr.write(describeChange(given, change));
   for (const line of lines) stderr.write(line);
-  for (const mistake of left.slice(0, MAX_LISTED)) stderr.write(mistake);
+  for (const issue of left.slice(0, MAX_LISTED)) stderr.write(issue);
   if (left.length > 0) stderr.write(`${count(left.length)} left: run sluice check to see how to correct them\n`);
   for (const plugin of old.slice(0, MAX_LISTED)) stderr.write(plugin);
   if (changes.length + lines.length + left.length + old.length === 0) {
@@ -135,11 +135,11 @@ interface Silenced extends MendedDocument {
 /** Turns settings without effect in the compatible product into comments. */
 async function silenced(given: Document, tools: Tools): Promise<Silenced> {
   const reasons = new Map<string, string>();
-  let mistakes: readonly ConfigError[] = [];
+  let issues: readonly ConfigError[] = [];
   let plugins: readonly ConfigError[] = [];
   const find = async ({ data }: Document) => {
     const { errors, warnings, registry } = await tools.examine(data, false);
-    mistakes = errors;
+    issues = errors;
     plugins = warnings.filter(({ code }) => code === 'CONFIG_OLD_PLUGIN' || code === 'CONFIG_REMOVED');
     const results = withoutEffect(errors, data as DataObject, registry);
     for (const { pointer, message } of results) reasons.set(pointer, message);
@@ -150,7 +150,7 @@ async function silenced(given: Document, tools: Tools): Promise<Silenced> {
     return `${line}, for KrakenD ignores it: ${reasons.get(change.pointer)}\n`;
   });
   const describe = (error: ConfigError) => describeLeft(mended.document, error, tools.registry);
-  return { ...mended, left: mistakes.map(describe), old: plugins.map(describe) };
+  return { ...mended, left: issues.map(describe), old: plugins.map(describe) };
 }
 
 function describeLeft(document: Document, error: ConfigError, registry: Tools['registry']): string {
@@ -160,6 +160,6 @@ function describeLeft(document: Document, error: ConfigError, registry: Tools['r
   return `${where}: left unchanged: ${error.message}${why}\n`;
 }
 
-function count(mistakes: number): string {
-  return mistakes === 1 ? '1 error is' : `${mistakes} errors are`;
+function count(issues: number): string {
+  return issues === 1 ? '1 error is' : `${issues} errors are`;
 }

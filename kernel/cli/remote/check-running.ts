@@ -9,7 +9,7 @@ import { readBody } from './show.ts';
 export interface Checked {
   readonly findings: Findings;
   /** Number of errors that it omitted. */
-  readonly untold: number;
+  readonly unreported: number;
 }
 
 /**
@@ -31,7 +31,7 @@ export async function checkWithRunning(
   const placed = (issues: readonly Issue[]) => issues.map((issue) => placedIn(file, issue)).sort(byPosition);
   return {
     findings: { file, text, document, errors: placed(errors), warnings: placed(warnings), isSecret },
-    untold: errorsTruncated,
+    unreported: errorsTruncated,
   };
 }
 

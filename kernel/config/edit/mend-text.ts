@@ -16,18 +16,18 @@ export function mendText(source: string, file: string): Mended {
   let text = source;
   const made: PositionedError[] = [];
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const results = mistakesOf(text, file).filter(({ mend }) => mend !== undefined);
+    const results = issuesOf(text, file).filter(({ mend }) => mend !== undefined);
     if (results.length === 0) break;
     text = withMends(
       text,
       results.map(({ mend }) => mend!),
     );
-    for (const mistake of results) made.push(mistake);
+    for (const issue of results) made.push(issue);
   }
   return { text, made };
 }
 
-function mistakesOf(text: string, file: string): readonly PositionedError[] {
+function issuesOf(text: string, file: string): readonly PositionedError[] {
   try {
     parseDocument(text, file);
     return [];

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import { ConfigError, type Data, type DataObject, printJson } from '#contract';
 import { ConfigErrors } from '../../contract/internal.ts';
-import { fileTrouble } from '../../values/file-trouble.ts';
+import { fileErrorReason } from '../../values/file-error-reason.ts';
 import { type Document, decodeText, formatNameOf, parseDocument, readText, withData } from '../syntax/load.ts';
 import { interpolate } from './interpolation.ts';
 import { type FlexibleOptions, readOptions } from './options.ts';
@@ -106,7 +106,7 @@ function writeOut(path: string, text: string): void {
   } catch (error) {
     rmSync(draft, { force: true });
     throw new ConfigErrors([
-      new ConfigError('TEMPLATE_OUT', '', `cannot write ${path}: ${fileTrouble(error)}`, { cause: error }),
+      new ConfigError('TEMPLATE_OUT', '', `cannot write ${path}: ${fileErrorReason(error)}`, { cause: error }),
     ]);
   }
 }

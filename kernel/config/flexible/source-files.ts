@@ -1,7 +1,7 @@
 import { type Dirent, existsSync, readdirSync } from 'node:fs';
 import { dirname, isAbsolute, join, normalize, resolve } from 'node:path';
 import { ConfigError } from '#contract';
-import { fileTrouble } from '../../values/file-trouble.ts';
+import { fileErrorReason } from '../../values/file-error-reason.ts';
 import { readRegularFile } from '../../values/regular-file.ts';
 import { decodeText } from '../syntax/load.ts';
 
@@ -76,7 +76,7 @@ export class SourceFiles {
       content = read();
     } catch (error) {
       this.#onRead(path, null);
-      throw new Error(fileTrouble(error), { cause: error });
+      throw new Error(fileErrorReason(error), { cause: error });
     }
     this.#onRead(path, content);
     return content;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { ConfigError } from '#contract';
 import { ConfigErrors } from '../../contract/internal.ts';
-import { fileTrouble } from '../../values/file-trouble.ts';
+import { fileErrorReason } from '../../values/file-error-reason.ts';
 import { loadRegularFile } from '../../values/regular-file.ts';
 import { parseAside } from './large/parse-aside.ts';
 import { reparseDocument } from './large/reparse.ts';
@@ -32,7 +32,7 @@ export async function readDocument(
     bytes = await (before ? loadRegularFile(path) : readFile(path));
   } catch (error) {
     onRead(path, null);
-    const message = `cannot read ${path}: ${fileTrouble(error)}`;
+    const message = `cannot read ${path}: ${fileErrorReason(error)}`;
     throw new ConfigErrors([new ConfigError('CONFIG_READ', '', message, { cause: error })]);
   }
   onRead(path, bytes);

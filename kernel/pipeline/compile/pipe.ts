@@ -30,8 +30,8 @@ import { type Shadow, withShadows } from '../backend/shadow.ts';
 import { buffered } from '../request/buffered.ts';
 import { compileDemands } from '../request/pattern.ts';
 import { type PayloadLimits, payloadLimits } from '../request/payload-limits.ts';
+import { describeMerge } from '../response/describe-merge.ts';
 import { mergeReplies, parallel } from '../response/merge.ts';
-import { tellMerge } from '../response/tell-merge.ts';
 import { fold } from '../steps/fold.ts';
 import { type PipeStages, stagesAround } from '../steps/stages.ts';
 
@@ -75,7 +75,7 @@ export function compilePipe(
 ): CompiledPipe | undefined {
   const pipe = attachPipe(context, endpoint, pointer, log);
   if (!pipe) return undefined;
-  tellMerge(pipe, log);
+  describeMerge(pipe, log);
   return { ...pipe, step: foldPipe(context, pipe, endpoint, isRead) };
 }
 

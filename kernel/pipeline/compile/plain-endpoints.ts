@@ -2,7 +2,7 @@ import type { EndpointConfig } from '#contract';
 import type { Registry } from '../../registry/registry.ts';
 import type { EndpointContext } from '../attach/attachments.ts';
 import type { Build, SharedBuild } from '../attach/site.ts';
-import { tellMerge } from '../response/tell-merge.ts';
+import { describeMerge } from '../response/describe-merge.ts';
 import { type AttachedPipe, attachPipe } from './pipe.ts';
 import { PlainRoute, type SharedPipe } from './plain-route.ts';
 import type { Route } from './route.ts';
@@ -55,7 +55,7 @@ export class PlainEndpoints {
     if (!shared) return undefined;
     const { pipe, acquired } = shared;
     const { build, log } = this.#context;
-    if (endpoint.backend.length > 1) tellMerge(pipe.pipe, log.at(`[ENDPOINT: ${endpoint.endpoint}]`));
+    if (endpoint.backend.length > 1) describeMerge(pipe.pipe, log.at(`[ENDPOINT: ${endpoint.endpoint}]`));
     const hold = acquired.lease();
     return new PlainRoute(pipe, endpoint, hold, build.traffic(endpoint, hold));
   }

@@ -89,8 +89,8 @@ export function attachService(build: Build, registry: Registry): ServiceFrame {
       reads,
       ...unnamed,
     });
-    const mistake = build.errors.at(-1);
-    if (!handed && isUnread(mistake)) offers.postpone(plugin, mistake!);
+    const issue = build.errors.at(-1);
+    if (!handed && isUnread(issue)) offers.postpone(plugin, issue!);
     if (!handed) return;
     offers.add(plugin, handed.offers);
     service.push({ plugin, at: handed, pointer, reads });

@@ -74,7 +74,7 @@ const CLIENT_LEFT = 499;
 /** Number of responses in each of `statusClasses`. */
 export class StatusCounts {
   #counts: number[] | null = null;
-  #told: readonly number[] = noCounts;
+  #reported: readonly number[] = noCounts;
 
   /** @param status 0 for no response; an invalid status counts as 0, as plugins can return any number. */
   record(status: number): void {
@@ -92,8 +92,8 @@ export class StatusCounts {
   /** Counts since the previous call. For a single consumer only. */
   takeDelta(): readonly number[] {
     const now = this.snapshot();
-    const delta = now.map((count, at) => count - this.#told[at]!);
-    this.#told = now;
+    const delta = now.map((count, at) => count - this.#reported[at]!);
+    this.#reported = now;
     return delta;
   }
 

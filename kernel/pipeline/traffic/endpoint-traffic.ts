@@ -21,7 +21,7 @@ export class EndpointTraffic {
   #errors = 0;
   #latencyNs = 0;
   #counts: Float64Array | null = null;
-  #told: TrafficWindow = noTraffic;
+  #reported: TrafficWindow = noTraffic;
 
   /**
    * @param status sent to the client.
@@ -59,10 +59,10 @@ export class EndpointTraffic {
 
   /** Traffic since the previous call; null when there was none. For a single consumer only. */
   takeDelta(): EndpointDelta | null {
-    if (this.#calls === this.#told.calls) return null;
+    if (this.#calls === this.#reported.calls) return null;
     const now = this.snapshot();
-    const delta = between(this.#told, now);
-    this.#told = now;
+    const delta = between(this.#reported, now);
+    this.#reported = now;
     const backends = Array.from(this.backends, ([name, counts]) => [name, counts.takeDelta()] as const);
     return { ...delta, statuses: this.statuses.takeDelta(), backends };
   }

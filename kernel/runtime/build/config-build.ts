@@ -51,7 +51,7 @@ export class ConfigBuild {
   readonly dispatcher: Dispatcher = { dispatch: null, runtime: null };
   /** Counts the faults of plugins from files. */
   readonly faultMeter: FaultMeter;
-  readonly mistakes: ConfigError[] = [];
+  readonly issues: ConfigError[] = [];
   /** Warnings of the configuration as a whole. */
   readonly noticed: ConfigError[] = [];
   /** Servers that the configuration names; null if they are not collected. */
@@ -103,7 +103,7 @@ export class ConfigBuild {
   get errors(): readonly ConfigError[] {
     const { errors } = this.normalized;
     const { isWhole } = this.context.registry;
-    const results = [...new Set(this.mistakes)].filter(
+    const results = [...new Set(this.issues)].filter(
       (error) => !isUnread(error) && (isWhole || !MISSING.has(error.code)),
     );
     // A reported error may have caused a follow-up error of a component at the same location.

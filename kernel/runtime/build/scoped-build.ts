@@ -31,6 +31,13 @@ import { endpointId } from '../prints/endpoint-prints.ts';
 import { type ReadFiles } from '../prints/read-files.ts';
 import { boundToOwner } from '../contract/internal.ts';
 import type { Asked, ConfigBuild } from './config-build.ts';
+import { type EndpointLease } from './endpoint-lease.ts';
+import { endpointId } from './endpoint-prints.ts';
+import { Holding } from './holding.ts';
+import { type AskForTokens, Leases, serveLease } from './leases.ts';
+import { bindErrorReason, PluginPort } from './plugin-port.ts';
+import { type ReadFiles } from './read-files.ts';
+import { type CacheLease, keptId } from './ref-counted-cache.ts';
 
 /** Build context for the compiler: for the whole service, or for one endpoint with its own scope. There are many. */
 export class ScopedBuild implements Build {
@@ -67,7 +74,7 @@ export class ScopedBuild implements Build {
   }
 
   get errors(): ConfigError[] {
-    return this.#whole.mistakes;
+    return this.#whole.issues;
   }
 
   get warnings(): ConfigError[] {
@@ -203,7 +210,7 @@ export class ScopedBuild implements Build {
     const open = boundToOwner(() => port.open());
     this.warmups.push(() =>
       open().catch((error: Error) => {
-        const message = `cannot listen on ${address}: ${bindTrouble(error)}`;
+        const message = `cannot listen on ${address}: ${bindErrorReason(error)}`;
         throw new ConfigError('LISTENER_BIND', pointer, message, { cause: error });
       }),
     );

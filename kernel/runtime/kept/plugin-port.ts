@@ -81,13 +81,13 @@ function ownConnections(server: Server): void {
   server.on('connection', (socket: Socket) => beginOwned('plugin port', socket, () => accept!.call(server, socket)));
 }
 
-const troubles: Readonly<Record<string, string>> = {
+const problems: Readonly<Record<string, string>> = {
   EADDRINUSE: 'address already in use',
   EACCES: 'permission denied',
   EADDRNOTAVAIL: 'not an address of this machine',
 };
 
 /** Explains briefly why an address cannot be listened on. @param error the system's error. */
-export function bindTrouble({ code = '', message }: NodeJS.ErrnoException): string {
-  return troubles[code] ?? message;
+export function bindErrorReason({ code = '', message }: NodeJS.ErrnoException): string {
+  return problems[code] ?? message;
 }

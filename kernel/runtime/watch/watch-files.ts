@@ -86,7 +86,7 @@ export function watchFiles(options: WatchOptions): Watcher {
   let cancelPoll: (() => void) | null = null;
   const schedulePoll = (): void => {
     cancelPoll?.();
-    const isFast = mode === 'poll' || set.isTroubled;
+    const isFast = mode === 'poll' || set.hasProblem;
     cancelPoll = waits.after(isFast ? times.pollMs : times.slowPollMs, poll);
   };
   const poll = async (): Promise<void> => {
@@ -131,14 +131,14 @@ export function watchFiles(options: WatchOptions): Watcher {
       } catch (error) {
         log.error(() => `cannot check the watched files: ${error}`);
       }
-      if (set.isTroubled && !closed) schedulePoll();
+      if (set.hasProblem && !closed) schedulePoll();
     } while (lookAgain && !closed);
     looking = false;
   };
 
   const lookOnce = async (): Promise<void> => {
     // No event says that a file can be read again.
-    const polled = pollSaw && !set.isTroubled;
+    const polled = pollSaw && !set.hasProblem;
     const reported = eventCame;
     pollSaw = false;
     eventCame = false;

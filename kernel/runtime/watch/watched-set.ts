@@ -25,7 +25,7 @@ export interface WatchedSet {
   /** Tests whether size, times or inode of any path have changed since the last read. */
   moved(): Promise<boolean>;
   /** True if a file could not be read for a reason that may pass without an event, such as EMFILE. */
-  readonly isTroubled: boolean;
+  readonly hasProblem: boolean;
   /** Directories that the paths currently resolve through. */
   directories(): Promise<Directories>;
 }
@@ -45,7 +45,7 @@ export function watchedSet(looksUnfinished: LooksUnfinished): WatchedSet {
       return known.size;
     },
 
-    get isTroubled() {
+    get hasProblem() {
       return [...last.values()].some(({ problem }) => problem !== null && problem !== 'missing');
     },
 

@@ -1,7 +1,7 @@
 import type { AddressInfo, Server } from 'node:net';
 import { type Log, timerMs } from '#contract';
 import { GatewayError } from '../../contract/internal.ts';
-import { bindTrouble } from '../../runtime/kept/plugin-port.ts';
+import { bindTrouble, bindErrorReason } from '../../runtime/kept/plugin-port.ts';
 import { createProtocols, type PortSettings, type Serving } from './protocols.ts';
 
 /** The listening port. It outlives configurations: requests go to the current one. */
@@ -63,7 +63,7 @@ function bind(server: Server, { ip, port }: AskedAddress): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error) => {
       const address = `${ip || '*'}:${port}`;
-      reject(new GatewayError('LISTEN_FAILED', `cannot listen on ${address}: ${bindTrouble(error)}`, error));
+      reject(new GatewayError('LISTEN_FAILED', `cannot listen on ${address}: ${bindErrorReason(error)}`, error));
     });
     server.listen({ port, host: ip || undefined, backlog: 4096 }, () => resolve());
   });

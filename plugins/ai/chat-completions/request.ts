@@ -75,7 +75,7 @@ function chatOf(data: DataObject): ChatCompletion {
     parameters,
     stops,
     streams,
-    tellsUsage: isObject(options) && options['include_usage'] === true,
+    reportsUsage: isObject(options) && options['include_usage'] === true,
   };
 }
 

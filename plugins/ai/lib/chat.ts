@@ -16,7 +16,7 @@ export interface ChatCompletion {
   /** Whether the client requested a stream of chunks instead of a single object. */
   readonly streams: boolean;
   /** Whether the last chunk of a stream contains the token usage. */
-  readonly tellsUsage: boolean;
+  readonly reportsUsage: boolean;
 }
 
 export const chatSlot = defineSlot<ChatCompletion>('chat completion');

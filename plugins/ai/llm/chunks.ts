@@ -8,7 +8,7 @@ export class ChunkWriter {
   readonly #call: Call;
   readonly #write: (bytes: Uint8Array) => void;
   readonly #head: string;
-  readonly #tellsUsage: boolean;
+  readonly #reportsUsage: boolean;
   /** Indexes of the candidates that have started. */
   readonly #begun = new Set<number>();
   /** Indexes of each candidate's tool calls, by the vendor's key. */
@@ -17,13 +17,13 @@ export class ChunkWriter {
   #stopped = false;
   #failed = false;
 
-  /** @param call its ID is part of an error. @param tellsUsage whether the last chunk contains the token usage. */
-  constructor(call: Call, model: string, write: (bytes: Uint8Array) => void, tellsUsage = true) {
+  /** @param call its ID is part of an error. @param reportsUsage whether the last chunk contains the token usage. */
+  constructor(call: Call, model: string, write: (bytes: Uint8Array) => void, reportsUsage = true) {
     const { id, created } = identity();
     this.#head = `data: {"id":"${id}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"choices":[`;
     this.#call = call;
     this.#write = write;
-    this.#tellsUsage = tellsUsage;
+    this.#reportsUsage = reportsUsage;
   }
 
   /** Whether a complete response has been received. */
@@ -55,7 +55,7 @@ export class ChunkWriter {
       this.#fail('the stream of the model ended before its last message', 'incomplete');
       return;
     }
-    if (this.#usage && this.#tellsUsage) {
+    if (this.#usage && this.#reportsUsage) {
       this.#put(`${this.#head}],"usage":${JSON.stringify(usageObject(this.#usage))}}\n\n`);
     }
     this.#put('data: [DONE]\n\n');

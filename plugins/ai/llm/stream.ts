@@ -73,7 +73,7 @@ export function streamingAnswers(site: BackendSite<DataObject>, options: StreamO
     reply.body = rewritten(stream, options.messages, {
       reading,
       stops,
-      writer: (write) => new ChunkWriter(call, model, write, chat?.tellsUsage),
+      writer: (write) => new ChunkWriter(call, model, write, chat?.reportsUsage),
       onCut: () => site.log.warning('[LLM] the stream ended before its last message'),
     });
     return reply;

@@ -12,7 +12,7 @@ export interface ResultRules {
   /** Output schema; null if none is declared. */
   readonly output: CheckData | null;
   /** Whether clients receive error messages. */
-  readonly tells: boolean;
+  readonly showsErrors: boolean;
   readonly log: Log;
 }
 
@@ -33,7 +33,7 @@ export function resultOf(reply: Reply, rules: ResultRules): DataObject | Promise
   // An empty success, such as a 204.
   if (reply.errors.length === 0 && reply.status < 300 && !rules.output) return { content: [] };
   discard(reply.body);
-  return failedResult(rules.tells ? textOfFailure(reply) : 'tool execution failed');
+  return failedResult(rules.showsErrors ? textOfFailure(reply) : 'tool execution failed');
 }
 
 function textOfFailure({ errors, status }: Reply): string {

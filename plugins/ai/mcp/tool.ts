@@ -57,7 +57,7 @@ export function compileTool(config: ToolConfig, around: ToolSurroundings): McpTo
     type: config.type,
     encoding,
     output: output?.violations ?? null,
-    tells: config.return_error_msg,
+    showsErrors: config.return_error_msg,
     log: site.log.at(`[TOOL: ${name}]`),
   };
   const attributes = { 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': name };
@@ -67,7 +67,7 @@ export function compileTool(config: ToolConfig, around: ToolSurroundings): McpTo
     } catch (error) {
       if (error instanceof ArgumentError) return failedResult(error.message);
       rules.log.error((error as Error).message);
-      return failedResult(rules.tells ? (error as Error).message : 'tool execution failed');
+      return failedResult(rules.showsErrors ? (error as Error).message : 'tool execution failed');
     }
   };
   return {

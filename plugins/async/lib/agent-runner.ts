@@ -125,13 +125,13 @@ export class AgentRunner {
     }
     const began = performance.now();
     const stopReports = this.#reportRegularly();
-    const trouble = await firstOf(session.ended, signal);
+    const problem = await firstOf(session.ended, signal);
     stopReports();
-    if (trouble) this.#job!.log.warning(`Consumer stopped: ${trouble.message}`);
+    if (problem) this.#job!.log.warning(`Consumer stopped: ${problem.message}`);
     else await session.stop().catch(() => {});
     // Outcomes cannot be reported without the session: the queue redelivers these messages.
     for (const { settle } of this.#waiting.splice(0)) settle('returned');
-    if (!trouble) await this.#idle();
+    if (!problem) await this.#idle();
     await session.close().catch(() => {});
     return performance.now() - began;
   }

@@ -17,9 +17,9 @@ export function readToken(status: number, contentType: string, text: string, sec
     const reported = [error, fields && getKey(fields, 'error_description')].filter(
       (segment) => typeof segment === 'string',
     );
-    const trouble =
+    const problem =
       reported.join(' ') || (isGood ? 'the response of the token endpoint cannot be read' : `status ${status}`);
-    throw new Error(masked(trouble, secrets));
+    throw new Error(masked(problem, secrets));
   }
   const token = getKey(fields, 'access_token');
   const type = getKey(fields, 'token_type');

@@ -11,11 +11,11 @@ import {
   type Schema,
   toCallError,
 } from '#contract';
+import { AmqpError } from '../../clients/amqp/amqp-error.ts';
 import { keptChannel } from '../../clients/amqp/channel.ts';
 import { openMailbox } from '../../clients/amqp/mailbox.ts';
 import type { Delivery } from '../../clients/amqp/subscription.ts';
 import { declarationFields, declareQueue } from '../../clients/amqp/topology.ts';
-import { AmqpTrouble } from '../../clients/amqp/trouble.ts';
 import { atBroker, type BackendBroker, reconnectionFields } from './lib/broker.ts';
 
 const schema = {
@@ -131,7 +131,7 @@ function consuming(site: BackendSite<Config>, { connection, key, reconnection }:
       if (isDiscarded && !autoAck) discarded?.add(1);
       if (isDiscarded) log.debug(`[AMQP] a message of queue "${name}" cannot be decoded, and is discarded`);
       delivery.nack(!isDiscarded);
-      throw new AmqpTrouble(`a message of queue "${name}" cannot be decoded: ${(cause as Error).message}`, cause);
+      throw new AmqpError(`a message of queue "${name}" cannot be decoded: ${(cause as Error).message}`, cause);
     }
   };
   const raw = (delivery: Delivery): Reply => {

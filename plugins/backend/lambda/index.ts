@@ -104,11 +104,11 @@ function attach(site: BackendSite<Config>): AtBackend {
     maxRetries: config.max_retries < 0 ? STANDARD_RETRIES : config.max_retries,
     log,
   };
-  let isTold = false;
+  let isReported = false;
   const failed = (error: unknown): Reply => {
     const failure = toCallError(error);
-    if (!isTold && /^(?:AWS_CREDENTIALS|LAMBDA_REGION)$/.test(failure.code)) {
-      isTold = true;
+    if (!isReported && /^(?:AWS_CREDENTIALS|LAMBDA_REGION)$/.test(failure.code)) {
+      isReported = true;
       log.error(`[Lambda] ${failure.message}`);
     }
     return Reply.failed(failure);

@@ -1,10 +1,10 @@
 import type { ConfirmChannel } from 'amqplib';
 import { Silence, within } from '../broker/during.ts';
 import { KeptLink, type Link } from '../broker/kept-link.ts';
+import { AmqpError, NOT_CONNECTED, reasonOf } from './amqp-error.ts';
 import type { AmqpConnection } from './connection.ts';
 import type { AmqpLink } from './link.ts';
 import { limitMessages } from './message-limit.ts';
-import { AmqpTrouble, NOT_CONNECTED, reasonOf } from './trouble.ts';
 
 /** Setup and teardown of a channel's use. */
 export interface ChannelUse<T> {
@@ -33,7 +33,7 @@ export function keptChannel<T>(connection: AmqpConnection, use: ChannelUse<T>): 
     connect: (onLost, signal) => openChannel(connection, use, onLost, signal),
     reasonOf,
     firstAttempts: FIRST_ATTEMPTS,
-    failure: () => new AmqpTrouble(NOT_CONNECTED),
+    failure: () => new AmqpError(NOT_CONNECTED),
   });
 }
 
@@ -65,20 +65,20 @@ async function openOn<T>(
     opening.then(discard, () => {});
     throw error;
   });
-  let trouble: Error | null = null;
+  let problem: Error | null = null;
   let isOpen = true;
   const lost = (error: Error) => {
-    trouble ??= error;
+    problem ??= error;
     if (!isOpen) return;
     isOpen = false;
-    onLost(trouble);
+    onLost(problem);
   };
   // Without a listener an error would end the process.
   channel.on('error', (error) => {
-    trouble ??= error;
+    problem ??= error;
   });
   channel.on('handler-error', (error) => {
-    trouble ??= error;
+    problem ??= error;
     discard(channel);
   });
   // When the connection is lost, its channel closes first; the delay lets the connection report the reason.
@@ -92,7 +92,7 @@ async function openOn<T>(
     discard(channel);
     // The only message the library gives when the channel was closed for another reason.
     const isVague = /no reply will be forthcoming/.test((error as Error).message);
-    throw (isVague && trouble) || error;
+    throw (isVague && problem) || error;
   }
   return {
     value,

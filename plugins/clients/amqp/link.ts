@@ -5,8 +5,8 @@ import { type DeniedAddresses, timerMs } from '#contract';
 import { within } from '../broker/during.ts';
 import type { TlsClient } from '../tls/client-tls.ts';
 import type { AmqpAddress } from './address.ts';
+import { reasonOf } from './amqp-error.ts';
 import { failByEarlyErrors } from './early-errors.ts';
-import { reasonOf } from './trouble.ts';
 
 /** Settings that a connection is opened with. */
 export interface AmqpSettings {
@@ -101,7 +101,7 @@ async function demandAllowed(denied: DeniedAddresses, host: string, port: number
 
 function watched(model: ChannelModel, ending: AbortController): AmqpLink {
   let blocked: string | null = null;
-  let trouble: Error | null = null;
+  let problem: Error | null = null;
   const { promise: closed, resolve: onClosed } = Promise.withResolvers<Error>();
   model.on('blocked', (reason) => {
     blocked = reason || 'the broker takes no messages';
@@ -111,14 +111,14 @@ function watched(model: ChannelModel, ending: AbortController): AmqpLink {
   });
   // Without a listener an error would end the process.
   model.on('error', (error) => {
-    trouble ??= error;
+    problem ??= error;
   });
   model.on('handler-error', (error) => {
-    trouble ??= error;
+    problem ??= error;
     ending.abort();
   });
   model.once('close', (error) => {
-    onClosed(trouble ?? error ?? new Error('closed'));
+    onClosed(problem ?? error ?? new Error('closed'));
     // The library waits for the broker to end the socket.
     ending.abort();
   });

@@ -1,8 +1,8 @@
 import type { Channel } from 'amqplib';
 import type { Call } from '#contract';
 import { Inbox } from '../broker/inbox.ts';
+import { AmqpError, NOT_CONNECTED } from './amqp-error.ts';
 import { type Delivery, type SubscriptionOptions, subscribe } from './subscription.ts';
-import { AmqpTrouble, NOT_CONNECTED } from './trouble.ts';
 
 /** Messages of a queue, taken by requests. */
 export interface Mailbox {
@@ -26,7 +26,7 @@ export async function openMailbox(
   const inbox = new Inbox<Delivery>();
   const requeue = (delivery: Delivery | undefined) => delivery?.nack(true);
   const subscription = await subscribe(channel, options, (delivery) => requeue(inbox.put(delivery)), lost);
-  const end = () => inbox.close(new AmqpTrouble(NOT_CONNECTED));
+  const end = () => inbox.close(new AmqpError(NOT_CONNECTED));
   // The broker redelivers the messages of a channel that is gone.
   channel.once('close', end);
   return {

@@ -1,7 +1,7 @@
 import type { ConfirmChannel, Message, Options } from 'amqplib';
 import type { Call } from '#contract';
+import { AmqpError, reasonOf } from './amqp-error.ts';
 import type { AmqpLink } from './link.ts';
-import { AmqpTrouble, reasonOf } from './trouble.ts';
 
 /** Limits of messages, and of their bytes, that await confirmation on a channel; one more fails immediately. */
 const MAX_PENDING = 10_000;
@@ -48,9 +48,9 @@ export class Publisher {
   /** @throws AmqpTrouble with the reason that the broker or the library gives; the reason of the call when that ends. */
   publish({ routingKey, content, properties }: OutgoingMessage, call: Call): Promise<void> {
     const blocked = this.#link.blocked;
-    if (blocked !== null) throw new AmqpTrouble(`the broker takes no messages: ${blocked}`);
+    if (blocked !== null) throw new AmqpError(`the broker takes no messages: ${blocked}`);
     if (this.#pending.size >= MAX_PENDING || this.#bytes + content.length > MAX_PENDING_BYTES) {
-      throw new AmqpTrouble(`the broker has not confirmed ${this.#pending.size} messages`);
+      throw new AmqpError(`the broker has not confirmed ${this.#pending.size} messages`);
     }
     const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
     const pending: Pending = { routingKey, content: bytes, isReturned: false };
@@ -60,14 +60,14 @@ export class Publisher {
         cancellation.off();
         this.#pending.delete(pending);
         this.#bytes -= bytes.length;
-        if (error) reject(new AmqpTrouble(reasonOf(error), error));
-        else if (pending.isReturned) reject(new AmqpTrouble(`no queue takes messages with this routing key`));
+        if (error) reject(new AmqpError(reasonOf(error), error));
+        else if (pending.isReturned) reject(new AmqpError(`no queue takes messages with this routing key`));
         else resolve();
       };
       try {
         this.#channel.publish(this.#exchange, routingKey, bytes, options, onConfirm);
       } catch (error) {
-        throw new AmqpTrouble(`the message cannot be sent: ${reasonOf(error)}`, error);
+        throw new AmqpError(`the message cannot be sent: ${reasonOf(error)}`, error);
       }
       this.#sent += 1;
       this.#pending.add(pending);

@@ -58,7 +58,7 @@ export class KeptLink<L extends Link> {
   #first: Promise<void> | null = null;
   /** Attempts in a row that did not lead to a working link. */
   #attempts = 0;
-  #trouble = 'not connected yet';
+  #problem = 'not connected yet';
   /** Reasons already reported since the link was last open. */
   readonly #reported = new Set<string>();
 
@@ -94,7 +94,7 @@ export class KeptLink<L extends Link> {
   /** Closes it permanently. */
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#trouble = 'closed';
+    this.#problem = 'closed';
     const link = this.#link;
     this.#link = null;
     await Promise.all([link?.close(), this.#series]);
@@ -102,7 +102,7 @@ export class KeptLink<L extends Link> {
 
   #missing(): never {
     if (!this.#series && !this.#closing.signal.aborted) this.#again();
-    throw this.#options.failure?.() ?? new BackendError('BROKER_NOT_CONNECTED', `${this.name}: ${this.#trouble}`);
+    throw this.#options.failure?.() ?? new BackendError('BROKER_NOT_CONNECTED', `${this.name}: ${this.#problem}`);
   }
 
   #again(): void {
@@ -174,8 +174,8 @@ export class KeptLink<L extends Link> {
 
   #say(what: string, error: unknown): void {
     const reason = (this.#options.reasonOf ?? reasonOf)(error);
-    this.#trouble = `${what}: ${reason}`;
-    const line = `${this.name} ${this.#trouble}`;
+    this.#problem = `${what}: ${reason}`;
+    const line = `${this.name} ${this.#problem}`;
     if (this.#reported.has(line) || this.#reported.size >= MAX_REASONS) return this.#log?.debug(line);
     this.#reported.add(line);
     this.#log?.error(line);

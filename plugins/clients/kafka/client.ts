@@ -48,7 +48,7 @@ function saslOptions({ mechanism, user, password, authorizationId }: KafkaUser):
 }
 
 /** Records why brokers cannot be reached, which the library's errors do not say. */
-export class KafkaTroubles {
+export class KafkaProblems {
   /** Connections that have started but not completed authentication. */
   #authenticating = 0;
   /** Error for invalid data sent by a broker instead of a response. */

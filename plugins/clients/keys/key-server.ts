@@ -4,7 +4,7 @@ import {
   HeaderBag,
   makeRequest,
   PipeRequest,
-  pemTrouble,
+  pemErrorReason,
   Query,
   type Reply,
   type Site,
@@ -125,7 +125,7 @@ function readAuthority(site: Site<unknown>, path: string | undefined): string {
   try {
     return new X509Certificate(pem) && pem;
   } catch (cause) {
-    throw site.fault('KEYS_CA', '/jwk_local_ca', `no certificate in ${path}: ${pemTrouble(pem, cause)}`, { cause });
+    throw site.fault('KEYS_CA', '/jwk_local_ca', `no certificate in ${path}: ${pemErrorReason(pem, cause)}`, { cause });
   }
 }
 

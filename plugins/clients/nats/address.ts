@@ -45,7 +45,7 @@ export function parseServers(text: string): NatsServers | null {
 }
 
 /** Returns why a subject is invalid; undefined if it is valid. @param hasWildcards allows `*` and `>` as tokens. */
-export function subjectTrouble(subject: string, hasWildcards: boolean): string | undefined {
+export function subjectProblem(subject: string, hasWildcards: boolean): string | undefined {
   if (subject === '') return 'the subject is empty';
   if (/[\s\p{Cc}]/u.test(subject)) return 'a subject has no white space';
   const tokens = subject.split('.');

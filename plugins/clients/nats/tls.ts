@@ -18,8 +18,8 @@ export function demandedTls({ tls, servers }: Pick<NatsSettings, 'tls' | 'server
     ...tls,
     servername: '',
     checkServerIdentity: (_name: string, certificate: PeerCertificate) => {
-      const troubles = hosts.map((host) => check(host, certificate));
-      return troubles.includes(undefined) ? undefined : troubles[0];
+      const problems = hosts.map((host) => check(host, certificate));
+      return problems.includes(undefined) ? undefined : problems[0];
     },
   };
 }

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Call, connectionOwner, type Log, runOwned, timerMs } from '#contract';
 import { type Link, openLink } from './link.ts';
 import type { RedisConnection } from './port.ts';
+import { RedisError } from './redis-error.ts';
 import type { Script } from './script.ts';
 import type { RedisSettings } from './settings.ts';
-import { RedisTrouble } from './trouble.ts';
 
 /** Most pending responses of one connection; one more command fails immediately. Each takes about 500 bytes. */
 const MAX_WAITING = 10_000;
@@ -36,7 +36,7 @@ export class Connection implements RedisConnection {
   /** Set while the server's response is overdue; no commands are sent meanwhile. */
   #silence: NodeJS.Timeout | null = null;
   /** Reason for the missing connection. */
-  #trouble = 'not connected yet';
+  #problem = 'not connected yet';
 
   constructor(settings: RedisSettings, log: Log) {
     this.name = settings.name;
@@ -61,7 +61,7 @@ export class Connection implements RedisConnection {
     const link = this.#link;
     if (!link) {
       if (this.#opening) return this.#untilOpen(this.#opening, call).then(() => this.#run(script, keys, args, call));
-      return this.#fail(this.#trouble);
+      return this.#fail(this.#problem);
     }
     return this.#run(script, keys, args, call);
   }
@@ -86,14 +86,14 @@ export class Connection implements RedisConnection {
 
   close(): void {
     this.#closing.abort();
-    this.#trouble = 'closed';
+    this.#problem = 'closed';
     this.#drop();
   }
 
   #run(script: Script, keys: readonly string[], args: readonly string[], call: Call): Promise<unknown> {
     const link = this.#link;
     if (call.reason) return this.#fail(call.reason.message, false, call.reason);
-    if (!link) return this.#fail(this.#trouble);
+    if (!link) return this.#fail(this.#problem);
     if (this.#silence) return this.#fail('does not respond');
     if (this.#waiting >= MAX_WAITING) return this.#fail(`owes ${MAX_WAITING} responses`);
     const command = ['EVALSHA', script.sha1, String(keys.length), ...keys, ...args];
@@ -102,7 +102,7 @@ export class Connection implements RedisConnection {
       const mayWaitMs = this.#mayWaitMs(call);
       const giveUp = (reason: string, isOutage: boolean, cause?: Error) => {
         settle();
-        reject(new RedisTrouble(this.name, reason, cause, isOutage));
+        reject(new RedisError(this.name, reason, cause, isOutage));
       };
       const timer = setTimeout(() => {
         // A single call with a short timeout says nothing about the server; many in a row do.
@@ -126,7 +126,7 @@ export class Connection implements RedisConnection {
         (error: Error) => {
           this.#waiting--;
           settle();
-          reject(new RedisTrouble(this.name, error.message, error));
+          reject(new RedisError(this.name, error.message, error));
         },
       );
     });
@@ -173,8 +173,8 @@ export class Connection implements RedisConnection {
 
   #lost(link: Link, error: Error): void {
     if (this.#link !== link) return;
-    this.#trouble = error.message || 'connection lost';
-    this.#log.error(`[Redis] ${this.name}: ${this.#trouble}`);
+    this.#problem = error.message || 'connection lost';
+    this.#log.error(`[Redis] ${this.name}: ${this.#problem}`);
     this.#drop();
     void this.#connect(() => {}, this.#isSettled ? 0 : 1);
   }
@@ -200,8 +200,8 @@ export class Connection implements RedisConnection {
         break;
       } catch (error) {
         const { message, code } = error as Error & { code?: string };
-        this.#trouble = `not connected: ${message || code}`;
-        if (attempt === attempts && !signal.aborted) this.#log.error(`[Redis] ${this.name} ${this.#trouble}`);
+        this.#problem = `not connected: ${message || code}`;
+        if (attempt === attempts && !signal.aborted) this.#log.error(`[Redis] ${this.name} ${this.#problem}`);
         onFirst();
       }
     }
@@ -236,7 +236,7 @@ export class Connection implements RedisConnection {
   }
 
   #fail(reason: string, isOutage = true, cause?: Error): Promise<never> {
-    return Promise.reject(new RedisTrouble(this.name, reason, cause, isOutage));
+    return Promise.reject(new RedisError(this.name, reason, cause, isOutage));
   }
 }
 

@@ -84,7 +84,7 @@ async function openCluster(settings: RedisSettings): Promise<Link> {
 
 /** Connects to the master named by the first sentinel that responds. */
 async function openMaster(settings: RedisSettings, onLost: (error: Error) => void): Promise<Link> {
-  let trouble: unknown;
+  let problem: unknown;
   for (const sentinel of settings.addresses) {
     try {
       const address = await askSentinel(settings, sentinel);
@@ -94,10 +94,10 @@ async function openMaster(settings: RedisSettings, onLost: (error: Error) => voi
       link.close();
       throw new Error(`${address.host}:${address.port} is not a master yet: ${role[0]}`);
     } catch (error) {
-      trouble = error;
+      problem = error;
     }
   }
-  throw trouble;
+  throw problem;
 }
 
 async function askSentinel(settings: RedisSettings, sentinel: RedisAddress): Promise<RedisAddress> {

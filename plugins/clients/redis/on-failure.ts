@@ -1,5 +1,5 @@
 import { CancelledError, type Log, type Reply, refuse, type Schema } from '#contract';
-import { RedisTrouble } from './trouble.ts';
+import { RedisError } from './redis-error.ts';
 
 /** Schema field for the handling of requests that Redis has not counted. */
 export const failureField = {
@@ -26,13 +26,13 @@ export class OnFailure {
 
   /** The reply to such a request: undefined lets it pass, otherwise it is rejected with 500. Both are logged, unless the client disconnected. */
   readonly settle = (error: unknown): Reply | undefined => {
-    if (!(error instanceof RedisTrouble)) throw error;
+    if (!(error instanceof RedisError)) throw error;
     if (!(error.cause instanceof CancelledError)) this.#say(error);
     return this.#allows ? undefined : refuse(500, { error });
   };
 
   /** Logs at most once a second. */
-  #say({ message }: RedisTrouble): void {
+  #say({ message }: RedisError): void {
     const now = performance.now();
     if (now - this.#saidAt < QUIET_MS) {
       this.#unsaid++;

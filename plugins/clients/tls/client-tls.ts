@@ -10,7 +10,7 @@ import {
 import {
   type ClientTls,
   ConfigError,
-  pemTrouble,
+  pemErrorReason,
   readPem,
   type Site,
   systemAuthorities,
@@ -88,14 +88,14 @@ function pinned({ client, paths, fingerprint }: PreparedTls, pins: readonly stri
     client: {
       ...client,
       checkServerIdentity: (host, certificate) =>
-        checkServerIdentity(host, certificate) ?? pinTrouble(certificate, pins),
+        checkServerIdentity(host, certificate) ?? pinProblem(certificate, pins),
     },
     fingerprint: JSON.stringify([fingerprint, pins]),
   };
 }
 
 /** Error for a chain in which no certificate has one of some public keys. */
-function pinTrouble(certificate: PeerCertificate, pins: readonly string[]): Error | undefined {
+function pinProblem(certificate: PeerCertificate, pins: readonly string[]): Error | undefined {
   let at = certificate as DetailedPeerCertificate | undefined;
   for (let length = 0; at && length < MAX_CHAIN; length++) {
     const key = new X509Certificate(at.raw).publicKey.export({ type: 'spki', format: 'der' });
@@ -178,6 +178,6 @@ function checked<T>(fault: TlsFault, at: string, message: string, pem: string, u
   try {
     return use();
   } catch (cause) {
-    throw fault('INVALID', at, `${message}: ${pemTrouble(pem, cause)}`, cause);
+    throw fault('INVALID', at, `${message}: ${pemErrorReason(pem, cause)}`, cause);
   }
 }

@@ -1,10 +1,10 @@
 import { atEndpoint, atService, type DataObject, definePlugin, type EndpointConfig } from '#contract';
+import { reportErrors } from './errors.ts';
 import { exportCommand } from './export/command.ts';
 import { describeApi, settingsOf } from './export/describe-api.ts';
 import { parameterFaults } from './export/parameters.ts';
 import { importCommand } from './import/command.ts';
 import { serveCommand } from './import/serve-command.ts';
-import { reportMistakes } from './mistakes.ts';
 import { documentPages } from './pages.ts';
 import { endpointSchema, serviceSchema } from './schema.ts';
 
@@ -28,7 +28,7 @@ export const plugin = definePlugin({
   },
   freeKeys: true,
   leaves: ['requests', 'data'],
-  convert: reportMistakes,
+  convert: reportErrors,
   commands: { 'export openapi': exportCommand, 'import openapi': importCommand, 'serve openapi': serveCommand },
   places: [
     atService(serviceSchema, ({ config: { serve }, setting, serving }) => {

@@ -1,9 +1,9 @@
 import { type CelEnv, celEnv, isCelError, plan } from '@bufbuild/cel';
 import type { Patterns } from '#contract';
 import { type Budget, bounded, spend } from './language/budget.ts';
+import { CelError } from './language/cel-error.ts';
 import { Checker, type NamedKey } from './language/checker.ts';
 import { functions, PUSH, TURN } from './language/functions.ts';
-import { CelMistake } from './language/mistake.ts';
 import { language } from './language/signatures.ts';
 import { callOf, childrenOf, type Expr, readSyntax } from './language/syntax.ts';
 import { timeMethods } from './language/time.ts';
@@ -51,7 +51,7 @@ export function compileExpression(
   const library = macros ? macroLibrary : language;
   const { type, reads, keys, calls, patterns: written } = new Checker(syntax, variables, library).check();
   if (type !== 'bool' && type !== 'dyn') {
-    throw new CelMistake('CEL_NO_CONDITION', `is a ${typeName(type)}: a condition is true or false`);
+    throw new CelError('CEL_NO_CONDITION', `is a ${typeName(type)}: a condition is true or false`);
   }
   for (const pattern of written) compilePattern(pattern, patterns);
   if (macros) expandMacros(syntax);
@@ -83,7 +83,7 @@ function compilePattern(pattern: string, patterns: Patterns): void {
     patterns.compile(pattern);
   } catch (error) {
     const { message, hint } = error as { readonly message: string; readonly hint?: string };
-    throw new CelMistake('CEL_PATTERN', `the pattern '${pattern}' ${message}`, { hint });
+    throw new CelError('CEL_PATTERN', `the pattern '${pattern}' ${message}`, { hint });
   }
 }
 

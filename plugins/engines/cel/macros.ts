@@ -3,8 +3,8 @@ import { type CelInput, CelScalar, celFunc, celMethod, isCelList, isCelMap, isCe
 import { addressMatcher, isAddressRange, paramKey } from '#contract';
 import { paramOf } from '../../shared/parameters/value.ts';
 import { spend } from './language/budget.ts';
+import { CelError } from './language/cel-error.ts';
 import { expandEmpty } from './language/expand-empty.ts';
-import { CelMistake } from './language/mistake.ts';
 import { extended, language } from './language/signatures.ts';
 import { childrenOf, type Expr, type Syntax, textOf } from './language/syntax.ts';
 import { objectValue } from './language/values.ts';
@@ -157,7 +157,7 @@ export function expandMacros({ root, placeOf }: Syntax): void {
     const range = textOf(value.args[1]!);
     if (range === undefined || isAddressRange(range)) return;
     const options = { hint: "as in '10.0.0.0/8'", within: placeOf(value.args[1]!) };
-    throw new CelMistake('CEL_TYPE', `'${range}' is not a valid IP range`, options);
+    throw new CelError('CEL_TYPE', `'${range}' is not a valid IP range`, options);
   };
   visit(root);
 }

@@ -1,6 +1,6 @@
 import { canonicalHeaderName, paramKey, type Site } from '#contract';
 import { compileExpression, type Expression, type ExpressionOptions } from './expression.ts';
-import { CelMistake } from './language/mistake.ts';
+import { CelError } from './language/cel-error.ts';
 import type { CelType } from './language/types.ts';
 
 /**
@@ -19,7 +19,7 @@ export function compileWritten(
     warnOfKeys(site, expression, pointer);
     return expression;
   } catch (error) {
-    if (!(error instanceof CelMistake)) throw error;
+    if (!(error instanceof CelError)) throw error;
     const { code, message, hint, within } = error;
     if (code === 'CEL_NAME' && !types.has('JWT') && /'JWT'/.test(message)) {
       throw site.fault('CEL_NAME', pointer, 'JWT is not there in backends', {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Call } from '#contract';
 import type { RedisConnection } from '../../clients/redis/port.ts';
-import { RedisTrouble } from '../../clients/redis/trouble.ts';
+import { RedisError } from '../../clients/redis/redis-error.ts';
 import type { QuotaRule, Verdict } from '../../shared/ports/quotas.ts';
 import { windowOf } from '../quota/windows.ts';
 import type { Outage } from './outage.ts';
@@ -36,7 +36,7 @@ export function countingRule(name: string, limits: readonly LimitConfig[], aroun
     const tag = `{${place} ${callerPart(caller, hashes)}}`;
     const known = kind === 'add' ? undefined : refused?.find(tag, now);
     if (known) return { ...known.value, retrySeconds: secondsUntil(known.until, now) };
-    if (!outage.mayTry(clock.now())) throw new RedisTrouble(connection.name, 'is skipped after its failure');
+    if (!outage.mayTry(clock.now())) throw new RedisError(connection.name, 'is skipped after its failure');
     const windows = limits.map(({ unit }) => windowOf(unit, now));
     const keys = limits.map(({ unit }, index) => `sluice:quota:${tag}:${unit}:${windows[index]!.start / 1000}`);
     const args = limits.flatMap(({ amount }, index) => [String(amount), String(windows[index]!.end - now + MARGIN_MS)]);
@@ -44,7 +44,7 @@ export function countingRule(name: string, limits: readonly LimitConfig[], aroun
     try {
       response = (await connection.run(countUse, keys, [kind, String(weight), ...args], call)) as typeof response;
     } catch (error) {
-      if (error instanceof RedisTrouble && !error.isOutage) outage.abandoned(clock.now());
+      if (error instanceof RedisError && !error.isOutage) outage.abandoned(clock.now());
       else outage.failed(clock.now());
       throw error;
     }

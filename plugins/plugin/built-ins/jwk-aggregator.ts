@@ -122,17 +122,17 @@ class Origin {
 }
 
 /** The last reported set of duplicate names, so that each change is reported once. */
-const toldOf = new WeakMap<readonly Origin[], string>();
+const loggedOf = new WeakMap<readonly Origin[], string>();
 
 async function readAll(origins: readonly Origin[], log: Log, signal: AbortSignal): Promise<KeyDocument> {
   const sets = await Promise.all(origins.map((origin) => origin.keys(log, signal)));
   if (sets.every((set) => set === null)) throw new Error('none of the key servers responded');
   const repeated = repeatedNames(sets.map((set) => set ?? []));
   const names = repeated.slice(0, 16).join(', ');
-  if (names !== '' && toldOf.get(origins) !== names) {
+  if (names !== '' && loggedOf.get(origins) !== names) {
     log.warning(() => `keys of several origins have the same name, the last one is used: ${JSON.stringify(names)}`);
   }
-  toldOf.set(origins, names);
+  loggedOf.set(origins, names);
   return { text: JSON.stringify({ keys: sets.flatMap((set) => set ?? []) }), maxAgeMs: null };
 }
 

@@ -80,12 +80,12 @@ export function settingsOf(site: NamingSite, { name, file, checkSettings }: Hand
   const written = Object.hasOwn(site.config, name) ? (site.config[name] as Data) : undefined;
   if (!checkSettings) return written;
   const settings = written === undefined ? {} : copyData(written);
-  const mistake = checkSettings(settings);
-  if (!mistake) return settings;
+  const issue = checkSettings(settings);
+  if (!issue) return settings;
   const pointer =
-    written === undefined ? '/name' : `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}${mistake.pointer}`;
-  const place = mistake.pointer === '' ? 'settings' : mistake.pointer.slice(1).replaceAll('/', '.');
-  throw site.fault('PLUGIN_SETTINGS', pointer, `settings of plugin "${name}": ${place} ${mistake.message}`, {
+    written === undefined ? '/name' : `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}${issue.pointer}`;
+  const place = issue.pointer === '' ? 'settings' : issue.pointer.slice(1).replaceAll('/', '.');
+  throw site.fault('PLUGIN_SETTINGS', pointer, `settings of plugin "${name}": ${place} ${issue.message}`, {
     hint: `the schema is in ${file}`,
   });
 }

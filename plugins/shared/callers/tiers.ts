@@ -1,6 +1,6 @@
 import { type Call, isHeaderName, type Schema, type Site } from '#contract';
 import { compileExpression } from '../../engines/cel/expression.ts';
-import { CelMistake } from '../../engines/cel/language/mistake.ts';
+import { CelError } from '../../engines/cel/language/cel-error.ts';
 
 /** Header that contains the caller's plan. */
 export const tierKeySchema = {
@@ -68,7 +68,7 @@ function matcherOf(site: Site<unknown>, { tier_value: plan, tier_value_as: as }:
       return verdict === true;
     };
   } catch (error) {
-    if (!(error instanceof CelMistake)) throw error;
+    if (!(error instanceof CelError)) throw error;
     const { code, message, hint, within } = error;
     throw site.fault(code, `${pointer}/tier_value`, message, { hint, within });
   }

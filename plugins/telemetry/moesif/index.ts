@@ -15,7 +15,7 @@ import {
   type Slot,
 } from '#contract';
 import { compileExpression, type Expression } from '../../engines/cel/expression.ts';
-import { CelMistake } from '../../engines/cel/language/mistake.ts';
+import { CelError } from '../../engines/cel/language/cel-error.ts';
 import type { CelType } from '../../engines/cel/language/types.ts';
 import { requestTypes, Variables } from '../../engines/cel/variables.ts';
 import { outgoingOf } from '../lib/outgoing.ts';
@@ -193,7 +193,7 @@ function compileSkip(site: Site<MoesifConfig>): Expression | null {
   try {
     return compileExpression(source, skipTypes, site.use('patterns'));
   } catch (error) {
-    if (!(error instanceof CelMistake)) throw error;
+    if (!(error instanceof CelError)) throw error;
     throw site.fault(error.code, '/should_skip', error.message, { hint: error.hint, within: error.within });
   }
 }

@@ -20,10 +20,10 @@ export interface Draft {
   /** Whether `contains` evaluates the items that match it, so that `unevaluatedItems` does not apply to them. */
   readonly containsEvaluates: boolean;
   /** Returns the first error in a schema; null for none. */
-  check(schema: DataObject): SchemaMistake | null;
+  check(schema: DataObject): SchemaIssue | null;
 }
 
-export interface SchemaMistake {
+export interface SchemaIssue {
   readonly pointer: string;
   readonly message: string;
   readonly hint?: string | undefined;
@@ -163,7 +163,7 @@ const RULES: Readonly<Record<string, (limit: unknown) => string>> = {
 };
 
 /** Describes a violation of a metaschema for the author of the schema. */
-function describe({ instancePath: pointer, keyword, schema: limit, data }: ErrorObject): SchemaMistake {
+function describe({ instancePath: pointer, keyword, schema: limit, data }: ErrorObject): SchemaIssue {
   const name = decodeStep(pointer.slice(pointer.lastIndexOf('/') + 1));
   const rule = RULES[keyword]?.(limit) ?? 'a valid schema';
   const match = typeof data === 'object' && data !== null ? '' : `, found ${JSON.stringify(data)}`;

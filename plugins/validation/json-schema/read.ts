@@ -33,8 +33,8 @@ export function readSchema(root: DataObject, { fault, warn, pattern: compile }: 
       },
     );
   }
-  const mistake = draft.check(withoutExactNumbers(root) as DataObject);
-  if (mistake) throw fault('JSON_SCHEMA_INVALID', mistake.pointer, mistake.message, { hint: mistake.hint });
+  const issue = draft.check(withoutExactNumbers(root) as DataObject);
+  if (issue) throw fault('JSON_SCHEMA_INVALID', issue.pointer, issue.message, { hint: issue.hint });
   const names = indexNames(root, draft, (pointer, message) => fault('JSON_SCHEMA_REFERENCE', pointer, message));
   const own: SchemaDocument = { draft, names };
   const read = new Map<string, Map<DataObject, SchemaNode>>();

@@ -3,7 +3,7 @@ import type { Fault, Plan } from './plan.ts';
 const chances = [0.05, 0.3, 1];
 
 /** Failures of a system, by what is short or broken. Each is tried with every chance. */
-const troubles: Readonly<Record<string, readonly Fault[]>> = {
+const problems: Readonly<Record<string, readonly Fault[]>> = {
   'no descriptors': [
     { operation: 'open', error: 'EMFILE' },
     { operation: 'connect', error: 'EMFILE' },
@@ -56,7 +56,7 @@ const ofProcess: readonly (readonly [name: string, plan: Partial<Plan>])[] = [
 
 /** Every plan of a campaign, by name. */
 export const plans: readonly (readonly [name: string, plan: Omit<Plan, 'seed'>])[] = [
-  ...Object.entries(troubles).flatMap(([name, faults]) =>
+  ...Object.entries(problems).flatMap(([name, faults]) =>
     chances.map((probability) => {
       const plan = { faults: faults.map((fault) => ({ ...fault, probability })) };
       return [`${name} (${probability * 100} %)`, plan] as const;

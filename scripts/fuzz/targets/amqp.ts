@@ -2,10 +2,10 @@ import { Call, CallError } from '#contract';
 import { silentLog } from '../../../kernel/contract/internal.ts';
 import { DeniedAddresses } from '../../../kernel/net/denied-addresses.ts';
 import { readAmqpAddress } from '../../../plugins/clients/amqp/address.ts';
+import { AmqpError } from '../../../plugins/clients/amqp/amqp-error.ts';
 import { keptChannel } from '../../../plugins/clients/amqp/channel.ts';
 import { AmqpConnection } from '../../../plugins/clients/amqp/connection.ts';
 import { Publisher } from '../../../plugins/clients/amqp/publisher.ts';
-import { AmqpTrouble } from '../../../plugins/clients/amqp/trouble.ts';
 import { amqpDialect } from '../dialects.ts';
 import { hostileTarget } from '../hostile-target.ts';
 
@@ -34,7 +34,7 @@ export const amqp = hostileTarget({
           await value.publish({ routingKey: 'a', content: Buffer.from('x'), properties: {} }, call);
           return true;
         } catch (error) {
-          if (error instanceof AmqpTrouble || error instanceof CallError) return false;
+          if (error instanceof AmqpError || error instanceof CallError) return false;
           throw error;
         } finally {
           call.finish();

@@ -1,8 +1,8 @@
 import { Call } from '#contract';
 import { silentLog } from '../../../kernel/contract/internal.ts';
 import { Connection } from '../../../plugins/clients/redis/connection.ts';
+import { RedisError } from '../../../plugins/clients/redis/redis-error.ts';
 import { defineScript } from '../../../plugins/clients/redis/script.ts';
-import { RedisTrouble } from '../../../plugins/clients/redis/trouble.ts';
 import { redisDialect } from '../dialects.ts';
 import { hostileTarget } from '../hostile-target.ts';
 
@@ -41,7 +41,7 @@ export const redis = hostileTarget({
         try {
           return (await connection.run(count, ['n'], [], call)) === 1;
         } catch (error) {
-          if (error instanceof RedisTrouble) return false;
+          if (error instanceof RedisError) return false;
           throw error;
         } finally {
           call.finish();

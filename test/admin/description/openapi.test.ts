@@ -5,7 +5,7 @@ import { createComponents } from '../../../admin/openapi/components.ts';
 import { changing } from '../../../admin/operations/changing.ts';
 import { reading } from '../../../admin/operations/reading.ts';
 import { objectOf, text, whole } from '../../../admin/schemas.ts';
-import { mistakesIn } from '../../support/generated-types.ts';
+import { issuesIn } from '../../support/generated-types.ts';
 import { openAdmin } from '../support.ts';
 
 const document = describeAdmin([...changing, ...reading], 'http://127.0.0.1:9180');
@@ -56,7 +56,7 @@ describe('the description of the admin API, for those who make clients from it',
       import type { components } from './api.ts';
       export const revision = (guard: components['schemas']['Guard']): string => guard.revision;
     `;
-    deepEqual(await mistakesIn(document, { '/right.ts': right, '/wrong.ts': wrong }), [
+    deepEqual(await issuesIn(document, { '/right.ts': right, '/wrong.ts': wrong }), [
       "/wrong.ts: Type 'number' is not assignable to type 'string'.",
     ]);
   });

@@ -76,7 +76,7 @@ describe('check --connect', () => {
   }
   const check = (content: unknown, ...flags: string[]) =>
     sluice('check', ...flags, '-c', folder.write('g.json', content));
-  async function mistakes(content: unknown, ...flags: string[]) {
+  async function issues(content: unknown, ...flags: string[]) {
     const { out, code } = await check(content, '--connect', '--format', 'json', ...flags);
     equal(code, 1);
     return (JSON.parse(out) as { errors: Record<string, unknown>[] }).errors;
@@ -105,7 +105,7 @@ describe('check --connect', () => {
     const server = await listenPlain();
     const port = await closedPort();
     const dead = `http://127.0.0.1:${port}`;
-    const found = await mistakes(service([`http://127.0.0.1:${server.port}`, dead], [dead]));
+    const found = await issues(service([`http://127.0.0.1:${server.port}`, dead], [dead]));
     deepEqual(
       found.map(({ code, pointer, message }) => [code, pointer, message]),
       [['CONNECT_REFUSED', '/endpoints/0/backend/0/host/1', `127.0.0.1:${port} refuses connections`]],
@@ -129,7 +129,7 @@ describe('check --connect', () => {
   it('points to the root for hosts that backends inherit', async () => {
     const port = await closedPort();
     const endpoints = [{ endpoint: '/a', backend: [{ url_pattern: '/' }] }];
-    const found = await mistakes({ version: 3, host: [`http://127.0.0.1:${port}`], endpoints });
+    const found = await issues({ version: 3, host: [`http://127.0.0.1:${port}`], endpoints });
     deepEqual(
       found.map(({ pointer, line }) => [pointer, line]),
       [['/host/0', 4]],
@@ -137,14 +137,14 @@ describe('check --connect', () => {
   });
 
   it('reports a name that does not resolve', async () => {
-    const [found] = await mistakes(service(['http://nowhere.invalid']));
+    const [found] = await issues(service(['http://nowhere.invalid']));
     deepEqual([found!['code'], found!['pointer']], ['CONNECT_NAME', '/endpoints/0/backend/0/host/0']);
     match(String(found!['message']), /^nowhere\.invalid:80 cannot be resolved: E/);
   });
 
   it('says of a server that takes connections and is silent that TLS takes too long', async () => {
     const server = await listenPlain();
-    const found = await mistakes(service([`https://127.0.0.1:${server.port}`]), '--connect-timeout', '2s');
+    const found = await issues(service([`https://127.0.0.1:${server.port}`]), '--connect-timeout', '2s');
     deepEqual(
       found.map(({ code, message }) => [code, message]),
       [
@@ -159,13 +159,13 @@ describe('check --connect', () => {
   it('says of a server without TLS that it speaks something else', async () => {
     const server = createServer((socket) => socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     const { port } = await listen(server);
-    const [found] = await mistakes(service([`https://127.0.0.1:${port}`]));
+    const [found] = await issues(service([`https://127.0.0.1:${port}`]));
     deepEqual([found!['code'], found!['hint']], ['CONNECT_TLS', 'the server does not use TLS']);
   });
 
   it('says of a server that hangs up in the handshake that it does', async () => {
     const { port } = await listen(createServer((socket) => socket.end()));
-    const [found] = await mistakes(service([`https://127.0.0.1:${port}`]));
+    const [found] = await issues(service([`https://127.0.0.1:${port}`]));
     equal(found!['code'], 'CONNECT_TLS');
   });
 
@@ -175,14 +175,14 @@ describe('check --connect', () => {
     const trusting = { ...content, client_tls: { ca_certs: [authority.certificate] } };
     equal((await check(trusting, '--connect')).code, 0);
     equal(server.bytes, 0);
-    const [found] = await mistakes(content);
+    const [found] = await issues(content);
     deepEqual([found!['code'], found!['hint']], ['CONNECT_CERTIFICATE', 'its authority in "ca_certs" of client_tls']);
   });
 
   it('refuses a certificate for another name', async () => {
     const server = await listenTls(certificates.issue('other', authority, 'DNS:other.test'));
     const content = service([`https://localhost:${server.port}`]);
-    const [found] = await mistakes({ ...content, client_tls: { ca_certs: [authority.certificate] } });
+    const [found] = await issues({ ...content, client_tls: { ca_certs: [authority.certificate] } });
     deepEqual([found!['code'], found!['hint']], ['CONNECT_CERTIFICATE', 'call it by a name that its certificate has']);
   });
 
@@ -191,7 +191,7 @@ describe('check --connect', () => {
     const content = service(['http://198.51.100.1:80']);
     const client = { 'backend/http/client': { proxy_address: `http://127.0.0.1:${proxy}` } };
     Object.assign(content.endpoints[0]!.backend[0]!, { extra_config: client });
-    const found = await mistakes(content);
+    const found = await issues(content);
     deepEqual(
       found.map(({ message }) => message),
       [`the proxy 127.0.0.1:${proxy} refuses connections`],
@@ -235,7 +235,7 @@ describe('check --connect', () => {
     servers.add(silent.listen(server.port, '0.0.0.0'));
     await once(silent, 'listening');
     const began = performance.now();
-    const found = await mistakes(service(hosts), '--connect-timeout', '300ms');
+    const found = await issues(service(hosts), '--connect-timeout', '300ms');
     deepEqual([...new Set(found.map(({ code }) => code))], ['CONNECT_TIMEOUT']);
     equal(found.length, 40);
     equal(performance.now() - began < 40 * 300, true);
@@ -262,9 +262,9 @@ describe('check --connect', () => {
     const greeting = (text: string) => listen(createServer((socket) => socket.on('error', () => {}).write(text)));
     const found = async (text: string, host = 'nats') => {
       const server = await greeting(text);
-      const [mistake] = await mistakes(agent(`${host}://127.0.0.1:${server.port}`), '--connect-timeout', '2s');
+      const [issue] = await issues(agent(`${host}://127.0.0.1:${server.port}`), '--connect-timeout', '2s');
       equal(server.bytes, 0);
-      return [mistake!['code'], String(mistake!['message']).replace(/^\S+ /, '')];
+      return [issue!['code'], String(issue!['message']).replace(/^\S+ /, '')];
     };
 
     it('connects and sends nothing where no TLS is offered', async () => {
@@ -296,8 +296,8 @@ describe('check --connect', () => {
 
     it('says that the server hangs up without one', async () => {
       const { port } = await listen(createServer((socket) => socket.end('INFO')));
-      const [mistake] = await mistakes(agent(`nats://127.0.0.1:${port}`));
-      deepEqual(mistake!['code'], 'CONNECT_GREETING');
+      const [issue] = await issues(agent(`nats://127.0.0.1:${port}`));
+      deepEqual(issue!['code'], 'CONNECT_GREETING');
     });
 
     (withoutNats ? it.skip : it)(
@@ -313,9 +313,9 @@ describe('check --connect', () => {
             equal((await check(agent(`tls://${host}:${nats.port}`, trusting), '--connect')).code, 0);
           }
           for (const host of ['tls', 'nats']) {
-            const [mistake] = await mistakes(agent(`${host}://localhost:${nats.port}`));
+            const [issue] = await issues(agent(`${host}://localhost:${nats.port}`));
             deepEqual(
-              [mistake!['code'], mistake!['pointer']],
+              [issue!['code'], issue!['pointer']],
               ['CONNECT_CERTIFICATE', '/async_agent/0/extra_config/async~1nats/host'],
             );
           }
@@ -334,8 +334,8 @@ describe('check --connect', () => {
     const key = 'SharedAccessKeyName=n;SharedAccessKey=k';
     const restore = setEnvironment({ SERVICEBUS_CONNECTION_STRING: `Endpoint=sb://localhost:${server.port}/;${key}` });
     try {
-      const [mistake] = await mistakes(content);
-      equal(mistake!['code'], 'CONNECT_CERTIFICATE');
+      const [issue] = await issues(content);
+      equal(issue!['code'], 'CONNECT_CERTIFICATE');
       const emulated = `Endpoint=sb://localhost:${plain.port}/;${key};UseDevelopmentEmulator=true`;
       process.env['SERVICEBUS_CONNECTION_STRING'] = emulated;
       equal((await check(content, '--connect')).code, 0);

@@ -12,8 +12,8 @@ function shown(
   file: string,
   errors: readonly (readonly [code: string, pointer: string, options?: ConfigErrorOptions])[],
 ): string {
-  const mistakes = errors.map(([code, pointer, options]) => new ConfigError(code, pointer, 'is wrong', options));
-  return text.print(findingsOf(file, parseDocument(source, file), mistakes), false);
+  const issues = errors.map(([code, pointer, options]) => new ConfigError(code, pointer, 'is wrong', options));
+  return text.print(findingsOf(file, parseDocument(source, file), issues), false);
 }
 
 function shownUnreadable(source: string, file: string): string {

@@ -4,7 +4,7 @@ import { createFolder, sluice } from './command.ts';
 /** Components of the compatible product that this release does not have. */
 const ofEndpoints = ['ai/semantic-cache'];
 
-interface Mistake {
+interface Issue {
   readonly code: string;
   readonly message: string;
   readonly pointer: string;
@@ -16,7 +16,7 @@ function mapOf(namespaces: readonly string[]): object {
 
 describe('check', () => {
   let exitCode: number | null;
-  let mistakes: readonly Mistake[];
+  let issues: readonly Issue[];
 
   before(async () => {
     const folder = createFolder();
@@ -25,14 +25,14 @@ describe('check', () => {
     const file = folder.write('components.json', { version: 3, endpoints: [endpoint] });
     const { code, out } = await sluice('check', '-c', file, '--format', 'json');
     exitCode = code;
-    mistakes = (JSON.parse(out) as { errors: Mistake[] }).errors;
+    issues = (JSON.parse(out) as { errors: Issue[] }).errors;
     folder.remove();
   });
 
   for (const namespace of ofEndpoints) {
     it(`refuses ${namespace} by name`, () => {
       const pointer = `/endpoints/0/extra_config/${namespace.replaceAll('/', '~1')}`;
-      const results = mistakes.filter((mistake) => mistake.pointer === pointer);
+      const results = issues.filter((issue) => issue.pointer === pointer);
       deepEqual(
         results.map(({ code, message }) => `${code} ${message}`),
         [`CONFIG_NOT_SUPPORTED '${namespace}' is not supported yet`],

@@ -5,7 +5,7 @@ import { fixFile } from '../../../kernel/cli/check/fix.ts';
 import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { createFolder, type Folder, sluice } from './command.ts';
 
-const mistake = (pointer: string, fix?: Fix) => new ConfigError('TEST', pointer, 'is wrong', { fix });
+const issue = (pointer: string, fix?: Fix) => new ConfigError('TEST', pointer, 'is wrong', { fix });
 
 describe('fixing a file', () => {
   let folder: Folder;
@@ -27,7 +27,7 @@ describe('fixing a file', () => {
   };
 
   /** Mistakes as long as a key is there. */
-  const whileThere = (key: string, fix: Fix) => (data: DataObject) => (key in data ? [mistake(`/${key}`, fix)] : []);
+  const whileThere = (key: string, fix: Fix) => (data: DataObject) => (key in data ? [issue(`/${key}`, fix)] : []);
 
   it('renames a key and reports its place', async () => {
     const examine = whileThere('headers_to_pass', { key: 'input_headers' });
@@ -38,7 +38,7 @@ describe('fixing a file', () => {
   });
 
   it('replaces a value and reports the new one', async () => {
-    const examine = (data: DataObject) => (data['timeout'] === '2' ? [mistake('/timeout', { value: '2s' })] : []);
+    const examine = (data: DataObject) => (data['timeout'] === '2' ? [issue('/timeout', { value: '2s' })] : []);
     deepEqual(await fix('a.yaml', 'timeout: "2"\n', examine), {
       text: 'timeout: "2s"\n',
       lines: [`a.yaml:1:10: fixed: 'timeout' is now "2s"\n`],
@@ -46,7 +46,7 @@ describe('fixing a file', () => {
   });
 
   it('does not tell a secret', async () => {
-    const examine = (data: DataObject) => (data['password'] === 'a' ? [mistake('/password', { value: 'b' })] : []);
+    const examine = (data: DataObject) => (data['password'] === 'a' ? [issue('/password', { value: 'b' })] : []);
     const { lines } = await fix('a.json', '{"password":"a"}', examine);
     deepEqual(lines, [`a.json:1:13: fixed: 'password' is now "***"\n`]);
   });
@@ -86,7 +86,7 @@ describe('fixing a file', () => {
     let rounds = 0;
     const endless = (data: DataObject) => {
       rounds++;
-      return [mistake('/n', { value: Number(data['n']) + 1 })];
+      return [issue('/n', { value: Number(data['n']) + 1 })];
     };
     equal((await fix('a.json', '{"n":0}', endless)).text, '{"n":5}');
     equal(rounds, 5);
@@ -97,7 +97,7 @@ describe('fixing a file', () => {
       const holder = 'old' in data ? 'old' : 'new';
       const inner = data[holder] as DataObject;
       return [
-        ...('x' in inner ? [mistake(`/${holder}/x`, { key: 'y' })] : []),
+        ...('x' in inner ? [issue(`/${holder}/x`, { key: 'y' })] : []),
         ...whileThere('old', { key: 'new' })(data),
       ];
     };
@@ -122,7 +122,7 @@ describe('fixing a file', () => {
     const { ino } = statSync(file);
     await fixFile(
       file,
-      async () => [mistake('')],
+      async () => [issue('')],
       () => {},
     );
     equal(statSync(file).ino, ino);

@@ -214,7 +214,7 @@ describe('the schema of the configuration', function () {
   for (const [what, document] of Object.entries(good)) {
     it(`accepts ${what}, as check does`, async () => {
       accepts(document);
-      deepEqual(await mistakes(document), []);
+      deepEqual(await issues(document), []);
     });
   }
 
@@ -261,7 +261,7 @@ describe('the schema of the configuration', function () {
   for (const [what, document] of Object.entries(bad)) {
     it(`refuses ${what}, as check does`, async () => {
       equal(validate(document), false);
-      ok((await mistakes(document)).length > 0, 'check accepts it');
+      ok((await issues(document)).length > 0, 'check accepts it');
     });
   }
 
@@ -298,7 +298,7 @@ describe('the schema of the configuration', function () {
 });
 
 /** What `check` says of the document. */
-async function mistakes(document: unknown): Promise<string[]> {
+async function issues(document: unknown): Promise<string[]> {
   const registry = new Registry(catalogue, toolServices());
   const { errors } = await examine(document, {}, registry, false);
   await registry.close();

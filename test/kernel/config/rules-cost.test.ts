@@ -21,7 +21,7 @@ function costOf(document: object): number {
   return cost(() => deepEqual(normalize(document).errors, []));
 }
 
-function costOfMistakes(endpoints: number): number {
+function costOfErrors(endpoints: number): number {
   const backend = [{ url_pattern: '/', host: ['http://a.test'] }];
   const wrong = Array.from({ length: endpoints }, (_, at) => ({
     endpoint: `/${at}`,
@@ -39,7 +39,7 @@ describe('the rules of a large configuration', () => {
   });
 
   it('cost time in proportion to its errors', () => {
-    const small = costOfMistakes(2000);
-    ok(costOfMistakes(16_000) < 20 * small, 'eight times the mistakes, twenty times the time');
+    const small = costOfErrors(2000);
+    ok(costOfErrors(16_000) < 20 * small, 'eight times the mistakes, twenty times the time');
   });
 });

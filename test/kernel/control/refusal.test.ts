@@ -5,7 +5,7 @@ import { ConfigErrors, GatewayError } from '../../../kernel/contract/internal.ts
 import { briefly, Refusal, recordOf, type Slug, toRefusal } from '../../../kernel/control/refusal.ts';
 import type { Phase } from '../../../kernel/runtime/build/phases.ts';
 
-const mistakes = (...codes: string[]) => new ConfigErrors(codes.map((code) => new ConfigError(code, '/port', 'wrong')));
+const errorsOf = (...codes: string[]) => new ConfigErrors(codes.map((code) => new ConfigError(code, '/port', 'wrong')));
 
 const document = parseDocument('{"port": 1, "password": "hunter2"}', 'gateway.json');
 
@@ -34,7 +34,7 @@ describe('a refusal', () => {
     [['COMMIT_FAILED'], 'swap', 'internal'],
   ] as const satisfies readonly (readonly [readonly string[], Phase, Slug])[]) {
     it(`for ${codes.join(' and ') || 'nothing in particular'} at the step ${phase} is called ${slug}`, () => {
-      const refusal = toRefusal(mistakes(...codes), phase, null);
+      const refusal = toRefusal(errorsOf(...codes), phase, null);
       deepEqual([refusal.slug, refusal.phase], [slug, phase]);
     });
   }
@@ -78,17 +78,17 @@ describe('a refusal', () => {
   });
 
   it('masks the selected values', () => {
-    const { issues } = toRefusal(mistakes('SCHEMA_TYPE'), 'validate', document, (pointer) => pointer === '/port');
+    const { issues } = toRefusal(errorsOf('SCHEMA_TYPE'), 'validate', document, (pointer) => pointer === '/port');
     equal(issues[0]!.value, '***');
   });
 
   it('lists its errors in its message, and no warnings unless requested', () => {
-    const { message, warnings } = toRefusal(mistakes('SCHEMA_TYPE', 'TLS_FILE'), 'build', null);
+    const { message, warnings } = toRefusal(errorsOf('SCHEMA_TYPE', 'TLS_FILE'), 'build', null);
     deepEqual([message, warnings], ['/port  SCHEMA_TYPE  wrong\n/port  TLS_FILE  wrong', []]);
   });
 
   describe('is remembered', () => {
-    const many = (count: number) => mistakes(...Array.from({ length: count }, (_, at) => `CODE_${at}`));
+    const many = (count: number) => errorsOf(...Array.from({ length: count }, (_, at) => `CODE_${at}`));
 
     it('with all its errors and warnings, and without the message that repeats them', () => {
       const refusal = toRefusal(many(200), 'build', null);

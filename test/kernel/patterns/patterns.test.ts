@@ -120,7 +120,7 @@ describe('patterns', () => {
   });
 
   describe('invalid patterns', () => {
-    const mistakes: [pattern: string, message: string, part: string, hint?: RegExp][] = [
+    const issues: [pattern: string, message: string, part: string, hint?: RegExp][] = [
       ['a(b', "the '(' is never closed", '('],
       ['(?i)(?:a)(', "the '(' is never closed", '('],
       ['\\(\\)(', "the '(' is never closed", '('],
@@ -143,11 +143,11 @@ describe('patterns', () => {
       ['(?<n>a)(?P<n>b)', "two groups have the name 'n'", '<n>'],
       ['(?P<a b>c)', '(?P<a b> is not a group', '(?P<a b>'],
     ];
-    for (const [pattern, message, segment, hint = /^$/] of mistakes) {
+    for (const [pattern, message, segment, hint = /^$/] of issues) {
       it(`are explained: ${pattern}`, () => reported(pattern, message, segment, hint));
     }
 
-    const dialects: typeof mistakes = [
+    const dialects: typeof issues = [
       ['^(?=a)b', 'lookahead (?= is not supported', '(?=', /RE2.*two patterns/],
       ['^(?!a)b', 'lookahead (?! is not supported', '(?!', /RE2.*two patterns/],
       ['(?<=a)b', 'lookbehind (?<= is not supported', '(?<=', /RE2.*two patterns/],

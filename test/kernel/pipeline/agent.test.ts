@@ -131,7 +131,7 @@ describe('the pipe of an agent', () => {
     equal(signals[1]!.aborted, false);
   });
 
-  const mistakes = (agent: object) =>
+  const issues = (agent: object) =>
     start(agent).then(
       () => [],
       ({ errors }: ConfigErrors) => errors.map(({ code, message, related }) => [code, message, related]),
@@ -139,10 +139,10 @@ describe('the pipe of an agent', () => {
 
   it('has exactly one driver', async () => {
     const at = '/async_agent/0/extra_config';
-    deepEqual(await mistakes({ extra_config: {} }), [
+    deepEqual(await issues({ extra_config: {} }), [
       ['AGENT_DRIVER', 'an agent has exactly one driver, found none', []],
     ]);
-    deepEqual(await mistakes({ extra_config: { 'test/driver': {}, 'test/other': {} } }), [
+    deepEqual(await issues({ extra_config: { 'test/driver': {}, 'test/other': {} } }), [
       ['AGENT_DRIVER', 'an agent has exactly one driver, found 2', [`${at}/test~1driver`, `${at}/test~1other`]],
     ]);
   });

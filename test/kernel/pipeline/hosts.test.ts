@@ -3,7 +3,7 @@ import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { startGateway } from '../../support/gateway.ts';
 
 /** What is wrong with a backend: code, place below the backend, message, hint. */
-async function mistakes(backend: object): Promise<unknown[][]> {
+async function issues(backend: object): Promise<unknown[][]> {
   const config = { endpoints: [{ endpoint: '/a/{id}', backend: [{ url_pattern: '/', ...backend }] }] };
   try {
     const gateway = await startGateway(config);
@@ -22,7 +22,7 @@ async function mistakes(backend: object): Promise<unknown[][]> {
 describe('the hosts of a backend that are taken as they are written', () => {
   for (const host of ['http://a:1', 'HTTPS://a', '{id}', '{id}.test', 'http://{id}']) {
     it(`may be ${host}`, async () => {
-      deepEqual(await mistakes({ host: [host], disable_host_sanitize: true }), []);
+      deepEqual(await issues({ host: [host], disable_host_sanitize: true }), []);
     });
   }
 
@@ -33,7 +33,7 @@ describe('the hosts of a backend that are taken as they are written', () => {
     ['svn+ssh2://a', undefined],
   ]) {
     it(`may not be ${host}`, async () => {
-      deepEqual(await mistakes({ host: ['http://a', host], disable_host_sanitize: true }), [
+      deepEqual(await issues({ host: ['http://a', host], disable_host_sanitize: true }), [
         ['BACKEND_SCHEME', '/host/1', `host ${host} must begin with http:// or https://`, hint],
       ]);
     });
@@ -43,17 +43,17 @@ describe('the hosts of a backend that are taken as they are written', () => {
 describe('the service discovery of a backend', () => {
   it('must be a known one', async () => {
     const host = ['http://a'];
-    deepEqual(await mistakes({ host, sd: 'statik' }), [
+    deepEqual(await issues({ host, sd: 'statik' }), [
       ['SD_UNKNOWN', '/sd', 'unknown service discovery "statik"', 'did you mean "static"?'],
     ]);
-    const [[code, pointer, , hint]] = (await mistakes({ host, sd: 'telepathy' })) as [unknown[]];
+    const [[code, pointer, , hint]] = (await issues({ host, sd: 'telepathy' })) as [unknown[]];
     deepEqual([code, pointer, /^one of .*\bdns\b.*, .*static/.test(String(hint))], ['SD_UNKNOWN', '/sd', true]);
   });
 
   it('gives hosts a scheme that the backend can be called over', async () => {
     const backend = { host: ['a.test'], sd: 'dns', sd_scheme: 'ftp' };
     deepEqual(
-      (await mistakes(backend)).map(([code, pointer]) => [code, pointer]),
+      (await issues(backend)).map(([code, pointer]) => [code, pointer]),
       [['BACKEND_SCHEME', '/sd_scheme']],
     );
   });

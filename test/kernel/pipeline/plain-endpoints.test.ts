@@ -132,7 +132,7 @@ describe('endpoints without components that say the same', () => {
     }
   });
 
-  for (const [fault, mistake] of [
+  for (const [fault, issue] of [
     [{ backend: [{ url_pattern: '/', encoding: 'absent' }] }, 'ENCODING_UNKNOWN /endpoints/3/backend/0/encoding'],
     [{ output_encoding: 'absent', backend: [{ url_pattern: '/' }] }, 'ENCODING_UNKNOWN /endpoints/3/output_encoding'],
     [{ backend: [{ url_pattern: '/', sd: 'absent' }] }, 'SD_UNKNOWN /endpoints/3/backend/0/sd'],
@@ -147,11 +147,11 @@ describe('endpoints without components that say the same', () => {
       endpoints: [...endpoints().slice(0, 3), { endpoint: '/x', ...first }, { endpoint: '/y', ...second }],
     });
 
-    it(`are refused where they are wrong, each at its place: ${mistake}`, async () => {
-      const second = mistake.replace('/endpoints/3', '/endpoints/4');
-      deepEqual(await refused(startGateway(all(fault, fault))), [mistake, second]);
+    it(`are refused where they are wrong, each at its place: ${issue}`, async () => {
+      const second = issue.replace('/endpoints/3', '/endpoints/4');
+      deepEqual(await refused(startGateway(all(fault, fault))), [issue, second]);
       gateway = await startGateway({ host: [backend.url], endpoints: endpoints().slice(0, 3) });
-      deepEqual(await refused(gateway.reload(all(fault, fault))), [mistake, second]);
+      deepEqual(await refused(gateway.reload(all(fault, fault))), [issue, second]);
       deepEqual(await refused(gateway.reload(all(forms[0]!, fault))), [second]);
       equal((await gateway.inject('/0/0/7')).statusCode, 200);
     });

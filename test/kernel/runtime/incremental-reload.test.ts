@@ -165,7 +165,7 @@ describe('a configuration that reuses its unchanged parts', function () {
     return { replies, hash, texts, config: { ...gateway.config, endpoints } satisfies ServiceConfig };
   }
 
-  const mistakes = (error: unknown): unknown => {
+  const issues = (error: unknown): unknown => {
     ok(error instanceof ConfigErrors, String(error));
     return error.errors.map(({ code, pointer, message, hint }) => [code, pointer, message, hint]);
   };
@@ -214,10 +214,10 @@ describe('a configuration that reuses its unchanged parts', function () {
             // A script is read when its endpoint is built, and not before that is.
             deepEqual(await shown(gateway), before, `${index}: a dry run of ${steps}`);
           }
-          const fresh = await openGateway(document, { port: 0, sinks: silentSinks }).catch(mistakes);
+          const fresh = await openGateway(document, { port: 0, sinks: silentSinks }).catch(issues);
           if (!(fresh as Partial<Operations>).inject) {
             const before = await shown(gateway);
-            deepEqual(await gateway.reload(document).catch(mistakes), fresh, `${index}: mistakes after ${steps}`);
+            deepEqual(await gateway.reload(document).catch(issues), fresh, `${index}: mistakes after ${steps}`);
             deepEqual(await shown(gateway), before, `${index}: refused ${steps}`);
             continue;
           }

@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { findNear, nearest } from '#contract';
 
 describe('the name nearest to a mistyped word', () => {
-  for (const [word, name, mistake] of [
+  for (const [word, name, issue] of [
     ['timout', 'timeout', 'a letter too few'],
     ['timeeout', 'timeout', 'a letter too many'],
     ['timeoit', 'timeout', 'a wrong letter'],
@@ -12,7 +12,7 @@ describe('the name nearest to a mistyped word', () => {
     ['inputheaders', 'input_headers', 'no underscore'],
     ['prot', 'port', 'two letters swapped in a short word'],
   ] as const) {
-    it(`is found in spite of ${mistake}: ${word}`, () => {
+    it(`is found in spite of ${issue}: ${word}`, () => {
       deepEqual(findNear(word, ['endpoints', 'timeout', 'input_headers', 'port', 'cache_ttl']), { name, isSure: true });
     });
   }

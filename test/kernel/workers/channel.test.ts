@@ -130,10 +130,10 @@ describe('the channel between two processes', () => {
   });
 
   it('loses what a broken line does not take', async () => {
-    near.trouble = new Error('EPIPE');
+    near.problem = new Error('EPIPE');
     asking.notify('note', 1);
     await arrival();
-    near.trouble = null;
+    near.problem = null;
     asking.notify('note', 2);
     await arrival();
     deepEqual(reported, [2]);

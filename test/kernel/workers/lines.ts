@@ -9,14 +9,14 @@ export class TestLine extends EventEmitter {
   /** Null where nobody listens. */
   other: TestLine | null = null;
   /** What becomes of what is sent from here: null for good. */
-  trouble: Error | null = null;
+  problem: Error | null = null;
 
   send(message: unknown, callback: (error: Error | null) => void): boolean {
     this.sent.push(message);
     const copy = deserialize(serialize(message));
     setImmediate(() => {
-      callback(this.trouble);
-      if (!this.trouble) this.other?.emit('message', copy);
+      callback(this.problem);
+      if (!this.problem) this.other?.emit('message', copy);
     });
     return true;
   }

@@ -599,7 +599,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
 
   describe('as it is configured', () => {
     const use = (more: object) => ({ [name]: { ...quota, ...more } });
-    const mistakes = async (extra: object, endpoints: object[], ...expected: [string, string][]) =>
+    const issues = async (extra: object, endpoints: object[], ...expected: [string, string][]) =>
       rejects(serve(extra, endpoints), ({ errors }) => {
         deepEqual(
           errors.map(({ code, pointer }: { code: string; pointer: string }) => [code, pointer]),
@@ -611,26 +611,26 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     const processors = '/extra_config/governance~1processors/quotas/0';
 
     it('names a quota and rules that are there', async () => {
-      await mistakes(root(), [endpoint('/a', use({ quota_name: 'nope' }))], ['QUOTA_UNKNOWN', `${at}/quota_name`]);
+      await issues(root(), [endpoint('/a', use({ quota_name: 'nope' }))], ['QUOTA_UNKNOWN', `${at}/quota_name`]);
       const tiers = [byHeader('gold'), byHeader('silver')];
-      await mistakes(root(), [endpoint('/a', use({ tiers }))], ['QUOTA_RULE', `${at}/tiers/1/rule_name`]);
+      await issues(root(), [endpoint('/a', use({ tiers }))], ['QUOTA_RULE', `${at}/tiers/1/rule_name`]);
     });
     it('says who a caller is', async () => {
       for (const tier of [{ key: '' }, { key: 'a b' }, { strategy: 'param', key: 'id' }]) {
         const tiers = [{ ...byHeader('gold'), ...tier }];
-        await mistakes(root(), [endpoint('/a', use({ tiers }))], ['QUOTA_KEY', `${at}/tiers/0/key`]);
+        await issues(root(), [endpoint('/a', use({ tiers }))], ['QUOTA_KEY', `${at}/tiers/0/key`]);
       }
     });
     it('has a connection that is declared', () =>
-      mistakes(
+      issues(
         root({ connection_name: 'nope' }),
         [endpoint('/a')],
         ['REDIS_CONNECTION', `${processors}/connection_name`],
       ));
     it('has every name and every window once', async () => {
-      await mistakes(root({ rules: [gold, gold] }), [endpoint('/a')], ['QUOTA_NAME', `${processors}/rules/1/name`]);
+      await issues(root({ rules: [gold, gold] }), [endpoint('/a')], ['QUOTA_NAME', `${processors}/rules/1/name`]);
       const limits = [...gold.limits, { amount: 5, unit: 'day' }];
-      await mistakes(
+      await issues(
         root({ rules: [{ ...gold, limits }] }),
         [endpoint('/a')],
         ['QUOTA_LIMITS', `${processors}/rules/0/limits/2/unit`],

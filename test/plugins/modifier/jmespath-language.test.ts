@@ -3,18 +3,18 @@ import { mock } from 'node:test';
 import { search } from '@jmespath-community/jmespath';
 import { CallError, type Data, parseExact, printJson } from '#contract';
 import { compileExpression } from '../../../plugins/modifier/lib/jmespath/expression.ts';
-import { JmespathMistake } from '../../../plugins/modifier/lib/jmespath/mistake.ts';
+import { JmespathError } from '../../../plugins/modifier/lib/jmespath/jmespath-error.ts';
 
 /** What an expression gives for a JSON text, as JSON. */
 const resultOf = (expression: string, json: string) =>
   printJson(compileExpression(expression).search(parseExact(json)));
 
 /** Message and place of what is wrong with an expression. */
-function mistakeOf(expression: string): readonly [message: string, start: number | undefined, hint?: string] {
+function issueOf(expression: string): readonly [message: string, start: number | undefined, hint?: string] {
   try {
     compileExpression(expression);
   } catch (error) {
-    if (!(error instanceof JmespathMistake)) throw error;
+    if (!(error instanceof JmespathError)) throw error;
     const { message, within, hint } = error;
     return hint === undefined ? [message, within?.start] : [message, within?.start, hint];
   }
@@ -225,8 +225,8 @@ describe('JMESPath', () => {
       names.map((name) => [name, resultOf(name, '{"a":[1]}'), resultOf(`a.${name}`, '{"a":[1]}')]),
       names.map((name) => [name, 'null', 'null']),
     );
-    match(mistakeOf('constructor(@)')[0], /unknown function constructor\(\)/);
-    match(mistakeOf('"__proto__"(@)')[0], /unexpected/);
+    match(issueOf('constructor(@)')[0], /unknown function constructor\(\)/);
+    match(issueOf('"__proto__"(@)')[0], /unexpected/);
   });
 
   it('takes __proto__ for a key like any other', () => {
@@ -255,7 +255,7 @@ describe('JMESPath', () => {
     deepEqual(expression.search({}), { a: 1 });
   });
 
-  for (const [expression, ...mistake] of [
+  for (const [expression, ...issue] of [
     ['a b', 'unexpected "b" at column 3', 2],
     ['people[?a >', 'the expression ends too early', 11],
     ['foo(', 'the expression ends too early', 4],
@@ -289,7 +289,7 @@ describe('JMESPath', () => {
     const shown =
       expression.length > 40 ? `${expression.slice(0, 10)}… of ${expression.length} characters` : expression;
     it(`refuses ${JSON.stringify(shown)} with its place`, () => {
-      deepEqual(mistakeOf(expression), mistake);
+      deepEqual(issueOf(expression), issue);
     });
   }
 

@@ -96,11 +96,11 @@ async function applicationLineOf(config: object, level: LogLevel, message: strin
 }
 
 async function refusedWith(config: unknown): Promise<{ code: string; pointer: string; message: string }> {
-  const { code, pointer, message } = await mistakeOf(config);
+  const { code, pointer, message } = await issueOf(config);
   return { code, pointer, message };
 }
 
-async function mistakeOf(config: unknown): Promise<ConfigErrors['errors'][number]> {
+async function issueOf(config: unknown): Promise<ConfigErrors['errors'][number]> {
   let match: ConfigErrors | undefined;
   await rejects(openHarness(plugin, 'service', config), (error) => {
     match = error as ConfigErrors;
@@ -525,7 +525,7 @@ describe('telemetry/logging, errors', () => {
   });
 
   it('lists the variables of the log where one is unknown', async () => {
-    const hintOf = async (config: object) => (await mistakeOf({ level: 'INFO', ...config })).hint!;
+    const hintOf = async (config: object) => (await issueOf({ level: 'INFO', ...config })).hint!;
     match(await hintOf({ format: 'custom', custom_format: '%{x}' }), /^use one of id, .*message/);
     match(await hintOf({ backend: { custom_format: '%{x}\n' } }), /latencyMs, .*reqHeader\.NAME, .*resp\.PATH$/);
     const access = { access_log_format: 'custom', access_log_custom_format: '%{x}\n' };

@@ -191,7 +191,7 @@ describe('validation/json-schema', () => {
     deepEqual(await faultsOf(true), ['SCHEMA_TYPE ']);
   });
 
-  const mistakes: [what: string, schema: object, fault: string][] = [
+  const issues: [what: string, schema: object, fault: string][] = [
     ['an unknown type', { properties: { a: { type: 'strin' } } }, 'JSON_SCHEMA_INVALID /properties/a/type'],
     ['a limit that is no number', { items: { minimum: 'x' } }, 'JSON_SCHEMA_INVALID /items/minimum'],
     ['a broken pattern', { properties: { 'a/b': { pattern: '(' } } }, 'PATTERN_INVALID /properties/a~1b/pattern'],
@@ -203,7 +203,7 @@ describe('validation/json-schema', () => {
     ['an unknown draft', { $schema: 'https://json-schema.org/draft/next/schema' }, 'JSON_SCHEMA_DRAFT /$schema'],
     ['a reference to what is no schema', { $ref: '#/title', title: 'x' }, 'JSON_SCHEMA_INVALID /title'],
   ];
-  for (const [what, schema, fault] of mistakes) {
+  for (const [what, schema, fault] of issues) {
     it(`refuses a schema with ${what}`, async () => deepEqual(await faultsOf(schema), [fault]));
   }
 });

@@ -33,13 +33,13 @@ describe('an envelope of a websocket', () => {
     equal(read.url, '/a"b');
   });
 
-  const everybody = (text: string | Buffer) => ({ payload: Buffer.from(text as string), url: null, session: [] });
+  const toAll = (text: string | Buffer) => ({ payload: Buffer.from(text as string), url: null, session: [] });
   const read = (text: string | Buffer) => readEnvelope(Buffer.from(text as string));
 
   it('is for all without address and session', () => {
-    deepEqual(read('{"body":"eA=="}'), everybody('x'));
-    deepEqual(read(' \n{"body":"eA==","url":"","session":{}}'), everybody('x'));
-    deepEqual(read('{"body":"eA==","url":null,"session":null}'), everybody('x'));
+    deepEqual(read('{"body":"eA=="}'), toAll('x'));
+    deepEqual(read(' \n{"body":"eA==","url":"","session":{}}'), toAll('x'));
+    deepEqual(read('{"body":"eA==","url":null,"session":null}'), toAll('x'));
   });
 
   it('may be as long as any message', () => {
@@ -74,13 +74,13 @@ describe('an envelope of a websocket', () => {
     '{"body":"eA=\\n="}',
   ]) {
     it(`does not include ${JSON.stringify(text)}: it is sent to all, unchanged`, () => {
-      deepEqual(read(text), everybody(text));
+      deepEqual(read(text), toAll(text));
     });
   }
 
   it('does not include binary messages', () => {
     const bytes = Buffer.from([0x7b, 0xff, 0xfe]);
-    deepEqual(readEnvelope(bytes), everybody(bytes));
+    deepEqual(readEnvelope(bytes), toAll(bytes));
   });
 
   for (const text of [
@@ -100,6 +100,6 @@ describe('an envelope of a websocket', () => {
 
   it('may be nested as deep as its length allows', () => {
     const deep = `{"body":"eA==","x":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
-    deepEqual(read(deep), everybody('x'));
+    deepEqual(read(deep), toAll('x'));
   });
 });

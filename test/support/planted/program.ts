@@ -61,7 +61,7 @@ async function run(step: () => Promise<unknown>, ms: number): Promise<void> {
 }
 
 /** Until it works, or not within 20 seconds. */
-async function trouble(step: () => Promise<unknown>): Promise<string | null> {
+async function problem(step: () => Promise<unknown>): Promise<string | null> {
   const end = performance.now() + 5_000;
   for (;;) {
     try {
@@ -105,7 +105,7 @@ for (const [site, names] of sites) {
     }
     await delay(1);
     const other = await get('/quick');
-    const broken = await trouble(step);
+    const broken = await problem(step);
     const places = internalErrors.takeDelta().map(([place]) => place);
     outcomes.push({ site, kind, places, other, broken });
   }

@@ -80,9 +80,9 @@ export const plugin = definePlugin({
         const id = instances.heard(name as string, address as string, port as number, run as string, clock.now());
         if (id === undefined) return problem(503, 'too many gateways');
         if (id === null) return json(200, { complete: true });
-        const trouble = await instances.complete(id, () => revocations.pack(clock.now()), pushing, end.signal);
-        if (trouble !== null) log.warning(`the gateway at ${id} could not be notified of revocations: ${trouble}`);
-        return json(200, { complete: trouble === null });
+        const failure = await instances.complete(id, () => revocations.pack(clock.now()), pushing, end.signal);
+        if (failure !== null) log.warning(`the gateway at ${id} could not be notified of revocations: ${failure}`);
+        return json(200, { complete: failure === null });
       };
       const list = async (request: ClientRequest): Promise<Reply> => {
         const body = await readJson(request);

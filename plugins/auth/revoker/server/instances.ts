@@ -85,9 +85,9 @@ export class Instances {
     const { ask, retries } = pushing;
     // Elements revoked from now on are also sent separately. If that fails, the gateway is marked as behind again.
     instance.isBehind = false;
-    const trouble = await tell(ask, new URL('/union', instance.origin), await pack(), retries, signal);
-    if (trouble !== null) instance.isBehind = true;
-    return trouble;
+    const problem = await tell(ask, new URL('/union', instance.origin), await pack(), retries, signal);
+    if (problem !== null) instance.isBehind = true;
+    return problem;
   }
 
   /** Sends an update to all gateways, several at a time. */
@@ -115,15 +115,15 @@ async function tell(
   retries: number,
   signal: AbortSignal,
 ): Promise<string | null> {
-  let trouble = 'given up';
+  let problem = 'given up';
   for (let attempt = 0; attempt <= Math.max(0, retries) && !signal.aborted; attempt++) {
     try {
       const status = await ask(url, body, signal);
       if (status === 200) return null;
-      trouble = `status ${status}`;
+      problem = `status ${status}`;
     } catch (error) {
-      trouble = (error as Error).message;
+      problem = (error as Error).message;
     }
   }
-  return trouble;
+  return problem;
 }

@@ -1,6 +1,6 @@
 import { type AtBackend, type BackendSite, Reply, type Schema } from '#contract';
+import { AmqpError } from '../../../clients/amqp/amqp-error.ts';
 import { type AmqpConnection, keepConnection, readSettings } from '../../../clients/amqp/connection.ts';
-import { AmqpTrouble } from '../../../clients/amqp/trouble.ts';
 import type { Reconnection } from '../../../clients/broker/kept-link.ts';
 import { backoffField } from '../../../shared/retries/backoff.ts';
 
@@ -27,7 +27,7 @@ export interface BackendBroker {
 const elsewhere: AtBackend = {
   protocol: {
     schemes: ['amqp', 'amqps'],
-    call: () => Reply.failed(new AmqpTrouble('the host of the backend is not a broker address')),
+    call: () => Reply.failed(new AmqpError('the host of the backend is not a broker address')),
   },
 };
 

@@ -82,7 +82,7 @@ export function connector(
     const settle = (error: Error | null) => {
       // Ensures that nothing on the socket still refers to the first request.
       socket.off(opened, ready).off('error', settle).off('close', lost);
-      socket.on('error', unheard);
+      socket.on('error', ignoreError);
       if (error) return callback(error, null);
       if (denied.has(socket.remoteAddress ?? '', socket.remotePort ?? 0)) {
         socket.destroy();
@@ -114,7 +114,7 @@ function onreadOf(reading: Reading): OnReadOpts {
 }
 
 /** Prevents an uncaught error: the end of the socket is detected separately. */
-const unheard = () => {};
+const ignoreError = () => {};
 
 /** Error for a call that would reach the gateway's own admin port. Code: `BACKEND_DENIED`. */
 export function deniedError(host: string): BackendError {

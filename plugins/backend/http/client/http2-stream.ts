@@ -115,7 +115,7 @@ export class Http2Stream implements Attempt {
       this.#failure ??= error;
     });
     stream.once('close', () => {
-      const failure = this.#isOver ? null : this.#trouble(stream);
+      const failure = this.#isOver ? null : this.#problem(stream);
       this.#connection.leave();
       this.#closed(failure);
       if (failure) this.#fail(failure);
@@ -144,7 +144,7 @@ export class Http2Stream implements Attempt {
     this.#handler.onResponseEnd(this);
   }
 
-  #trouble(stream: ClientHttp2Stream): Error {
+  #problem(stream: ClientHttp2Stream): Error {
     const { rstCode = constants.NGHTTP2_NO_ERROR } = stream;
     if (!this.#hasAnswer) {
       if (this.#isUnsent || this.#connection.hasLeftOut(stream)) return new UnprocessedError();

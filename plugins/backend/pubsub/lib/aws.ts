@@ -94,15 +94,15 @@ export interface AwsMessage {
 
 /** Converts messages. Headers that AWS does not allow are omitted, and only the first ten by name are sent, with a single warning. */
 export function messagesFor(log: Log): (message: Message) => AwsMessage {
-  let isTold = false;
+  let isReported = false;
   return ({ payload, headers }) => {
     const text = textOf(payload);
     const most = text === null ? MAX_ATTRIBUTES - 1 : MAX_ATTRIBUTES;
     const allowed = headers
       .filter(([name, value]) => /^(?!aws\.|amazon\.)[\w-][\w.-]{0,254}$/i.test(name) && value !== '')
       .sort(([a], [b]) => (a < b ? -1 : 1));
-    if (allowed.length > most && !isTold) {
-      isTold = true;
+    if (allowed.length > most && !isReported) {
+      isReported = true;
       log.warning(`a message has ${allowed.length} headers: AWS takes the first ${most} by name`);
     }
     const attributes = allowed.slice(0, most);

@@ -125,7 +125,7 @@ class GcpPublisher implements Publisher {
 
 /** Converts headers to attributes. Those beyond Pub/Sub's limits, for which it would reject the message, are omitted with a single warning. */
 function attributesFor(log: Log): (message: Message) => Record<string, string> {
-  let isTold = false;
+  let isReported = false;
   return ({ headers }) => {
     const taken = headers.filter(
       ([name, value]) =>
@@ -133,8 +133,8 @@ function attributesFor(log: Log): (message: Message) => Record<string, string> {
         Buffer.byteLength(name) <= MAX_NAME_BYTES &&
         Buffer.byteLength(value) <= MAX_VALUE_BYTES,
     );
-    if (!isTold && (taken.length < headers.length || taken.length > MAX_ATTRIBUTES)) {
-      isTold = true;
+    if (!isReported && (taken.length < headers.length || taken.length > MAX_ATTRIBUTES)) {
+      isReported = true;
       log.warning(
         `headers are left out: Pub/Sub takes ${MAX_ATTRIBUTES} of at most ${MAX_VALUE_BYTES} bytes, none named goog...`,
       );

@@ -4,7 +4,7 @@ import { Inbox } from '../../../clients/broker/inbox.ts';
 import { keyOf } from '../../../clients/broker/key-of.ts';
 import type { Delivery, Subscriber } from '../../../clients/broker/message.ts';
 import { Room } from '../../../clients/broker/room.ts';
-import { parseServers, subjectTrouble } from '../../../clients/nats/address.ts';
+import { parseServers, subjectProblem } from '../../../clients/nats/address.ts';
 import { NatsConnection } from '../../../clients/nats/connection.ts';
 import { nameServers } from '../../../clients/nats/tls.ts';
 import { prepareSharedTls, standardTls } from '../../../clients/tls/client-tls.ts';
@@ -56,8 +56,8 @@ export const nats: Driver = {
 /** @throws ConfigError PUBSUB_ADDRESS */
 function subjectOf({ site, field, address }: Opening, hasWildcards: boolean): string {
   const subject = address.place;
-  const trouble = subjectTrouble(subject, hasWildcards);
-  if (trouble) throw site.fault('PUBSUB_ADDRESS', `/${field}`, `"${address.text}": ${trouble}`);
+  const problem = subjectProblem(subject, hasWildcards);
+  if (problem) throw site.fault('PUBSUB_ADDRESS', `/${field}`, `"${address.text}": ${problem}`);
   return subject;
 }
 

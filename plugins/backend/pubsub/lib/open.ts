@@ -53,7 +53,7 @@ function openWith<T>(
   failing: (error: Error) => T,
 ): T {
   const said = variable === undefined ? '' : process.env[variable];
-  let trouble = `the environment variable ${variable} is not set`;
+  let problem = `the environment variable ${variable} is not set`;
   if (said !== undefined && (said !== '' || variable === undefined)) {
     try {
       const opened = open(said);
@@ -61,9 +61,9 @@ function openWith<T>(
       return opened;
     } catch (error) {
       if (!(error instanceof BadVariable)) throw error;
-      trouble = error.message;
+      problem = error.message;
     }
   }
-  site.start(() => log.error(`${name}: ${trouble}`), { in: 'each' });
-  return failing(new BackendError('PUBSUB_ENVIRONMENT', `${name}: ${trouble}`));
+  site.start(() => log.error(`${name}: ${problem}`), { in: 'each' });
+  return failing(new BackendError('PUBSUB_ENVIRONMENT', `${name}: ${problem}`));
 }

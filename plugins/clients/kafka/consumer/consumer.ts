@@ -3,7 +3,7 @@ import type { Log } from '#contract';
 import { KeptLink, type Link } from '../../broker/kept-link.ts';
 import type { Delivery } from '../../broker/message.ts';
 import { OwnSockets } from '../../broker/own-sockets.ts';
-import { clientOptions, KafkaTroubles, loadKafka } from '../client.ts';
+import { clientOptions, KafkaProblems, loadKafka } from '../client.ts';
 import { Unreadable } from '../record-sets.ts';
 import type { GroupSettings, KafkaSettings } from '../settings.ts';
 import { rangeAssigner } from './assigner.ts';
@@ -50,13 +50,13 @@ export class KafkaConsumer {
   constructor(settings: KafkaSettings, reading: Reading, receiver: Receiver) {
     this.#receiver = receiver;
     const progress = newProgress();
-    const troubles = new KafkaTroubles();
+    const problems = new KafkaProblems();
     this.#kept = new KeptLink({
       name: `Kafka at ${settings.brokers.join(', ')}, group "${reading.group.id}"`,
-      reasonOf: (error) => troubles.reasonOf(error),
+      reasonOf: (error) => problems.reasonOf(error),
       connect: async (onLost, signal) => {
         for (const delivery of receiver.forget()) giveBack(progress, delivery);
-        const membership = new Membership(settings, reading, progress, receiver, troubles);
+        const membership = new Membership(settings, reading, progress, receiver, problems);
         await membership.open(onLost, signal);
         return membership;
       },
@@ -104,7 +104,7 @@ export class Membership implements Link {
   readonly #reading: Reading;
   readonly #progress: Progress;
   readonly #receiver: Receiver;
-  readonly #troubles: KafkaTroubles;
+  readonly #problems: KafkaProblems;
   readonly #sockets: OwnSockets;
   #client: Client | null = null;
   #stream: Stream | null = null;
@@ -116,13 +116,13 @@ export class Membership implements Link {
     reading: Reading,
     progress: Progress,
     receiver: Receiver,
-    troubles: KafkaTroubles,
+    problems: KafkaProblems,
   ) {
     this.#settings = settings;
     this.#reading = reading;
     this.#progress = progress;
     this.#receiver = receiver;
-    this.#troubles = troubles;
+    this.#problems = problems;
     this.#sockets = new OwnSockets(settings.denied, settings.keepAliveMs);
   }
 
@@ -193,11 +193,11 @@ export class Membership implements Link {
       highWaterMark: this.#settings.bufferSize,
     });
     this.#client = client;
-    this.#troubles.follow(client.connections, group.fetchBytes, lost);
+    this.#problems.follow(client.connections, group.fetchBytes, lost);
     // Raised when this member cannot rejoin during a rebalance: the library does not retry.
     client.on('error', lost);
     client.on('consumer:heartbeat:stalled', ({ lastError }) => {
-      const why = lastError ? `: ${this.#troubles.reasonOf(lastError)}` : '';
+      const why = lastError ? `: ${this.#problems.reasonOf(lastError)}` : '';
       lost(new Error(`heartbeats fail${why}`));
     });
     // Unreachable brokers are reported immediately, without retries.
@@ -207,7 +207,7 @@ export class Membership implements Link {
       mode: kafka.MessagesStreamModes.COMMITTED,
       fallbackMode: group.from === 'oldest' ? 'earliest' : 'latest',
     });
-    this.#troubles.follow(stream.connections, group.fetchBytes, lost);
+    this.#problems.follow(stream.connections, group.fetchBytes, lost);
     this.#stream = stream;
     stream.on('error', lost);
     stream.on('close', () => lost(new Error('the consumer has ended')));

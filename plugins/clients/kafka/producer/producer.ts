@@ -4,7 +4,7 @@ import { during } from '../../broker/during.ts';
 import { KeptLink, type Link } from '../../broker/kept-link.ts';
 import type { Message } from '../../broker/message.ts';
 import { OwnSockets } from '../../broker/own-sockets.ts';
-import { clientOptions, KafkaTroubles, loadKafka } from '../client.ts';
+import { clientOptions, KafkaProblems, loadKafka } from '../client.ts';
 import type { KafkaSettings } from '../settings.ts';
 import { type Outcome, writePartitioned } from './partitioned-write.ts';
 import { type Partitioner, partitionerOf } from './partitioner.ts';
@@ -61,7 +61,7 @@ export class KafkaProducer {
   readonly #kept: KeptLink<ProducerLink>;
   readonly #maxBytes: number;
   readonly #topics = new Map<string, TopicQueue>();
-  readonly #troubles = new KafkaTroubles();
+  readonly #problems = new KafkaProblems();
   #log: Log | null = null;
   #isFailing = false;
 
@@ -69,8 +69,8 @@ export class KafkaProducer {
     this.#maxBytes = producer.maxBytes;
     this.#kept = new KeptLink({
       name: `Kafka at ${settings.brokers.join(', ')}`,
-      connect: (onLost, signal) => openProducer(settings, producer, this.#troubles, onLost, signal),
-      reasonOf: (error) => this.#troubles.reasonOf(error),
+      connect: (onLost, signal) => openProducer(settings, producer, this.#problems, onLost, signal),
+      reasonOf: (error) => this.#problems.reasonOf(error),
     });
   }
 
@@ -105,7 +105,7 @@ export class KafkaProducer {
     for (const outcome of outcomes) {
       const { error } = outcome;
       if (error === undefined) continue;
-      const reason = this.#troubles.reasonOf(error);
+      const reason = this.#problems.reasonOf(error);
       if (!this.#isFailing) this.#log?.error(`${this.#kept.name}: topic "${topic}": ${reason}`);
       this.#isFailing = true;
       outcome.error = new BackendError('KAFKA_FAILED', `${this.#kept.name}: ${reason}`, { cause: error });
@@ -189,7 +189,7 @@ function sizeOf({ payload, headers, key = '' }: Message): number {
 async function openProducer(
   settings: KafkaSettings,
   producer: ProducerSettings,
-  troubles: KafkaTroubles,
+  problems: KafkaProblems,
   onLost: (error: Error) => void,
   signal: AbortSignal,
 ): Promise<ProducerLink> {
@@ -206,7 +206,7 @@ async function openProducer(
     autocreateTopics: false,
   });
   const broken = new AbortController();
-  troubles.follow(client.connections, 0, (error) => {
+  problems.follow(client.connections, 0, (error) => {
     broken.abort(error);
     onLost(error);
   });

@@ -1,5 +1,5 @@
 import { nearest } from '#contract';
-import { CelMistake } from './mistake.ts';
+import { CelError } from './cel-error.ts';
 import { type Library, resultOf } from './signatures.ts';
 import { dottedName, type Expr, type Syntax, textOf } from './syntax.ts';
 import { type CelType, comparable, isList, isMap, joined, listOf, mapOf, typeName } from './types.ts';
@@ -79,7 +79,7 @@ export class Checker {
         return { type: listOf(typeOfAll(members)), constant: allConstant(members) };
       }
       case 'structExpr': {
-        if (value.messageName !== '') throw this.#mistake(node, 'CEL_TYPE', `unknown type '${value.messageName}'`);
+        if (value.messageName !== '') throw this.#issue(node, 'CEL_TYPE', `unknown type '${value.messageName}'`);
         const pairs = value.entries.map((entry) => [
           this.#visit(entry.keyKind.value as Expr, locals),
           this.#visit(entry.value!, locals),
@@ -100,7 +100,7 @@ export class Checker {
         return this.#visit(value.result!, new Map(locals).set(value.accuVar, end));
       }
       default:
-        throw this.#mistake(node, 'CEL_SYNTAX', 'is not a valid expression');
+        throw this.#issue(node, 'CEL_SYNTAX', 'is not a valid expression');
     }
   }
 
@@ -118,7 +118,7 @@ export class Checker {
       name,
       [...this.#variables.keys(), ...locals.keys()].filter((known) => !known.startsWith('@')),
     );
-    throw this.#mistake(node, 'CEL_NAME', `unknown variable '${name}'`, near && `did you mean "${near}"?`);
+    throw this.#issue(node, 'CEL_NAME', `unknown variable '${name}'`, near && `did you mean "${near}"?`);
   }
 
   #select(node: Expr, operand: Expr, field: string, isTest: boolean, locals: ReadonlyMap<string, Known>): Known {
@@ -128,7 +128,7 @@ export class Checker {
     const { type, constant } = this.#visit(operand, locals);
     this.#noteKey(operand, field, locals);
     if (type !== 'dyn' && !isMap(type)) {
-      throw this.#mistake(node, 'CEL_TYPE', `${typeName(type)} has no field '${field}'`);
+      throw this.#issue(node, 'CEL_TYPE', `${typeName(type)} has no field '${field}'`);
     }
     if (isTest) return { type: 'bool', constant };
     return { type: type === 'dyn' ? 'dyn' : type.value, constant };
@@ -143,7 +143,7 @@ export class Checker {
     if (type === 'dyn') return 'dyn';
     if (isList(type)) return type.list;
     if (isMap(type)) return type.key;
-    throw this.#mistake(node, 'CEL_TYPE', `${typeName(type)} has no members to go through`);
+    throw this.#issue(node, 'CEL_TYPE', `${typeName(type)} has no members to go through`);
   }
 
   #call(node: Expr, { function: name, target, args }: Call, locals: ReadonlyMap<string, Known>): Known {
@@ -182,12 +182,12 @@ export class Checker {
       if (comparable(left, right)) return;
       const always = name === '_==_' ? 'never true' : 'always true';
       const message = `${typeName(left)} ${operatorOf(name)} ${typeName(right)} is ${always}`;
-      throw this.#mistake(node, 'CEL_NEVER', message, hintFor(left, right));
+      throw this.#issue(node, 'CEL_NEVER', message, hintFor(left, right));
     }
     if (right !== 'dyn' && !isList(right) && !isMap(right)) throw this.#refused(node, 'in', [left, right]);
     const member = right === 'dyn' ? 'dyn' : this.#memberOf(node, right);
     if (comparable(left, member)) return;
-    throw this.#mistake(node, 'CEL_NEVER', `a ${typeName(left)} is never in a ${typeName(right)}`);
+    throw this.#issue(node, 'CEL_NEVER', `a ${typeName(left)} is never in a ${typeName(right)}`);
   }
 
   #memberAt(node: Expr, [holder, key]: [CelType, CelType]): CelType {
@@ -204,31 +204,31 @@ export class Checker {
     if (text !== undefined) this.#patterns.push(text);
     else if (!pattern.constant) {
       const message = 'the pattern of matches() must be a literal';
-      throw this.#mistake(node, 'CEL_PATTERN', message, 'contains(), startsWith() or endsWith()');
+      throw this.#issue(node, 'CEL_PATTERN', message, 'contains(), startsWith() or endsWith()');
     }
   }
 
-  #refused(node: Expr, operator: string, types: readonly CelType[]): CelMistake {
+  #refused(node: Expr, operator: string, types: readonly CelType[]): CelError {
     const [one = 'dyn', other = one] = types;
     const message = `${operator} cannot be applied to (${types.map(typeName).join(', ')})`;
-    return this.#mistake(node, 'CEL_TYPE', message, hintFor(one, other));
+    return this.#issue(node, 'CEL_TYPE', message, hintFor(one, other));
   }
 
-  #unknown(node: Expr, name: string, isMethod: boolean): CelMistake {
+  #unknown(node: Expr, name: string, isMethod: boolean): CelError {
     const { functions, methods } = this.#library;
     const [table, other] = isMethod ? [methods, functions] : [functions, methods];
     if (other.has(name)) {
       const hint = isMethod ? `${name}(value)` : `value.${name}(…)`;
-      return this.#mistake(node, 'CEL_FUNCTION', `'${name}' does not take these arguments`, hint);
+      return this.#issue(node, 'CEL_FUNCTION', `'${name}' does not take these arguments`, hint);
     }
     const macros = ['has', 'all', 'exists', 'exists_one', 'map', 'filter'];
     const near = nearest(name, [...table.keys(), ...macros]);
     const message = macros.includes(name) ? `'${name}' has the wrong arguments` : `unknown function '${name}'`;
-    return this.#mistake(node, 'CEL_FUNCTION', message, near && near !== name ? `did you mean "${near}"?` : undefined);
+    return this.#issue(node, 'CEL_FUNCTION', message, near && near !== name ? `did you mean "${near}"?` : undefined);
   }
 
-  #mistake(node: Expr, code: string, message: string, hint?: string): CelMistake {
-    return new CelMistake(code, message, { hint, within: this.#syntax.placeOf(node) });
+  #issue(node: Expr, code: string, message: string, hint?: string): CelError {
+    return new CelError(code, message, { hint, within: this.#syntax.placeOf(node) });
   }
 }
 

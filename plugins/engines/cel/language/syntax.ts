@@ -1,5 +1,5 @@
 import { parse } from '@bufbuild/cel';
-import { CelMistake } from './mistake.ts';
+import { CelError } from './cel-error.ts';
 import { unquote } from './quoted-names.ts';
 
 /** A node of the syntax tree of an expression, macros expanded. */
@@ -8,7 +8,7 @@ export type Expr = NonNullable<ReturnType<typeof parse>['expr']>;
 export interface Syntax {
   readonly root: Expr;
   /** Position of a node in the source. */
-  placeOf(node: Expr): CelMistake['within'];
+  placeOf(node: Expr): CelError['within'];
 }
 
 /** Longest expression, in UTF-16 units; deepest nesting of its parts. */
@@ -18,7 +18,7 @@ const MAX_DEPTH = 100;
 /** Parses an expression. @throws CelMistake CEL_SYNTAX, CEL_SIZE. */
 export function readSyntax(source: string): Syntax {
   if (source.length > MAX_LENGTH) {
-    throw new CelMistake('CEL_SIZE', `has ${source.length} characters: at most ${MAX_LENGTH} are supported`);
+    throw new CelError('CEL_SIZE', `has ${source.length} characters: at most ${MAX_LENGTH} are supported`);
   }
   const { text, names } = unquote(source);
   const { expr, sourceInfo } = parsed(text);
@@ -55,15 +55,15 @@ function parsed(source: string): ReturnType<typeof parse> {
   } catch (error) {
     if (error instanceof RangeError) throw tooDeep();
     const [, line, column, said] = /^<input>:(\d+):(\d+): (.*)$/s.exec((error as Error).message) ?? [];
-    if (said === undefined) throw new CelMistake('CEL_SYNTAX', (error as Error).message);
+    if (said === undefined) throw new CelError('CEL_SYNTAX', (error as Error).message);
     const before = source.split('\n').slice(0, Number(line) - 1);
     const start = before.reduce((sum, text) => sum + text.length + 1, 0) + Number(column) - 1;
-    throw new CelMistake('CEL_SYNTAX', `is not a valid expression: ${said}`, { within: { start, end: start + 1 } });
+    throw new CelError('CEL_SYNTAX', `is not a valid expression: ${said}`, { within: { start, end: start + 1 } });
   }
 }
 
-function tooDeep(): CelMistake {
-  return new CelMistake('CEL_SIZE', `is nested more than ${MAX_DEPTH} levels deep`);
+function tooDeep(): CelError {
+  return new CelError('CEL_SIZE', `is nested more than ${MAX_DEPTH} levels deep`);
 }
 
 function depthOf(node: Expr): number {

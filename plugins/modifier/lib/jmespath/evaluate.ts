@@ -1,7 +1,7 @@
 import { type Data, type DataObject, getKey, hasKeys, isObject, nearest, setKey } from '#contract';
 import { compareNumbers, isNumeric } from '../../../shared/values/exact-values.ts';
 import { checkArgument, functions } from './functions.ts';
-import { JmespathMistake } from './mistake.ts';
+import { JmespathError } from './jmespath-error.ts';
 import type { Node, Token } from './parse.ts';
 import type { Evaluate, Run } from './run.ts';
 import { sliced } from './slice.ts';
@@ -28,7 +28,7 @@ export class Compiler {
 
   /** @throws JmespathMistake for syntax outside of the standard, and for invalid function calls. */
   compile(node: Node): Evaluate {
-    if (++this.#depth > MAX_DEPTH) throw new JmespathMistake('the expression is nested too deeply');
+    if (++this.#depth > MAX_DEPTH) throw new JmespathError('the expression is nested too deeply');
     const evaluate = this.#compile(node);
     this.#depth--;
     return evaluate;
@@ -76,7 +76,7 @@ export class Compiler {
       case 'Function':
         return this.#call(node);
       default:
-        throw new JmespathMistake(strayOf(node.type));
+        throw new JmespathError(strayOf(node.type));
     }
   }
 
@@ -108,12 +108,12 @@ export class Compiler {
     const definition = functions.get(name);
     if (!definition) {
       const near = nearest(name, [...functions.keys()]);
-      throw this.#mistakeIn(name, `unknown function ${name}()`, near && `did you mean ${near}()?`);
+      throw this.#issueIn(name, `unknown function ${name}()`, near && `did you mean ${near}()?`);
     }
     const { takes, isVariadic, call } = definition;
     if (isVariadic ? children.length < takes.length : children.length !== takes.length) {
       const wanted = `${takes.length}${isVariadic ? ' or more' : ''} argument${takes.length === 1 && !isVariadic ? '' : 's'}`;
-      throw this.#mistakeIn(name, `${name}() takes ${wanted}, not ${children.length}`);
+      throw this.#issueIn(name, `${name}() takes ${wanted}, not ${children.length}`);
     }
     let key = identity;
     const values: { readonly kinds: (typeof takes)[number]; readonly evaluate: Evaluate }[] = [];
@@ -122,7 +122,7 @@ export class Compiler {
       const isExpression = child.type === 'ExpressionReference';
       if (kinds.includes('expression') !== isExpression) {
         const what = isExpression ? 'takes no expression' : 'takes an expression, as in &name,';
-        throw this.#mistakeIn(name, `${name}() ${what} as argument ${at + 1}`);
+        throw this.#issueIn(name, `${name}() ${what} as argument ${at + 1}`);
       }
       if (isExpression) key = this.compile(child.child);
       else values.push({ kinds, evaluate: this.compile(child) });
@@ -138,13 +138,13 @@ export class Compiler {
     };
   }
 
-  #mistakeIn(name: string, message: string, hint?: string): JmespathMistake {
+  #issueIn(name: string, message: string, hint?: string): JmespathError {
     const at = this.#tokens.findIndex(
       ({ type, value }, place) =>
         type === 'UnquotedIdentifier' && value === name && this.#tokens[place + 1]?.type === 'Lparen',
     );
     const start = this.#tokens[at]?.start;
-    return new JmespathMistake(message, {
+    return new JmespathError(message, {
       ...(hint && { hint }),
       ...(start !== undefined && { within: { start, end: start + name.length } }),
     });

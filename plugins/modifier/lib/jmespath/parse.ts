@@ -1,6 +1,6 @@
 import { compile, tokenize } from '@jmespath-community/jmespath';
 import { type Data, parseExact, printJson } from '#contract';
-import { JmespathMistake } from './mistake.ts';
+import { JmespathError } from './jmespath-error.ts';
 
 /** Syntax tree of an expression. */
 export type Node = ReturnType<typeof compile>;
@@ -32,12 +32,12 @@ const MAX_LENGTH = 8 * 1024;
  * @throws JmespathMistake
  */
 export function parse(source: string): { readonly tree: Node; readonly tokens: readonly Token[] } {
-  if (source.length > MAX_LENGTH) throw new JmespathMistake(`an expression has at most ${MAX_LENGTH} characters`);
+  if (source.length > MAX_LENGTH) throw new JmespathError(`an expression has at most ${MAX_LENGTH} characters`);
   const tokens = readTokens(source);
-  const trouble = troubleOf(source);
-  if (!trouble) return { tree: compile(source), tokens };
-  if (trouble.atEnd) {
-    throw new JmespathMistake('the expression ends too early', {
+  const problem = problemOf(source);
+  if (!problem) return { tree: compile(source), tokens };
+  if (problem.atEnd) {
+    throw new JmespathError('the expression ends too early', {
       within: { start: source.length, end: source.length },
     });
   }
@@ -45,27 +45,27 @@ export function parse(source: string): { readonly tree: Node; readonly tokens: r
   let [first, last] = [0, tokens.length - 1];
   while (first < last) {
     const middle = (first + last) >> 1;
-    const early = troubleOf(source.slice(0, tokens[middle + 1]!.start));
+    const early = problemOf(source.slice(0, tokens[middle + 1]!.start));
     if (early && !early.atEnd) last = middle;
     else first = middle + 1;
   }
-  throw mistakeAt(source, tokens[first]!.start, tokens[first + 1]?.start ?? source.length);
+  throw errorAt(source, tokens[first]!.start, tokens[first + 1]?.start ?? source.length);
 }
 
-function mistakeAt(source: string, start: number, end: number): JmespathMistake {
+function errorAt(source: string, start: number, end: number): JmespathError {
   const text = source.slice(start, end).trimEnd();
-  return new JmespathMistake(`unexpected ${JSON.stringify(text)} at column ${start + 1}`, {
+  return new JmespathError(`unexpected ${JSON.stringify(text)} at column ${start + 1}`, {
     within: { start, end: start + text.length },
   });
 }
 
 /** @returns why the expression is invalid; null if it is valid. */
-function troubleOf(source: string): { readonly atEnd: boolean } | null {
+function problemOf(source: string): { readonly atEnd: boolean } | null {
   try {
     compile(source);
     return null;
   } catch (error) {
-    if (error instanceof RangeError) throw new JmespathMistake('the expression is nested too deeply');
+    if (error instanceof RangeError) throw new JmespathError('the expression is nested too deeply');
     // At the end of the tokens, the parser reads undefined ones.
     return { atEnd: error instanceof TypeError || /\bEOF\b/.test((error as Error).message) };
   }
@@ -80,11 +80,11 @@ function readTokens(source: string): readonly Token[] {
   for (const [at, { type, value, start }] of tokens.entries()) {
     const within = { start, end: tokens[at + 1]?.start ?? source.length };
     const beyond = notStandard[type];
-    if (beyond) throw new JmespathMistake(`${beyond} are not part of JMESPath`, { within });
+    if (beyond) throw new JmespathError(`${beyond} are not part of JMESPath`, { within });
     if (type !== 'Literal' || source[start] !== '`') continue;
     const text = source.slice(start, within.end).trim().slice(1, -1).replaceAll('\\`', '`');
     if (isExactly(text, value, within)) continue;
-    throw new JmespathMistake('a literal cannot contain a number of more than 15 digits', { within });
+    throw new JmespathError('a literal cannot contain a number of more than 15 digits', { within });
   }
   return tokens;
 }
@@ -94,19 +94,19 @@ function isExactly(text: string, value: unknown, within: { start: number; end: n
   try {
     return printJson(parseExact(text)) === printJson(value as Data);
   } catch {
-    throw new JmespathMistake(`${text} is not valid JSON`, { within });
+    throw new JmespathError(`${text} is not valid JSON`, { within });
   }
 }
 
 /** Creates the error for text that cannot be tokenized: it starts after the longest prefix that can. */
-function unreadable(source: string, unclosed: Token | undefined): JmespathMistake {
+function unreadable(source: string, unclosed: Token | undefined): JmespathError {
   let start = unclosed?.start ?? source.length - 1;
   while (!unclosed && start > 0 && !tokensOf(source.slice(0, start))) start--;
   while (source[start] === ' ') start++;
   const mark = source[start] ?? '';
   const isQuote = mark === "'" || mark === '"' || mark === '`';
   const message = isQuote ? `the literal that starts with ${mark} at column ${start + 1} is not valid` : undefined;
-  return new JmespathMistake(message ?? `unexpected ${JSON.stringify(mark)} at column ${start + 1}`, {
+  return new JmespathError(message ?? `unexpected ${JSON.stringify(mark)} at column ${start + 1}`, {
     within: { start, end: isQuote ? source.length : start + 1 },
     ...(mark === '`' && { hint: 'backticks enclose JSON, as in `18` or `"text"`' }),
   });

@@ -1,6 +1,6 @@
 import type { Site } from '#contract';
 import { compileExpression, type Expression } from './expression.ts';
-import { JmespathMistake } from './mistake.ts';
+import { JmespathError } from './jmespath-error.ts';
 
 /**
  * Compiles an expression of a configuration.
@@ -12,7 +12,7 @@ export function readExpression(site: Pick<Site<unknown>, 'fault'>, source: strin
   try {
     return compileExpression(source);
   } catch (error) {
-    if (!(error instanceof JmespathMistake)) throw error;
+    if (!(error instanceof JmespathError)) throw error;
     const { message, hint, within } = error;
     throw site.fault('JMESPATH_SYNTAX', pointer, message, { hint, within });
   }

@@ -1,5 +1,5 @@
 import type { Data } from '#contract';
-import { JmespathMistake } from './mistake.ts';
+import { JmespathError } from './jmespath-error.ts';
 import type { Evaluate } from './run.ts';
 
 /** Bounds of `[start:stop:step]` as written. */
@@ -12,7 +12,7 @@ interface Bounds {
 /** Returns every `step`th item of an array; null for anything else. @throws JmespathMistake for a step of zero. */
 export function sliced({ start, stop, step }: Bounds): Evaluate {
   const stride = step ?? 1;
-  if (stride === 0) throw new JmespathMistake('the step of a slice cannot be 0');
+  if (stride === 0) throw new JmespathError('the step of a slice cannot be 0');
   const isBackwards = stride < 0;
   return (value, run) => {
     if (!Array.isArray(value)) return null;

@@ -40,7 +40,7 @@ interface Observation {
 interface OtherGauges {
   readonly values: Readonly<Record<string, number>>;
   /** Milliseconds of `performance.now()`. */
-  readonly toldAt: number;
+  readonly reportedAt: number;
 }
 
 /** Time without a report after which a process counts as gone, in milliseconds. */
@@ -138,13 +138,13 @@ export class MetricStore implements Meter {
   /** Stores the gauges of another process. */
   mergeGauges(from: string, values: Readonly<Record<string, number>>): void {
     this.#others.delete(from);
-    this.#others.set(from, { values, toldAt: performance.now() });
+    this.#others.set(from, { values, reportedAt: performance.now() });
   }
 
   #observe(): void {
     for (const observe of this.#observers) observe();
     const oldest = performance.now() - GONE_MS;
-    for (const [from, { toldAt }] of this.#others) if (toldAt < oldest) this.#others.delete(from);
+    for (const [from, { reportedAt: toldAt }] of this.#others) if (toldAt < oldest) this.#others.delete(from);
     for (const { instrument, combination, read } of this.#observations) {
       let value = read();
       for (const { values } of this.#others.values()) {

@@ -8,7 +8,7 @@ export class Outage {
   readonly #log: Log;
   readonly #name: string;
   readonly #now: () => number;
-  #toldAt = Number.NEGATIVE_INFINITY;
+  #reportedAt = Number.NEGATIVE_INFINITY;
   #isOut = false;
   #lost = 0;
 
@@ -28,8 +28,8 @@ export class Outage {
   failed(reason: string, lost: number, unit: string): void {
     this.#isOut = true;
     this.#lost += lost;
-    if (this.#now() - this.#toldAt < PAUSE_MS) return;
-    this.#toldAt = this.#now();
+    if (this.#now() - this.#reportedAt < PAUSE_MS) return;
+    this.#reportedAt = this.#now();
     const losses = this.#lost === 0 ? '' : `; ${this.#lost} ${unit} lost so far`;
     this.#log.error(`${this.#name}: ${reason}${losses}`);
   }

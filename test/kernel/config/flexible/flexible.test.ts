@@ -32,7 +32,7 @@ async function dataOf(file: string): Promise<unknown> {
 }
 
 /** Every mistake of a file, as `file:line:column: message`. */
-async function mistakes(file: string): Promise<string[]> {
+async function issues(file: string): Promise<string[]> {
   try {
     await readDocument(file);
   } catch (error) {
@@ -67,7 +67,7 @@ describe('flexible configuration', () => {
       process.env.FC_ENABLE = '0';
       deepEqual(await dataOf(write('a.json', '{"version": {{add 2 1}}}')), { version: 3 });
       process.env.FC_ENABLE = '';
-      match((await mistakes('a.json'))[0]!, /templates are not rendered/);
+      match((await issues('a.json'))[0]!, /templates are not rendered/);
     });
 
     it('has each file of settings as a variable', async () => {
@@ -93,7 +93,7 @@ describe('flexible configuration', () => {
     it('refuses a partial that is not there, with file and line', async () => {
       process.env.FC_PARTIALS = 'partials';
       mkdirSync(join(folder, 'partials'));
-      deepEqual(await mistakes(write('a.json', '{\n  "a": {{ include "none.json" }}\n}')), [
+      deepEqual(await issues(write('a.json', '{\n  "a": {{ include "none.json" }}\n}')), [
         'a.json:2:11: cannot include partials/none.json: no such file',
       ]);
     });
@@ -105,10 +105,10 @@ describe('flexible configuration', () => {
     });
 
     it('rejects fields of a missing key, and unknown templates', async () => {
-      deepEqual(await mistakes(write('a.json', '{"a": "{{ .a.b }}"}')), [
+      deepEqual(await issues(write('a.json', '{"a": "{{ .a.b }}"}')), [
         'a.json:1:11: cannot read the field "b" of "a", which has no value',
       ]);
-      deepEqual(await mistakes(write('a.json', '{\n{{ template "none" }}}')), [
+      deepEqual(await issues(write('a.json', '{\n{{ template "none" }}}')), [
         'a.json:2:1: template "none" does not exist',
       ]);
     });
@@ -116,14 +116,14 @@ describe('flexible configuration', () => {
     it('places an error of a called template in that template, with the calls that led to it', async () => {
       process.env.FC_TEMPLATES = 'templates';
       write('templates/t.tmpl', '\n{{ fail "no" }}');
-      deepEqual(await mistakes(write('a.json', '{}{{ template "t.tmpl" }}')), [
+      deepEqual(await issues(write('a.json', '{}{{ template "t.tmpl" }}')), [
         'templates/t.tmpl:2:4: no, called at a.json:1:3',
       ]);
     });
 
     it('places errors of the result at the line of the template', async () => {
       const file = write('a.json', '{\n{{ range until 9 }}\n\n{{ end }}\n"a": 1,\n"b" 2\n}');
-      match((await mistakes(file))[0]!, /^a\.json:6:/);
+      match((await issues(file))[0]!, /^a\.json:6:/);
       const document = await readDocument(
         write('b.json', '{{/* one */}}\n{{ "\\n\\n" }}{\n "a": 1,\n "b": {{ quote "x" }} }'),
       );
@@ -167,7 +167,7 @@ describe('flexible configuration', () => {
       equal(await placeIn(file, '/a/b', 'key'), 'partials/p.json:2:3');
       equal(await placeIn(file, '/c/b'), 'partials/p.json:2:8');
       write('partials/p.json', '{\n  "b" 5\n}');
-      match((await mistakes(file))[0]!, /^partials\/p\.json:2:/);
+      match((await issues(file))[0]!, /^partials\/p\.json:2:/);
     });
 
     it('places a value of the settings in their file', async () => {
@@ -210,7 +210,7 @@ describe('flexible configuration', () => {
 
     it('refuses formats that are not read, by their names', async () => {
       for (const suffix of ['hcl', 'properties', 'prop', 'props']) {
-        deepEqual(await mistakes(write(`a.${suffix}`, 'port = 8080')), [
+        deepEqual(await issues(write(`a.${suffix}`, 'port = 8080')), [
           `a.${suffix}:1:1: unknown configuration format ".${suffix}": use .json, .yaml, .yml or .toml`,
         ]);
       }
@@ -221,7 +221,7 @@ describe('flexible configuration', () => {
       write('settings/a.json', '{"a":');
       write('settings/b.json', '[1]');
       write('settings/c.json', '{"a":1,"a":2}');
-      const errors = await mistakes(write('a.json', '{}'));
+      const errors = await issues(write('a.json', '{}'));
       equal(errors.length, 3);
       match(errors[0]!, /^loading flexible-config settings: - settings\/a\.json: /);
       equal(errors[1], 'loading flexible-config settings: - settings/b.json: it must contain an object');
@@ -230,7 +230,7 @@ describe('flexible configuration', () => {
 
     it('refuses directories that are not there', async () => {
       process.env.FC_SETTINGS = 'none';
-      deepEqual(await mistakes(write('a.json', '{}')), ['loading flexible-config settings: - none: no such file']);
+      deepEqual(await issues(write('a.json', '{}')), ['loading flexible-config settings: - none: no such file']);
     });
 
     it('writes the result for its owner alone, also one that cannot be read', async () => {
@@ -241,7 +241,7 @@ describe('flexible configuration', () => {
       await rejects(readDocument(write('a.json', '{"a": {{ add 1 1 }}')), UnreadableError);
       equal(readFileSync('out.json', 'utf8'), '{"a": 2');
       process.env.FC_OUT = 'none/out.json';
-      match((await mistakes(write('a.json', '{}')))[0]!, /cannot write none\/out\.json/);
+      match((await issues(write('a.json', '{}')))[0]!, /cannot write none\/out\.json/);
     });
 
     it('reads the environment, and masks what it has read', async () => {
@@ -284,7 +284,7 @@ describe('flexible configuration', () => {
     it('ends a template that never ends', async function () {
       this.timeout(60_000);
       match(
-        (await mistakes(write('a.json', '{{define "a"}}{{template "a"}}{{end}}{{template "a"}}')))[0]!,
+        (await issues(write('a.json', '{{define "a"}}{{template "a"}}{{end}}{{template "a"}}')))[0]!,
         /more than 500 deep/,
       );
     });
@@ -317,7 +317,7 @@ describe('flexible configuration', () => {
       write('two/infra.json', { hosts: ['b'] });
       const file = write('a.json', '{{ marshal .infra }}');
       options({ settings: { paths: ['one', 'two'] } });
-      deepEqual(await mistakes(file), [
+      deepEqual(await issues(file), [
         'loading flexible-config settings: - two/infra.json: .infra is already set by one/infra.json: set "allow_overwrite" to let the later value win',
       ]);
       options({ settings: { paths: ['one', 'two'], allow_overwrite: true } });
@@ -333,9 +333,9 @@ describe('flexible configuration', () => {
       const refusals = [
         `loading flexible-config settings: - two/infra.json: .infra.hosts is already set by one/infra/hosts.json: ${set}`,
       ];
-      deepEqual(await mistakes(file), refusals);
+      deepEqual(await issues(file), refusals);
       write('two/infra.json', { hosts: 'none' });
-      deepEqual(await mistakes(file), refusals);
+      deepEqual(await issues(file), refusals);
       write('two/infra.json', { port: 1 });
       deepEqual(await dataOf(file), { hosts: { a: 1 }, port: 1 });
     });
@@ -357,21 +357,21 @@ describe('flexible configuration', () => {
     it('handles an undefined variable as configured', async () => {
       const file = write('a.json', '{"a":"{{ .a.b }}"}');
       options({});
-      deepEqual(await mistakes(file), ['a.json:1:10: unknown field "a"']);
+      deepEqual(await issues(file), ['a.json:1:10: unknown field "a"']);
       options({ templates: { undefined_vars: 'zero' } });
-      deepEqual(await mistakes(file), ['a.json:1:10: cannot read the field "b" of "a", which has no value']);
+      deepEqual(await issues(file), ['a.json:1:10: cannot read the field "b" of "a", which has no value']);
       options({ templates: { undefined_vars: 'invalid' } });
       deepEqual(await dataOf(file), { a: '<no value>' });
     });
 
     it('rejects unknown options, with their place', async () => {
       options({ settings: { path: ['a'] } });
-      match((await mistakes(write('a.json', '{}')))[0]!, /^flexible_config\.json:1:\d+: .*path/);
+      match((await issues(write('a.json', '{}')))[0]!, /^flexible_config\.json:1:\d+: .*path/);
     });
 
     it('refuses a file of FC_CONFIG that is not there', async () => {
       process.env.FC_CONFIG = 'none.json';
-      deepEqual(await mistakes(write('a.json', '{}')), ['loading flexible-config settings: - none.json: no such file']);
+      deepEqual(await issues(write('a.json', '{}')), ['loading flexible-config settings: - none.json: no such file']);
     });
 
     it('finds partials and templates in folders', async () => {
@@ -447,7 +447,7 @@ describe('flexible configuration', () => {
     it('refuses names of keys that the rules do not allow', async () => {
       options({ settings: { paths: ['s'] }, keys_naming_rules: 'strict' });
       write('s/a-b.json', { a: 1 });
-      match((await mistakes(write('a.json', '{}')))[0]!, /"a-b" is not alphanumeric/);
+      match((await issues(write('a.json', '{}')))[0]!, /"a-b" is not alphanumeric/);
     });
 
     it('allows any name of a directory where the names of keys have rules', async () => {
@@ -487,7 +487,7 @@ describe('flexible configuration', () => {
       write('s/n.json', { v: 7 });
       write('s/extra.json', '{"port":{{ .n.v }}}');
       deepEqual(await dataOf(write('a.json', '{"extra":{"$ref":"./s/extra.json"}}')), { extra: { port: 7 } });
-      match((await mistakes(write('a.json', '{"v":{{ .n.v }}}')))[0]!, /s\/extra\.json: .*templates are not rendered/);
+      match((await issues(write('a.json', '{"v":{{ .n.v }}}')))[0]!, /s\/extra\.json: .*templates are not rendered/);
       await rejects(readDocument(write('a.json', '{"v":{{ .extra.port }}}')), (error: UnreadableError) => {
         match(String(error.errors[0]!.hint), /^the variables do not include s\/extra\.json: /);
         return true;
@@ -526,7 +526,7 @@ describe('flexible configuration', () => {
       options({});
       write('x.json', '{"a":{"$ref":"y.json"}}');
       write('y.json', '{"a":{"$ref":"x.json"}}');
-      deepEqual(await mistakes(write('a.json', '{\n"a":{"$ref":"x.json"},\n"b":{"$ref":"none.json"}}')), [
+      deepEqual(await issues(write('a.json', '{\n"a":{"$ref":"x.json"},\n"b":{"$ref":"none.json"}}')), [
         'a.json:2:5: circular includes: x.json > y.json > x.json',
         'a.json:3:13: no such file',
       ]);
@@ -535,7 +535,7 @@ describe('flexible configuration', () => {
     it('places an error of an included file in that file', async () => {
       options({});
       write('x.json', '{\n"a": }');
-      match((await mistakes(write('a.json', '{"a":{"$ref":"x.json"}}')))[0]!, /^x\.json:2:6: /);
+      match((await issues(write('a.json', '{"a":{"$ref":"x.json"}}')))[0]!, /^x\.json:2:6: /);
     });
 
     it('is safe with keys named like parts of the prototype', async () => {
@@ -591,7 +591,7 @@ describe('flexible configuration', () => {
         'a.json',
         '{\n"a":"${NONE_OF_FLEXIBLE}",\n"b":"${NONE_OF_FLEXIBLE:?give it}",\n"c":"${TEST_HOST_OF_FLEXIBLE}!int",\n"d":"${file:none}"}',
       );
-      deepEqual(await mistakes(file), [
+      deepEqual(await issues(file), [
         'a.json:2:5: the environment variable NONE_OF_FLEXIBLE is not set',
         'a.json:3:5: NONE_OF_FLEXIBLE: give it',
         'a.json:4:5: it cannot be read as an integer',

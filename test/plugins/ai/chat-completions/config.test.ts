@@ -13,7 +13,7 @@ describe('ai/chat-completions in a configuration', () => {
   });
   after(() => stand.close());
 
-  const mistakes = async (written: Written): Promise<readonly string[]> => {
+  const issues = async (written: Written): Promise<readonly string[]> => {
     try {
       await stand.serve(written);
     } catch (error) {
@@ -24,8 +24,8 @@ describe('ai/chat-completions in a configuration', () => {
   };
 
   it('needs no backend at its endpoints, and takes one that is written', async () => {
-    deepEqual(await mistakes({}), []);
-    deepEqual(await mistakes({ endpoint: { backend: [{ url_pattern: '/never' }] } }), []);
+    deepEqual(await issues({}), []);
+    deepEqual(await issues({ endpoint: { backend: [{ url_pattern: '/never' }] } }), []);
     deepEqual(
       stand.gateway.status.warnings.filter(({ code }) => code !== 'SECRET_LITERAL'),
       [],
@@ -34,16 +34,16 @@ describe('ai/chat-completions in a configuration', () => {
 
   it('rejects two models of one name, and one whose backend is not a model', async () => {
     const backend = [modelBackend(stand.backend.url, 'openai')];
-    deepEqual(await mistakes({ models: [{ name: 'openai', backend }] }), ['CHAT_MODEL /models/5/name']);
+    deepEqual(await issues({ models: [{ name: 'openai', backend }] }), ['CHAT_MODEL /models/5/name']);
     const plain = [{ host: [stand.backend.url], url_pattern: '/' }];
-    deepEqual(await mistakes({ models: [{ name: 'other', backend: plain }] }), ['CHAT_BACKEND /models/5/backend/0']);
+    deepEqual(await issues({ models: [{ name: 'other', backend: plain }] }), ['CHAT_BACKEND /models/5/backend/0']);
   });
 
   it('refuses endpoints of other methods, and models that are not declared', async () => {
-    deepEqual(await mistakes({ endpoint: { method: 'PUT' } }), ['CHAT_METHOD ']);
+    deepEqual(await issues({ endpoint: { method: 'PUT' } }), ['CHAT_METHOD ']);
     const offering = (name: string) => ({ endpoint: { extra_config: { 'ai/chat-completions': { models: [name] } } } });
-    deepEqual(await mistakes(offering('opanai')), ['CHAT_MODEL /models/0']);
-    deepEqual(await mistakes(offering('openai')), []);
+    deepEqual(await issues(offering('opanai')), ['CHAT_MODEL /models/0']);
+    deepEqual(await issues(offering('openai')), []);
     const payload = { model: 'mistral', messages };
     const { statusCode } = await stand.gateway.inject({ method: 'POST', url: '/v1/chat/completions', payload });
     equal(statusCode, 404);

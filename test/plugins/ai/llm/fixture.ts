@@ -68,7 +68,7 @@ export class ModelStand {
   }
 
   /** What is wrong with a configuration: code and pointer below the component. */
-  async mistakes(...given: Parameters<ModelStand['serve']>): Promise<readonly string[]> {
+  async issues(...given: Parameters<ModelStand['serve']>): Promise<readonly string[]> {
     try {
       await this.serve(...given);
     } catch (error) {

@@ -16,7 +16,7 @@ describe('ai/llm refused', () => {
   after(() => stand.close());
 
   const written = (config: object, endpoint: object = {}) =>
-    stand.mistakes(
+    stand.issues(
       [{ host: [stand.backend.url], url_pattern: '/v1', method: 'POST', extra_config: { 'ai/llm': config } }],
       {},
       endpoint,
@@ -28,8 +28,8 @@ describe('ai/llm refused', () => {
     ok((await written({})).length > 0);
     ok((await written({ openai: whole, mistral: whole })).length > 0);
     ok((await written({ openai: {} })).length > 0);
-    ok((await written({ openai: { v2: whole.v1 } })).some((mistake) => mistake.endsWith(' /openai/v2')));
-    ok((await written({ opnai: whole })).some((mistake) => mistake.endsWith(' /opnai')));
+    ok((await written({ openai: { v2: whole.v1 } })).some((issue) => issue.endsWith(' /openai/v2')));
+    ok((await written({ opnai: whole })).some((issue) => issue.endsWith(' /opnai')));
     deepEqual(await written({ openai: whole }), []);
   });
 
@@ -80,18 +80,18 @@ describe('ai/llm refused', () => {
 
   it('with outputs that its stream is not in, or that have no whole data', async () => {
     const output = (vendor: string, name: string, settings: object = {}) =>
-      stand.mistakes(vendor, settings, { output_encoding: name });
+      stand.issues(vendor, settings, { output_encoding: name });
     deepEqual(await output('openai', 'eventstream'), ['LLM_OUTPUT ']);
     deepEqual(await output('openai', 'ndjson'), ['LLM_OUTPUT ']);
     deepEqual(await output('bedrock', 'sse'), ['LLM_OUTPUT ']);
     deepEqual(await output('bedrock', 'eventstream', { format: 'openai' }), ['LLM_OUTPUT ']);
     deepEqual(await output('openai', 'no-op'), ['ENDPOINT_NO_DATA /endpoints/0/output_encoding']);
-    deepEqual(await stand.mistakes('openai', {}, {}, { encoding: 'xml' }), ['LLM_ENCODING ']);
+    deepEqual(await stand.issues('openai', {}, {}, { encoding: 'xml' }), ['LLM_ENCODING ']);
   });
 
   it('with an address that streams where the output does not, or cannot be made one', async () => {
     const at = (vendor: string, url_pattern: string, endpoint: object = {}) =>
-      stand.mistakes(vendor, {}, endpoint, { url_pattern });
+      stand.issues(vendor, {}, endpoint, { url_pattern });
     deepEqual(await at('gemini', '/v1beta/models/x:streamGenerateContent?alt=sse'), ['LLM_PATH ']);
     deepEqual(await at('bedrock', '/model/x/converse-stream'), ['LLM_PATH ']);
     deepEqual(await at('gemini', '/v1beta/models/x:countTokens', streaming), ['LLM_PATH ']);

@@ -59,7 +59,7 @@ describe('the key of a server that auth/signer signs with', () => {
       await new Promise(setImmediate);
     }
   };
-  const troubles = () => log.lines.filter((line) => line.startsWith('ERROR'));
+  const problems = () => log.lines.filter((line) => line.startsWith('ERROR'));
 
   it('is there before the first request, and not asked for again', async () => {
     await open();
@@ -83,7 +83,7 @@ describe('the key of a server that auth/signer signs with', () => {
     respond = down;
     await gate!.reload(config);
     equal(await login(), 200);
-    deepEqual(troubles(), ['ERROR [JWTSigner] Unable to create the signer: nobody there, the key from before stays']);
+    deepEqual(problems(), ['ERROR [JWTSigner] Unable to create the signer: nobody there, the key from before stays']);
   });
 
   it('is no longer used once the server has withdrawn it', async () => {
@@ -106,7 +106,7 @@ describe('the key of a server that auth/signer signs with', () => {
       mock.timers.tick(1);
       expected += 1;
       await soon(() => asked.length === expected);
-      await soon(() => troubles().length === expected);
+      await soon(() => problems().length === expected);
     }
     equal(await login(), 401);
     respond = null;
@@ -141,8 +141,8 @@ describe('the key of a server that auth/signer signs with', () => {
       respond = reply;
       await open();
       equal(await login(), 401);
-      equal(troubles().length, 1);
-      ok(troubles()[0]!.startsWith('ERROR [JWTSigner] Unable to create the signer: '));
+      equal(problems().length, 1);
+      ok(problems()[0]!.startsWith('ERROR [JWTSigner] Unable to create the signer: '));
     });
   }
 

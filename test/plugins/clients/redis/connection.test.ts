@@ -3,9 +3,9 @@ import { createServer, connect as openSocket, type Socket } from 'node:net';
 import { Call, type Log } from '#contract';
 import { silentLog } from '../../../../kernel/contract/internal.ts';
 import { Connection } from '../../../../plugins/clients/redis/connection.ts';
+import { RedisError } from '../../../../plugins/clients/redis/redis-error.ts';
 import { defineScript } from '../../../../plugins/clients/redis/script.ts';
 import type { RedisSettings } from '../../../../plugins/clients/redis/settings.ts';
-import { RedisTrouble } from '../../../../plugins/clients/redis/trouble.ts';
 import { freePort, until } from '../../../support/conditions.ts';
 import { startRedis, type TestRedis, withoutRedis } from '../../../support/redis.ts';
 
@@ -56,8 +56,8 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     return connection;
   };
   const run = (connection: Connection, call = new Call()) => connection.run(count, ['n'], [], call);
-  const trouble = (promise: Promise<unknown>, reason: RegExp) =>
-    rejects(promise, (error) => error instanceof RedisTrouble && reason.test(error.message));
+  const problem = (promise: Promise<unknown>, reason: RegExp) =>
+    rejects(promise, (error) => error instanceof RedisError && reason.test(error.message));
 
   /** In front of the server; what comes from clients is counted, and held where the test says so. */
   async function proxy() {
@@ -93,7 +93,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     await run(connection);
     const call = new Call();
     call.cancel();
-    await trouble(run(connection, call), /context canceled/);
+    await problem(run(connection, call), /context canceled/);
     equal(await redis.command('GET', 'n'), '1');
   });
 
@@ -101,8 +101,8 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     const connection = open(settings(redis.port));
     deepEqual(await Promise.all([run(connection), run(connection)]), [1, 2]);
     const away = open(settings(await freePort()));
-    await trouble(run(away), /not connected: connect ECONNREFUSED/);
-    await trouble(run(away), /not connected/);
+    await problem(run(away), /not connected: connect ECONNREFUSED/);
+    await problem(run(away), /not connected/);
     equal(lines.length, 1);
     match(lines[0]!, /^ERROR \[Redis\] counters not connected: connect ECONNREFUSED/);
   });
@@ -132,7 +132,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
   it('says what the server says against it', async () => {
     const connection = open(settings(redis.port));
     await redis.command('SET', 'n', 'text');
-    await trouble(run(connection), /redis counters: ERR value is not an integer/);
+    await problem(run(connection), /redis counters: ERR value is not an integer/);
     deepEqual(lines, []);
   });
 
@@ -141,7 +141,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     opened.push(server);
     await server.stop();
     const connection = open(settings(server.port));
-    await trouble(run(connection), /not connected/);
+    await problem(run(connection), /not connected/);
     await server.start();
     await until(() => run(connection).then(Boolean, () => false));
     await server.stop();
@@ -174,7 +174,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
       const waiting = run(connection);
       await until(() => between.chunks > sent);
       for (const socket of between.sockets) socket.destroy();
-      await trouble(waiting, /redis counters: /);
+      await problem(waiting, /redis counters: /);
     } finally {
       redis.resume();
     }
@@ -185,8 +185,8 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     await until(() => run(connection).then(Boolean, () => false));
     redis.pause();
     try {
-      await trouble(run(connection), /no response within 2000ms/);
-      for (let asked = 0; asked < 100; asked++) await trouble(run(connection), /does not respond/);
+      await problem(run(connection), /no response within 2000ms/);
+      for (let asked = 0; asked < 100; asked++) await problem(run(connection), /does not respond/);
     } finally {
       redis.resume();
     }
@@ -200,7 +200,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     await until(() => run(connection).then(Boolean, () => false));
     const [first] = between.sockets;
     redis.pause();
-    await trouble(run(connection), /no response within 10ms/);
+    await problem(run(connection), /no response within 10ms/);
     await until(() => first!.destroyed);
     redis.resume();
     await until(() => run(connection).then(Boolean, () => false));
@@ -212,7 +212,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     redis.pause();
     const call = new Call(silentLog, 60);
     try {
-      await trouble(run(connection, call), /no response within (?:2\d|30)ms/);
+      await problem(run(connection, call), /no response within (?:2\d|30)ms/);
       equal(call.reason, null);
     } finally {
       redis.resume();
@@ -249,7 +249,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     try {
       const waiting = run(connection, call);
       call.cancel();
-      await trouble(waiting, /context canceled/);
+      await problem(waiting, /context canceled/);
     } finally {
       redis.resume();
     }
@@ -278,20 +278,20 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
 
   it('gives up a server that takes the connection and says nothing', async () => {
     const port = await serve();
-    await trouble(run(open(settings(port, { connectMs: 20 }))), /not connected: no response within 20ms/);
+    await problem(run(open(settings(port, { connectMs: 20 }))), /not connected: no response within 20ms/);
   });
 
   it('waits for the first attempt for half of what a call has left at most, and as long as for a response', async () => {
     const port = await serve();
     const call = new Call(silentLog, 60);
-    await trouble(run(open(settings(port)), call), /not connected yet/);
+    await problem(run(open(settings(port)), call), /not connected yet/);
     equal(call.reason, null);
     call.finish();
-    await trouble(run(open(settings(port, { commandMs: 20 }))), /not connected yet/);
+    await problem(run(open(settings(port, { commandMs: 20 }))), /not connected yet/);
     const cancelled = new Call();
     const waiting = run(open(settings(port)), cancelled);
     cancelled.cancel();
-    await trouble(waiting, /context canceled/);
+    await problem(waiting, /context canceled/);
     deepEqual(lines, []);
   });
 
@@ -306,14 +306,14 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     const refused: Promise<void>[] = [];
     const end = performance.now() + 200;
     while (performance.now() < end) {
-      refused.push(trouble(run(connection), /OOM full/));
+      refused.push(problem(run(connection), /OOM full/));
       const sent = refused.length;
       await until(() => commands >= sent);
     }
     const call = new Call(silentLog, 20);
-    await trouble(run(connection, call), /OOM full|no response within/);
+    await problem(run(connection, call), /OOM full|no response within/);
     call.finish();
-    await trouble(run(connection, new Call(silentLog, 20)), /OOM full|no response within/);
+    await problem(run(connection, new Call(silentLog, 20)), /OOM full|no response within/);
     deepEqual(lines, []);
     connection.close();
     await Promise.allSettled(refused);
@@ -322,8 +322,8 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
   it('says that a password is wrong', async () => {
     const server = await startRedis(['--requirepass', 'secret']);
     opened.push(server);
-    await trouble(run(open(settings(server.port))), /not connected: NOAUTH/);
-    await trouble(run(open(settings(server.port, { password: 'wrong' }))), /not connected: WRONGPASS/);
+    await problem(run(open(settings(server.port))), /not connected: NOAUTH/);
+    await problem(run(open(settings(server.port, { password: 'wrong' }))), /not connected: WRONGPASS/);
     equal(await run(open(settings(server.port, { password: 'secret' }))), 1);
     ok(!lines.join().includes('secret'));
   });
@@ -331,20 +331,20 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
   it('says that the server is full', async () => {
     const server = await startRedis(['--maxmemory', '1', '--maxmemory-policy', 'noeviction']);
     opened.push(server);
-    await trouble(run(open(settings(server.port))), /OOM command not allowed/);
+    await problem(run(open(settings(server.port))), /OOM command not allowed/);
   });
 
   it('is closed for good, at any time', async () => {
     const first = open(settings(redis.port));
     const waiting = run(first);
     first.close();
-    await trouble(waiting, /closed/);
+    await problem(waiting, /closed/);
     first.open(log);
-    await trouble(run(first), /closed/);
+    await problem(run(first), /closed/);
     const second = open(settings(redis.port));
     await run(second);
     second.close();
-    await trouble(run(second), /closed/);
+    await problem(run(second), /closed/);
     deepEqual(lines, []);
   });
 });

@@ -4,7 +4,7 @@ import { documentFault } from '../../../../plugins/documentation/openapi/export/
 import { operationsOf, type SpecOperation } from '../../../../plugins/documentation/openapi/import/operations.ts';
 import { readSpec } from '../../../../plugins/documentation/openapi/import/read-spec.ts';
 import { Resolver } from '../../../../plugins/documentation/openapi/import/resolver.ts';
-import { mistakesIn } from '../../../support/generated-types.ts';
+import { issuesIn } from '../../../support/generated-types.ts';
 import { normalize } from '../../../support/known.ts';
 import { describedAs, validate } from '../fixture.ts';
 import { imported } from './import-fixture.ts';
@@ -84,7 +84,7 @@ describe('a document that becomes a configuration and a document again', functio
         import type { operations } from './api.ts';
         export const asked: operations['getPetById']['parameters']['path'] = { petId: 'one' };
       `;
-      deepEqual(await mistakesIn(describedAs(config, { version }), { '/right.ts': right, '/wrong.ts': wrong }), [
+      deepEqual(await issuesIn(describedAs(config, { version }), { '/right.ts': right, '/wrong.ts': wrong }), [
         "/wrong.ts: Type 'string' is not assignable to type 'number'.",
       ]);
     });

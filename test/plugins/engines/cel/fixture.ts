@@ -1,7 +1,7 @@
 import type { DataObject } from '#contract';
 import { createPatterns } from '../../../../kernel/patterns/patterns.ts';
 import { compileExpression, type Expression, type Verdict } from '../../../../plugins/engines/cel/expression.ts';
-import { CelMistake } from '../../../../plugins/engines/cel/language/mistake.ts';
+import { CelError } from '../../../../plugins/engines/cel/language/cel-error.ts';
 import type { CelType } from '../../../../plugins/engines/cel/language/types.ts';
 import { objectValue } from '../../../../plugins/engines/cel/language/values.ts';
 
@@ -39,7 +39,7 @@ export function refusal(source: string): readonly (string | undefined)[] {
   try {
     compile(source);
   } catch (error) {
-    if (!(error instanceof CelMistake)) throw error;
+    if (!(error instanceof CelError)) throw error;
     const { code, message, hint, within } = error;
     return [code, message, hint, within && source.slice(within.start, within.end)];
   }

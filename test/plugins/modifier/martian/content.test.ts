@@ -3,7 +3,7 @@ import { ByteStream, Call, HeaderBag, Reply } from '#contract';
 import { openHarness } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/modifier/martian/index.ts';
 import { pipeRequest } from '../../backend/http-client.ts';
-import { mistakesOf, through } from './stand.ts';
+import { issuesOf, through } from './stand.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const abc = { 'body.Modifier': { body: base64('abcdefghij'), contentType: 'text/plain', scope: ['response'] } };
@@ -105,7 +105,7 @@ describe('modifier/martian bodies and states', () => {
     }
   });
 
-  for (const [what, config, mistake] of [
+  for (const [what, config, issue] of [
     [
       'a body that is not valid base64',
       { 'body.Modifier': { body: 'e{}' } },
@@ -116,6 +116,6 @@ describe('modifier/martian bodies and states', () => {
     ['a status that is none', { 'status.Modifier': { statusCode: 99 } }, /'statusCode' must be 200 or more/],
     ['a type of two lines', { 'body.Modifier': { body: '', contentType: 'a\nb' } }, /control characters/],
   ] as const) {
-    it(`refuses ${what}`, async () => match((await mistakesOf(config)).join(), mistake));
+    it(`refuses ${what}`, async () => match((await issuesOf(config)).join(), issue));
   }
 });

@@ -1,5 +1,5 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
-import { mistakesOf, through } from './stand.ts';
+import { issuesOf, through } from './stand.ts';
 
 const cookie = { name: 'n', value: 'v' };
 
@@ -63,7 +63,7 @@ describe('modifier/martian cookies', () => {
     equal((await through(filter({ value: 'yes' }), { headers: ['Cookie', 'c=yes'] })).reply.headers.get('x-c'), 'f');
   });
 
-  for (const [what, fields, mistake] of [
+  for (const [what, fields, issue] of [
     ['a name that is none', { name: 'a b' }, /\/name "a b" is not a valid cookie name/],
     ['a value that would end the cookie', { value: 'a; b' }, /\/value the value contains characters/],
     ['a path that would', { path: '/; Domain=x' }, /\/path the path contains characters/],
@@ -72,7 +72,7 @@ describe('modifier/martian cookies', () => {
     ['a day that is none', { expires: '2030-02-45T00:00:00Z' }, /is not a valid time/],
   ] as const) {
     it(`refuses ${what}`, async () => {
-      match((await mistakesOf({ 'cookie.Modifier': { ...cookie, ...fields } })).join(), mistake);
+      match((await issuesOf({ 'cookie.Modifier': { ...cookie, ...fields } })).join(), issue);
     });
   }
 });

@@ -3,7 +3,7 @@ import { Call, Reply } from '#contract';
 import { openHarness } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/modifier/martian/index.ts';
 import { pipeRequest } from '../../backend/http-client.ts';
-import { mistakesOf, through, warningsOf } from './stand.ts';
+import { issuesOf, through, warningsOf } from './stand.ts';
 
 const set = (value: string, scope = ['request']) => ({ 'header.Modifier': { name: 'X-A', value, scope } });
 const append = (value: string) => ({ 'header.Append': { name: 'X-A', value } });
@@ -106,7 +106,7 @@ describe('modifier/martian groups', () => {
     deepEqual((await openHarness(plugin, 'backend', filter)).attached, {});
   });
 
-  for (const [what, config, mistake] of [
+  for (const [what, config, issue] of [
     ['nothing at all', {}, /^\/ the modifier is missing/],
     ['an unknown type', { 'header.Foo': {} }, /^\/header\.Foo unknown key 'header\.Foo'/],
     [
@@ -128,9 +128,9 @@ describe('modifier/martian groups', () => {
     ['a filter without a modifier', { 'cookie.Filter': { name: 'a' } }, /'modifier' is missing in 'cookie\.Filter'/],
   ] as const) {
     it(`refuses ${what}`, async () => {
-      const mistakes = await mistakesOf(config);
-      equal(mistakes.length, 1);
-      match(mistakes[0]!, mistake);
+      const issues = await issuesOf(config);
+      equal(issues.length, 1);
+      match(issues[0]!, issue);
     });
   }
 

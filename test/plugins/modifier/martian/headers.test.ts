@@ -1,5 +1,5 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
-import { mistakesOf, through, warningsOf } from './stand.ts';
+import { issuesOf, through, warningsOf } from './stand.ts';
 
 describe('modifier/martian headers', () => {
   it('case 1: sets a header of the request in the place of all its values', async () => {
@@ -149,14 +149,14 @@ describe('modifier/martian headers', () => {
 
     it('has no else', async () => {
       const [{ 'header.RegexFilter': config }] = [beta(['request'])];
-      deepEqual(await mistakesOf({ 'header.RegexFilter': { ...config, else: config.modifier } }), [
+      deepEqual(await issuesOf({ 'header.RegexFilter': { ...config, else: config.modifier } }), [
         "/header.RegexFilter/else unknown key 'else' in 'header.RegexFilter'",
       ]);
     });
 
     it('rejects an invalid expression', async () => {
       const config = { header: 'X', regex: '(', modifier: { 'header.Id': {} } };
-      match((await mistakesOf({ 'header.RegexFilter': config }))[0]!, /^\/header\.RegexFilter\/regex /);
+      match((await issuesOf({ 'header.RegexFilter': config }))[0]!, /^\/header\.RegexFilter\/regex /);
     });
   });
 
@@ -176,7 +176,7 @@ describe('modifier/martian headers', () => {
     });
 
     it('requires the request in addition to the response in its scope', async () => {
-      deepEqual(await mistakesOf({ 'stash.Modifier': { headerName: 'X', scope: ['response'] } }), [
+      deepEqual(await issuesOf({ 'stash.Modifier': { headerName: 'X', scope: ['response'] } }), [
         '/stash.Modifier/scope the URL is stored with the request: "response" requires "request"',
       ]);
     });
@@ -203,7 +203,7 @@ describe('modifier/martian headers', () => {
     });
 
     it('takes no second value', async () => {
-      deepEqual(await mistakesOf({ 'header.Append': { name: 'Host', value: 'b', scope: ['request'] } }), [
+      deepEqual(await issuesOf({ 'header.Append': { name: 'Host', value: 'b', scope: ['request'] } }), [
         '/header.Append/name Host has one value only',
       ]);
     });
@@ -213,7 +213,7 @@ describe('modifier/martian headers', () => {
     const set = (value: string) => ({ 'header.Modifier': { name: 'Content-Length', value } });
 
     it('must be a whole number', async () => {
-      deepEqual(await mistakesOf(set('many')), ['/header.Modifier/value Content-Length must be a whole number']);
+      deepEqual(await issuesOf(set('many')), ['/header.Modifier/value Content-Length must be a whole number']);
     });
 
     it('fails the call if it does not match the body, on either side', async () => {
@@ -237,7 +237,7 @@ describe('modifier/martian headers', () => {
     });
 
     it('takes no second value', async () => {
-      deepEqual(await mistakesOf({ 'header.Append': { name: 'content-length', value: '5' } }), [
+      deepEqual(await issuesOf({ 'header.Append': { name: 'content-length', value: '5' } }), [
         '/header.Append/name content-length has one value only',
       ]);
     });
@@ -252,7 +252,7 @@ describe('modifier/martian headers', () => {
     ]);
   });
 
-  for (const [what, config, mistake] of [
+  for (const [what, config, issue] of [
     [
       'a name that is none',
       { 'header.Modifier': { name: 'X Y', value: '' } },
@@ -276,8 +276,8 @@ describe('modifier/martian headers', () => {
     ['an id for the answer', { 'header.Id': { scope: ['response'] } }, "/scope/0 'scope[0]' must be request"],
   ] as const) {
     it(`refuses ${what}`, async () => {
-      const [first] = await mistakesOf(config);
-      equal(first!.slice(Object.keys(config)[0]!.length + 1, -1).startsWith(mistake.slice(0, -1)), true, first);
+      const [first] = await issuesOf(config);
+      equal(first!.slice(Object.keys(config)[0]!.length + 1, -1).startsWith(issue.slice(0, -1)), true, first);
     });
   }
 });

@@ -41,7 +41,7 @@ export async function through(config: unknown, sent: Partial<Sent> = {}, given: 
 }
 
 /** The mistakes of a configuration, each as place and message. */
-export async function mistakesOf(config: unknown): Promise<string[]> {
+export async function issuesOf(config: unknown): Promise<string[]> {
   try {
     const gate = await openHarness(plugin, 'backend', config);
     await gate.close();

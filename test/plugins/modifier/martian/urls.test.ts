@@ -1,5 +1,5 @@
 import { deepEqual, equal } from 'node:assert/strict';
-import { mistakesOf, through } from './stand.ts';
+import { issuesOf, through } from './stand.ts';
 
 /** Sets a header where a filter matches, and another one where it does not. */
 const marked = {
@@ -131,7 +131,7 @@ describe('modifier/martian addresses', () => {
     });
   }
 
-  for (const [what, config, mistake] of [
+  for (const [what, config, issue] of [
     [
       'a port modifier without a setting',
       { 'port.Modifier': {} },
@@ -156,6 +156,6 @@ describe('modifier/martian addresses', () => {
       "/port.Filter/else unknown key 'else' in 'port.Filter'",
     ],
   ] as const) {
-    it(`refuses ${what}`, async () => deepEqual(await mistakesOf(config), [mistake]));
+    it(`refuses ${what}`, async () => deepEqual(await issuesOf(config), [issue]));
   }
 });

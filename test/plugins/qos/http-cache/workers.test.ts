@@ -93,20 +93,20 @@ describe('the http cache of several workers', function () {
 
   it('is one: what one worker has fetched all of them have, until it is changed or emptied', async () => {
     const all = clients(9);
-    const everybody = async (path: string) => (await Promise.all(all.map((ask) => ask(path)))).every(isWhole);
+    const toAll = async (path: string) => (await Promise.all(all.map((ask) => ask(path)))).every(isWhole);
     await undisturbed(async (id) => {
       const path = `/a/${id}`;
       ok(isWhole(await all[0]!(path)));
-      ok(await everybody(path));
+      ok(await toAll(path));
       if (callsTo(path) !== 1) return false;
 
       await all[0]!(`/change/${id}`);
-      await until(async () => (await everybody(path)) && callsTo(path) > 1);
+      await until(async () => (await toAll(path)) && callsTo(path) > 1);
       if (callsTo(path) !== 2) return false;
 
       equal(gateway.emptyCache('http'), true);
-      await until(async () => (await everybody(path)) && callsTo(path) > 2);
-      ok(await everybody(path));
+      await until(async () => (await toAll(path)) && callsTo(path) > 2);
+      ok(await toAll(path));
       return callsTo(path) === 3;
     });
     deepEqual(gateway.caches, ['http']);

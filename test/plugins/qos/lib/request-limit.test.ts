@@ -15,7 +15,7 @@ import { plugin } from '../../../../plugins/qos/ratelimit/router.ts';
 const byTenant = { client_max_rate: 2, client_capacity: 2, every: '10m', strategy: 'header', key: 'X-Tenant' };
 
 /** The one mistake for which a configuration is refused. */
-async function mistakeOf(config: object, around: HarnessOptions = {}) {
+async function issueOf(config: object, around: HarnessOptions = {}) {
   const error = await openHarness(plugin, 'endpoint', config, around).then(
     () => null,
     (refused: ConfigErrors) => refused,
@@ -151,24 +151,24 @@ describe('a limit on requests', () => {
     ],
   ] as const) {
     it(`refuses ${what}`, async () => {
-      deepEqual(await mistakeOf(config), { code, pointer, message, hint, fix: undefined });
+      deepEqual(await issueOf(config), { code, pointer, message, hint, fix: undefined });
     });
   }
 
   it('offers a placeholder of the endpoint for a mistyped one', async () => {
     const config = { client_max_rate: 1, strategy: 'param', key: 'tenent' };
-    const { hint, fix } = await mistakeOf(config, { endpoint: { endpoint: '/{user}/{tenant}/x' } });
+    const { hint, fix } = await issueOf(config, { endpoint: { endpoint: '/{user}/{tenant}/x' } });
     deepEqual([hint, fix], ['did you mean "tenant"?', { value: 'tenant' }]);
   });
 
   it('offers no placeholder as certain that is one of several so near', async () => {
     const config = { client_max_rate: 1, strategy: 'param', key: 'tenants' };
-    const { hint, fix } = await mistakeOf(config, { endpoint: { endpoint: '/{tenant1}/{tenant2}' } });
+    const { hint, fix } = await issueOf(config, { endpoint: { endpoint: '/{tenant1}/{tenant2}' } });
     deepEqual([hint, fix], ['did you mean "tenant1"?', undefined]);
   });
 
   it('offers a strategy for a mistyped one', async () => {
-    const { hint, fix } = await mistakeOf({ client_max_rate: 1, strategy: 'Params' });
+    const { hint, fix } = await issueOf({ client_max_rate: 1, strategy: 'Params' });
     deepEqual([hint, fix], ['did you mean "param"?', { value: 'param' }]);
   });
 
@@ -178,7 +178,7 @@ describe('a limit on requests', () => {
   ] as const) {
     it(`refuses the param ${key} of ${endpoint}`, async () => {
       const config = { client_max_rate: 1, strategy: 'param', key };
-      equal((await mistakeOf(config, { endpoint: { endpoint } })).code, 'RATELIMIT_KEY');
+      equal((await issueOf(config, { endpoint: { endpoint } })).code, 'RATELIMIT_KEY');
     });
   }
 

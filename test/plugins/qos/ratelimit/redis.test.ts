@@ -26,7 +26,7 @@ describe('the configuration of a limit in Redis', () => {
   const offers = [
     offer(redisConnections, new Map([['counters', { name: 'counters', isOneServer: true, run: async () => [0, 0] }]])),
   ];
-  const mistakes = (config: object, ...expected: (string | undefined)[][]) =>
+  const issues = (config: object, ...expected: (string | undefined)[][]) =>
     rejects(openHarness(plugin, 'endpoint', config, { offers }), ({ errors }) => {
       deepEqual(
         errors.map((error: { code: string; pointer: string; hint?: string }) => [
@@ -40,13 +40,13 @@ describe('the configuration of a limit in Redis', () => {
     });
 
   it('case 7: names a connection that is declared', () =>
-    mistakes({ ...two, connection_name: 'nope' }, [
+    issues({ ...two, connection_name: 'nope' }, [
       'REDIS_CONNECTION',
       '/connection_name',
       '"redis": {"connection_pools": [{"name": "nope", "address": "localhost:6379"}]} at the root',
     ]));
   it('suggests the name of a connection that is misspelled', () =>
-    mistakes({ ...two, connection_name: 'counter' }, [
+    issues({ ...two, connection_name: 'counter' }, [
       'REDIS_CONNECTION',
       '/connection_name',
       'did you mean "counters"?',
@@ -59,13 +59,13 @@ describe('the configuration of a limit in Redis', () => {
     );
   });
   it('is checked like a limit in memory', () =>
-    mistakes({ ...two, connection_name: 'counters', every: '10ms' }, [
+    issues({ ...two, connection_name: 'counters', every: '10ms' }, [
       'RATELIMIT_EVERY',
       '/every',
       'write the rate for 1s',
     ]));
   it('has a path variable of the endpoint', () =>
-    mistakes({ connection_name: 'counters', client_max_rate: 1, strategy: 'param', key: 'id' }, [
+    issues({ connection_name: 'counters', client_max_rate: 1, strategy: 'param', key: 'id' }, [
       'RATELIMIT_KEY',
       '/key',
       undefined,

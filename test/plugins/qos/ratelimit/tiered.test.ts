@@ -34,7 +34,7 @@ async function limited(config: object, around: HarnessOptions = {}) {
   return { clock, gate, send };
 }
 
-const mistakes = (promise: Promise<unknown>, ...expected: [string, string][]) =>
+const issues = (promise: Promise<unknown>, ...expected: [string, string][]) =>
   rejects(promise, ({ errors }) => {
     deepEqual(
       errors.map(({ code, pointer }: { code: string; pointer: string }) => [code, pointer]),
@@ -162,30 +162,30 @@ describe('qos/ratelimit/tiered', () => {
   });
 
   it('rejects an invalid expression, with its place', () =>
-    mistakes(limited({ ...plans, tiers: [gold, { tier_value: 'value ==', tier_value_as: 'policy' }] }), [
+    issues(limited({ ...plans, tiers: [gold, { tier_value: 'value ==', tier_value_as: 'policy' }] }), [
       'CEL_SYNTAX',
       '/tiers/1/tier_value',
     ]));
 
   it('refuses an expression on anything else than the plan', () =>
-    mistakes(limited({ ...plans, tiers: [{ tier_value: "req_method == 'GET'", tier_value_as: 'policy' }] }), [
+    issues(limited({ ...plans, tiers: [{ tier_value: "req_method == 'GET'", tier_value_as: 'policy' }] }), [
       'CEL_NAME',
       '/tiers/0/tier_value',
     ]));
 
   it('refuses a limit at its place', () =>
-    mistakes(limited({ ...plans, tiers: [gold, { tier_value: 'x', ratelimit: { client_max_rate: 1 } }] }), [
+    issues(limited({ ...plans, tiers: [gold, { tier_value: 'x', ratelimit: { client_max_rate: 1 } }] }), [
       'RATELIMIT_STRATEGY',
       '/tiers/1/ratelimit/strategy',
     ]));
 
   it('refuses a path variable that the endpoint does not have', () =>
-    mistakes(limited({ ...plans, tiers: [{ ratelimit: { client_max_rate: 1, strategy: 'param', key: 'id' } }] }), [
+    issues(limited({ ...plans, tiers: [{ ratelimit: { client_max_rate: 1, strategy: 'param', key: 'id' } }] }), [
       'RATELIMIT_KEY',
       '/tiers/0/ratelimit/key',
     ]));
 
-  it('rejects an invalid header', () => mistakes(limited({ ...plans, tier_key: 'X Plan' }), ['TIER_KEY', '/tier_key']));
+  it('rejects an invalid header', () => issues(limited({ ...plans, tier_key: 'X Plan' }), ['TIER_KEY', '/tier_key']));
 
   for (const [what, config] of Object.entries({
     'no header': { tiers: [] },

@@ -1,7 +1,7 @@
 import { equal, match } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { fileTrouble, unreadableFile } from '../../../kernel/contract/internal.ts';
+import { fileErrorReason, unreadableFile } from '../../../kernel/contract/internal.ts';
 
 const failure = (path: string): unknown => {
   try {
@@ -12,21 +12,24 @@ const failure = (path: string): unknown => {
 };
 
 describe('the reason why a file cannot be read', () => {
-  it('is given for a missing file', () => equal(fileTrouble(failure('/nowhere/a.pem')), 'no such file'));
-  it('is given for a directory', () => equal(fileTrouble(failure(import.meta.dirname)), 'is a directory'));
+  it('is given for a missing file', () => equal(fileErrorReason(failure('/nowhere/a.pem')), 'no such file'));
+  it('is given for a directory', () => equal(fileErrorReason(failure(import.meta.dirname)), 'is a directory'));
   it('is given for a path through a file', () =>
-    equal(fileTrouble(failure(`${import.meta.filename}/a.pem`)), 'a part of the path is not a directory'));
+    equal(fileErrorReason(failure(`${import.meta.filename}/a.pem`)), 'a part of the path is not a directory'));
   it('is given for missing permission', () =>
-    equal(fileTrouble(Object.assign(new Error('x'), { code: 'EACCES' })), 'permission denied'));
+    equal(fileErrorReason(Object.assign(new Error('x'), { code: 'EACCES' })), 'permission denied'));
   it('names the want of file descriptors', () => {
     for (const code of ['EMFILE', 'ENFILE']) {
-      match(fileTrouble(Object.assign(new Error('x'), { code })), new RegExp(`out of file descriptors \\(${code}\\)`));
+      match(
+        fileErrorReason(Object.assign(new Error('x'), { code })),
+        new RegExp(`out of file descriptors \\(${code}\\)`),
+      );
     }
   });
   it('is the message of the file system for other errors', () => {
-    equal(fileTrouble(Object.assign(new Error('EIO: i/o error'), { code: 'EIO' })), 'EIO: i/o error');
-    equal(fileTrouble(Object.assign(new Error('odd'), { code: 'constructor' })), 'odd');
-    equal(fileTrouble('odd'), 'odd');
+    equal(fileErrorReason(Object.assign(new Error('EIO: i/o error'), { code: 'EIO' })), 'EIO: i/o error');
+    equal(fileErrorReason(Object.assign(new Error('odd'), { code: 'constructor' })), 'odd');
+    equal(fileErrorReason('odd'), 'odd');
   });
   it('comes with the place that a relative path led to: the working directory is where it begins', () => {
     const cause = failure('nowhere/a.pem');

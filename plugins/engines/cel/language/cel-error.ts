@@ -1,7 +1,7 @@
 import type { ConfigErrorOptions } from '#contract';
 
 /** An error in an expression; the message is a clause addressed to its author. */
-export class CelMistake extends Error {
+export class CelError extends Error {
   readonly code: string;
   /** Suggested replacement. */
   readonly hint: ConfigErrorOptions['hint'];

@@ -1,4 +1,4 @@
-const troubles: readonly (readonly [code: RegExp, words: string])[] = [
+const problems: readonly (readonly [code: RegExp, words: string])[] = [
   [
     /INTERRUPTED_OR_CANCELLED|BAD_DECRYPT|MISSING_PASSPHRASE|BAD_PASSWORD/,
     'the key is encrypted, keep it without passphrase',
@@ -10,11 +10,11 @@ const troubles: readonly (readonly [code: RegExp, words: string])[] = [
 ];
 
 /** Explains why a PEM file could not be used. @param cause the error from Node.js; its message is used for unknown causes. */
-export function pemTrouble(pem: string, cause: unknown): string {
+export function pemErrorReason(pem: string, cause: unknown): string {
   const { code = '', message } = cause as NodeJS.ErrnoException;
   const label = /-----BEGIN ([A-Z ]+)-----/.exec(pem)?.[1];
   if (label === undefined && /NO_START_LINE|UNSUPPORTED/.test(code)) return 'it is not PEM';
   const isOther = /NO_START_LINE/.test(code) || (/UNSUPPORTED/.test(code) && !label!.endsWith('PRIVATE KEY'));
   if (isOther) return `it contains a ${label!.replace(/^.* (?=P[A-Z]+ KEY$)/, '').toLowerCase()}`;
-  return troubles.find(([pattern]) => pattern.test(code))?.[1] ?? message;
+  return problems.find(([pattern]) => pattern.test(code))?.[1] ?? message;
 }

@@ -1,7 +1,7 @@
 import { BackendError } from '#contract';
 
 /** Failure of an operation on a broker. Code: `AMQP_FAILED`. Messages never contain an address with its password. */
-export class AmqpTrouble extends BackendError {
+export class AmqpError extends BackendError {
   constructor(message: string, cause?: unknown) {
     super('AMQP_FAILED', message, { cause });
   }

@@ -14,7 +14,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** User-facing reason why a file could not be read. @param cause the error of the file system. */
-export function fileTrouble(cause: unknown): string {
+export function fileErrorReason(cause: unknown): string {
   const { code = '', message = String(cause) } = cause as Partial<NodeJS.ErrnoException>;
   return Object.hasOwn(reasons, code) ? reasons[code]! : message;
 }
@@ -25,5 +25,5 @@ export function fileTrouble(cause: unknown): string {
  */
 export function unreadableFile(path: string, cause: unknown): string {
   const place = isAbsolute(path) ? path : `${path} (${resolve(path)})`;
-  return `cannot read ${place}: ${fileTrouble(cause)}`;
+  return `cannot read ${place}: ${fileErrorReason(cause)}`;
 }

@@ -2,15 +2,15 @@ import { equal } from 'node:assert/strict';
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { pemTrouble } from '#contract';
+import { pemErrorReason } from '#contract';
 
 const file = (name: string) => readFileSync(new URL(`../../corpus/files/${name}`, import.meta.url), 'utf8');
 
-function trouble(pem: string, use: (pem: string) => unknown): string {
+function problem(pem: string, use: (pem: string) => unknown): string {
   try {
     use(pem);
   } catch (cause) {
-    return pemTrouble(pem, cause);
+    return pemErrorReason(pem, cause);
   }
   throw new Error('was accepted');
 }
@@ -38,14 +38,14 @@ describe('errors of a PEM file are explained in plain words', () => {
     ['a damaged key', block('PRIVATE KEY'), createPrivateKey, 'it is damaged'],
     ['a certificate that is cut off', block('CERTIFICATE').slice(0, -10), asCertificate, 'it is damaged'],
   ] as const) {
-    it(`for ${title}`, () => equal(trouble(pem, use), words));
+    it(`for ${title}`, () => equal(problem(pem, use), words));
   }
   for (const type of ['pkcs1', 'pkcs8'] as const) {
     it(`for an encrypted key in ${type}`, () => {
       const pem = encrypted(type);
-      equal(trouble(pem, createPrivateKey), 'the key is encrypted, keep it without passphrase');
+      equal(problem(pem, createPrivateKey), 'the key is encrypted, keep it without passphrase');
       equal(
-        trouble(pem, (key) => createSecureContext({ key })),
+        problem(pem, (key) => createSecureContext({ key })),
         'the key is encrypted, keep it without passphrase',
       );
     });
@@ -53,10 +53,10 @@ describe('errors of a PEM file are explained in plain words', () => {
   it('for a key of another certificate', () => {
     const key = file('other.key');
     equal(
-      trouble(key, () => createSecureContext({ cert: file('shop.pem'), key })),
+      problem(key, () => createSecureContext({ cert: file('shop.pem'), key })),
       'the key does not match the certificate',
     );
   });
   it('and in the words of the cause if it is unknown', () =>
-    equal(pemTrouble('', new Error('something else')), 'something else'));
+    equal(pemErrorReason('', new Error('something else')), 'something else'));
 });

@@ -8,7 +8,7 @@ const NAMESPACE = 'documentation/openapi';
  * Codes: OPENAPI_OPERATION_ID, OPENAPI_SCHEMA, OPENAPI_REF, OPENAPI_CONTENT_TYPE, OPENAPI_EXAMPLE, OPENAPI_STATUS; a
  * warning OPENAPI_SCHEME.
  */
-export function reportMistakes(document: DataObject, report: Conversion): void {
+export function reportErrors(document: DataObject, report: Conversion): void {
   const root = settingsIn(document);
   const at = joinPointer('', 'extra_config', NAMESPACE);
   const { components_schemas: schemas, custom_security_schemes: schemes } = root;

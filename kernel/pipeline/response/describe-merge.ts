@@ -9,7 +9,7 @@ interface Merging {
 }
 
 /** Logs how several backends are merged. */
-export function tellMerge({ output, backends, gathering: { gather, combine } }: Merging, log: Log): void {
+export function describeMerge({ output, backends, gathering: { gather, combine } }: Merging, log: Log): void {
   const regular = backends.filter(({ shadow }) => !shadow);
   // Only one of several conditional backends that pass bytes undecoded is called.
   const isOneOf = output.raw === true && regular.some(({ condition }) => condition);

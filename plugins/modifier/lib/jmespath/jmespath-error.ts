@@ -1,5 +1,5 @@
 /** An error in an expression, with its position. */
-export class JmespathMistake extends Error {
+export class JmespathError extends Error {
   /** Suggested replacement. */
   readonly hint: string | undefined;
   /** Position in the expression, in UTF-16 units; the end is exclusive. */

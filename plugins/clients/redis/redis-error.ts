@@ -1,7 +1,7 @@
 import { CallError } from '#contract';
 
 /** A Redis command that failed or whose outcome is unknown: it is never sent twice. The client receives 500. */
-export class RedisTrouble extends CallError {
+export class RedisError extends CallError {
   /** False if the call timed out or its client disconnected, which says nothing about the server. */
   readonly isOutage: boolean;
 
