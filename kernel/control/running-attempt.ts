@@ -1,7 +1,7 @@
-import { GatewayError, connectionOwner, type FaultOwner } from '../contract/internal.ts';
-import { type Phase, Phases } from '../runtime/build/phases.ts';
+import type { Events } from '#contract';
+import { connectionOwner, type FaultOwner, GatewayError } from '../contract/internal.ts';
+import { Phases } from '../runtime/build/phases.ts';
 import { ReadFiles } from '../runtime/prints/read-files.ts';
-import { type Events } from '#contract';
 import type { FileRead } from '../runtime/watch/index.ts';
 import type { Attempt } from './attempts.ts';
 import type { Change } from './change.ts';

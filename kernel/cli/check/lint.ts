@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Ajv, type ErrorObject } from 'ajv';
 import { ConfigError, type Pattern } from '#contract';
 import { joinPointer } from '../../config/index.ts';
-import { fileTrouble, PatternError, fileErrorReason } from '../../contract/internal.ts';
+import { fileErrorReason, PatternError } from '../../contract/internal.ts';
 import { createPatterns } from '../../patterns/patterns.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { fileTrouble, fileErrorReason } from '../../contract/internal.ts';
+import { fileErrorReason } from '../../contract/internal.ts';
 
 /** Message for a file that cannot be read, with the reason. @param error thrown by the file system. */
 export function cannotRead(path: string, error: unknown): string {

@@ -17,27 +17,20 @@ import {
   type TakeToken,
   type TokenPool,
 } from '#contract';
-import { type FaultMeter } from '../../containment/hook-guard.ts';
+import type { FaultMeter } from '../../containment/hook-guard.ts';
+import { boundToOwner } from '../../contract/internal.ts';
 import { Reads } from '../../pipeline/attach/reads.ts';
-import { type Build, type SharedBuild } from '../../pipeline/attach/site.ts';
+import type { Build, SharedBuild } from '../../pipeline/attach/site.ts';
 import { EndpointTraffic } from '../../pipeline/traffic/endpoint-traffic.ts';
-import { type Registry } from '../../registry/registry.ts';
-import { type EndpointLease } from '../kept/endpoint-lease.ts';
+import type { Registry } from '../../registry/registry.ts';
+import type { EndpointLease } from '../kept/endpoint-lease.ts';
 import { Holding } from '../kept/holding.ts';
 import { type AskForTokens, Leases, serveLease } from '../kept/leases.ts';
-import { bindTrouble, PluginPort } from '../kept/plugin-port.ts';
+import { bindErrorReason, PluginPort } from '../kept/plugin-port.ts';
 import { type CacheLease, keptId } from '../kept/ref-counted-cache.ts';
 import { endpointId } from '../prints/endpoint-prints.ts';
-import { type ReadFiles } from '../prints/read-files.ts';
-import { boundToOwner } from '../contract/internal.ts';
+import type { ReadFiles } from '../prints/read-files.ts';
 import type { Asked, ConfigBuild } from './config-build.ts';
-import { type EndpointLease } from './endpoint-lease.ts';
-import { endpointId } from './endpoint-prints.ts';
-import { Holding } from './holding.ts';
-import { type AskForTokens, Leases, serveLease } from './leases.ts';
-import { bindErrorReason, PluginPort } from './plugin-port.ts';
-import { type ReadFiles } from './read-files.ts';
-import { type CacheLease, keptId } from './ref-counted-cache.ts';
 
 /** Build context for the compiler: for the whole service, or for one endpoint with its own scope. There are many. */
 export class ScopedBuild implements Build {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { PortAddress, PortHandler } from '#contract';
-import { beginOwned } from '../contract/internal.ts';
+import { beginOwned } from '../../contract/internal.ts';
 
 /** Maximum size of the request head on a plugin's port, in bytes. */
 const MAX_HEADER_BYTES = 16 * 1024;

@@ -1,7 +1,7 @@
 import type { AddressInfo, Server } from 'node:net';
 import { type Log, timerMs } from '#contract';
 import { GatewayError } from '../../contract/internal.ts';
-import { bindTrouble, bindErrorReason } from '../../runtime/kept/plugin-port.ts';
+import { bindErrorReason } from '../../runtime/kept/plugin-port.ts';
 import { createProtocols, type PortSettings, type Serving } from './protocols.ts';
 
 /** The listening port. It outlives configurations: requests go to the current one. */

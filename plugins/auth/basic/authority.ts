@@ -2,7 +2,6 @@ import { hash, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type Call, CallError, type Clock, definePort } from '#contract';
 import type { Comparing, Comparisons } from './comparisons.ts';
-import { type Credentials, readCredentials } from './credentials.ts';
 import type { Users } from './users.ts';
 
 /** User name and password sent by a client. */
