@@ -171,9 +171,9 @@ describe('command line', function () {
       startProcess({ GATEWAY_ADMIN_LISTEN: 'off', GATEWAY_STATE_DIR: folder.path('state') }, ...args);
 
     it('refuses a broken configuration and opens nothing', async () => {
-      const { code, err } = await sluice('run', '-c', file('bad.json', { version: 4 }));
+      const { code, err } = await sluice('run', '-c', file('bad.json', { version: 5 }));
       equal(code, 1);
-      match(err, /unsupported version: 4/);
+      match(err, /unsupported version: 5/);
     });
 
     it('serves, answers the debug endpoint under -d, and ends with 0 after SIGTERM', async () => {

@@ -120,7 +120,7 @@ describe('run', function () {
     await start();
     gateway!.kill('SIGTERM');
     await gateway!.ended;
-    folder.write('gateway.json', { ...service, version: 4 });
+    folder.write('gateway.json', { ...service, version: 5 });
     equal((await sluiceProcess(env, 'run', '-c', folder.path('gateway.json'))).code, 1);
     await start('--resume-last-good');
     await gateway!.printed(/the admin API is at/);

@@ -27,7 +27,7 @@ export function disconnectSuite(broker: () => Broker): void {
       },
     });
 
-    it('is no failure of publishing', async () => {
+    it('does not count as a failure of publishing', async () => {
       const producer = { name: 'left', exchange: 'left', routing_key: 'Route' };
       const given: Case = {
         endpoint: { method: 'POST', backend: [backend('backend/amqp/producer', producer)] },
@@ -47,7 +47,7 @@ export function disconnectSuite(broker: () => Broker): void {
       stand.blamesNobody();
     });
 
-    it('is no failure of consuming, and takes no message with it', async () => {
+    it('does not count as a failure of consuming, and loses no message', async () => {
       const consumer = { name: 'left-queue', exchange: 'left-messages', routing_key: ['#'] };
       const given: Case = { endpoint: { backend: [backend('backend/amqp/consumer', consumer)] } };
       await stand.start(given);

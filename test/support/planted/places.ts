@@ -17,9 +17,9 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'kernel/registry/': ['change'],
   'kernel/registry/isolation/': ['plugin thread'],
   'kernel/runtime/': ['change', 'component'],
-  'kernel/runtime/plugin-port.ts': ['component', 'plugin port'],
+  'kernel/runtime/kept/plugin-port.ts': ['component', 'plugin port'],
   'kernel/runtime/watch/': ['file watcher', 'admin'],
-  'kernel/runtime/warm-up.ts': ['change'],
+  'kernel/runtime/build/warm-up.ts': ['change'],
   'kernel/server/': ['client connection', 'request'],
   // Accepts connections: each is an owner from its first event on.
   'kernel/server/port/protocols.ts': ['client connection', 'process'],
