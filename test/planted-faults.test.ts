@@ -18,7 +18,7 @@ const worlds: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'a backend of a WebSocket': 'plugins/websocket/dial.ts',
     'a backend over HTTP/1': 'plugins/backend/http/client/',
     'a backend over gRPC': 'plugins/backend/grpc/',
-    'a port of a component': 'kernel/runtime/plugin-port.ts',
+    'a port of a component': 'kernel/runtime/kept/plugin-port.ts',
     'a connection of the admin port': 'admin/server/socket-listener.ts',
     'an exporter of telemetry': 'plugins/telemetry/lib/otlp/http-transport.ts',
     'the timer of a component': 'plugins/telemetry/metrics/index.ts',

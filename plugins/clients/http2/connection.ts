@@ -62,6 +62,7 @@ export class Connection {
   readonly #closed: (connection: Connection) => void;
   #failure: Error | null = null;
   #isConnected = false;
+  #hasSettings = false;
   #isLeaving = false;
   #isSuspect = false;
   #limit = DEFAULT_STREAMS;
@@ -95,6 +96,7 @@ export class Connection {
       this.#limit = Math.min(maxConcurrentStreams, MAX_STREAMS);
     });
     this.#session.once('remoteSettings', () => {
+      this.#hasSettings = true;
       clearTimeout(this.#timer);
       settled?.();
     });
@@ -145,7 +147,7 @@ export class Connection {
 
   leave(): void {
     this.calls -= 1;
-    if (this.#isLeaving && this.calls === 0) this.#session.close();
+    if (this.#isLeaving && this.calls === 0) this.#end();
   }
 
   /**
@@ -157,6 +159,7 @@ export class Connection {
     if (this.#isSuspect || this.#isLeaving || !this.#isConnected || now - this.#asked < PING_PAUSE_MS) return;
     this.#asked = now;
     this.#isSuspect = true;
+    clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.destroy(new Error('the server does not respond')), PING_MS);
     this.#session.ping((error) => {
       if (error) return;
@@ -168,7 +171,7 @@ export class Connection {
   /** Closes after the last call. */
   close(): void {
     this.#leave();
-    if (this.calls === 0) this.#session.close();
+    if (this.calls === 0) this.#end();
   }
 
   /** Closes immediately and ends every call. */
@@ -181,6 +184,12 @@ export class Connection {
     if (this.#isLeaving) return;
     this.#isLeaving = true;
     this.#closed(this);
+  }
+
+  /** Ends the session. One whose server has sent nothing would wait for it. */
+  #end(): void {
+    if (this.#hasSettings) this.#session.close();
+    else this.destroy(new ConnectionClosed());
   }
 
   #over(reason: Error): void {
