@@ -41,7 +41,7 @@ describe('bounds that brokers meet', function () {
   const port = (): number => (server.address() as { port: number }).port;
 
   it('fail messages of AMQP beyond ten thousand that are not confirmed', () => {
-    const channel = { on() {}, publish() {} } as unknown as ConfirmChannel;
+    const channel = { on() {}, prependListener() {}, publish() {} } as unknown as ConfirmChannel;
     const link = { blocked: null } as AmqpLink;
     const message = (bytes: number) => ({ routingKey: 'a', content: new Uint8Array(bytes), properties: {} });
     const many = new Publisher(channel, link, 'e', false);
