@@ -32,7 +32,7 @@ export interface Change {
   readonly participant?: Participant | undefined;
   /** Record the change in the history. Default: true. */
   readonly recorded?: boolean | undefined;
-  /** Watches the change once it serves, and rolls it back when endpoints get worse. */
+  /** Watches the new configuration once it serves requests, and rolls it back if error rates or latencies get worse. */
   readonly guard?: GuardRequest | undefined;
   /** Checks the serving configuration when the change's turn comes. @throws to abandon the change. */
   readonly provided?: ((serving: Runtime) => void) | undefined;

@@ -8,7 +8,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const backend: Fields = { host: ['http://users.internal:8080'], url_pattern: '/users' };
 
-/** An endpoint that needs the keys of its tokens. */
+/** An endpoint whose tokens are verified with keys from a cached JWK set. */
 const keysCached: Fields = {
   extra_config: { 'auth/validator': { alg: 'RS256', jwk_url: 'https://id.example.com/keys.json', cache: true } },
 };

@@ -86,7 +86,7 @@ export class IsolatedThread implements IsolatedModule {
     const session = startThread(this.#options, { receive: this.#receive, output: this.#output });
     this.#session = session;
     void session.ended.then((reason) => this.#ended(session, reason));
-    // Places that had users before.
+    // Places that were in use when the previous thread ended: they start again in this one.
     const again = [...this.#places].filter(([, { hasBegun }]) => hasBegun);
     if (again.length > 0) void this.#beginAgain(session, again);
     return session;

@@ -36,7 +36,7 @@ function innermostSource(frames: readonly MainFrame[]): object | undefined {
   return frame && { file: frame.file, line: frame.line, column: frame.column };
 }
 
-/** Writes the fault from this thread: a call into the system cannot be interrupted, and may never return. */
+/** Writes the fault from this thread: the main thread is blocked in a system call, which may never return. */
 function report(file: string): void {
   const text = `${file}: the plugin did not finish loading after ${Math.round(reportMs / 1000)} s: it waits in a system call that cannot be interrupted, such as execSync or readSync. Use the asynchronous function in site.warm instead.`;
   try {

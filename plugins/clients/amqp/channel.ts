@@ -6,7 +6,7 @@ import type { AmqpConnection } from './connection.ts';
 import type { AmqpLink } from './link.ts';
 import { limitMessages } from './message-limit.ts';
 
-/** Setup and teardown of a channel's use. */
+/** Sets up a channel for one purpose, such as publishing, and shuts it down. */
 export interface ChannelUse<T> {
   /** Declares and starts what the channel is used for; a failure counts as no connection. @param lost must be called when the use cannot continue. */
   open(channel: ConfirmChannel, link: AmqpLink, lost: (error: Error) => void): Promise<T>;

@@ -32,9 +32,9 @@ const PING_MS = 5_000;
 const PING_PAUSE_MS = 10_000;
 /** Flow-control window of a connection: bytes of all its responses that may be in flight. */
 const CONNECTION_WINDOW_BYTES = 8 * 1024 * 1024;
-/** Most fields of a response head; a larger one ends its stream. */
+/** Maximum number of fields of a response head; a larger one ends its stream. */
 const MAX_HEADER_PAIRS = 2000;
-/** Most bytes of a response head. The library ends a connection over one that takes more than 144 KiB of frames. */
+/** Maximum number of bytes of a response head. The library ends a connection over one that takes more than 144 KiB of frames. */
 const MAX_HEADER_BYTES = 128 * 1024;
 const SESSION_MEMORY_MB = 64;
 /** Concurrent calls if the server sets no limit. */

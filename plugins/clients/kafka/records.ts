@@ -1,4 +1,4 @@
-/** Most bytes of variable-length 32-bit and 64-bit integers, with seven bits per byte. */
+/** Maximum number of bytes of variable-length 32-bit and 64-bit integers, with seven bits per byte. */
 const INT_BYTES = 5;
 const LONG_BYTES = 10;
 /** Length of an absent key, value or header. */

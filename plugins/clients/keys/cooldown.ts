@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Most names remembered; the oldest are dropped first. */
+/** Maximum number of names remembered; the oldest are dropped first. */
 const MAX_NAMES = 10_000;
 /** Longest name that is remembered literally: clients choose the key names in tokens. */
 const MAX_LENGTH = 64;

@@ -1,7 +1,7 @@
 import { type DataObject, isObject } from '#contract';
 import { type IdentifyStrategy, identifyStrategies, Jwk } from './jwk.ts';
 
-/** Most keys kept of one set; beyond it the first ones are dropped. */
+/** Maximum number of keys kept of one set; beyond it the first ones are dropped. */
 const MAX_KEYS = 10_000;
 
 /** Parses the keys of a set as plain objects. @throws Error with what is wrong with the text, without any of it. */

@@ -14,9 +14,9 @@ const CONNECT_MS = 5000;
 const GOODBYE_MS = 1000;
 /** Interval of PINGs to the server, in milliseconds; the connection is lost after two without a response. */
 const PING_MS = 10_000;
-/** Most bytes that the server has not confirmed yet; beyond it, publishing fails immediately. */
+/** Maximum number of bytes that the server has not confirmed yet; beyond it, publishing fails immediately. */
 const MAX_UNCONFIRMED_BYTES = 64 * 1024 * 1024;
-/** Most subjects per connection whose rejections are counted: the server names them. */
+/** Maximum number of subjects per connection whose rejections are counted: the server names them. */
 const MAX_REFUSED = 1000;
 
 /** A subscription to a subject, renewed on every new connection. */

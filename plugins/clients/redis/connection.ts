@@ -6,7 +6,7 @@ import { RedisError } from './redis-error.ts';
 import type { Script } from './script.ts';
 import type { RedisSettings } from './settings.ts';
 
-/** Most pending responses of one connection; one more command fails immediately. Each takes about 500 bytes. */
+/** Maximum number of pending responses of one connection; one more command fails immediately. Each takes about 500 bytes. */
 const MAX_WAITING = 10_000;
 
 /** Error of a server that requires using another server. */

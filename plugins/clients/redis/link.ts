@@ -11,7 +11,7 @@ export interface Link {
   close(): void;
 }
 
-/** Most pending commands per server; one more fails immediately. */
+/** Maximum number of pending commands per server; one more fails immediately. */
 const MAX_WAITING = 10_000;
 
 /**

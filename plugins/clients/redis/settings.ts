@@ -20,7 +20,7 @@ export interface RedisSettings extends RedisUser {
   readonly addresses: readonly RedisAddress[];
   readonly database: number;
   readonly clientName: string | undefined;
-  /** Most redirections followed for one command of a cluster. */
+  /** Maximum number of redirections followed for one command of a cluster. */
   readonly maxRedirects: number;
   /** For sentinels: the name of the monitored master, and the credentials for the sentinels. */
   readonly master: { readonly name: string; readonly user: RedisUser } | null;

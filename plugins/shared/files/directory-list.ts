@@ -1,6 +1,6 @@
 import { opendir } from 'node:fs/promises';
 
-/** Most entries listed; more are omitted. */
+/** Maximum number of entries listed; more are omitted. */
 const MOST_ENTRIES = 10_000;
 
 /** Renders an HTML page of links to the entries of a directory, ordered by name; hidden entries are omitted. */

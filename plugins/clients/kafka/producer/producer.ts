@@ -35,7 +35,7 @@ export const standardProducer: ProducerSettings = {
   retryMs: 100,
 };
 
-/** Most records in a batch. */
+/** Maximum number of records in a batch. */
 const MAX_BATCH = 500;
 /** Limits of records, and of their bytes, that wait to be written to one topic; one more fails immediately. */
 const MAX_WAITING = 10_000;

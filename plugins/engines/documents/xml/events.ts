@@ -4,7 +4,7 @@ import { trimXml } from './text.ts';
 
 /** Deepest nesting allowed. */
 const MAX_DEPTH = 10_000;
-/** Most attributes allowed on an element. */
+/** Maximum number of attributes allowed on an element. */
 const MAX_ATTRIBUTES = 25_000;
 
 /** Events of a document, in document order. Names are as written, including the prefix. */

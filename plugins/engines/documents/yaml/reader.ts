@@ -4,7 +4,7 @@ import { copyData, type Data, type DataObject, parseExact, type RawNumber, setKe
 const decimal = /^([-+]?)0*(\d*)(?:\.(\d*))?(?:[eE]([-+]?\d+))?$/;
 const integer = /^[-+]?(?:\d+|0o[0-7]+|0x[0-9a-fA-F]+)$/;
 
-/** Most digits of an octal or hexadecimal number: converting them to decimal takes more than linear time. */
+/** Maximum number of digits of an octal or hexadecimal number: converting them to decimal takes more than linear time. */
 const MAX_DIGITS = 1000;
 
 /** Limit of the values and characters that all aliases of a document may repeat in total. */

@@ -5,7 +5,7 @@ import { exponentialText, fixedText, generalText } from '../numbers.ts';
 /** A directive: flags, width, precision, letter. */
 const directive = /%([-+ #0]*)(\d*)(?:(\.)(\d*))?([\s\S]?)/y;
 
-/** Most flags, and digits of width and precision, as in Lua. */
+/** Maximum number of flags, and digits of width and precision, as in Lua. */
 const MAX_FLAGS = 5;
 const MAX_NUMBER_DIGITS = 2;
 

@@ -6,7 +6,7 @@ import type { MetricStore } from './store.ts';
 
 /** Longest time that a scraper may take to read a response, in milliseconds. */
 const READ_MS = 10_000;
-/** Most concurrent scrapes; further ones are rejected with 503. */
+/** Maximum number of concurrent scrapes; further ones are rejected with 503. */
 const MAX_SCRAPES = 8;
 
 /**

@@ -4,7 +4,7 @@ import { type InstrumentChange, MetricStore } from './store.ts';
 
 /** Interval at which a worker reports its counts, in milliseconds: exported values are at most this old. */
 const RELAY_MS = 1000;
-/** Most workers whose last message number the owner remembers. */
+/** Maximum number of workers whose last message number the owner remembers. */
 const MAX_SENDERS = 256;
 
 /** Transfer of a worker's counts to the process that exports them. */

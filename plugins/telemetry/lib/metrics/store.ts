@@ -3,11 +3,11 @@ import { Instrument, type InstrumentDescription } from './instrument.ts';
 import type { Distribution, SeriesChange, Sum } from './series.ts';
 
 /**
- * Most series of one instrument. A series of a histogram with 21 bounds takes about a kilobyte: no instrument takes
+ * Maximum number of series of one instrument. A series of a histogram with 21 bounds takes about a kilobyte: no instrument takes
  * more than 2 MiB in a process.
  */
 const MAX_SERIES = 2000;
-/** Most instruments of one store; further ones are not counted. */
+/** Maximum number of instruments of one store; further ones are not counted. */
 const MAX_INSTRUMENTS = 1000;
 
 /** Default bucket bounds of histograms, in seconds. */

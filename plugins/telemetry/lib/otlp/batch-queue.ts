@@ -2,7 +2,7 @@ import { boundToOwner } from '#contract';
 import { ExportError } from './export-error.ts';
 import type { Outage } from './outage.ts';
 
-/** Most items that wait to be sent; further ones are dropped and counted. A span takes about 2 KB, so 4 MB in all. */
+/** Maximum number of items that wait to be sent; further ones are dropped and counted. A span takes about 2 KB, so 4 MB in all. */
 const MAX_WAITING = 2048;
 /** Items per batch: encoding a request with this many spans takes about a millisecond. */
 const BATCH = 256;

@@ -6,7 +6,7 @@ import { highResolution, type Resource, type Scope, sdkResource } from './resour
 
 type SdkMetrics = Parameters<typeof ProtobufMetricsSerializer.serializeRequest>[0];
 
-/** Most series in one request: a request is built in one go, which blocks everything else. */
+/** Maximum number of series in one request: a request is built in one go, which blocks everything else. */
 const MAX_SERIES = 250;
 /** Enum values of the official packages. */
 const HISTOGRAM = 0;
