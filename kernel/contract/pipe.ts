@@ -11,7 +11,7 @@ const {
 const pipeFields = {
   endpoint: {
     type: 'string',
-    description: 'Name in logs. Backends can use its {placeholders}.',
+    description: 'Path pattern that names the pipe in logs. Backends can use its {placeholders} in their URLs.',
     default: '',
     examples: ['/enrich/{id}'],
   },

@@ -110,7 +110,7 @@ async function standUp(
   await registry.load(registry.namespaces);
   const endpoint = testEndpoint(around);
   const place = plugin.places?.find((candidate) => candidate.at === level);
-  if (!place) throw new Error(`"${plugin.name}" has no place at ${level} level`);
+  if (!place) throw new Error(`"${plugin.name}" cannot be configured at ${level} level`);
   const offers = Offers.atRoot(registry.openScope());
   for (const given of around.offers ?? []) offers.add({ ...plugin, offers: [given.port] }, [given]);
   const pipes: Omit<EndpointContext, 'compilePipe'> = {

@@ -15,7 +15,11 @@ export function attachBackend(site: BackendProxySite): AtBackend {
   const shape = config.flatmap_filter && compileFlatmap(config.flatmap_filter, site);
   const raw = isRaw(site, backend) || passesBytes(site);
   if (shape && raw) {
-    site.warn('PROXY_IDLE', '/flatmap_filter', 'flatmap_filter does nothing on a body that is handed on unread');
+    site.warn(
+      'PROXY_IDLE',
+      '/flatmap_filter',
+      'flatmap_filter does nothing on a body that is forwarded without being decoded',
+    );
   }
   return {
     ...(shape && !raw && { shape, readsData: true }),

@@ -101,7 +101,7 @@ export const check: Command = {
     const { values, positionals } = readArguments(args, flags, true);
     const { debug, indent = '\t' } = values;
     const lints = [values.lint, values['lint-no-network'], values['lint-schema']].filter(Boolean);
-    if (lints.length > 1) throw new UsageError('-l, -n and -s exclude each other');
+    if (lints.length > 1) throw new UsageError('-l, -n and -s cannot be combined');
     demandFittingFlags(values);
     const format = formats.get(oneOf('format', values.format, [...formats.keys()]))!;
     const file = requireFile(values.config, positionals, context);

@@ -56,10 +56,10 @@ export const migrate: Command = {
     const { output, write, to } = values;
     if (to !== undefined && !Object.hasOwn(targets, to)) throw new UsageError(`--to ${to}: the versions are 3 and 4`);
     const file = requireFile(values.config, positionals, context);
-    if (output !== undefined && write) throw new UsageError('-o and --write exclude each other');
+    if (output !== undefined && write) throw new UsageError('-o and --write cannot be combined');
     const target = write ? file : output;
     if (target !== undefined && formatOf(target) !== formatOf(file)) {
-      throw new UsageError(`${target} is of another format than ${file}: the format stays`);
+      throw new UsageError(`${target} must have the same format as ${file}: migrate does not convert formats`);
     }
     const result = await migrateFile(file, to === undefined ? undefined : targets[to], context);
     if (!result) return 1;

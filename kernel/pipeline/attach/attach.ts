@@ -121,7 +121,7 @@ export function ofOtherPlace(error: ConfigError, plugin: Plugin, { at, schema }:
   const key = fieldName(error.pointer);
   if ('anyOf' in schema && schema.anyOf.some((form) => hasField(form, key))) {
     const message = `'${key}' of "${plugin.name}" is only allowed in another form of the component`;
-    return new ConfigError(error.code, error.pointer, message, { hint: 'write one of its forms, not parts of both' });
+    return new ConfigError(error.code, error.pointer, message, { hint: 'use the fields of one form only' });
   }
   const home = plugin.places?.find((place) => hasField(place.schema, key));
   if (!home) return error;

@@ -72,7 +72,7 @@ function reportBody(body: DataObject, at: string, schemas: DataObject, report: C
   const { example_schema: schema, ref, example } = body;
   if (schema !== undefined) reportSchema(schema, joinPointer(at, 'example_schema'), report);
   if (schema !== undefined && example !== undefined) {
-    const message = 'example and example_schema exclude each other';
+    const message = 'example and example_schema cannot be combined';
     report.error('OPENAPI_EXAMPLE', joinPointer(at, 'example'), message, {
       hint: 'move it into the schema, as "examples"',
     });

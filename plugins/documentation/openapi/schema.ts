@@ -22,7 +22,7 @@ const parameterTypes = ['integer', 'number', 'string', 'boolean', 'object', 'arr
 const parameterFormats = ['', 'int32', 'int64', 'float', 'double', 'date', 'date-time', 'byte', 'uuid'] as const;
 
 const parameterFields = {
-  name: { type: 'string', minLength: 1, description: 'Name, as listed by the endpoint.' },
+  name: { type: 'string', minLength: 1, description: 'Parameter name, as written in the endpoint.' },
   description: text('Purpose, in Markdown.'),
   type: { type: 'string', enum: parameterTypes, description: 'Value type.', default: 'string' },
   enum: { type: 'array', items: { type: 'any' }, description: 'Allowed values.' },

@@ -177,7 +177,7 @@ export class Run {
     const [, library] = /global '(string|math|os|io|coroutine)'/.exec(said!) ?? [];
     const isText = /attempt to index a string value/.test(said!);
     const missing = this.host.isClosed && (library !== undefined || isText);
-    const hint = missing ? `; "allow_open_libs": true gives it ${library ?? 'string'}` : '';
+    const hint = missing ? `; set "allow_open_libs": true to load the ${library ?? 'string'} library` : '';
     return `${said}${hint} (${this.host.place(name, Number(line))})`;
   }
 }

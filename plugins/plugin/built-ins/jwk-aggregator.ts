@@ -130,7 +130,7 @@ async function readAll(origins: readonly Origin[], log: Log, signal: AbortSignal
   const repeated = repeatedNames(sets.map((set) => set ?? []));
   const names = repeated.slice(0, 16).join(', ');
   if (names !== '' && loggedOf.get(origins) !== names) {
-    log.warning(() => `keys of several origins have the same name, the last one is used: ${JSON.stringify(names)}`);
+    log.warning(() => `several origins have keys with the same ID; the last one is used: ${JSON.stringify(names)}`);
   }
   loggedOf.set(origins, names);
   return { text: JSON.stringify({ keys: sets.flatMap((set) => set ?? []) }), maxAgeMs: null };

@@ -49,14 +49,9 @@ function prepare(site: Site<SecurityConfig>): Decide | null {
   const redirects = config.ssl_redirect && !config.is_development;
   const encrypted = tls !== undefined && !tls.disabled;
   if (redirects && Object.keys(config.ssl_proxy_headers).length === 0 && !encrypted) {
-    site.warn(
-      'SECURITY_REDIRECT_LOOP',
-      '/ssl_redirect',
-      'every request is redirected without end: none can ever count as HTTPS',
-      {
-        hint: 'configure tls, or list the headers of the load balancer in ssl_proxy_headers',
-      },
-    );
+    site.warn('SECURITY_REDIRECT_LOOP', '/ssl_redirect', 'redirect loop: no request can be recognized as HTTPS', {
+      hint: 'configure tls, or list the headers of the load balancer in ssl_proxy_headers',
+    });
   }
   return compileDecision(site);
 }

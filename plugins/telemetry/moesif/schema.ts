@@ -6,7 +6,7 @@ const names = (description: string) =>
 export const schema = {
   type: 'object',
   title: 'Moesif',
-  description: 'Reporting of requests to Moesif.',
+  description: 'Reports requests to Moesif.',
   required: ['application_id', 'user_id_headers'],
   examples: [
     { application_id: 'application-id-of-moesif', user_id_headers: ['X-User', 'Authorization'] },

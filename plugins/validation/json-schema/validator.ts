@@ -41,7 +41,7 @@ export function compileValidator(schema: DataObject, site: SchemaSite): Validato
 function compile(schema: DataObject, site: SchemaSite): Validator {
   const root = readSchema(schema, site);
   const { recursive, endless } = findRecursion(root);
-  if (endless) throw site.fault('JSON_SCHEMA_ENDLESS', endless.pointer, 'refers to itself without end');
+  if (endless) throw site.fault('JSON_SCHEMA_ENDLESS', endless.pointer, 'refers to itself in an endless loop');
   // Generated code checks a value once for every path that leads to it, and recursion multiplies the paths.
   const nodes = reachable(root);
   const tracks = nodes.some(({ unevaluated }) => unevaluated !== null);

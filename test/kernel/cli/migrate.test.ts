@@ -102,7 +102,7 @@ describe('migrate', () => {
   it('keeps the format', async () => {
     const { code, err } = await sluice('migrate', '-c', folder.write('a.json', old), '-o', folder.path('a.toml'));
     equal(code, 2);
-    match(err, /the format stays/);
+    match(err, /migrate does not convert formats/);
   });
 
   it('does not take two places to write to', async () => {

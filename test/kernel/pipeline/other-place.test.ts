@@ -32,7 +32,7 @@ describe('a setting at the wrong place', () => {
       'SCHEMA_UNKNOWN_KEY',
       `${here}/door`,
       `'door' of "x/y" is only allowed in another form of the component`,
-      'write one of its forms, not parts of both',
+      'use the fields of one form only',
     ]);
     const others = place('endpoint', { anyOf: [form('key')] });
     equal(

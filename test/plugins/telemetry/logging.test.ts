@@ -557,7 +557,7 @@ describe('telemetry/logging, errors', () => {
         [pointer, message],
         ['/prefix', `'prefix' of "telemetry/logging" is only allowed in another form of the component`],
       );
-      return hint === 'write one of its forms, not parts of both';
+      return hint === 'use the fields of one form only';
     });
   });
 

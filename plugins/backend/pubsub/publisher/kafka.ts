@@ -153,8 +153,7 @@ export const plugin = definePlugin({
 function producerOf(site: BackendSite<Config>, config: ProducerConfig, pointer: string): ProducerSettings {
   const cannot = (field: string, why: string) =>
     site.fault('KAFKA_OPTION', `${pointer}/${field}`, `${field} is not supported: ${why}`);
-  if (config.compression_level)
-    throw cannot('compression_level', 'the client compresses at the level of each codec itself');
+  if (config.compression_level) throw cannot('compression_level', 'each codec compresses at its default level');
   const acks = acksByName.get(config.required_acks);
   if (acks === undefined) {
     throw site.fault(
