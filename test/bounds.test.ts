@@ -67,7 +67,7 @@ describe('the table of bounds', () => {
     }
   });
 
-  it('is refused with a constant, a field or a default that does not exist', () => {
+  it('is rejected with a constant, a field or a default that does not exist', () => {
     const from = 'kernel/server/http1/framing.ts';
     throws(() => limitOf({ ...bound, from, limit: '{MISSING} names' }), /framing.ts has no constant MISSING/);
     throws(() => defaultOf({ ...bound, setting: 'root: missing' }, schema), /there is no field "root: missing"/);

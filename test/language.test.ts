@@ -24,6 +24,12 @@ const banned: ReadonlyArray<readonly [RegExp, string]> = [
   [/\bgives? way\b/, 'is less specific, is replaced'],
   [/\b(comes?|begins?) again\b/, 'is redelivered, starts again'],
   [/\bmistakes?\b/, 'errors'],
+  [/\bhand(s|ed)? on\b/, 'forwards'],
+  [/\bexcludes? each other\b/, 'cannot be combined'],
+  [/\bwithout end\b/, 'endless, in a loop'],
+  [/\b(is|are|was|were) refused where\b/, 'is rejected if'],
+  [/\bof which nothing\b|\bwhat is said of\b/, 'without …, the description of'],
+  [/^Most (?!recently\b|\w+( and \w+)? (keep|name|are|do|call)\b)/, 'Maximum number of …'],
 ];
 
 /** First words that hide the subject of a sentence, or that only a question starts with. */

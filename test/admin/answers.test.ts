@@ -129,7 +129,7 @@ describe('every answer of the admin API', () => {
     match(await text(socket), /^HTTP\/1\.1 400 /);
   });
 
-  it('is 431 to a head without end', async () => {
+  it('is 431 for an endless request head', async () => {
     equal((await one.ask('/live', { headers: { 'x-long': 'x'.repeat(17_000) } })).status, 431);
   });
 
@@ -157,7 +157,7 @@ describe('the audit log', () => {
     );
   });
 
-  it('has a line for a change that was refused', async () => {
+  it('has a line for a change that was rejected', async () => {
     await one.ask('/v1/config', { method: 'PUT', body: { version: 3, endpoints: 'none' } });
     match(reported().join('|'), /PUT \/v1\/config status=422 result=refused revision=1$/);
   });

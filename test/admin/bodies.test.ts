@@ -110,19 +110,19 @@ describe('a configuration sent to the admin API', () => {
       equal((await form(section('gateway.yaml', yaml, 'application/octet-stream'))).status, 200);
     });
 
-    it('is refused with more files, by their names', async () => {
+    it('is rejected with more files, by their names', async () => {
       const { status, body } = await form(section('gateway.json', '{}'), section('limits.json', '{}'));
       equal(status, 400);
       match(body.detail, /"limits\.json" cannot be included/);
     });
 
-    it('is refused when it is of no known type', async () => {
+    it('is rejected when it is of no known type', async () => {
       equal((await form(section('gateway.xml', '<a/>', 'text/xml'))).status, 415);
     });
 
-    it('is refused without a file', async () => equal((await form()).status, 400));
+    it('is rejected without a file', async () => equal((await form()).status, 400));
 
-    it('is refused when it is broken', async () => {
+    it('is rejected when it is broken', async () => {
       equal((await send('nonsense', as(`multipart/form-data; boundary=${boundary}`))).status, 400);
     });
   });

@@ -108,7 +108,7 @@ describe('changing the configuration over the admin API', () => {
       equal((await put(config('/c'), '', { 'if-match': '*' })).status, 200);
     });
 
-    it('is refused where it does not, with the present tag', async () => {
+    it('is rejected if it does not, with the present tag', async () => {
       const { headers: old } = await one.ask('/v1/config');
       const { headers: present } = await put(config('/b'));
       const { status, headers, body } = await put(config('/c'), '', { 'if-match': old['etag']! });
@@ -150,7 +150,7 @@ describe('changing the configuration over the admin API', () => {
       deepEqual([(await first).body.revision, (await second).body.revision], [2, 3]);
     });
 
-    it('is refused when it is not to wait', async () => {
+    it('is rejected when it is not to wait', async () => {
       const { began, release } = hold();
       const first = put(config('/b'));
       await began;
@@ -162,7 +162,7 @@ describe('changing the configuration over the admin API', () => {
       equal((await first).status, 200);
     });
 
-    it('is refused when its patience ends', async () => {
+    it('is rejected when its patience ends', async () => {
       const { began, release } = hold();
       const first = put(config('/b'));
       await began;

@@ -149,7 +149,7 @@ describe('the admin API and the file of the configuration', () => {
       equal(statSync(file).mode & 0o777, 0o640);
     });
 
-    it('writes nothing in a dry run, or for a configuration that is refused', async () => {
+    it('writes nothing in a dry run, or for a configuration that is rejected', async () => {
       await put(config('/b'), '?persist=file&dry_run=true');
       await put({ version: 3, endpoints: 1 }, '?persist=file');
       await put({ ...config('/b'), extra_config: { 'admin/api': { listen: 'nowhere' } } }, '?persist=file');
@@ -186,7 +186,7 @@ describe('the admin API and the file of the configuration', () => {
       deepEqual(readdirSync(directory), ['gateway.json']);
     });
 
-    it('is refused when the file cannot be written, and what served serves on', async () => {
+    it('is rejected when the file cannot be written, and what served serves on', async () => {
       rmSync(directory, { recursive: true });
       const { status, body } = await put(config('/b'), '?persist=file');
       deepEqual([status, body.type, body.errors[0].code], [424, 'urn:gateway:problem:warmup', 'CONFIG_WRITE']);

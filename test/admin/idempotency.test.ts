@@ -37,7 +37,7 @@ describe('a change sent twice with one key', () => {
     equal((await send()).status, 200);
   });
 
-  it('is refused twice for the same reason', async () => {
+  it('is rejected twice for the same reason', async () => {
     const [first, second] = [await put({ version: 3, endpoints: 1 }), await put({ version: 3, endpoints: 1 })];
     deepEqual([first.status, second.body], [422, first.body]);
     equal(one.gateway.attempts.list.length, 2);
@@ -75,7 +75,7 @@ describe('a change sent twice with one key', () => {
     equal((await put(config('/b'), 'k', '?wait=0')).status, 200);
   });
 
-  it('may not have a key without end', async () => equal((await put(config('/b'), 'k'.repeat(256))).status, 400));
+  it('rejects a key that is too long', async () => equal((await put(config('/b'), 'k'.repeat(256))).status, 400));
 });
 
 describe('results that are remembered', () => {

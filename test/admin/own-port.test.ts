@@ -46,7 +46,7 @@ describe('the admin port as a backend', function () {
     return { statusCode, body };
   };
 
-  it('is refused where a redirect leads there', async () => {
+  it('is rejected if a redirect leads there', async () => {
     one = await openAdmin(over((await redirecting()).url));
     const { statusCode, body } = await askThrough(one, one.admin.address!);
     deepEqual([statusCode, body], [500, '']);
@@ -56,7 +56,7 @@ describe('the admin port as a backend', function () {
     );
   });
 
-  it('is refused as written, where check could not know its address', async () => {
+  it('is rejected as written, where check could not know its address', async () => {
     one = await openAdmin();
     await one.gateway.reload(over(`http://${one.admin.address}`));
     equal((await one.gateway.inject('/a')).statusCode, 500);
@@ -65,13 +65,13 @@ describe('the admin port as a backend', function () {
     equal((await one.gateway.inject('/a')).statusCode, 500);
   });
 
-  it('is refused by the check where the configuration says both', async () => {
+  it('is rejected by the check where the configuration says both', async () => {
     one = await openAdmin();
     const settings = { extra_config: { 'admin/api': { listen: '127.0.0.1:7000' } } };
     await rejects(one.gateway.reload(over('http://localhost:7000', settings)), /ADMIN_BACKEND|is the admin port/);
   });
 
-  it('is refused at a new address, and no more at one that it has left', async () => {
+  it('is rejected at a new address, and no more at one that it has left', async () => {
     const [first, second] = [await freePort(), await freePort()];
     const listen = (port: number) => ({ extra_config: { 'admin/api': { listen: `127.0.0.1:${port}` } } });
     const { url } = await redirecting();
@@ -90,7 +90,7 @@ describe('the admin port as a backend', function () {
     }
   });
 
-  it('is refused by workers, also by one that has come in the place of another', async () => {
+  it('is rejected by workers, also by one that has come in the place of another', async () => {
     const { url } = await redirecting();
     one = await openAdmin(over(url), { gateway: { workers: { count: 2, program, args: [] } } });
     const { gateway, admin } = one;

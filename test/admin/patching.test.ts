@@ -90,12 +90,12 @@ describe('patching the configuration that serves', () => {
     equal((await one.ask('/v1/config', { method: 'PATCH', body, headers })).status, 400);
   });
 
-  it('is refused when no object is left', async () => {
+  it('is rejected when no object is left', async () => {
     equal((await patch(merge, ['x'])).status, 400);
     equal((await patch(operations, [{ op: 'remove', path: '' }])).status, 400);
   });
 
-  it('is refused when no valid configuration is left', async () => {
+  it('is rejected when no valid configuration is left', async () => {
     const { status, body } = await patch(merge, { endpoints: 'none' });
     deepEqual([status, body.errors[0].pointer], [422, '/endpoints']);
   });

@@ -33,7 +33,7 @@ describe('a published endpoint', () => {
     return results;
   };
 
-  it('is refused to inject() once the gateway is closed', async () => {
+  it('is rejected to inject() once the gateway is closed', async () => {
     const closed = await start({});
     equal((await closed.inject('/x')).statusCode, 200);
     await closed.close();

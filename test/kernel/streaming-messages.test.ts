@@ -247,7 +247,7 @@ describe('messages of a stream', () => {
     }
   });
 
-  describe('are refused by the configuration', () => {
+  describe('are rejected by the configuration', () => {
     const act = (name: string) => ({ extra_config: { test: { act: name } } });
 
     it('if a component needs the whole data', async () => {

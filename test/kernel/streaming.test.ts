@@ -264,7 +264,7 @@ describe('streaming', () => {
     socket.destroy();
   });
 
-  it('gives the time of a backend that has ended back', async () => {
+  it('clears the timer of a backend whose stream has ended', async () => {
     await start(endpoint('streaming', {}, { timeout: '10s' }));
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const idle = timers();

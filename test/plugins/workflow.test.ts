@@ -303,7 +303,7 @@ describe('workflow', () => {
     deepEqual((await get()).json, { k: 'v' });
   });
 
-  describe('is refused', () => {
+  describe('is rejected', () => {
     const at = '/endpoints/0/backend/0/extra_config/workflow';
     const refused = async (inner: object) =>
       (await refusalsOf(startGateway(config([workflow(inner)])))).map(({ code, pointer }) => [code, pointer]);

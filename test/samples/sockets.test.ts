@@ -40,7 +40,7 @@ describe('the sample of WebSockets', () => {
     deepEqual([code, err], [0, '']);
   });
 
-  it('hands on what clients of a chat send, and what the backend sends to a room', async () => {
+  it('forwards what clients of a chat send, and what the backend sends to a room', async () => {
     const peer = await backend.next();
     const client = await openSocket(`${url}/chat/red`);
     client.send('hi');

@@ -178,7 +178,7 @@ describe('the benchmark', function () {
     await rejects(run('--bogus'), { code: 2, stderr: /--bogus/ });
   });
 
-  it('gives no figures when a body is not what it must be', async () => {
+  it('reports no results if a response body is not the expected one', async () => {
     const [noOp, json] = scenarios;
     const wrong = { ...json!, expected: { ...(json!.expected as object), id: 1 } };
     await rejects(compare(wrong, floor, floor, plan()), /^Error: floor: wrong body: \{"id":4711/);

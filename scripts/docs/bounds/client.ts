@@ -54,7 +54,7 @@ export const clientBounds: readonly Bound[] = [
     setting: 'service: governance/processors: quotas[].rejecter_cache',
     default: 'none',
     beyond: 'The oldest is dropped and asked for again.',
-    tests: ['callers that are refused without a question are no more than so many: the oldest is forgotten'],
+    tests: ['callers that are rejected without a question are no more than so many: the oldest is forgotten'],
   },
   {
     holds: 'Cached responses (`qos/http-cache`)',

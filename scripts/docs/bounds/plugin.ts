@@ -14,7 +14,7 @@ export const pluginBounds: readonly Bound[] = [
     from: 'plugins/plugin/isolated/wire.ts',
     limit: '{BODY_LIMIT_BYTES}',
     beyond: 'PLUGIN_BODY; the request is rejected with 413.',
-    tests: ['isolated modules have what modules have: no bodies beyond a bound, which are refused'],
+    tests: ['isolated modules have what modules have: no bodies beyond a bound, which are rejected'],
   },
   {
     holds: 'Questions that an isolated module owes',

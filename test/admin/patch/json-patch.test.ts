@@ -77,7 +77,7 @@ describe('a JSON patch', () => {
   }
 
   for (const [why, document, patch] of bad) {
-    it(`is refused when it ${why}`, () => throws(() => jsonPatch(document, patch), PatchError));
+    it(`is rejected when it ${why}`, () => throws(() => jsonPatch(document, patch), PatchError));
   }
 
   it('says which test failed', () => {

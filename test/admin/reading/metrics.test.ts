@@ -228,7 +228,7 @@ describe('GET /metrics', () => {
     deepEqual([await value(name('/', '2xx')), await value(name('/bad', '5xx'))], [2, undefined]);
   });
 
-  it('counts a client that left before it was answered apart', async () => {
+  it('counts a client that disconnected before the response separately', async () => {
     const silent = await startBackend(() => {});
     await gateway.reload({
       version: 3,

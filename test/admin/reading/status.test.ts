@@ -71,7 +71,7 @@ describe('GET /v1/status', () => {
     deepEqual([enabled, files], [true, 1]);
   });
 
-  it('tells why the last change was refused, with the places', async () => {
+  it('tells why the last change was rejected, with the places', async () => {
     await write({ version: 3, endpoints: [{ endpoint: 'a', backend: [{ url_pattern: '/' }] }] });
     await gateway.reload().catch(() => {});
     const { result, problem } = (await status()).lastReload;
@@ -99,7 +99,7 @@ describe('GET /v1/status', () => {
     equal((await status()).drift, true);
   });
 
-  it('has drifted while the file holds what was refused', async () => {
+  it('has drifted while the file holds what was rejected', async () => {
     await write('{');
     await gateway.reload().catch(() => {});
     equal((await status()).drift, true);

@@ -42,7 +42,7 @@ describe('a report template', () => {
     '{{}}',
     '{{.a b}}',
   ]) {
-    it(`is refused as ${template}`, () => throws(() => compileTemplate(template, functions), TemplateError));
+    it(`is rejected as ${template}`, () => throws(() => compileTemplate(template, functions), TemplateError));
   }
 
   for (const template of ['{{.Nothing}}', '{{.Name.Inner}}', '{{range .Name}}{{end}}', '{{.ToString}}']) {

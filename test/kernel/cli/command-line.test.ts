@@ -77,7 +77,7 @@ describe('command line', function () {
       equal((await sluice('check', '-tlc', path)).code, 0);
     });
 
-    it('refuses flags that exclude each other', async () => {
+    it('rejects flags that cannot be combined', async () => {
       const { code, err } = await sluice('check', '-l', '-n', '-c', file('ok.json', { version: 3 }));
       equal(code, 2);
       match(err, /exclude/);

@@ -18,7 +18,7 @@ describe('a text that is decoded in slices', () => {
     ['what is not valid UTF-8', [0xff]],
     ['a letter that is cut off', [0xe2, 0x82]],
   ] as const) {
-    it(`is refused where it ends with ${what}`, async () => {
+    it(`is rejected if it ends with ${what}`, async () => {
       const bytes = Buffer.concat([Buffer.from('a'.repeat(5_000_000)), Buffer.from(end)]);
       await rejects(decodeInSlices(bytes, 'gateway.json'), (error: Error) =>
         /the text is not UTF-8/.test(error.message),

@@ -98,7 +98,7 @@ describe('a configuration file', () => {
     ['', 'g.yaml'],
     ['a', 'g.yml'],
   ] as const) {
-    it(`is refused when not an object: ${JSON.stringify(text)} in ${file}`, () => {
+    it(`is rejected when not an object: ${JSON.stringify(text)} in ${file}`, () => {
       const { code, message } = failure(text, file);
       deepEqual([code, message.includes('must be an object')], ['CONFIG_SYNTAX', true]);
     });
@@ -122,7 +122,7 @@ describe('a syntax error', () => {
       ok(error.message.startsWith(`${file}:${line}:${column}: `), error.message);
     });
   }
-  it('is nesting without end', () => {
+  it('is endless nesting', () => {
     for (const depth of [300, 100_000]) {
       equal(failure('{"a":'.repeat(depth) + '1' + '}'.repeat(depth), 'g.json').code, 'CONFIG_SYNTAX');
       equal(failure('{"n":1e5,"a":' + '['.repeat(depth) + ']'.repeat(depth) + '}', 'g.json').code, 'CONFIG_SYNTAX');

@@ -54,7 +54,7 @@ describe('the root', () => {
     throws(() => (config.endpoints[0]!.backend[0]!.host as string[]).push('x'), TypeError);
   });
   it('is not built from anything but an object', () => equal(normalize([]).errors[0]!.code, 'SCHEMA_TYPE'));
-  it('is refused, with the place, where it is nested deeper than any configuration, or holds itself', () => {
+  it('is rejected, with the place, where it is nested deeper than any configuration, or holds itself', () => {
     const held: { [key: string]: unknown } = {};
     held['a'] = held;
     let deep: object = {};

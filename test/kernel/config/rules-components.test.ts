@@ -73,7 +73,7 @@ describe('definitions that components compile', () => {
       const error = await schemaFault({ properties: { age: { type: 'strin' } } });
       deepEqual([error.pointer, error.hint], [`${SCHEMA}/properties/age/type`, 'did you mean "string"?']);
     });
-    it('is refused in plain words', async () => {
+    it('is rejected in plain words', async () => {
       for (const [schema, message] of [
         [{ minLength: -1 }, "'minLength' must be 0 or more, found -1"],
         [{ required: 'name' }, '\'required\' must be a list, found "name"'],

@@ -165,11 +165,11 @@ describe('a backend that is the admin port', () => {
     );
   const PLACE = '/endpoints/0/backend/0/host/0';
 
-  it('is refused, with the address it listens on', () => {
+  it('is rejected, with the address it listens on', () => {
     const [error] = at('http://127.0.0.1:7000', '127.0.0.1:7000');
     deepEqual([error!.pointer, error!.related], [PLACE, ['/extra_config/admin~1api/listen']]);
   });
-  it('is refused at the default address, where nothing says otherwise', () => {
+  it('is rejected at the default address, where nothing says otherwise', () => {
     equal(at('http://localhost:9180')[0]!.pointer, PLACE);
     equal(at('http://localhost:9180', '127.0.0.1:7000').length, 0);
     equal(at('http://localhost:9180', 'off').length, 0);
@@ -195,7 +195,7 @@ describe('a backend that is the admin port', () => {
     equal(at('http://10.1.2.3:7000', '127.0.0.1:7000').length, 0);
     equal(at('http://localhost:7001', '127.0.0.1:7000').length, 0);
   });
-  it('is refused once when all inherit it', () => {
+  it('is rejected once when all inherit it', () => {
     const backend = [{ url_pattern: '/x' }];
     equal(
       finding(service([{ backend }, { backend }], { host: ['http://localhost:9180'] }), 'ADMIN_BACKEND').pointer,

@@ -35,7 +35,7 @@ describe('a log limited to a line a second about the same thing', () => {
     deepEqual(lines, ['held for 51 ms', 'held for 52 ms at a.ts']);
   });
 
-  it('limits each thing apart', () => {
+  it('limits each thing separately', () => {
     log.write('one', 'a');
     log.write('other', 'b');
     deepEqual(lines, ['a', 'b']);

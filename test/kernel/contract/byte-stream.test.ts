@@ -35,7 +35,7 @@ function made() {
 const bytes = (letters: string) => Buffer.from(letters);
 
 describe('a stream of bytes', () => {
-  describe('hands on', () => {
+  describe('forwards', () => {
     it('waiting and future chunks, in order, and then the end', () => {
       const { stream } = made();
       const { told: reported, sink } = notes();

@@ -139,7 +139,7 @@ describe('the body of a request', () => {
       ok(body.isTooLarge);
     });
 
-    it('that it is beyond already is refused at once', () => {
+    it('that it is beyond already is rejected at once', () => {
       const body = RequestBody.of('abc');
       body.restrict(3);
       throws(() => body.restrict(2), PayloadTooLarge);

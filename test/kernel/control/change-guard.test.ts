@@ -188,7 +188,7 @@ describe('a guarded change', () => {
     equal(control.attempts.get(attempt)!.guard!.state, 'superseded');
   });
 
-  it('is taken back when the one on its way is refused', async () => {
+  it('is taken back when the one on its way is rejected', async () => {
     await apply(config(bad), guarded);
     await send(30);
     const held = holdChange(control);
@@ -279,7 +279,7 @@ describe('a guarded change', () => {
     const careful = (backend: TestBackend) => config(backend, { extra_config: { 'admin/reload': { guard: '60s' } } });
 
     for (const trigger of ['watch', 'signal'] as const) {
-      it(`is one that was found in its file (${trigger})`, async () => {
+      it(`guards a change of the watched file (${trigger})`, async () => {
         await apply(careful(bad), { trigger });
         await send(30);
         timers.advance(1_000);

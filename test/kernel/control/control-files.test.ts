@@ -113,7 +113,7 @@ describe('the files of a configuration', () => {
       equal(await gateway.hasDrifted(), false);
     });
 
-    it('when they would be refused, or are gone', async () => {
+    it('when they would be rejected, or are gone', async () => {
       await save({ ...config(named()), timeout: 'soon' });
       equal(await gateway.hasDrifted(), true);
       await rm(file);

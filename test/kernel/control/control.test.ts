@@ -180,7 +180,7 @@ describe('changes of configuration', () => {
     deepEqual(gateway.attempts.list.length, 1);
   });
 
-  it('that are refused say at which step, with every place', async () => {
+  it('that are rejected say at which step, with every place', async () => {
     const { gateway } = await startFile(config());
     const text = '{"version": 3,\n "endpoints": [{"endpoint": "a",\n "backend": []}]}';
     await rejects(gateway.apply({ trigger: 'api', source: new ConfigText(text, 'json') }), (error: Refusal) => {
@@ -207,7 +207,7 @@ describe('changes of configuration', () => {
       JSON.stringify({ version: 3, tls: { keys: [{ public_key: 'none', private_key: 'none' }] }, endpoints: [] }),
     ],
   ] as const) {
-    it(`that are refused for ${slug} are called so`, async () => {
+    it(`that are rejected for ${slug} are called so`, async () => {
       const gateway = await start(config());
       await rejects(gateway.apply({ trigger: 'api', source: new ConfigText(text, 'json') }), { slug });
     });

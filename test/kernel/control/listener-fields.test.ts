@@ -30,7 +30,7 @@ describe('a root field that the port takes', function () {
 
   for (const use_h2c of [false, true]) {
     for (const [field, values] of Object.entries(fields)) {
-      it(`${field} is refused, and the old configuration serves, or it serves${use_h2c ? ', with HTTP/2' : ''}`, async () => {
+      it(`${field} is rejected, and the old configuration serves, or it serves${use_h2c ? ', with HTTP/2' : ''}`, async () => {
         const config = (path: string, more: object = {}) => ({
           version: 3,
           port,

@@ -13,7 +13,7 @@ describe('a directory of the gateway', () => {
     await rm(base, { recursive: true });
   });
 
-  it('is refused, and not waited for, where the system lets none be made', async function () {
+  it('is rejected, and not waited for, where the system lets none be made', async function () {
     if (process.platform !== 'linux') this.skip();
     await rejects(makeDirectory('/proc/nope/deeper/still'));
   });

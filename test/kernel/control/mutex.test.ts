@@ -33,12 +33,12 @@ describe('turns', () => {
     equal(turns.locked, false);
   });
 
-  it('are refused at once to those who do not wait', async () => {
+  it('are rejected at once to those who do not wait', async () => {
     await turns.acquire(0);
     await rejects(turns.acquire(0), { code: 'RELOAD_IN_PROGRESS' });
   });
 
-  it('are refused to those whose wait is over, and never taken by them', async () => {
+  it('are rejected to those whose wait is over, and never taken by them', async () => {
     const leave = await turns.acquire(0);
     const late = turns.acquire(100);
     const patient = turns.acquire(1000);

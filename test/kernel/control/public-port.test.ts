@@ -108,7 +108,7 @@ describe('the public port', () => {
       equal(await responses(first), true);
     });
 
-    it('leaves the one there is alone when it is aborted', async () => {
+    it('keeps the existing listener when the change is aborted', async () => {
       const { port: first } = await port.open(runtime(0));
       await (await prepare(first)).abort();
       equal(await responses(first), true);
@@ -168,7 +168,7 @@ describe('the public port', () => {
       ['port', () => taken, {}, '/where/port'],
       ['address', () => port.address!.port, { listen_ip: '192.0.2.1' }, '/where/listen_ip'],
     ] as const) {
-      it(`is refused where it was written when its ${what} cannot be opened`, async () => {
+      it(`is rejected if it was written when its ${what} cannot be opened`, async () => {
         await port.open(runtime(await freePort()));
         await rejects(prepare(asked(), more), (error: ConfigErrors) => {
           const [first] = error.errors;

@@ -64,7 +64,7 @@ describe('the traffic of an endpoint', () => {
     equal(serving(0.1, 0.2, 12.345678, 600_000).snapshot().latencyNs, 600_012_645_678);
   });
 
-  it('counts answers by the class of their status, and apart from them clients that left', () => {
+  it('counts responses by status class, and clients that disconnected separately', () => {
     const traffic = new EndpointTraffic();
     for (const status of [200, 204, 302, 404, 499, 499, 503]) traffic.record(1, status);
     deepEqual(

@@ -74,7 +74,7 @@ describe('patterns', () => {
     equal(largest.test('a'.repeat(1000)), false);
   });
 
-  it('are refused when they are too large', () => {
+  it('are rejected when they are too large', () => {
     for (const [pattern, message] of [
       ['a'.repeat(16_385), 'has 16385 characters: at most 16384 are supported'],
       ['a{1000}'.repeat(17), 'becomes a program of 17002 steps: at most 16384 are supported'],

@@ -39,7 +39,7 @@ describe('the address of a backend', () => {
     await gateway.close();
   });
 
-  it('is refused when the values of the client make no address of it, and nothing is called', async () => {
+  it('is rejected when the values of the client make no address of it, and nothing is called', async () => {
     const { port } = new URL(backend.url);
     const host = [`http://{input_headers.X-Host}:${port}`];
     const gateway = await startGateway({

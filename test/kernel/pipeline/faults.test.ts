@@ -109,7 +109,7 @@ describe('a stage that fails by a fault of ours, or refuses', () => {
     deepEqual([response.statusCode, response.body], [500, 'internal server error']);
   });
 
-  it('tells no completeness where a request is refused before the pipe', async () => {
+  it('tells no completeness where a request is rejected before the pipe', async () => {
     const response = await ask('refuses', [null]);
     deepEqual([response.statusCode, response.body, response.headers['content-length']], [403, '', '0']);
     equal(response.headers['x-gateway-completed'], undefined);

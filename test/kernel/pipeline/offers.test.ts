@@ -44,7 +44,7 @@ describe('the offers among plugins', () => {
     deepEqual(asked, ['giver']);
   });
 
-  it('is refused where the plugin does not name it', () => {
+  it('is rejected if the plugin does not name it', () => {
     const offers = Offers.atRoot(createContainer());
     throws(
       () => offers.add(taker, [offer('key', 'x')]),

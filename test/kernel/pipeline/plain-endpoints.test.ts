@@ -147,7 +147,7 @@ describe('endpoints without components that say the same', () => {
       endpoints: [...endpoints().slice(0, 3), { endpoint: '/x', ...first }, { endpoint: '/y', ...second }],
     });
 
-    it(`are refused where they are wrong, each at its place: ${issue}`, async () => {
+    it(`are rejected if they are wrong, each at its place: ${issue}`, async () => {
       const second = issue.replace('/endpoints/3', '/endpoints/4');
       deepEqual(await refused(startGateway(all(fault, fault))), [issue, second]);
       gateway = await startGateway({ host: [backend.url], endpoints: endpoints().slice(0, 3) });
@@ -254,7 +254,7 @@ describe('endpoints without components that say the same', () => {
       ok(opened.length > 0);
     });
 
-    it('leave nothing behind where the configuration is refused', async () => {
+    it('leave nothing behind where the configuration is rejected', async () => {
       gateway = await open(true, config(at('/z', 'http://z.test')));
       const wrong = { endpoint: '/w', backend: [{ url_pattern: '/', host: ['http://a.test'], encoding: 'absent' }] };
       await refused(gateway.reload(config(at('/a'), at('/b'), at('/c'), wrong)));

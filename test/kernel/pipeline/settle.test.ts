@@ -43,14 +43,14 @@ describe('folded stages', () => {
 
   for (const [name, how] of [
     [
-      'is thrown',
+      'throws',
       () => {
         throw new CallError('TEST', 'broken', { view: { status: 418 } });
       },
     ],
-    ['is a rejected promise', () => Promise.reject(new CallError('TEST', 'broken', { view: { status: 418 } }))],
+    ['returns a rejected promise', () => Promise.reject(new CallError('TEST', 'broken', { view: { status: 418 } }))],
   ] as const) {
-    it(`get a reply from inside also for what ${name}`, async () => {
+    it(`get a reply even if a later stage ${name}`, async () => {
       const stages = [mark('a'), mark('b'), fail(how), mark('c')];
       const reply = await foldSettled(stages, () => new Reply(200))(request, new Call());
       deepEqual([reply.status, reply.errors[0]!.code, marks(reply)], [418, 'TEST', ['b', 'a']]);

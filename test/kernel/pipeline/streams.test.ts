@@ -139,7 +139,7 @@ describe('bytes on their way', () => {
     ]);
   });
 
-  it('of a request over the limit are refused while they come', async () => {
+  it('of a request over the limit are rejected while they come', async () => {
     received = (message, response) => {
       message.resume().on('end', () => response.end('{}'));
     };

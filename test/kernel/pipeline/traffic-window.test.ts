@@ -15,7 +15,7 @@ describe('the latencies of a window', () => {
     ]);
   });
 
-  it('are without end in the last band, and with one in that before it', () => {
+  it('are unlimited in the last band, and limited in the band before it', () => {
     const [last, before] = bandsOf(BUCKETS - 1, 1, BUCKETS - 2, 1);
     equal(last!.toMs, Number.POSITIVE_INFINITY);
     equal(before!.toMs, last!.fromMs);

@@ -153,7 +153,7 @@ describe('an endpoint that has not changed', () => {
     deepEqual(told, ['attach /c', 'warm /c', 'start /c']);
   });
 
-  it('is left alone by a reload that is refused, and by one that is only tried', async () => {
+  it('is left alone by a reload that is rejected, and by one that is only tried', async () => {
     await start(config([endpoint('/a'), endpoint('/b')]));
     const { routes } = partsOf(gateway).generations.current.runtime.compiled;
     await rejects(gateway.reload(config([endpoint('/a'), endpoint('/b', { refuses: true })])), /TEST_REFUSED/);

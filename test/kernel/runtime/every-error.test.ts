@@ -10,7 +10,7 @@ const withSchema = (pattern: string) => ({
   extra_config: { 'validation/json-schema': { pattern } },
 });
 
-describe('a reload that is refused', () => {
+describe('a reload that is rejected', () => {
   let gateway: Gateway;
   beforeEach(async () => {
     gateway = await createGateway(service([sound]) as never, { sinks: rememberingSinks() });

@@ -199,7 +199,7 @@ describe('reload', () => {
       await moving.close();
     });
 
-    it('is refused when it is taken, and everything made for it is disposed of', async () => {
+    it('is rejected when it is taken, and everything made for it is disposed of', async () => {
       const first = await freePort();
       const other = await startBackend(json({}));
       const moving = await createGateway(on(first), quiet);

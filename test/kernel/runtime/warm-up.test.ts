@@ -50,7 +50,7 @@ describe('the warm-ups of a configuration', () => {
     });
   });
 
-  it('are refused after 10 s, also when a task ignores its signal', async () => {
+  it('are rejected after 10 s, also when a task ignores its signal', async () => {
     const given: AbortSignal[] = [];
     const begun = Promise.withResolvers<void>();
     const ignores: WarmUp = (signal) => {

@@ -51,7 +51,7 @@ describe('two components that bring what only one can', () => {
     ['a sink', { service: { logging: { accessSink: silentSinks.stdout } } }, 'set the destination of the access log'],
     ['settings of reloads', { service: { reload: reload() } }, 'decide how configurations are replaced'],
   ] satisfies [string, Parameters<typeof rivals>[0], string][]) {
-    it(`are refused by name for ${what}`, async () => {
+    it(`are rejected by name for ${what}`, async () => {
       const level = Object.keys(section)[0]!;
       const at = (here: string) => (level === here ? { extra_config: both } : {});
       const backend = [
@@ -135,7 +135,7 @@ describe('two components that bring what adds up', () => {
     deepEqual(JSON.parse(body), { 'test/first': { 'test/second': { a: 1 } } });
   });
 
-  it('are refused by name as protocols of one backend', async () => {
+  it('are rejected by name as protocols of one backend', async () => {
     const reaches = ['test/first', 'test/second'].map((name) =>
       definePlugin({
         name,

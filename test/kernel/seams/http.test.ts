@@ -304,7 +304,7 @@ describe("the gateway's HTTP client in the hands of a component", () => {
     });
   });
 
-  it('is refused to a plugin that does not name the signers it takes', async () => {
+  it('is rejected to a plugin that does not name the signers it takes', async () => {
     const careless = { ...graphql, name: 'test/careless', takes: [] };
     await rejects(openHarness(careless, 'backend', {}), /does not name the port "http signers" in "takes"/);
   });

@@ -129,7 +129,7 @@ describe('a pipe inside a component', () => {
   });
 
   describe('with errors', () => {
-    it('is refused at the place of each', async () => {
+    it('is rejected at the place of each', async () => {
       deepEqual(await refusedAs(endpoint(nested({ backend: [{ url_pattern: '/y', encodin: 'json' }] }))), [
         'SCHEMA_UNKNOWN_KEY /endpoints/0/backend/0/extra_config/test~1workflow/backend/0/encodin',
       ]);
@@ -141,14 +141,14 @@ describe('a pipe inside a component', () => {
       ]);
     });
 
-    it('is refused for a component that does nothing there', async () => {
+    it('is rejected for a component that does nothing there', async () => {
       const extra = { 'qos/ratelimit/router': { max_rate: 1 } };
       deepEqual(await refusedAs(endpoint(nested({ backend: [{ url_pattern: '/y' }], extra_config: extra }))), [
         'PIPE_COMPONENT /endpoints/0/backend/0/extra_config/test~1workflow/extra_config/qos~1ratelimit~1router',
       ]);
     });
 
-    it('is refused for a component that is unknown', async () => {
+    it('is rejected for a component that is unknown', async () => {
       const extra = { 'qos/nothing': {} };
       match(
         (await refusedAs(endpoint(nested({ backend: [{ url_pattern: '/y', extra_config: extra }] })))).join(),

@@ -44,7 +44,7 @@ describe('background work while a configuration serves', () => {
     deepEqual(log, ['start a', 'start b', 'stop a', 'stop b']);
   });
 
-  it('never begins for a configuration that is refused, or only looked at', async () => {
+  it('never begins for a configuration that is rejected, or only looked at', async () => {
     gateway = await startWith([consumer], saying('a'));
     await rejects(gateway.reload(saying('refuse')));
     await gateway.apply({ trigger: 'api', source: saying('c'), dryRun: true });

@@ -203,7 +203,7 @@ describe('a connection that switches to another protocol', () => {
     made.remove();
   });
 
-  describe('is refused', () => {
+  describe('is rejected', () => {
     it('with an ordinary answer, after which the connection ends', async () => {
       await start();
       const received = await (await open(`${head('/guarded')}${head('/guarded')}`)).ended();

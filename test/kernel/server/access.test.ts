@@ -137,7 +137,7 @@ describe('the access log', () => {
     match((await logged(1))[0]!, /\| 503 \|/);
   });
 
-  it('tells the status a broken request was refused with', async () => {
+  it('tells the status a broken request was rejected with', async () => {
     await start();
     await sendRaw(port, 'POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nnonsense');
     match((await logged(1))[0]!, /\| 400 \|/);

@@ -62,7 +62,7 @@ describe('TLS of the service towards its backends', () => {
 
   it('takes null for none', async () => equal((await statuses({ client_tls: null }))[0], 500));
 
-  it('is refused once, at its own place, however many backends there are', async () => {
+  it('is rejected once, at its own place, however many backends there are', async () => {
     deepEqual(await secure.refused(configOf({ ca_certs: ['/nowhere.pem'] })), [
       ['CLIENT_TLS_FILE', '/client_tls/ca_certs/0', 'cannot read /nowhere.pem: no such file'],
     ]);

@@ -110,7 +110,7 @@ describe('a connection', () => {
       deepEqual(targets(), ['/1']);
     });
 
-    it('runs nothing behind a body that was refused unread', async () => {
+    it('runs nothing behind a body that was rejected unread', async () => {
       const head = 'POST /small HTTP/1.1\r\nHost: a\r\nContent-Length: 900000\r\n\r\n';
       const client = await openRaw(port);
       client.write(head);

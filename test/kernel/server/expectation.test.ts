@@ -59,14 +59,14 @@ describe('a client that expects 100-continue', () => {
     ['there is no endpoint', '/none', 5, 404],
     ['the declared length is over the limit', '/small', 11, 413],
   ] as const) {
-    it(`is refused instead when ${name}, and its connection ends`, async () => {
+    it(`is rejected instead when ${name}, and its connection ends`, async () => {
       const received = await sendRaw(port, head(path, length));
       deepEqual(statusesOf(received), [status]);
       match(received, /\r\nConnection: close\r\n/i);
       equal(backend.requests.length, 0);
     });
 
-    it(`is refused instead over HTTP/2 when ${name}`, async () => {
+    it(`is rejected instead over HTTP/2 when ${name}`, async () => {
       const session = connect(`http://127.0.0.1:${port}`);
       const headers = { ':method': 'POST', ':path': path, expect: '100-continue', 'content-length': length };
       const stream = session.request(headers, { endStream: false });
@@ -93,7 +93,7 @@ describe('a client that expects 100-continue', () => {
   });
 
   for (const length of [5, 1_000_000]) {
-    it(`is refused instead when the refusal is compressed, of a body of ${length} bytes`, async () => {
+    it(`is rejected instead when the refusal is compressed, of a body of ${length} bytes`, async () => {
       const asked = head('/none', length).replace('Expect', 'Accept-Encoding: gzip\r\nExpect');
       const received = await sendRaw(port, asked);
       deepEqual(statusesOf(received), [404]);

@@ -88,7 +88,7 @@ describe('the first bytes of a connection', () => {
     deepEqual([socket.listenerCount('readable'), socket.listenerCount('close')], [0, 0]);
   });
 
-  it('leave nothing on a connection that is handed on but its end', async () => {
+  it('leave nothing on a connection that is forwarded but its end', async () => {
     read();
     await come('abc');
     deepEqual([socket.listenerCount('readable'), socket.listenerCount('close')], [0, 0]);

@@ -103,7 +103,7 @@ describe('HEAD', () => {
     equal((await ask(port, 'GET /write')).headers.allow, 'POST');
   });
 
-  it('is refused where GET is', async () => {
+  it('is rejected if GET is', async () => {
     await start();
     deepEqual([(await ask(port, 'HEAD /write')).status, (await ask(port, 'HEAD /none')).status], [405, 404]);
   });

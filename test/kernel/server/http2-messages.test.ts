@@ -199,7 +199,7 @@ describe('a message over HTTP/2', () => {
       ['204', 'GET', 204],
       ['304', 'GET', 304],
     ] as const) {
-      it(`${name} may be given a body, of which nothing is sent`, async () => {
+      it(`${name} may have a body, which is not sent`, async () => {
         const stream = request(await open(), { ':method': method });
         const { response } = await serving();
         let errors = 0;

@@ -63,7 +63,7 @@ describe('HTTP/2', () => {
       await rejects(ask(session, { ':path': '/x', ':authority': '' }));
     });
 
-    it('hand on cookies as one header', async () => {
+    it('forward cookies as one header', async () => {
       const { backend, session } = await passing((_seen, response) => response.end('ok'));
       await ask(session, { ':path': '/x', cookie: ['a=1', 'b=2'] });
       deepEqual(valuesOf(backend.requests[0]!, 'cookie'), ['a=1; b=2']);
@@ -112,13 +112,13 @@ describe('HTTP/2', () => {
       equal(backend.requests.length, 5);
     });
 
-    it('with more query parameters than are read are refused alone', async () => {
+    it('with more query parameters than are read are rejected alone', async () => {
       const { session } = await passing((_seen, response) => response.end('ok'));
       equal((await ask(session, { ':path': `/x?${'a&'.repeat(1_000)}b` })).headers[':status'], 414);
       equal((await ask(session, { ':path': '/x' })).headers[':status'], 200);
     });
 
-    it('with headers longer than max_header_bytes are refused alone', async () => {
+    it('with headers longer than max_header_bytes are rejected alone', async () => {
       const { session } = await passing((_seen, response) => response.end('ok'), { max_header_bytes: 4096 });
       equal((await ask(session, { ':path': '/x', 'x-long': 'v'.repeat(5000) })).headers[':status'], 431);
       equal((await ask(session, { ':path': '/x' })).headers[':status'], 200);
@@ -131,7 +131,7 @@ describe('HTTP/2', () => {
       equal((await ask(session, { ':path': '/x', ...long })).headers[':status'], 200);
     });
 
-    it('with more headers than allowed are refused alone', async () => {
+    it('with more headers than allowed are rejected alone', async () => {
       const { session } = await passing((_seen, response) => response.end('ok'));
       const many = Object.fromEntries(Array.from({ length: 2500 }, (_none, at) => [`x-${at}`, '1']));
       await rejects(ask(session, { ':path': '/x', ...many }));

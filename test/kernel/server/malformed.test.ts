@@ -133,7 +133,7 @@ describe('a malformed request', () => {
     });
   }
 
-  it('in pieces of one byte is refused just the same', async () => {
+  it('in pieces of one byte is rejected just the same', async () => {
     const client = await openRaw(port);
     client.socket.setNoDelay(true);
     for (const byte of post(`Content-Length: 5\r\n${chunked}`, '')) client.write(byte);

@@ -211,7 +211,7 @@ describe('the gateway’s own endpoints', () => {
       equal(await status('OPTIONS /x'), 405);
     });
 
-    it('of the whole server is refused', async () => {
+    it('of the whole server is rejected', async () => {
       await start({});
       const received = await sendRaw(port, 'OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
       deepEqual(statusesOf(received), [400]);

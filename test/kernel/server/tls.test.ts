@@ -185,12 +185,12 @@ describe('TLS', () => {
       return path;
     };
 
-    it('are refused without a certificate', async () => {
+    it('are rejected without a certificate', async () => {
       deepEqual(await secure.refused({ tls: {} }), [['TLS_KEYS', '/tls/keys', 'public key not defined']]);
       deepEqual(await secure.refused({ tls: { keys: [] } }), [['TLS_KEYS', '/tls/keys', 'public key not defined']]);
     });
 
-    it('are refused with half a pair', async () => {
+    it('are rejected with half a pair', async () => {
       deepEqual(await secure.refused({ tls: { keys: [{ public_key: 'a' }] } }), [
         ['TLS_KEYS', '/tls/keys/0/private_key', 'private key not defined'],
       ]);
@@ -202,7 +202,7 @@ describe('TLS', () => {
       ]);
     });
 
-    it('are refused for every file that cannot be read, by its path', async () => {
+    it('are rejected for every file that cannot be read, by its path', async () => {
       const { certificate, privateKey } = secure.server;
       const keys = [
         { public_key: '/nowhere/a.pem', private_key: privateKey },
@@ -218,7 +218,7 @@ describe('TLS', () => {
       ]);
     });
 
-    it('are refused for files that hold something else', async () => {
+    it('are rejected for files that hold something else', async () => {
       const { certificate, privateKey } = secure.server;
       const empty = file('empty.pem', 'nothing here');
       const broken = file('broken.pem', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');
@@ -235,7 +235,7 @@ describe('TLS', () => {
       deepEqual((await secure.refused(secure.tls(fields)))[0]!.slice(0, 2), ['TLS_INVALID', '/tls/ca_certs/0']);
     });
 
-    it('are refused for a key of another certificate', async () => {
+    it('are rejected for a key of another certificate', async () => {
       const keys = [{ public_key: secure.server.certificate, private_key: secure.authority.privateKey }];
       deepEqual(await secure.refused({ tls: { keys } }), [
         [
@@ -246,7 +246,7 @@ describe('TLS', () => {
       ]);
     });
 
-    it('are refused for versions and suites the runtime cannot do', async () => {
+    it('are rejected for versions and suites the runtime cannot do', async () => {
       deepEqual(await secure.refused(secure.tls({ min_version: 'SSL3.0' })), [
         ['TLS_VERSION', '/tls/min_version', 'SSL3.0 is not supported by this runtime'],
       ]);
@@ -258,13 +258,13 @@ describe('TLS', () => {
       ]);
     });
 
-    it('are refused where no suite is left for the versions', async () => {
+    it('are rejected if no suite is left for the versions', async () => {
       deepEqual(await secure.refused(secure.tls({ min_version: 'TLS10', max_version: 'TLS11' })), [
         ['TLS_CIPHER', '/tls/cipher_suites', 'no cipher suite for TLS11 or older'],
       ]);
     });
 
-    it('are refused for an unknown version, suite list or curve', async () => {
+    it('are rejected for an unknown version, suite list or curve', async () => {
       deepEqual((await secure.refused(secure.tls({ min_version: 'TLS14' })))[0]!.slice(0, 2), [
         'SCHEMA_ENUM',
         '/tls/min_version',

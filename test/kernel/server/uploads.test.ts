@@ -107,7 +107,7 @@ describe('an upload that never ends', () => {
     equal(backend.requests.length, 0);
   });
 
-  it('that stops soon after the answer leaves its connection to the next request', async () => {
+  it('that ends soon after the response keeps its connection open for the next request', async () => {
     const client = await post('/several');
     client.write(CHUNK);
     await client.until((received) => statusesOf(received).length === 1);

@@ -177,7 +177,7 @@ describe('a wildcard endpoint', () => {
     );
   });
 
-  it('is refused with the same prefix twice, alone, or with a star elsewhere', async () => {
+  it('is rejected with the same prefix twice, alone, or with a star elsewhere', async () => {
     for (const endpoints of [[['/a/*'], ['/a/*']], [['/*']], [['/a/*/b']], [['/a*']], [['/*/a']], [['/a/**']]]) {
       const all = endpoints.map(([endpoint]) => ({ endpoint, backend: [{ url_pattern: '/' }] }));
       await rejects(startGateway({ host: [backend.url], endpoints: all }), ConfigErrors, JSON.stringify(endpoints));

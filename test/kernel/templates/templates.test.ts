@@ -109,7 +109,7 @@ describe('an error in a template', () => {
     ['{{define "a"}}x{{end}}{{define "a"}}y{{end}}', 'template:1:23: "a" is defined twice'],
   ];
   for (const [template, message] of places) {
-    it(`is refused with its place: ${message}`, () => {
+    it(`is rejected with its place: ${message}`, () => {
       const error = errorOf(template);
       equal(error.message, message);
       equal(error.code, 'TEMPLATE_SYNTAX');

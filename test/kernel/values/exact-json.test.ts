@@ -86,7 +86,7 @@ describe('JSON whose numbers are held as asked', () => {
     ],
     ...['{"a":1 "b":2}', '[[1]', '{1:2}', '{"a":1,,"b":2}', '[1]x', 'null null', '"a" "b"', '\ufeff1'],
   ]) {
-    it(`is refused as the standard parser refuses it: ${JSON.stringify(text)}`, () => {
+    it(`is rejected as the standard parser refuses it: ${JSON.stringify(text)}`, () => {
       throws(() => parseHolding(text, plain), SyntaxError);
       equal(
         outcome(() => parseHolding(text, plain)),

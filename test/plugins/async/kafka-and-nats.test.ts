@@ -197,7 +197,7 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     match((await gateway.inject('/__health')).json().agents.orders, /^\d{4}-/);
   });
 
-  it('is refused with a topic or a group that cannot be', async () => {
+  it('is rejected with a topic or a group that cannot be', async () => {
     deepEqual(await refusalOf(stand.start(agent('a b'))), ['KAFKA_TOPIC /async_agent/0/extra_config/async~1kafka']);
     const group = { heartbeat_interval: '1m' };
     deepEqual(await refusalOf(stand.start(agent('a', { group }))), [

@@ -224,7 +224,7 @@ describe('backend/conditional', () => {
     equal(backend.requests.length, before + 1);
   });
 
-  describe('is refused', () => {
+  describe('is rejected', () => {
     const at = (index: number) => `/endpoints/0/backend/${index}/extra_config/backend~1conditional`;
     const refused = async (...backends: object[]) =>
       (await refusalsOf(startGateway(config(backends)))).map(({ code, pointer }) => [code, pointer]);

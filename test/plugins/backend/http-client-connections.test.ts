@@ -164,7 +164,7 @@ describe('backend/http/client: connections', () => {
     );
   });
 
-  it('fails with the cause if the connection is refused', async () => {
+  it('fails with the cause if the connection is rejected', async () => {
     const origin = await bench.listen(createRawServer());
     await bench.close();
     const { code, message } = errorOf(await send(await bench.client(), { origin }));

@@ -89,7 +89,7 @@ describe('backend/http/client: redirects', () => {
     equal(seen[1]!.method, 'DELETE');
   });
 
-  it('hands on the redirect itself with no_redirect', async () => {
+  it('forwards the redirect itself with no_redirect', async () => {
     const origin = await redirecting(302, '/b');
     const reply = await send(await bench.client({ no_redirect: true }), { origin, target: '/a' });
     deepEqual([reply.status, reply.headers.get('location')], [302, '/b']);

@@ -39,7 +39,7 @@ describe('backend/http/client', () => {
   const bench = new Bench();
   afterEach(() => bench.close());
 
-  it('hands on status, headers in their case and body as the backend gave them', async () => {
+  it('forwards status, headers in their case and body as the backend gave them', async () => {
     const origin = await bench.serve((_request, response) => {
       response.writeHead(418, ['X-ODD-Case', 'Yes', 'Set-Cookie', 'a=1', 'Set-Cookie', 'b=2']);
       response.end('teapot');

@@ -111,7 +111,7 @@ describe('an answer of HTTP/1.1', () => {
     ],
     ['is a greeting of SSH', 'SSH-2.0-OpenSSH_9.2\r\n'],
   ] as const) {
-    it(`that ${what} is refused, and its connection closed`, async () => {
+    it(`that ${what} is rejected, and its connection closed`, async () => {
       const { error, isReusable } = await whole(answer);
       ok(error !== '' && error !== 'unfinished', error);
       equal(isReusable, false);

@@ -270,7 +270,7 @@ describe('HTTP/2 towards backends', () => {
     });
   }
 
-  it('fails with the cause if the connection is refused or not trusted', async () => {
+  it('fails with the cause if the connection is rejected or not trusted', async () => {
     const { origin } = await serveHttp2(bench, saying('ok'), { pair });
     const gate = await http2();
     equal(errorOf(await send(gate, { origin })).code, 'BACKEND_TLS');

@@ -22,7 +22,7 @@ describe('a discovery that a backend does not fit', () => {
 
   const at = '/endpoints/0/backend/0';
 
-  it('is refused by name, with the nearest one as hint', async () => {
+  it('is rejected by name, with the nearest one as hint', async () => {
     deepEqual(await refusal({ host: ['http://a'], sd: 'statik' }), [`SD_UNKNOWN ${at}/sd did you mean "static"?`]);
     deepEqual(await refusal({ host: ['http://a'], sd: 'dns_shared' }), [
       `SD_UNKNOWN ${at}/sd did you mean "dns-shared"?`,

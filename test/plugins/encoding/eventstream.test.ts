@@ -39,7 +39,7 @@ describe('encoding/eventstream', () => {
     );
   });
 
-  it('drops a frame that was refused or has nothing left', () => {
+  it('drops a frame that was rejected or has nothing left', () => {
     const stream = [frame(json, '{"secret":1}'), frame(json, '{"a":1}')];
     deepEqual(rewrite(plugin, stream, without('secret')), frame(json, '{"a":1}'));
     equal(rewrite(plugin, stream, () => null).length, 0);

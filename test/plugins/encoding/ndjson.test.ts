@@ -28,7 +28,7 @@ describe('encoding/ndjson', () => {
     equal(text('{"secret":1}\n{}\n{ }\n', without('secret')), '{}\n{}\n');
   });
 
-  it('drops what was refused', () =>
+  it('drops what was rejected', () =>
     equal(
       text('{"a":1}\n{}\n[]\n', () => null),
       '[]\n',

@@ -61,7 +61,7 @@ describe('encoding/sse', () => {
     deepEqual(stepwise(plugin, ['data: 1', '\n', '\nda', 'ta: 2\n\n']), ['', '', 'data: 1\n\n', 'data: 2\n\n']);
   });
 
-  it('drops a message that was refused or has nothing left', () => {
+  it('drops a message that was rejected or has nothing left', () => {
     equal(
       text('data: {"a":1}\n\ndata: x\n\n', () => null),
       'data: x\n\n',

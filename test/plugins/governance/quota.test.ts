@@ -170,7 +170,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     deepEqual(await statuses(1, gateway, 'free', 'u3', '/b'), [429]);
   });
 
-  it('case 8: away: is refused with 500, or passes', async () => {
+  it('case 8: away: is rejected with 500, or passes', async () => {
     const server = { address: `127.0.0.1:${await freePort()}` };
     const sinks = rememberingSinks();
     const asked = backend.requests.length;
@@ -412,7 +412,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     });
   });
 
-  describe('that remembers who is refused', () => {
+  describe('that remembers who is rejected', () => {
     const cache = { rejecter_cache: { N: 100, P: 0.01 } };
     const scripts = async () =>
       Number(/cmdstat_evalsha:calls=(\d+)/.exec(String(await redis.command('INFO', 'commandstats')))?.[1] ?? 0);
@@ -486,7 +486,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       }
     });
 
-    it('restarted: is refused while it is away, then counts from the start', async () => {
+    it('restarted: is rejected while it is away, then counts from the start', async () => {
       const server = await startRedis();
       try {
         const gateway = await atA({}, {}, { address: server.address, max_retry_backoff: '20ms' });
@@ -501,7 +501,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       }
     });
 
-    it('slow: waits once for command_timeout, then is refused at once, or passes', async () => {
+    it('slow: waits once for command_timeout, then is rejected at once, or passes', async () => {
       const refusing = await atA({}, {}, { command_timeout: '3s' });
       const allowing = await atA({}, { on_failure_allow: true }, { command_timeout: '3s', client_name: 'allowing' });
       await ask(refusing, 'metered');
@@ -541,7 +541,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       );
     });
 
-    it('full: is refused with 500, or passes; nothing is counted', async () => {
+    it('full: is rejected with 500, or passes; nothing is counted', async () => {
       const server = await startRedis(['--maxmemory', '1', '--maxmemory-policy', 'noeviction']);
       try {
         deepEqual(await statuses(1, await atA({}, {}, { address: server.address })), [500]);

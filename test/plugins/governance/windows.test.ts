@@ -38,7 +38,7 @@ describe('the windows of a quota', () => {
   });
 });
 
-describe('callers that are refused without a question', () => {
+describe('callers that are rejected without a question', () => {
   it('are so until their window is over', () => {
     const refused = new RefusedCallers<string>(10);
     refused.add('a', 500, 1000, 'x');

@@ -114,10 +114,10 @@ describe('catalog of grpc', () => {
     ['a text', () => put('text.pb', 'syntax = "proto3";'), /^GRPC_CATALOG_INVALID/],
     ['a set that broke off', () => put('cut.pb', readFileSync(SHOP).subarray(0, 2000)), /^GRPC_CATALOG_INVALID/],
   ] as const) {
-    it(`is refused for ${what}`, async () => match((await reported([make()]))[0]!, expected));
+    it(`is rejected for ${what}`, async () => match((await reported([make()]))[0]!, expected));
   }
 
-  it('is refused for files that import one another', async () => {
+  it('is rejected for files that import one another', async () => {
     const { file } = create(FileDescriptorSetSchema, {
       file: [
         { name: 'a.proto', dependency: ['b.proto'] },

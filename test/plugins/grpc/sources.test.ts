@@ -68,7 +68,7 @@ describe('sources in a catalog of grpc', () => {
       deepEqual(await reported([folder]), []);
     });
 
-    it('are refused with file, line and what the compiler says', async () => {
+    it('are rejected with file, line and what the compiler says', async () => {
       cpSync(SHOP, join(folder, 'shop.pb'));
       put('a/broken.proto', 'syntax = "proto3";\nmessage Broken { strin name = 1; }\n');
       const [error, ...others] = await reported([folder]);
@@ -95,7 +95,7 @@ describe('sources in a catalog of grpc', () => {
       }
     });
 
-    it('are refused with a line break in their name', async () => {
+    it('are rejected with a line break in their name', async () => {
       cpSync(SHOP, join(folder, 'shop.pb'));
       put('a\n--version.proto', 'syntax = "proto3";');
       match(

@@ -278,7 +278,7 @@ describe(namespace, () => {
     equal((await send('{"a":1}')).status, 413);
   });
 
-  it('is refused with a template that cannot be used, with its place', async () => {
+  it('is rejected with a template that cannot be used, with its place', async () => {
     const codesOf = async (config: object) =>
       (await faultsOf(plugin, 'endpoint', config)).map(([code, at]) => [code, at]);
     deepEqual(await codesOf({ template: encoded('{{ if }}') }), [['TEMPLATE_INVALID', '/template']]);

@@ -266,7 +266,7 @@ describe(namespace, () => {
     match(text, /DEBUG.*template output:.*\{"o":"A"\}/s);
   });
 
-  it('is refused with a template that cannot be used, and where a response passes as it comes', async () => {
+  it('is rejected with a template that cannot be used, and where a response passes as it comes', async () => {
     const codesOf = async (config: object, around = {}) =>
       (await faultsOf(plugin, 'endpoint', config, around)).map(([code, at]) => [code, at]);
     deepEqual(await codesOf({ template: encoded('{{ if }}') }), [['TEMPLATE_INVALID', '/template']]);

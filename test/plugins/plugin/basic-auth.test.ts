@@ -69,13 +69,13 @@ describe('the plugin "basic-auth" of the compatible product', () => {
     ['a list that is none', { users, endpoints: '/b' }, ['BASIC_FORM', `${at}/basic-auth/endpoints`]],
     ['an endpoint that is not there', { users, endpoints: ['/c'] }, ['BASIC_ENDPOINT', `${at}/basic-auth/endpoints/0`]],
   ] as const) {
-    it(`is refused with ${what}`, async () => {
+    it(`is rejected with ${what}`, async () => {
       const [refusal] = await refusalsOf(startGateway(config(settings)));
       deepEqual([refusal?.code, refusal?.pointer], finding);
     });
   }
 
-  it('is refused without users', async () => {
+  it('is rejected without users', async () => {
     const [refusal] = await refusalsOf(startGateway(config({})));
     equal(refusal?.code, 'BASIC_NO_USERS');
   });

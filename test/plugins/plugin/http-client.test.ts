@@ -396,7 +396,7 @@ describe('HTTP clients of modules', () => {
     match(String(thrown), /for the handler of a call/);
   });
 
-  it('is refused without a name, with a list of names, and with an unknown one', async () => {
+  it('is rejected without a name, with a list of names, and with an unknown one', async () => {
     const refusals = async (config: object) => {
       const extra = { extra_config: { 'plugin/http-client': config } };
       const [refusal] = await refusalsOf(

@@ -428,7 +428,7 @@ describe('HTTP servers of modules', () => {
     equal((await ask('/a', { headers: { 'x-forwarded-for': '10.1.2.3' } })).body, '10.1.2.3');
   });
 
-  it('is refused by an unknown name, at its place', async () => {
+  it('is rejected by an unknown name, at its place', async () => {
     const config = (name: unknown) => ({
       endpoints: [to()],
       host: [backend.url],

@@ -266,7 +266,7 @@ const answers = [null, 5, {}, { reply: {} }, { reply: { status: 'a' } }, { reply
     deepEqual([await status('/other'), await status('/free')], [200, 200]);
   });
 
-  describe('are refused', () => {
+  describe('are rejected', () => {
     const load = async (source: string, loadMs?: number): Promise<readonly ConfigError[]> => {
       stage.folder.write('team.js', source);
       const { adapt, isolation } = await import('../../../plugins/plugin/adapt.ts');

@@ -186,7 +186,7 @@ describe('isolated modules', function () {
       equal(stage.lines(/\[PLUGIN: unsendable\].*BigInt/).length, 1);
     });
 
-    it('next, more than once, and its failures', async () => {
+    it('can call next more than once, and catch its failures', async () => {
       const before = backend.requests.length;
       equal((await stage.ask('/twice')).status, 200);
       equal(backend.requests.length, before + 2);
@@ -231,7 +231,7 @@ describe('isolated modules', function () {
       equal(Buffer.from((await reader.read()).value!).toString(), 'last');
     });
 
-    it('no bodies beyond a bound, which are refused', async () => {
+    it('no bodies beyond a bound, which are rejected', async () => {
       const { status } = await stage.ask('/large');
       equal(status, 500);
       equal(stage.lines(/larger than 8388608 bytes: isolated plugins receive bodies in one piece/).length > 0, true);

@@ -365,7 +365,7 @@ describe('modules for the extension points of the compatible product', () => {
       ],
       ['a schema that is no object', { ...one, configSchema: 1 }, /"configSchema" is not a valid JSON Schema/],
     ] as const) {
-      it(`with ${what} is refused`, () => {
+      it(`with ${what} is rejected`, () => {
         throws(
           () => adapt({ plugin: written }, '/a.js'),
           (error: Error & { code?: string }) => {
@@ -378,7 +378,7 @@ describe('modules for the extension points of the compatible product', () => {
       });
     }
 
-    it('under the name of another kind is refused', () => {
+    it('under the name of another kind is rejected', () => {
       throws(() => adapt({ ClientRegisterer: one }, '/a.js'), /ClientRegisterer brings no httpClient/);
     });
   });
@@ -434,7 +434,7 @@ describe('modules for the extension points of the compatible product', () => {
       ok(sinks.lines.some((line) => line.includes('Total plugins loaded: 0 (HTTP client)')));
     });
 
-    it('and are refused with the place that names their folder when they are of a wrong form', async () => {
+    it('and are rejected with the place that names their folder when they are of a wrong form', async () => {
       folder.write('plugins/team.js', source('a').replace('apiVersion: 1', 'apiVersion: 2'));
       const [refusal, ...others] = await refusalsOf(open().then(() => gateway!));
       // Not that nobody brings it.

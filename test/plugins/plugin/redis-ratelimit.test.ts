@@ -75,7 +75,7 @@ describe('redis-ratelimit', () => {
       `${AT}/redis-ratelimit/tokenizer`,
     ],
   ] as const) {
-    it(`is refused with ${what}`, async () => {
+    it(`is rejected with ${what}`, async () => {
       const [errors] = await found(config(own));
       deepEqual(errors, [[code, pointer]]);
     });

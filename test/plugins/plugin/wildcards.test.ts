@@ -113,7 +113,7 @@ describe('wildcards as plugins', () => {
     );
   });
 
-  it('are refused when they name an endpoint that is not there', async () => {
+  it('are rejected when they name an endpoint that is not there', async () => {
     deepEqual(
       await refusals({ endpoints: { '/x': ['/foo'] } }, [{ ...receiving('/w', '/'), backend: [{ url_pattern: '/' }] }]),
       [['WILDCARD_ENDPOINT', `${at}/endpoints/~1x`]],
@@ -130,7 +130,7 @@ describe('wildcards as plugins', () => {
     ['no prefixes', [], 'WILDCARD_PREFIX', ''],
     ['no list', '/foo', 'WILDCARD_PREFIX', ''],
   ] as const) {
-    it(`are refused with ${what} for prefixes`, async () => {
+    it(`are rejected with ${what} for prefixes`, async () => {
       const found = await refusals({ endpoints: { '/w': list } }, [receiving('/w', '/')]);
       deepEqual(found[0], [code, `${at}/endpoints/~1w${place}`]);
     });
@@ -146,7 +146,7 @@ describe('wildcards as plugins', () => {
     deepEqual(await refusals(more, [receiving('/w', '/')]), [['WILDCARD_FORM', `${at}/more`]]);
   });
 
-  it('are refused as clients of endpoints that no prefix leads to', async () => {
+  it('are rejected as clients of endpoints that no prefix leads to', async () => {
     deepEqual(await refusals({ endpoints: { '/w': ['/foo'] } }, [receiving('/w', '/'), receiving('/v', '/')]), [
       ['WILDCARD_CLIENT', '/endpoints/1/backend/0/extra_config/plugin~1http-client/name'],
     ]);
@@ -200,7 +200,7 @@ describe('built-in clients of the compatible product', () => {
   });
 
   for (const name of ['http-logger']) {
-    it(`"${name}" is refused by its name`, async () => {
+    it(`"${name}" is rejected by its name`, async () => {
       const [refusal] = await refusalsOf(startGateway(config({ name })));
       deepEqual([refusal?.code, refusal?.pointer], ['CONFIG_NOT_SUPPORTED', `${at}/name`]);
     });

@@ -65,7 +65,7 @@ describe('proxy combiner', () => {
     equal(({} as { x?: unknown }).x, undefined);
   });
 
-  it('is refused when its name is not known', async () => {
+  it('is rejected when its name is not known', async () => {
     equal((await refusal(openHarness(plugin, 'endpoint', { combiner: 'zip' }))).length, 1);
   });
 

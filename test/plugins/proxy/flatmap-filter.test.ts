@@ -29,7 +29,7 @@ describe('proxy flatmap_filter, as configured', () => {
     }
   });
 
-  it('warns on a backend whose body is handed on unread', async () => {
+  it('warns on a backend whose body is forwarded unread', async () => {
     const gate = await openHarness(
       plugin,
       'backend',

@@ -226,7 +226,7 @@ describe('proxy sequential_propagated_params', () => {
       );
     });
 
-    it('warns with a single backend and where bytes are handed on unread', async () => {
+    it('warns with a single backend and where bytes are forwarded unread', async () => {
       for (const endpoint of [
         { backend: [backendConfig()] },
         { backend: [backendConfig(), backendConfig()], output_encoding: 'no-op' },

@@ -51,7 +51,7 @@ describe('proxy', () => {
     deepEqual(await warned('backend', { shadow_timeout: '1s' }), ['/shadow_timeout PROXY_IDLE']);
   });
 
-  it('refuses a shadow where bytes are handed on unread', async () => {
+  it('refuses a shadow where bytes are forwarded unread', async () => {
     const standing = openHarness(plugin, 'backend', { shadow: true }, { endpoint: { output_encoding: 'no-op' } });
     deepEqual(await refusal(standing), ['/shadow PROXY_SHADOW_RAW']);
   });

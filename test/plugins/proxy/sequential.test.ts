@@ -54,7 +54,7 @@ describe('proxy sequential', () => {
     deepEqual((await gate.send('GET /')).data, { l: [1, 2] });
   });
 
-  it('keeps every answer apart from the merge', async () => {
+  it('keeps every response separate from the merged one', async () => {
     const first = Reply.data({ id: 1, x: { p: 1 } });
     const reply = await send([() => first, responses('{"id":2}'), responses('{"id":3}')]);
     reply.data!['new'] = 1;

@@ -109,7 +109,7 @@ describe('proxy static', () => {
     equal((await standing('always')).attached.readsData, true);
   });
 
-  it('is refused where bytes are handed on unread', async () => {
+  it('is rejected if bytes are forwarded unread', async () => {
     for (const output_encoding of ['no-op', 'streaming', 'sse', 'ndjson', 'eventstream']) {
       const config = { static: { data: { a: 1 }, strategy: 'always' } };
       deepEqual(await refusal(openHarness(plugin, 'endpoint', config, { endpoint: { output_encoding } })), [

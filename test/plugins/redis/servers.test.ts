@@ -61,7 +61,7 @@ const one = {
   };
   const ask = async (id = 'a') => (await gateway!.inject({ url: '/a', headers: { 'x-id': id } })).statusCode;
 
-  it('are spoken to with TLS and a certificate of the gateway, and are refused whose authority is unknown', async () => {
+  it('are spoken to with TLS and a certificate of the gateway, and are rejected whose authority is unknown', async () => {
     const authority = certificates.authority('authority');
     const server = certificates.issue('server', authority);
     const client = certificates.issue('client', authority);

@@ -510,7 +510,7 @@ describe('server/static-filesystem', () => {
     });
   });
 
-  describe('is refused', () => {
+  describe('is rejected', () => {
     const refused = async (fields: object) =>
       (await refusalsOf(startGateway(config(fields)))).map(({ code, pointer }) => [code, pointer]);
     const at = '/extra_config/server~1static-filesystem';

@@ -219,7 +219,7 @@ describe('server/virtualhost', () => {
     equal(await from('s.x.io', '/foo'), '/C');
   });
 
-  describe('is refused', () => {
+  describe('is rejected', () => {
     const at = '/extra_config/server~1virtualhost';
     const refused = async (hosts: object, list: object[] = []) =>
       (await refusalsOf(startGateway(config(hosts, list)))).map(({ code, pointer }) => [code, pointer]);

@@ -162,7 +162,7 @@ describe('telemetry/metrics', function () {
     );
   });
 
-  it('shows nothing of a configuration that was refused', async () => {
+  it('shows nothing of a configuration that was rejected', async () => {
     await start();
     await rejects(gateway!.reload(config({}, { endpoints: [endpoint('/new'), endpoint('/new')] })));
     await gateway!.apply({ trigger: 'api', source: config({}, { endpoints: [endpoint('/new')] }), dryRun: true });
@@ -259,7 +259,7 @@ describe('telemetry/metrics', function () {
     ['a switch that is none', { router_disabled: 'yes' }],
     ['an unknown field', { window: '1s' }],
   ] as const) {
-    it(`is refused with ${what}`, () => rejects(openHarness(plugin, 'service', metrics)));
+    it(`is rejected with ${what}`, () => rejects(openHarness(plugin, 'service', metrics)));
   }
 });
 

@@ -165,7 +165,7 @@ describe('telemetry/newrelic', () => {
     equal(receiver.spans.length, 10);
   });
 
-  describe('is refused', () => {
+  describe('is rejected', () => {
     it('next to telemetry/opentelemetry', async () => {
       const other = { exporters: { prometheus: [{ name: 'local', port: 0, listen_ip: '127.0.0.1' }] } };
       const both = config({}, { 'telemetry/opentelemetry': other });

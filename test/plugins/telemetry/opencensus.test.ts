@@ -128,7 +128,7 @@ describe('telemetry/opencensus', () => {
     await gate.close();
   });
 
-  describe('is refused', () => {
+  describe('is rejected', () => {
     for (const [other, config] of [
       ['telemetry/opentelemetry', { exporters: { prometheus: [{ name: 'local', port: 0, listen_ip: '127.0.0.1' }] } }],
       ['telemetry/newrelic', { license: 'key' }],

@@ -22,7 +22,7 @@ const warningsOf = async (level: Level, condition: string) => {
 };
 
 describe('the configuration of validation/cel', () => {
-  it('is refused where a condition does not parse, or compares what is never equal', async () => {
+  it('is rejected if a condition does not parse, or compares what is never equal', async () => {
     deepEqual(await refusalOf('endpoint', 'true', '1 +'), [
       ['CEL_SYNTAX', '/1/check_expr', ((await refusalOf('endpoint', '1 +')) as string[][])[0]![2]],
     ]);
@@ -34,7 +34,7 @@ describe('the configuration of validation/cel', () => {
     ]);
   });
 
-  it('is refused where claims are read without a validator, and in backends', async () => {
+  it('is rejected if claims are read without a validator, and in backends', async () => {
     deepEqual(await refusalOf('endpoint', 'JWT.lvl > 2'), [
       ['CEL_NO_TOKEN', '', 'JWT is only available with "auth/validator"'],
     ]);
@@ -46,7 +46,7 @@ describe('the configuration of validation/cel', () => {
     ]);
   });
 
-  it('is refused without any condition, and with fields there are not', async () => {
+  it('is rejected without any condition, and with fields there are not', async () => {
     for (const level of ['service', 'endpoint', 'backend'] as const) {
       deepEqual(
         ((await refusalOf(level)) as string[][]).map(([code]) => code),

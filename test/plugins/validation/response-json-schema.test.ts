@@ -216,7 +216,7 @@ describe('validation/response-json-schema', () => {
     await gate.close();
   });
 
-  it('is refused for a schema that does not compile, at its place', async () => {
+  it('is rejected for a schema that does not compile, at its place', async () => {
     deepEqual(await faultsOf({ schema: { type: 'nonsense' } }), ['JSON_SCHEMA_INVALID /schema/type']);
     deepEqual(await faultsOf({ schema: { pattern: '(' } }), ['PATTERN_INVALID /schema/pattern']);
     equal((await faultsOf({})).length, 1);

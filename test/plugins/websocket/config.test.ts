@@ -93,13 +93,13 @@ describe('the configuration of a websocket', () => {
     equal(await (await backend.next()).next(), 'a');
   });
 
-  it('is refused where pong_wait is no longer than ping_period', async () => {
+  it('is rejected if pong_wait is no longer than ping_period', async () => {
     const websocket = { ping_period: '10s', pong_wait: '10s' };
     await refused(configOf('ws://127.0.0.1:1', { websocket }), /WEBSOCKET_PONG_WAIT/);
     await refused(configOf('ws://127.0.0.1:1', { websocket: { ping_period: '0s' } }), /WEBSOCKET_DURATION/);
   });
 
-  it('is refused with hosts of another scheme, or that are not taken as they are written', async () => {
+  it('is rejected with hosts of another scheme, or that are not taken as they are written', async () => {
     await refused(configOf('http://127.0.0.1:1'), /BACKEND_SCHEME.*must begin with ws:\/\/ or wss:\/\//);
     const cleaned = { disable_host_sanitize: false };
     await refused(configOf('http://127.0.0.1:1', { backend: cleaned }), /WEBSOCKET_HOST/);
@@ -107,7 +107,7 @@ describe('the configuration of a websocket', () => {
     await refused(configOf('ws://{room}.test'), /WEBSOCKET_HOST.*same for all/);
   });
 
-  it('is refused with several backends', async () => {
+  it('is rejected with several backends', async () => {
     const config = configOf('ws://127.0.0.1:1') as { endpoints: { backend: object[] }[] };
     const [first] = config.endpoints[0]!.backend;
     config.endpoints[0]!.backend.push({ ...first });

@@ -87,7 +87,7 @@ for (const [mode, config] of [
       await stage.open('/chat/red', { headers: { Authorization: 'Bearer k1' } });
     });
 
-    it('is refused to pages of origins that are not allowed, where CORS says which are', async () => {
+    it('is rejected to pages of origins that are not allowed, where CORS says which are', async () => {
       const root = { extra_config: { 'security/cors': { allow_origins: ['https://app.example'] } } };
       await stage.start(config(backend.url, { root }));
       equal(await refusalOf(stage.url('/chat/red'), { origin: 'https://evil.example' }), 403);

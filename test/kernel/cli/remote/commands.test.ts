@@ -291,7 +291,7 @@ describe('a command to a running gateway', function () {
       deepEqual([code, out], [0, 'No difference.\n']);
     });
 
-    it('ends with 2 when the file is refused', async () => {
+    it('ends with 2 when the file is rejected', async () => {
       const file = folder.write('bad.json', '{}');
       const { code, err } = await responding('POST /v1/config/diff', [422, invalid], 'diff', file);
       equal(code, 2);

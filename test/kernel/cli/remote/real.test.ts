@@ -38,7 +38,7 @@ describe('the commands and a gateway that runs', function () {
     match(out, /^endpoints +0$/m);
   });
 
-  it('agree that a wrong token is refused', async () => {
+  it('agree that a wrong token is rejected', async () => {
     const { code, err } = await sluiceIn({ ...env, GATEWAY_ADMIN_TOKEN: 'wrong' }, 'reload');
     equal(code, 1);
     match(err, /GATEWAY_ADMIN_TOKEN/);

@@ -136,7 +136,7 @@ describe('a migration', () => {
         '@private_key': 'b.key',
       });
     });
-    it('moves what is said of certificates of backends to client_tls', () => {
+    it('moves certificate settings of backends to client_tls', () => {
       const text = '{"version":3,"allow_insecure_connections":true}';
       equal(migrate(text, 'a.json'), '{"version":3,"client_tls":{"allow_insecure_connections": true}}');
     });

@@ -267,7 +267,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
       ],
     ];
     for (const [what, source, place, message] of placed) {
-      it(`${what} are refused with file, line and column of the source`, async () => {
+      it(`${what} are rejected with file, line and column of the source`, async () => {
         const file = folder.write('a.ts', source);
         const { errors, plugins } = await load();
         deepEqual(plugins, []);
@@ -342,7 +342,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
       ['a number', '7', /it exports no plugin/],
     ];
     for (const [what, source, message] of invalid) {
-      it(`${what}, are refused with the file's name`, async () => {
+      it(`${what}, are rejected with the file's name`, async () => {
         const file = folder.write('a.ts', `export const plugin = ${source};`);
         const error = only((await load()).errors);
         equal(error.code, 'PLUGIN_INVALID');
@@ -435,7 +435,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     delete marked.evaluatedByTest;
   });
 
-  it('that await what never comes are refused', async () => {
+  it('that await what never comes are rejected', async () => {
     loader = new PluginLoader(undefined, 50);
     const file = folder.write('a.ts', 'const wait = async () => {\n  await 1;\n};\nawait new Promise(() => wait);');
     const error = only((await load()).errors) as PositionedError;
@@ -446,13 +446,13 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     match(told(await load())[0]!, /at one of the lines 1, 2$/);
   });
 
-  it('of the same name are refused with both files', async () => {
+  it('of the same name are rejected with both files', async () => {
     const one = folder.write('a.ts', headerSource('x'));
     const two = folder.write('b.ts', headerSource('y'));
     deepEqual(told(await load()), [`PLUGIN_DUPLICATE ${two}: plugin "acme/header" is also in ${one}`]);
   });
 
-  it('with the name of a plugin of the release are refused: nothing is replaced unasked', async () => {
+  it('with the name of a plugin of the release are rejected: nothing is replaced unasked', async () => {
     const file = folder.write('a.ts', headerSource('x', 'security/cors'));
     const loaded = await load({}, (name) => name === 'security/cors');
     deepEqual(told(loaded), [`PLUGIN_NAME ${file}: the gateway has a plugin named "security/cors" already`]);
@@ -517,7 +517,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
       deepEqual(names(loaded), ['acme/one', 'acme/two']);
     });
 
-    it('that are not installed are refused by name', async () => {
+    it('that are not installed are rejected by name', async () => {
       const error = only((await loadPackages('@acme/none')).errors);
       deepEqual([error.code, error.pointer], ['PLUGIN_PACKAGE', '/plugin/packages/0']);
       match(error.message, /package "@acme\/none" is not installed in /);

@@ -86,7 +86,7 @@ describe('ai/llm with streams', () => {
         ok(chunks.every(({ object, model }) => object === 'chat.completion.chunk' && model !== ''));
       });
 
-      it('hands on each token before the vendor sends the next one', async () => {
+      it('forwards each token before the vendor sends the next one', async () => {
         let vendorSide: ServerResponse | undefined;
         respond = (_seen, response) => {
           vendorSide = beginStream(vendor, response);

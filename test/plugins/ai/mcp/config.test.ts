@@ -115,7 +115,7 @@ describe('the configuration of a server of the Model Context Protocol', () => {
     ).close();
   });
 
-  it('hands on headers of the client by their names, and none of the connection', async () => {
+  it('accepts client headers by name only, and no connection headers', async () => {
     for (const name of ['*', 'a b', 'Host', 'Connection', 'Content-Length', 'X-Forwarded-For']) {
       await refused(configOf(host, { tool: { input_headers: [name] } }), /input_headers\/0 {2}MCP_HEADER/);
     }

@@ -75,7 +75,7 @@ describe('a call of a tool', () => {
     equal(stage.backend.requests[0]!.body.toString(), '{"code":9007199254740993}');
   });
 
-  it('hands on the headers that it lists, and no other of the client', async () => {
+  it('forwards the headers that it lists, and no other of the client', async () => {
     await start(json({}), { tool: { input_headers: ['X-Tenant'] } });
     await stage.call({ code: 'ES' }, { 'X-Tenant': 'a', Authorization: 'Bearer x', 'Mcp-Session-Id': 'y' });
     const { headers } = stage.backend.requests[0]!;

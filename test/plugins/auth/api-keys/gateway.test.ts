@@ -40,7 +40,7 @@ describe('a gateway with API keys', () => {
   const ask = (url: string, headers: Record<string, string> = {}) => gateway!.inject({ url, headers });
   const seen = () => backend.requests.at(-1)!;
 
-  it('tells the backend the role, listed or not, and hands on neither key nor look-alikes', async () => {
+  it('tells the backend the role, listed or not, and forwards neither key nor look-alikes', async () => {
     for (const input_headers of [[], ['X-Role'], ['*']]) {
       gateway = await startGateway(config({ roles: ['user'] }, { identifier: 'X-Key' }, { input_headers }));
       const headers = { 'x-key': 'k-usr', 'x-role': 'root', x_role: 'root', 'x.role': 'root' };
@@ -86,7 +86,7 @@ describe('a gateway with API keys', () => {
     ok(text.includes('/a?a=1&apikey=***&b=2 '), text);
   });
 
-  it('logs no key of a request that is refused before, or that no endpoint is for', async () => {
+  it('logs no key of a request that is rejected before, or that no endpoint is for', async () => {
     const sinks = rememberingSinks();
     const components = {
       'telemetry/logging': { level: 'DEBUG', stdout: true, access_log_format: 'httpdCommon' },
@@ -122,7 +122,7 @@ describe('a gateway with API keys', () => {
     );
   });
 
-  it('spends nothing of the limit of the endpoint on who is refused', async () => {
+  it('spends nothing of the limit of the endpoint on who is rejected', async () => {
     const written = config({ roles: ['admin'] });
     const limit = { 'qos/ratelimit/router': { max_rate: 1, capacity: 1, every: '10m' } };
     Object.assign((written.endpoints[0] as { extra_config: object }).extra_config, limit);

@@ -229,7 +229,7 @@ describe('auth/api-keys', () => {
     deepEqual(gate.warnings, []);
   });
 
-  it('says in the log once a second why requests are refused, and never with which key', async () => {
+  it('says in the log once a second why requests are rejected, and never with which key', async () => {
     const log = rememberingLog();
     const gate = await open({ roles: ['admin'] }, {}, { services: { clock, log } });
     for (const key of ['wrong-key', 'wrong-key', 'k-usr']) {

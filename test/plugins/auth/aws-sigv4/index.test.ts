@@ -302,7 +302,7 @@ describe('auth/aws-sigv4', () => {
     'an empty service': { service: '' },
     'keys in the configuration': { access_key_id: 'a' },
   })) {
-    it(`is refused with ${what}`, () => rejects(open(config), { code: 'CONFIG_INVALID' }));
+    it(`is rejected with ${what}`, () => rejects(open(config), { code: 'CONFIG_INVALID' }));
   }
 
   describe('in a gateway', () => {
@@ -372,7 +372,7 @@ describe('auth/aws-sigv4', () => {
         ['that is longer than what is signed is sent over TLS likewise', true, MAX + 1, true, 'UNSIGNED-PAYLOAD'],
         ['that is short is signed, over TLS, too', true, 5, true, sha256('aaaaa')],
         ['is signed without TLS, whether its length is said or not', false, 5, false, sha256('aaaaa')],
-        ['that is too long to be signed is refused without TLS', false, MAX + 1, true, null],
+        ['that is too long to be signed is rejected without TLS', false, MAX + 1, true, null],
       ] as const) {
         it(title, async () => {
           const { port } = (secure ? server : plain).address() as AddressInfo;

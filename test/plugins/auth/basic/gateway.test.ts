@@ -56,7 +56,7 @@ describe('a gateway with users', () => {
     deepEqual([await statusOf('/a'), await statusOf('/b')], [401, 200]);
   });
 
-  it('calls no backend for who is refused, and hands on the header only where it is listed', async () => {
+  it('calls no backend for who is rejected, and forwards the header only where it is listed', async () => {
     const open = guarded({ endpoint: '/c', backend: to('/c'), input_headers: ['Authorization'] });
     gateway = await startGateway(config({ users: { ada: hash } }, [guarded(), open]));
     const before = backend.requests.length;

@@ -88,7 +88,7 @@ describe('auth/ntlm', () => {
     ok(!sinks.lines.join('').includes('wrong-one'));
   });
 
-  it('answers 500 where the answer is decoded and the account is refused', async () => {
+  it('answers 500 where the answer is decoded and the account is rejected', async () => {
     await start({ password: 'x' }, { output_encoding: 'json' });
     equal((await ask()).statusCode, 500);
   });
@@ -162,7 +162,7 @@ describe('auth/ntlm', () => {
     deepEqual([statusCode, headers['www-authenticate'], messages()], [401, 'Basic realm="x"', [0]]);
   });
 
-  it('never hands on what the client says of itself', async () => {
+  it('never forwards what the client says of itself', async () => {
     await start();
     await ask({ headers: { authorization: 'NTLM TlRMTVNTUAADAAAAAAAAAAAAAAA=' } });
     deepEqual(messages(), [0, 1, 3]);

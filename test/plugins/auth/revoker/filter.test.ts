@@ -198,7 +198,7 @@ describe('the filter of auth/revoker', () => {
       ['a filter that is too long', packed({ ...size, filled: [true, false, false] }, bytes, new Uint8Array(1))],
       ['far more than it could be', gzipSync(Buffer.alloc(64 * 1024 * 1024))],
     ] as const) {
-      it(`is refused with ${what}`, async () => {
+      it(`is rejected with ${what}`, async () => {
         await rejects(checkPacked([message], size), Mismatch);
       });
     }

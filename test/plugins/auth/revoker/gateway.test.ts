@@ -226,7 +226,7 @@ describe('gateways whose tokens are revoked', function () {
       deepEqual([await statusOf(first, { jti: 'def' }), await statusOf(second, { jti: 'def' })], [401, 401]);
     });
 
-    it('case 8: brings a gateway that was restarted what it has forgotten', async () => {
+    it('case 8: sends a restarted gateway the revocations again', async () => {
       const server = await serve();
       const port = await freePort();
       const before = await start(config(port, pinging(server)));

@@ -208,7 +208,7 @@ describe('the keys and signatures that auth/validator takes', () => {
       equal(await gate.status(await issue(signer)), 200);
     });
 
-    it('is refused where secret, key or file are not of one another', async () => {
+    it('is rejected if secret, key or file are not of one another', async () => {
       const file = encrypt('{}');
       equal(await codeOf(config(file)), 'KEYS_FILE/jwk_local_path');
       equal(await codeOf(config(Buffer.from('short'))), 'KEYS_CYPHER/jwk_local_path');

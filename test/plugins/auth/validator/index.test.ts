@@ -340,7 +340,7 @@ describe('auth/validator', () => {
   });
 
   describe('the log', () => {
-    it('tells why a request was refused where that is wanted, and nothing of the token', async () => {
+    it('tells why a request was rejected if that is wanted, and nothing of the token', async () => {
       const log = rememberingLog();
       await open({ operation_debug: true }, { services: { log } });
       const token = await issue(signer, { sub: 'secret-name', exp: 1 });
@@ -449,7 +449,7 @@ describe('auth/validator', () => {
       it(`refuses ${what}`, async () => deepEqual(await refusal(config), [finding]));
     }
 
-    it('warns of keys over plain HTTP, and every request is refused', async () => {
+    it('warns of keys over plain HTTP, and every request is rejected', async () => {
       gate = await openGate({ ...url, jwk_url: 'http://127.0.0.1:9/keys' });
       deepEqual(
         gate.warnings.map(({ code, pointer }) => [code, pointer]),

@@ -214,7 +214,7 @@ export function producerSuite(broker: () => Broker): void {
       ok(logged() <= 11, String(logged()));
     });
 
-    it('is refused without a broker, and warned of more than one', async () => {
+    it('is rejected without a broker, and warned of more than one', async () => {
       const [backend] = endpoint('/p/{route}').backend;
       const check = async (host: string[]) => {
         const document = { ...config({ ...endpoint('/p/{route}'), backend: [{ ...backend, host }] }) };

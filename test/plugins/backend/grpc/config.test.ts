@@ -82,7 +82,7 @@ describe('configuration of backend/grpc', () => {
       `CLIENT_TLS_FILE ${at}/client_tls/ca_certs/0`,
     ],
   ] as const) {
-    it(`is refused for ${what}`, async () => deepEqual(await reported(given, more), [expected]));
+    it(`is rejected for ${what}`, async () => deepEqual(await reported(given, more), [expected]));
   }
 
   it('takes comments, zeros, and a buffer size that means nothing, of which it warns', async () => {

@@ -182,7 +182,7 @@ describe('Azure Service Bus behind a backend', function () {
     await until(async () => (await receive()).statusCode === 200);
   });
 
-  it('says that a key is refused, and not what it is', async () => {
+  it('says that a key is rejected, and not what it is', async () => {
     server.create('orders', 'gate');
     server.refusesTokens = true;
     await start(publish());

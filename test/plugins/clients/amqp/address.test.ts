@@ -29,7 +29,7 @@ describe('the address of a broker', () => {
     equal(readAmqpAddress('amqp://broker/').vhost, '/');
   });
 
-  it('is refused with the reason, and without its password', () => {
+  it('is rejected with the reason, and without its password', () => {
     const refused: readonly (readonly [text: string, reason: RegExp])[] = [
       ['', /not a valid broker address/],
       ['http://ann:s3cret@broker/', /not a valid broker address/],

@@ -29,12 +29,12 @@ describe('the content of a Kafka batch', () => {
       throws(() => all[mask]!(bomb), /67108864|larger than/);
     });
 
-    it(`is refused where it is no ${codec}`, () => {
+    it(`is rejected if it is no ${codec}`, () => {
       throws(() => all[mask]!(compressed(Buffer.alloc(1000, 'abc')).fill(0xff)));
     });
   }
 
-  it('is refused where its compression is not known', () => {
+  it('is rejected if its compression is not known', () => {
     for (const mask of [5, 6, 7]) throws(() => all[mask]!(Buffer.from('a')), /unknown compression/);
   });
 });

@@ -78,7 +78,7 @@ describe('batches of records of Kafka', () => {
   };
 
   for (const compression of ['none', 'gzip', 'snappy', 'lz4', 'zstd']) {
-    it(`are handed on as they are with ${compression}`, () => {
+    it(`are forwarded as they are with ${compression}`, () => {
       const batches = fetch([batchOf(5, ['a', 'b'], compression), batchOf(7, ['', 'c'.repeat(300)], compression)]);
       deepEqual(seen(batches), ['5 a', '6 b', '7 ', `8 ${'c'.repeat(300)}`]);
       equal(next(batches), 9);
@@ -197,7 +197,7 @@ describe('batches of records of Kafka', () => {
       return seen(read.filter(({ attributes }) => (attributes & 0b10_0000) === 0));
     };
 
-    it('are handed on once they are committed, and not when they were aborted', () => {
+    it('are forwarded once they are committed, and not when they were aborted', () => {
       const batches = [of(1, 0, ['a']), of(2, 1, ['b']), end(1, 2, 0), end(2, 3, 1), of(1, 4, ['c']), end(1, 5, 1)];
       deepEqual(shown(batches, [1, 0]), ['1 b', '4 c']);
       deepEqual(shown(batches), ['0 a', '1 b', '4 c']);

@@ -17,7 +17,7 @@ function parameters(operation: { parameters?: { name: string; in: string; requir
 }
 
 describe('a document in OpenAPI of what is served', () => {
-  it('case 1: describes an endpoint of which nothing is written', async () => {
+  it('case 1: describes an endpoint without documentation', async () => {
     const document = describedAs(configOf([endpoint('/users/{id}')]));
     const { get } = document.paths['/users/{id}'];
     deepEqual(parameters(get), [['id', 'path', true]]);

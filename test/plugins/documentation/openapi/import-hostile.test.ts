@@ -214,7 +214,7 @@ describe('sluice import openapi', () => {
       match(err, /cannot fetch .*answered 500/);
     });
 
-    it('gives up on one without end', async () => {
+    it('rejects an endless one', async () => {
       const { code, err } = await importing(`${address}/endless`, '--remote');
       equal(code, 1);
       match(err, /larger than 67108864 bytes/);

@@ -111,7 +111,7 @@ describe('a configuration made of a document in OpenAPI', () => {
     );
   });
 
-  it('keeps what is said of the API and of each operation', () => {
+  it('keeps the descriptions of the API and of each operation', () => {
     const document = spec(
       {
         '/users/{id}': {

@@ -36,7 +36,7 @@ describe('a collection for Postman', () => {
     );
   });
 
-  it('case 1: has an item for an endpoint of which nothing is written', async () => {
+  it('case 1: has an item for an endpoint without documentation', async () => {
     const { item } = await collected([endpoint('/users/{id}')]);
     const [{ name, request }] = item;
     equal(name, 'id');

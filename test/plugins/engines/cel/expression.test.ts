@@ -203,7 +203,7 @@ const refused: readonly (readonly [source: string, ...said: (string | undefined)
 
 describe('a condition that can never work', () => {
   for (const [source, ...said] of refused) {
-    it(`is refused: ${source.length > 60 ? `${source.slice(0, 20)}… of ${source.length} characters` : source}`, () => {
+    it(`is rejected: ${source.length > 60 ? `${source.slice(0, 20)}… of ${source.length} characters` : source}`, () => {
       deepEqual(refusal(source).slice(0, said.length), said);
     });
   }

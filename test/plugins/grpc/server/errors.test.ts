@@ -114,7 +114,7 @@ describe('a call of a gRPC service of the gateway', () => {
     match(stage.sinks.lines.join(''), /ERROR.*shop\.Res: n is not/);
   });
 
-  it('is refused by limits of the whole service with a status of gRPC', async () => {
+  it('is rejected by limits of the whole service with a status of gRPC', async () => {
     const client = await stage.start([find(stage.http('/x'))], {
       extra_config: { 'qos/ratelimit/service': { max_rate: 1, capacity: 1, every: '10m' } },
     });

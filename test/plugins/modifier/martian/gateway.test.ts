@@ -153,7 +153,7 @@ describe('modifier/martian in a gateway', () => {
     );
   });
 
-  it('is refused by the start of the gateway where it cannot be built', async () => {
+  it('is rejected by the start of the gateway where it cannot be built', async () => {
     const config = { host: [backend.url], endpoints: [changed('/', { 'body.Modifier': { body: '%' } })] };
     const error = await startGateway(config).catch((given: Error) => given);
     equal(

@@ -148,7 +148,7 @@ describe('the place of a client', () => {
     );
   }
 
-  it('case 6: is refused for a file that is not there, is cut off, or is no City database', async () => {
+  it('case 6: is rejected for a file that is not there, is cut off, or is no City database', async () => {
     const whole = makeDatabase(places);
     equal(await faultOf(join(folder, 'none.mmdb')), 'GEOIP_FILE /geoip/citydb_path');
     equal(await faultOf(write(Buffer.from('text'))), 'GEOIP_DATABASE /geoip/citydb_path');

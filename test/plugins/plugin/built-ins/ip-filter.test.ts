@@ -144,7 +144,7 @@ describe('the filter of addresses', () => {
     deepEqual(await warningsOf({ name: [], 'ip-filter': { CIDR } }), ['PLUGIN_UNUSED']);
   });
 
-  it('is refused under a name that is misspelled', async () => {
+  it('is rejected under a name that is misspelled', async () => {
     for (const slip of [{ 'ip-fliter': { CIDR } }, { nmae: ['ip-filter'], 'ip-filter': { CIDR } }]) {
       const gate = openHarness(server, 'service', { name: ['ip-filter'], ...slip });
       equal(
@@ -157,7 +157,7 @@ describe('the filter of addresses', () => {
     }
   });
 
-  it('is refused where it is listed without settings', async () => {
+  it('is rejected if it is listed without settings', async () => {
     const gate = openHarness(server, 'service', { name: ['ip-filter'] });
     equal(
       await gate.then(

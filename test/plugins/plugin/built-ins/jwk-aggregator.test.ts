@@ -167,7 +167,7 @@ describe('the aggregator of key sets', () => {
     equal(lines(/the same name, the last one is used: "ada"/).length, 1);
   });
 
-  it('is refused with the place of what is wrong', async () => {
+  it('is rejected with the place of what is wrong', async () => {
     const at = '/extra_config/plugin~1http-server/jwk-aggregator';
     for (const [settings, place] of [
       [{ origins: ['ftp://a/'] }, 'KEYS_URL /origins/0'],

@@ -108,7 +108,7 @@ describe('the rewriting of paths', () => {
     deepEqual([await ask('/gr%C3%BC%C3%9Fe'), await ask('/n/a%20b%2B')], ['/hello', '/git/a%20b+']);
   });
 
-  it('does not lead around what is refused in paths', async () => {
+  it('does not lead around what is rejected in paths', async () => {
     await start({ regexp: [['^/n/(.*)$', '/git/$1']] });
     const { port } = await gateway.listen();
     for (const path of ['/n/%2e%2e/hello', '/n/..%2fhello', '/n/a/../../hello', '/n/%00', '/n/a%3Fb', '/n/%zz']) {

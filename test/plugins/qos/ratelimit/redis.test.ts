@@ -161,7 +161,7 @@ describe('the configuration of a limit in Redis', () => {
     ok(Number(headers['retry-after']) > 590 && Number(headers['retry-after']) <= 600);
   });
 
-  it('asks the client first, in one command: who is refused takes no token of all', async () => {
+  it('asks the client first, in one command: who is rejected takes no token of all', async () => {
     const gateway = await start(config({ ...byId, max_rate: 2, capacity: 2 }));
     const calls = async () =>
       /cmdstat_eval(?:sha)?:calls=(\d+)/g[Symbol.matchAll](String(await redis.command('INFO', 'commandstats')));
@@ -187,7 +187,7 @@ describe('the configuration of a limit in Redis', () => {
     await until(async () => (await ask(gateway)) === 200);
   });
 
-  it('counts each endpoint apart, and keeps a long identity as its digest', async () => {
+  it('counts each endpoint separately, and keeps a long identity as its digest', async () => {
     const gateway = await start(config(byId));
     const long = 'token-'.repeat(40);
     deepEqual(
@@ -303,7 +303,7 @@ describe('the configuration of a limit in Redis', () => {
     const allow = (limit: object) => ({ ...limit, on_failure_allow: true });
     const tokens = async () => Number(String(await redis.command('GET', 'sluice:ratelimit:all:GET:/a')).split(' ')[0]);
 
-    it('case 4: away: is refused with 500 at once, without calling the backend, and logged', async () => {
+    it('case 4: away: is rejected with 500 at once, without calling the backend, and logged', async () => {
       const sinks = rememberingSinks();
       const away = { address: `127.0.0.1:${await freePort()}`, dial_timeout: '100s', command_timeout: '100s' };
       const gateway = await start({ ...config(two, {}, away), timeout: '300s' }, { sinks });
@@ -325,7 +325,7 @@ describe('the configuration of a limit in Redis', () => {
       ok(warnings.length >= 1 && warnings.length < 50, warnings.join('\n'));
     });
 
-    it('slow: waits once for command_timeout, then is refused at once; what was sent may be counted later, once', async () => {
+    it('slow: waits once for command_timeout, then is rejected at once; what was sent may be counted later, once', async () => {
       const gateway = await start(config({ ...two, max_rate: 50, capacity: 50 }, {}, { command_timeout: '3s' }));
       equal(await ask(gateway), 200);
       redis.pause();
@@ -341,7 +341,7 @@ describe('the configuration of a limit in Redis', () => {
       equal(await ask(gateway), 200);
     });
 
-    it('slow: a client that disconnects meanwhile is not logged as a request that was refused', async () => {
+    it('slow: a client that disconnects meanwhile is not logged as a request that was rejected', async () => {
       const sinks = rememberingSinks();
       const gateway = await start(config(two, {}, { command_timeout: '10s' }), { sinks });
       const { port } = await gateway.listen();
@@ -373,7 +373,7 @@ describe('the configuration of a limit in Redis', () => {
       }
     });
 
-    it('restarted: is refused while it is away, then counts from the start', async () => {
+    it('restarted: is rejected while it is away, then counts from the start', async () => {
       const server = await startRedis();
       try {
         const gateway = await start(config(byId, {}, { address: server.address, max_retry_backoff: '20ms' }));
@@ -396,7 +396,7 @@ describe('the configuration of a limit in Redis', () => {
       }
     });
 
-    it('full: is refused with 500, or passes; nothing is counted', async () => {
+    it('full: is rejected with 500, or passes; nothing is counted', async () => {
       const server = await startRedis(['--maxmemory', '1', '--maxmemory-policy', 'noeviction']);
       try {
         const refusing = await start(config(two, {}, { address: server.address }));
@@ -409,7 +409,7 @@ describe('the configuration of a limit in Redis', () => {
       }
     });
 
-    it('a replica: is refused with 500, or passes; nothing is counted', async () => {
+    it('a replica: is rejected with 500, or passes; nothing is counted', async () => {
       const replica = await startRedis(['--replicaof', '127.0.0.1', String(redis.port)]);
       try {
         const gateway = await start(config(two, {}, { address: replica.address }));
@@ -429,7 +429,7 @@ describe('the configuration of a limit in Redis', () => {
       equal(await tokens(), 1);
     });
 
-    it('keys of another kind: is refused with 500; the key stays as it is', async () => {
+    it('keys of another kind: is rejected with 500; the key stays as it is', async () => {
       const gateway = await start(config(two));
       await redis.command('HSET', 'sluice:ratelimit:all:GET:/a', 'a', '1');
       equal(await ask(gateway), 500);

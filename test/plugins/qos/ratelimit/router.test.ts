@@ -240,7 +240,7 @@ describe('qos/ratelimit/router', () => {
     deepEqual(await send(one, one, { params: { Wildcard: '2' } }), [200, 429, 200]);
   });
 
-  it('counts for each endpoint apart', async () => {
+  it('counts for each endpoint separately', async () => {
     const gateway = await startGateway({
       endpoints: ['/a', '/b'].map((endpoint) => ({
         endpoint,

@@ -56,7 +56,7 @@ describe('qos/ratelimit/tiered', () => {
     deepEqual(await send(two, two), [200, 429]);
   });
 
-  it('case 3: counts each plan apart, for a caller who changes it too', async () => {
+  it('case 3: counts each plan separately, for a caller who changes it too', async () => {
     const { send } = await limited(plans);
     const two = caller('u2', 'silver');
     deepEqual(await send(two, two, caller('u2', 'gold')), [200, 429, 200]);
@@ -221,7 +221,7 @@ describe('qos/ratelimit/tiered', () => {
       headers: { 'x-plan': plan, 'x-user': 'u', 'user-agent': 'bot' },
     });
 
-    it('counts two endpoints with the same tiers apart', async () => {
+    it('counts two endpoints with the same tiers separately', async () => {
       const tiered = { [plugin.name]: plans };
       gateway = await startGateway({ endpoints: [endpoint('/a', tiered), endpoint('/b', tiered)] });
       deepEqual(await ask(by('/a'), by('/b'), by('/a')), [200, 200, 429]);

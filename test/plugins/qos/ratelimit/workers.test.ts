@@ -67,7 +67,7 @@ describe('qos/ratelimit/router in several workers', () => {
     deepEqual([await passes(second!), await passes(first!)], [true, false]);
   });
 
-  it('counts each client apart in all workers', async () => {
+  it('counts each client separately in all workers', async () => {
     const [first, second] = await open({ client_max_rate: 1, client_capacity: 2, strategy: 'ip' }, 2);
     const of = async (ip: string) => [await passes(first!, ip), await passes(second!, ip), await passes(first!, ip)];
     deepEqual(await of('10.0.0.1'), [true, true, false]);

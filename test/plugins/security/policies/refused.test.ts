@@ -16,7 +16,7 @@ const req = (...policies: string[]) => ({ req: { policies } });
 const withValidator = { endpoint: { extra_config: { 'auth/validator': {} } } };
 
 describe('the configuration of security/policies', () => {
-  it('is refused without a block, and with a block without policies', async () => {
+  it('is rejected without a block, and with a block without policies', async () => {
     deepEqual(await faultsOf({ debug: true }), ['POLICY_NONE ']);
     equal((await faultsOf({})).length, 1);
     equal((await faultsOf({ req: {} })).length, 1);
@@ -37,7 +37,7 @@ describe('the configuration of security/policies', () => {
     );
   });
 
-  it('is refused for a field of an error that is misspelled', async () => {
+  it('is rejected for a field of an error that is misspelled', async () => {
     deepEqual(await faultsOf({ req: { policies: ['true'], error: { staus: 403 } } }), [
       'POLICY_FIELD /req/error/staus',
     ]);
@@ -97,6 +97,6 @@ describe('the configuration of security/policies', () => {
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
   });
 
-  it('is refused as a whole, never served without a policy', () =>
+  it('is rejected as a whole, never served without a policy', () =>
     rejects(openHarness(plugin, 'endpoint', req('true', 'nonsense'))));
 });

@@ -7,7 +7,7 @@ const limit = limitOf(1, 600_000, 1);
 const idleMs = 600_000;
 
 describe('client buckets', () => {
-  it('counts each client apart', () => {
+  it('counts each client separately', () => {
     const clients = new ClientBuckets();
     equal(clients.take('a', limit, idleMs, 0), 0);
     equal(clients.take('a', limit, idleMs, 0) > 0, true);

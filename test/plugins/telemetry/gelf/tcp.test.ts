@@ -81,7 +81,7 @@ describe('GELF over TCP', () => {
     await receiver.close();
   });
 
-  it('logs that the connection is refused, holds the lines back and sends them later', async () => {
+  it('logs that the connection is rejected, holds the lines back and sends them later', async () => {
     const port = await freePort();
     const reports: string[] = [];
     const events = { lost: (reason: string) => reports.push(reason), restored: () => reports.push('restored') };

@@ -335,7 +335,7 @@ describe('telemetry/influx', function () {
     ['less than nothing to keep', { buffer_size: -1 }, /buffer_size/],
     ['an unknown field', { token: 'x' }, /token/],
   ] as const) {
-    it(`is refused with ${what}`, () => rejects(openHarness(plugin, 'service', { ...good, ...more }), code));
+    it(`is rejected with ${what}`, () => rejects(openHarness(plugin, 'service', { ...good, ...more }), code));
   }
 
   for (const [what, more, code] of [

@@ -103,7 +103,7 @@ describe('the delivery of events to Moesif', () => {
     deepEqual(collector.events, [1, 2, 3, 4]);
   });
 
-  it('drops events of a push that was refused for good', async () => {
+  it('drops events of a push that was rejected for good', async () => {
     const { delivery } = open();
     collector.state.status = 401;
     delivery.add('{"n":1}');

@@ -46,7 +46,7 @@ describe('the configuration of telemetry/opentelemetry', () => {
       /prometheus\/1\/port {2}OTEL_PORT/,
     ],
   ] as const) {
-    it(`is refused with ${what}`, () => rejects(openHarness(plugin, 'service', config), message));
+    it(`is rejected with ${what}`, () => rejects(openHarness(plugin, 'service', config), message));
   }
 
   for (const [what, config, code, pointer] of [
@@ -80,7 +80,7 @@ describe('the configuration of telemetry/opentelemetry', () => {
     await gate.close();
   });
 
-  it('is refused with an unknown name in OTEL_PROPAGATORS', async () => {
+  it('is rejected with an unknown name in OTEL_PROPAGATORS', async () => {
     process.env['OTEL_PROPAGATORS'] = 'tracecontext,jaeger';
     await rejects(openHarness(plugin, 'service', { exporters: otlp('a') }), /OTEL_PROPAGATORS.*"jaeger"/);
   });
@@ -89,7 +89,7 @@ describe('the configuration of telemetry/opentelemetry', () => {
     ['metric_exporters', ['other']],
     ['trace_exporters', ['local']],
   ] as const) {
-    it(`is refused where an endpoint names no fitting exporter in ${field}`, async () => {
+    it(`is rejected if an endpoint names an unknown exporter in ${field}`, async () => {
       await stage.startBackend();
       const own = { 'telemetry/opentelemetry': { exporters_override: { [field]: names } } };
       const pointer = new RegExp(`exporters_override/${field}/0  OTEL_EXPORTER_UNKNOWN`);
@@ -97,7 +97,7 @@ describe('the configuration of telemetry/opentelemetry', () => {
     });
   }
 
-  it('is refused where credentials are given for no exporter of it', async () => {
+  it('is rejected if credentials name an unknown exporter', async () => {
     await stage.startBackend();
     const given = { otlp: [{ name: 'local', headers: { 'X-Key': 'a' } }] };
     await rejects(
@@ -121,7 +121,7 @@ describe('the configuration of telemetry/opentelemetry', () => {
     ['a line break in a value', { otlp: [{ name: 'a', headers: { b: 'c\r\nd: e' } }] }, /OTEL_HEADER/],
     ['no headers', { otlp: [{ name: 'a', headers: {} }] }, /headers/],
   ] as const) {
-    it(`is refused with credentials that have ${what}`, () =>
+    it(`is rejected with credentials that have ${what}`, () =>
       rejects(openHarness(security, 'service', config), message));
   }
 

@@ -261,7 +261,7 @@ describe('telemetry/opentelemetry traces', () => {
     deepEqual(receiver.spans, []);
   });
 
-  it('hold a request that is refused before the pipe', async () => {
+  it('hold a request that is rejected before the pipe', async () => {
     const extra = { 'qos/ratelimit/router': { max_rate: 0.001, capacity: 1 } };
     await start({ trace_sample_rate: 1 }, { endpoints: [stage.endpoint({ extra_config: extra })] });
     await stage.ask('/u/1');
