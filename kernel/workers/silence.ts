@@ -3,7 +3,7 @@ const SILENT_MS = 10_000;
 /** Time to read signs that are queued here, in milliseconds: this process may have been the blocked one. */
 const UNREAD_MS = 2_000;
 
-/** Detects that a worker gives no more signs of life. */
+/** Detects that a worker has stopped responding. */
 export class Silence {
   #timer: NodeJS.Timeout | undefined;
 

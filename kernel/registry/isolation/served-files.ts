@@ -3,7 +3,7 @@ import type { FileReader } from '../loading/file-reader.ts';
 
 /** A thread reads the files that another one has, who notes which: it waits for each. */
 
-/** Longest time for one file, in milliseconds. */
+/** Time limit for one file, in milliseconds. */
 const READ_MS = 10_000;
 
 interface Response {
