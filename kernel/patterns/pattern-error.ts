@@ -65,7 +65,7 @@ const words: Readonly<Record<string, (segment: string) => Words>> = {
     if (segment.startsWith('['))
       return { message: `${segment} is not a class`, hint: '[:alpha:], [:digit:], [:space:] …' };
     return /^\\[pP]/.test(segment)
-      ? { message: `${segment} is not a class of characters`, hint: '\\pL, \\p{Lu}, \\p{Greek} …' }
+      ? { message: `${segment} is not a valid character class`, hint: '\\pL, \\p{Lu}, \\p{Greek} …' }
       : { message: `the range ${segment} is out of order` };
   },
   'invalid escape sequence': notSupported,

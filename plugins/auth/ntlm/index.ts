@@ -192,7 +192,7 @@ function clientOf(site: BackendSite<NtlmConfig>): Readonly<DataObject> {
   if (!isObject(client)) return {};
   if (client['proxy_address'] !== undefined) {
     throw site.fault('NTLM_PROXY', '', 'connections through a proxy are shared: none can be authenticated', {
-      hint: 'leave proxy_address of backend/http/client out',
+      hint: 'remove proxy_address from backend/http/client',
     });
   }
   return client;

@@ -139,7 +139,7 @@ describe('patterns', () => {
       ['a\\', 'ends in a lone backslash', '\\'],
       ['\\\\y\\y', '\\y is not an escape sequence', '\\y'],
       ['[[:nope:]]', '[:nope:] is not a class', '[:nope:]', /\[:alpha:\]/],
-      ['\\p{Nope}', '\\p{Nope} is not a class of characters', '\\p{Nope}', /\\p\{Lu\}/],
+      ['\\p{Nope}', '\\p{Nope} is not a valid character class', '\\p{Nope}', /\\p\{Lu\}/],
       ['(?<n>a)(?P<n>b)', "two groups have the name 'n'", '<n>'],
       ['(?P<a b>c)', '(?P<a b> is not a group', '(?P<a b>'],
     ];

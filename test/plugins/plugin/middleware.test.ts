@@ -195,7 +195,7 @@ describe('middleware of modules', () => {
     deepEqual([status, body, headers['content-length'], headers['x-kind']], [200, 'abc', '3', 'long']);
   });
 
-  it('writes the length anew of bytes that are another text', async () => {
+  it('updates Content-Length when the body is replaced', async () => {
     await start(
       { endpoint: '/a', output_encoding: 'no-op', extra_config: named('other'), backend: [{ url_pattern: '/long' }] },
       {

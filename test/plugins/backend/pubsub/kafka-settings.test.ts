@@ -124,7 +124,7 @@ describe('backend/pubsub over Kafka', () => {
       write({ producer: { compression_level: '9' } }),
       'KAFKA_OPTION',
       '/writer/producer/compression_level',
-      /level of each codec/,
+      /default level/,
     ],
     [
       'an unknown codec',

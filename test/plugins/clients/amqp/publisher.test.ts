@@ -39,7 +39,7 @@ describe('confirmations of an AMQP broker', () => {
         await closed;
         equal(await published, 'failed');
         ok(process.threadCpuUsage().user - before < 1_000_000, 'the event loop is held');
-        deepEqual(errors, ['the broker confirms message 285212674 of 2']);
+        deepEqual(errors, ['the broker confirmed unknown delivery tag 285212674; messages sent: 2']);
       } finally {
         call.finish();
         await broker.close();

@@ -133,7 +133,7 @@ describe('Lua', () => {
     );
     match(
       await value("string.upper('a')", {}),
-      /global 'string'.*"allow_open_libs": true gives it string \(pre-script:L1\)/,
+      /global 'string'.*set "allow_open_libs": true to load the string library \(pre-script:L1\)/,
     );
     match(await value("('a'):upper()", {}), /"allow_open_libs": true/);
   });

@@ -163,8 +163,8 @@ describe('the aggregator of key sets', () => {
     await open({}, { jwk_url: 'https://127.0.0.1:1/' });
     await names();
     await names();
-    await until(() => lines(/the same name/).length > 0);
-    equal(lines(/the same name, the last one is used: "ada"/).length, 1);
+    await until(() => lines(/the same ID/).length > 0);
+    equal(lines(/the same ID; the last one is used: "ada"/).length, 1);
   });
 
   it('is rejected with the place of what is wrong', async () => {
