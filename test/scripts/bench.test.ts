@@ -236,7 +236,7 @@ describe('the benchmark', function () {
     equal(existsSync(folder), false);
   });
 
-  it('makes up as many different endpoints as asked for, some with variables', () => {
+  it('generates the requested number of distinct endpoints, some with variables', () => {
     const { endpoints, path } = manyEndpoints(1000);
     const paths = new Set(endpoints.map((one) => (one as { endpoint: string }).endpoint));
     equal(paths.size, 1000);

@@ -169,6 +169,6 @@ export const backendBounds: readonly Bound[] = [
     from: 'plugins/telemetry/moesif/delivery.ts',
     limit: '{MAX_BYTES}',
     beyond: 'New ones are dropped and counted; a line a minute.',
-    tests: ['the delivery of events to Moesif lets 64 MiB wait at most, however many events they are'],
+    tests: ['the delivery of events to Moesif queues at most 64 MiB, regardless of the number of events'],
   },
 ];

@@ -39,7 +39,7 @@ describe('the event log', () => {
     deepEqual(ids, [2]);
   });
 
-  it('tells again what came after an id, then what is to come', () => {
+  it('replays the events after an id, then sends new ones', () => {
     const log = createEventLog();
     for (let at = 0; at < 3; at++) log.emit('reload.phase', phase);
     const ids = heard(log, { after: 1 });

@@ -24,7 +24,7 @@ describe('encoding/ndjson', () => {
 
   it('takes a last line without its end for a message', () => equal(text('{"a":1}\n{"b":2}'), '{"a":1}\n{"b":2}\n'));
 
-  it('drops an object with nothing left, but not one that came so', () => {
+  it('drops an object that filtering has emptied, but not one that was empty before', () => {
     equal(text('{"secret":1}\n{}\n{ }\n', without('secret')), '{}\n{}\n');
   });
 

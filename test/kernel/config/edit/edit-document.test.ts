@@ -229,7 +229,7 @@ describe('editing a text', () => {
     throws(() => edit('a.json', '{"a":1,"b":2}', { pointer: '/a', key: 'b' }), refusal('EDIT_DUPLICATE_KEY'));
   });
 
-  it('refuses two renames to one name', () => {
+  it('rejects two renames to the same name', () => {
     const changes = [
       { pointer: '/a', key: 'c' },
       { pointer: '/b', key: 'c' },

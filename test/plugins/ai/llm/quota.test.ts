@@ -116,7 +116,7 @@ const streaming = { output_encoding: 'streaming' };
     equal((await ask(gateway, { contents: 'hi' }, user)).statusCode, 429);
   });
 
-  it('counts a stream that says nothing of it as 1', async () => {
+  it('counts a stream without usage data as 1', async () => {
     respond = (_seen, response) => void beginStream('openai', response).end('data: {"a":1}\n\n');
     const gateway = await serve('openai', {}, streaming);
     await stream(gateway);

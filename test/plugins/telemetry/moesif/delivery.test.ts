@@ -122,7 +122,7 @@ describe('the delivery of events to Moesif', () => {
     equal(collector.events.length, 3);
   });
 
-  it('lets 64 MiB wait at most, however many events they are', async () => {
+  it('queues at most 64 MiB, regardless of the number of events', async () => {
     const { delivery } = open({ batchSize: 100, queueSize: 100 });
     const event = JSON.stringify('x'.repeat(40 * 1024 * 1024));
     delivery.add(event);
