@@ -122,7 +122,7 @@ function say(socket: Socket, bytes: Buffer, { act, offset, length, put }: Distor
 }
 
 /** Node.js never closes a socket that is reset while it ends, and cannot reset TLS. */
-function reset(socket: Socket): void {
+export function reset(socket: Socket): void {
   if (socket.writableEnded || socket instanceof TLSSocket) socket.destroy();
   else socket.resetAndDestroy();
 }

@@ -68,7 +68,10 @@ export class Connection {
   #limit = DEFAULT_STREAMS;
   #lastStream = Number.POSITIVE_INFINITY;
   #asked = Number.NEGATIVE_INFINITY;
-  #timer: NodeJS.Timeout | undefined;
+  /** Ends a connection whose server sends no settings in time. */
+  readonly #dialing: NodeJS.Timeout;
+  /** Ends a connection whose server does not respond to a PING. */
+  #pinging: NodeJS.Timeout | undefined;
 
   /** @param closed called once, when the connection accepts no further calls. */
   constructor(
@@ -85,7 +88,10 @@ export class Connection {
       ...asReceived,
     });
     this.#session.setMaxListeners(0);
-    this.#timer = setTimeout(() => this.destroy(new Error('connecting took too long')), timerMs(timeoutMs || DIAL_MS));
+    this.#dialing = setTimeout(
+      () => this.destroy(new Error('connecting took too long')),
+      timerMs(timeoutMs || DIAL_MS),
+    );
     this.#session.once('connect', () => {
       const refusal = refuses?.(socket) ?? null;
       if (refusal) return this.destroy(refusal);
@@ -97,7 +103,7 @@ export class Connection {
     });
     this.#session.once('remoteSettings', () => {
       this.#hasSettings = true;
-      clearTimeout(this.#timer);
+      clearTimeout(this.#dialing);
       settled?.();
     });
     this.#session.on('goaway', (_code, lastStream) => {
@@ -159,11 +165,10 @@ export class Connection {
     if (this.#isSuspect || this.#isLeaving || !this.#isConnected || now - this.#asked < PING_PAUSE_MS) return;
     this.#asked = now;
     this.#isSuspect = true;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.destroy(new Error('the server does not respond')), PING_MS);
+    this.#pinging = setTimeout(() => this.destroy(new Error('the server does not respond')), PING_MS);
     this.#session.ping((error) => {
       if (error) return;
-      clearTimeout(this.#timer);
+      clearTimeout(this.#pinging);
       this.#isSuspect = false;
     });
   }
@@ -194,7 +199,8 @@ export class Connection {
 
   #over(reason: Error): void {
     this.#failure ??= reason;
-    clearTimeout(this.#timer);
+    clearTimeout(this.#dialing);
+    clearTimeout(this.#pinging);
     this.#leave();
     // A session that was closing would wait for a server that has nothing more to send.
     this.#socket.destroy();

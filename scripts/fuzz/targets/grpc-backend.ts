@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
+import { reset } from '../hostile.ts';
 import { END_STREAM, type Fields, FRAMES, frame, frameReader, headFrames } from '../http2.ts';
 import { openStage, startTcp } from '../stage.ts';
 import { defineTarget, type OpenTarget } from '../target.ts';
@@ -118,7 +119,7 @@ async function open(): Promise<OpenTarget<Input>> {
       for (const act of list) {
         if (socket.destroyed) return;
         if ('turns' in act) for (let turn = 0; turn < act.turns; turn++) await new Promise(setImmediate);
-        else if ('leaves' in act) act.leaves === 'end' ? socket.end() : socket.resetAndDestroy();
+        else if ('leaves' in act) act.leaves === 'end' ? socket.end() : reset(socket);
         else socket.write(bytesOf(act, stream));
       }
     };
