@@ -17,6 +17,7 @@ import { dirname, join } from 'node:path';
 import { createUpstream } from '../../samples/quickstart/upstream.ts';
 import { type Running, startCommand } from '../kernel/cli/running.ts';
 import { freePort } from '../support/conditions.ts';
+import { setEnvironment } from '../support/environment.ts';
 
 /** A fenced block of a guide: a file or a part of one, commands, or their output. */
 interface Block {
@@ -50,8 +51,10 @@ export async function followGuide(name: string, { ports = {}, env: given = {} }:
   const root = realpathSync(mkdtempSync(join(tmpdir(), `guide-${name}-`)));
   const home = process.cwd();
   const replaced = new Map(Object.entries(ports).map(([port, at]) => [port, String(at)]));
-  const env = { ...process.env };
-  Object.assign(process.env, { GATEWAY_ADMIN_LISTEN: 'off', GATEWAY_STATE_DIR: join(root, 'state'), ...given });
+  /** The latest first. */
+  const restores = [
+    setEnvironment({ GATEWAY_ADMIN_LISTEN: 'off', GATEWAY_STATE_DIR: join(root, 'state'), ...given }),
+  ];
   const started: Running[] = [];
   const upstreams: Server[] = [];
   let errors = '';
@@ -77,7 +80,7 @@ export async function followGuide(name: string, { ports = {}, env: given = {} }:
     const exported = /^export (.+)$/.exec(command);
     if (exported) {
       for (const [, key, value] of exported[1]!.matchAll(/(\w+)=("[^"]*"|\S*)/g))
-        process.env[key!] = value!.replaceAll('"', '');
+        restores.unshift(setEnvironment({ [key!]: value!.replaceAll('"', '') }));
       return '';
     }
     if (command === UPSTREAM) {
@@ -136,7 +139,7 @@ export async function followGuide(name: string, { ports = {}, env: given = {} }:
       upstream.close();
       upstream.closeAllConnections();
     }
-    process.env = env;
+    for (const restore of restores) restore();
     process.chdir(home);
     rmSync(root, { recursive: true });
   }
