@@ -21,11 +21,12 @@ export async function makeWorld(write: (line: string) => void): Promise<World> {
   const at = (name: string) => join(folder, name);
   let held: ServerResponse | null = null;
   let exports = 0;
+  let abandoned = 0;
   let pushes = 0;
   const backend = createServer((message, response) => {
     message.resume();
     if (message.url === '/held') held = response;
-    else if (message.url === '/abandoned') return;
+    else if (message.url === '/abandoned') abandoned++;
     else if (message.url!.startsWith('/v1/')) response.end(String(exports++));
     else if (message.url!.startsWith('/write')) response.writeHead(204).end(void pushes++);
     else message.once('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end('{"a":1}'));
@@ -166,11 +167,12 @@ export async function makeWorld(write: (line: string) => void): Promise<World> {
     socket.close(1000);
     await closed.catch(() => {});
   };
-  const leave = (): Promise<unknown> => {
+  const leave = async (): Promise<void> => {
+    const before = abandoned;
     const socket = connect(own, '127.0.0.1').on('error', () => {});
     socket.write('GET /abandoned HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\n');
-    setTimeout(() => socket.destroy(), 30);
-    return once(socket, 'close');
+    await until(() => abandoned > before || socket.destroyed);
+    socket.destroy();
   };
   const fails = (bytes: string): Promise<unknown> => {
     const socket = connect(own, '127.0.0.1').on('error', () => {});

@@ -1,5 +1,6 @@
 import { request } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
+import { within } from '../../../plugins/clients/broker/during.ts';
+import { until } from '../conditions.ts';
 import { partsOf } from '../gateway.ts';
 import { arm, disarm, type Kind, ran } from './plant.ts';
 import type { World } from './world.ts';
@@ -48,38 +49,23 @@ function get(path: string): Promise<number> {
   });
 }
 
-/** Within a time, in milliseconds. @throws what the step throws. */
-async function run(step: () => Promise<unknown>, ms: number): Promise<void> {
-  const late = new AbortController();
-  const tooLate = delay(ms, undefined, { signal: late.signal }).then(() => {
-    throw new Error('too late');
-  });
-  tooLate.catch(() => {});
-  const running = step();
-  running.catch(() => {});
-  await Promise.race([running, tooLate]).finally(() => late.abort());
-}
-
-/** Until it works, or not within 20 seconds. */
+/** Tests whether a step works, and repeats it for 5 seconds until it does. @returns the last error; null if it works. */
 async function problem(step: () => Promise<unknown>): Promise<string | null> {
   const end = performance.now() + 5_000;
-  for (;;) {
-    try {
-      await run(step, 3_000);
-      return null;
-    } catch (error) {
-      if (performance.now() > end) return String(error);
-      await delay(50);
-    }
-  }
+  let error: string | null = null;
+  await until(async () => {
+    error = await within(3_000, step()).then(() => null, String);
+    return error === null || performance.now() > end;
+  });
+  return error;
 }
 
 /** Steps by the sites whose handlers ran in them. */
 const sites = new Map<string, string[]>();
 for (const [name, step] of Object.entries(world.steps)) {
-  await run(step, 30_000);
+  await within(30_000, step());
   ran.clear();
-  await run(step, 30_000);
+  await within(30_000, step());
   for (const site of ran) sites.set(site, [...(sites.get(site) ?? []), name]);
 }
 
@@ -103,7 +89,6 @@ for (const [site, names] of sites) {
       unreached.push(`${site} (${kind})`);
       continue;
     }
-    await delay(1);
     const other = await get('/quick');
     const broken = await problem(step);
     const places = internalErrors.takeDelta().map(([place]) => place);
@@ -112,16 +97,18 @@ for (const [site, names] of sites) {
 }
 await world.release();
 const status = await held;
-await delay(300);
-const logged = (site: string, kind: Kind): string | null =>
+const logged = ({ site, kind }: Pick<Outcome, 'site' | 'kind'>): string | null =>
   lines.find((line) => line.includes(`planted as ${kind} at ${site}`)) ?? null;
+// Lines that are still missing then are null in the report.
+const deadline = performance.now() + 5_000;
+await until(() => outcomes.every(logged) || performance.now() > deadline);
 const report: Report = {
-  outcomes: outcomes.map((outcome) => ({ ...outcome, logged: logged(outcome.site, outcome.kind) })),
+  outcomes: outcomes.map((outcome) => ({ ...outcome, logged: logged(outcome) })),
   unreached,
   held: status,
 };
 process.stdout.write(`${JSON.stringify(report)}\n`);
-await Promise.race([world.close(), delay(10_000)]);
+await within(10_000, world.close()).catch(() => {});
 process.exit();
 
 /** Runs a step until its handler has failed, or it is over. What the fault interrupts may never end. */
@@ -132,6 +119,7 @@ async function provoke(step: () => Promise<unknown>, isWaiting: () => boolean): 
     .then(() => {
       isOver = true;
     });
-  for (let waits = 0; isWaiting() && !isOver && waits < 600; waits++) await delay(5);
-  if (!isWaiting()) await Promise.race([over, delay(100)]);
+  const end = performance.now() + 3_000;
+  await until(() => !isWaiting() || isOver || performance.now() > end);
+  if (!isWaiting()) await within(100, over).catch(() => {});
 }
