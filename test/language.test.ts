@@ -5,7 +5,7 @@ const { descriptions, messages } = literals();
 
 /** Constructions that no engineer would say, each with the usual one. */
 const banned: ReadonlyArray<readonly [RegExp, string]> = [
-  [/\b(is|are) no (?!longer\b|more\b)[a-z$]/, 'is not a valid …'],
+  [/\b(is|are) no (?!longer\b|more\b)[a-z$…]/, 'is not a valid …'],
   [/\b(is|are) none\b/, 'is not valid'],
   [/\bthere (is|are) no\b/, 'does not exist'],
   [/\b(nobody|anybody|whoever|whomever)\b/i, 'no client, any user'],

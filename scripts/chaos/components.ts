@@ -103,7 +103,7 @@ export function printComponents(rows: readonly ComponentRow[] = componentRows): 
     '# When the other side fails',
     '',
     'The response to a request while the other side of a component fails, the limit of its time, and when requests are served',
-    'again. `test/chaos/components.test.ts` holds each cell; a client that disconnects is a failure of nobody',
+    'again. `test/chaos/components.test.ts` tests each cell; a client that disconnects never counts as a failure',
     '(`test/plugins/disconnects.test.ts`). Made by `node scripts/chaos.ts --table`.',
     '',
     `| Component | Other side | ${outages.map((outage) => titles[outage]).join(' | ')} | Recovers |`,

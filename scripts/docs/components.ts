@@ -67,7 +67,7 @@ function placeNotes(namespace: Namespace, { places = [], encodings = [], discove
   );
   const backend = link('backend', 'backend.md', page);
   return [
-    ...(holders.length > 0 ? [`May stand in ${code('extra_config')} of ${holders.join(' and of ')}.`] : []),
+    ...(holders.length > 0 ? [`Allowed in ${code('extra_config')} of ${holders.join(' and of ')}.`] : []),
     ...encodings.map(({ decode, encode, raw }) => {
       const uses = [
         ...(decode ? [`${code('encoding')} of a ${backend}`] : []),

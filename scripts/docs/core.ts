@@ -72,7 +72,9 @@ export function coreTopics(complete: CompleteSchema, registry: Registry): Topic[
     {
       name: 'tls',
       description: 'TLS towards clients and towards backends.',
-      notes: [`Both objects stand at the [root](root.md); ${code('client_tls')} also in backend/http/client.`],
+      notes: [
+        `Both objects belong at the [root](root.md); ${code('client_tls')} is also allowed in backend/http/client.`,
+      ],
       objects: [
         { heading: 'tls', schema: tls },
         { heading: 'client_tls', schema: clientTls },
@@ -84,7 +86,7 @@ export function coreTopics(complete: CompleteSchema, registry: Registry): Topic[
     },
     {
       name: 'encodings',
-      description: 'How bodies of backends are read and responses are written.',
+      description: 'Formats in which backend bodies are read and responses are written.',
       notes: [encodingTable(registry)],
       objects: [],
       examples: [

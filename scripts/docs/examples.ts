@@ -148,5 +148,5 @@ export async function mustBeGood(document: Fields, of: string, registry: Registr
   const others = warnings.filter(({ code }) => code !== 'CONFIG_VARIABLE');
   const reported = [...errors, ...others].map(({ pointer, code, message }) => `${pointer} ${code} ${message}`);
   if (reported.length > 0)
-    throw new Error([`the example of ${of} is no good configuration:`, ...reported].join('\n  '));
+    throw new Error([`the example of ${of} is not a valid configuration:`, ...reported].join('\n  '));
 }

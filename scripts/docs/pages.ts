@@ -65,7 +65,7 @@ function indexOf(core: readonly Topic[], components: readonly Topic[]): string {
     '## Components, encodings and discoveries',
     table(['Page', 'What it does'], rows(components)),
     '## In editors, offline',
-    '`sluice schema > sluice.schema.json` writes the same as JSON Schema, draft 07; a file beside it names it:',
+    '`sluice schema > sluice.schema.json` writes the same as JSON Schema, draft 07; a configuration next to it refers to it:',
     jsonBlock({ $schema: './sluice.schema.json', version: 3, endpoints: [] }),
   ];
   return `${segments.join('\n\n')}\n`;

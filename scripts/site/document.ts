@@ -23,5 +23,5 @@ export interface SiteOptions {
   readonly versions: readonly { readonly name: string; readonly url: string }[];
 }
 
-/** Prefix of `origin` for pages of the reference, which are no files of the repository. */
+/** Prefix of `origin` for pages of the reference, which are generated and have no file in the repository. */
 export const REFERENCE = 'dist/docs/';

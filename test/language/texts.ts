@@ -17,7 +17,7 @@ export interface Description extends Text {
   readonly isRequired: boolean;
 }
 
-const product = '{kernel,plugins,admin}/**/*.ts';
+const product = '{kernel,plugins,admin,scripts/chaos,scripts/docs,scripts/site}/**/*.ts';
 
 /** Descriptions of schemas and all other literals of at least three words: messages, hints, log lines. Code samples, which contain line breaks, are skipped. */
 export function literals(): { readonly descriptions: readonly Description[]; readonly messages: readonly Text[] } {

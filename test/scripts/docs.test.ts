@@ -92,7 +92,7 @@ describe('the reference', function () {
           (name) => !hasField(page(namespace), section, name),
         );
         deepEqual(missing, []);
-        match(page(namespace), new RegExp(`May stand in .*\\[${at === 'service' ? 'root' : at}\\]`));
+        match(page(namespace), new RegExp(`Allowed in .*\\[${at === 'service' ? 'root' : at}\\]`));
       }
       for (const [phase, names] of Object.entries(catalogue.order)) {
         if (!names.includes(plugin.name)) continue;
@@ -224,7 +224,7 @@ describe('the reference', function () {
   });
 
   it('is not generated if an example is not a valid configuration', async () => {
-    await rejects(pagesOf(withExample({ wait: '5' })), /the example of x\/y is no good configuration:.*DURATION/s);
+    await rejects(pagesOf(withExample({ wait: '5' })), /the example of x\/y is not a valid configuration:.*DURATION/s);
   });
 
   it('is not made when a component has no example', async () => {

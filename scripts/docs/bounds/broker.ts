@@ -6,7 +6,7 @@ export const brokerBounds: readonly Bound[] = [
     holds: 'Messages that wait for requests or workers',
     from: 'plugins/clients/broker/room.ts',
     limit: '{MAX_BYTES} and one message',
-    beyond: 'The broker is asked for no more; without flow control the oldest are dropped and counted.',
+    beyond: 'No further messages are requested; without flow control, the oldest are dropped and counted.',
     tests: [
       'room for messages is full of 64 MiB, however few they are',
       'NATS behind a backend keeps no more than 64 MiB of messages, and drops the oldest',
@@ -32,7 +32,7 @@ export const brokerBounds: readonly Bound[] = [
     limit: '{LONGEST_BYTES}',
     beyond: 'The connection is closed and opened again.',
     tests: [
-      'a Kafka that does not work is left at once by who reads when it sends a response of gigabytes, of which nothing is collected',
+      'a Kafka that does not work loses its consumers at once if it sends a response of gigabytes, which is not collected',
     ],
   },
   {
@@ -70,7 +70,7 @@ export const brokerBounds: readonly Bound[] = [
     holds: 'Messages of Azure Service Bus and Google Pub/Sub',
     from: 'plugins/backend/pubsub/lib/gcp-subscriber.ts',
     limit: '{CAPACITY} messages, {CAPACITY_BYTES}',
-    beyond: 'The broker is asked for no more.',
+    beyond: 'No further messages are requested from the broker.',
     tests: [
       'Google Cloud Pub/Sub behind a backend holds a hundred messages, and gives them back when it closes',
       'Azure Service Bus behind a backend holds a hundred messages, and gives them back when it closes',

@@ -70,7 +70,7 @@ export function limitOf({ limit, from }: Bound): string {
 /** Default of the field that sets a limit. @throws Error for an unknown field, and for one without a default. */
 export function defaultOf({ setting = '', default: stated }: Bound, schema: CompleteSchema): string {
   const field = fieldOf(setting, schema);
-  if (!field) throw new Error(`there is no field "${setting}"`);
+  if (!field) throw new Error(`unknown field "${setting}"`);
   const shown = stated ?? value(field['default']);
   if (shown === '') throw new Error(`the default of "${setting}" is not stated`);
   return shown;

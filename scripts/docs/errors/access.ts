@@ -15,7 +15,7 @@ export const authErrors: Codes = {
   ],
   API_KEYS_ROLE: ['No key has a role that the endpoint requires.', 'Correct the role, or give it to a key.'],
   API_KEYS_STRATEGY: [
-    'The strategy of an endpoint differs from that of the root, whose `identifier` is used.',
+    'The strategy of an endpoint differs from the strategy of the root, whose `identifier` is used.',
     'Set `identifier` next to `strategy`.',
   ],
   API_KEYS_TWICE: ['A key is listed twice; its roles are combined.', 'Keep one entry.'],
@@ -188,7 +188,7 @@ export const securityErrors: Codes = {
     'Write the host name and port only, or set `allowed_hosts_are_regex`.',
   ],
   SECURITY_REDIRECT_LOOP: [
-    '`ssl_redirect` redirects every request without end.',
+    '`ssl_redirect` redirects every request in a loop.',
     'Configure `tls`, or `ssl_proxy_headers` of the load balancer.',
   ],
   SECURITY_UNUSED: ['A setting has no effect without another one.', 'Add the other setting, or remove it.'],

@@ -72,7 +72,7 @@ export const requestErrors: Codes = {
   BODY_TOO_LARGE: ['A body is larger than the limit of the component that reads it.', 'Raise the limit, or send less.'],
   CALL_CANCELLED: [
     'The client disconnected, or the result of the call was no longer needed.',
-    'None; if frequent, compare the timeouts of your clients with those of the endpoint.',
+    'None; if frequent, compare the timeouts of your clients with the timeout of the endpoint.',
   ],
   CALL_DEADLINE: [
     'The timeout of the endpoint or backend ended the call.',
@@ -82,7 +82,7 @@ export const requestErrors: Codes = {
     'A component rejected the call to a backend with a status of its own.',
     'See the log line of that component.',
   ],
-  DISPATCH_LOOP: ['Endpoints call one another without end. The client gets 508.', 'Break the circle of endpoints.'],
+  DISPATCH_LOOP: ['Endpoints call one another in a loop. The client gets 508.', 'Break the loop.'],
   GATEWAY_FAULT: [
     'An internal error. The log contains its stack.',
     'Report it as a bug, with the log lines of the request.',
@@ -172,7 +172,7 @@ export const requestErrors: Codes = {
     'TLS with a backend failed.',
     'Add its certificate authority to `client_tls.ca_certs`, or correct the name in `host`.',
   ],
-  BACKEND_UNREACHABLE: ['There is no network route to the backend.', 'Check routes and firewalls.'],
+  BACKEND_UNREACHABLE: ['The network has no route to the backend.', 'Check routes and firewalls.'],
   BACKEND_UNUSED: ['A backend was called that its component never calls.', 'Report it as a bug.'],
   FILE_CHANGED: [
     'A file became shorter while it was sent.',

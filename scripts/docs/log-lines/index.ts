@@ -11,7 +11,7 @@ export function logLinesPage(): string {
   const segments = [
     '# Log lines',
     [
-      'Lines of the application log that an operator meets. `…` stands for what differs. ERROR and CRITICAL need a person, WARNING',
+      'Lines of the application log that matter to operators. `…` marks the variable parts. ERROR and CRITICAL need a person, WARNING',
       'may need one, INFO is a change of state. Lines with an error code are explained on the page of [error codes](errors.md).',
     ].join('\n'),
     ...Object.entries(logLines).flatMap(([area, lines]) => [

@@ -29,7 +29,7 @@ describe('the content of a Kafka batch', () => {
       throws(() => all[mask]!(bomb), /67108864|larger than/);
     });
 
-    it(`is rejected if it is no ${codec}`, () => {
+    it(`is rejected if it is not valid ${codec}`, () => {
       throws(() => all[mask]!(compressed(Buffer.alloc(1000, 'abc')).fill(0xff)));
     });
   }

@@ -89,20 +89,20 @@ describe('a Kafka that does not work', () => {
   };
 
   for (const [who, begin] of [
-    ['writes', produce],
-    ['reads', consume],
+    ['producers', produce],
+    ['consumers', consume],
   ] as const) {
     for (const [what, bytes, reason] of [
       ['a response shorter than any', '00000001ff', /does not speak the Kafka protocol: a response of 1 bytes/],
       ['a response of no bytes', '0000000000000000', /does not speak the Kafka protocol: a response of 0 bytes/],
       ['a length below nothing', 'ffffffffffffffffff', /does not speak the Kafka protocol: a response of -1 bytes/],
       [
-        'a response of gigabytes, of which nothing is collected',
+        'a response of gigabytes, which is not collected',
         '7fffffff00000001',
         /its response is too large: 2147483647 bytes/,
       ],
     ] as const) {
-      it(`is left at once by who ${who} when it sends ${what}`, async () => {
+      it(`loses its ${who} at once if it sends ${what}`, async () => {
         reply = (socket) => socket.write(Buffer.from(bytes, 'hex'));
         const { sent, close } = begin(60_000);
         await rejects(sent, ({ message }: Error) => {
@@ -115,7 +115,7 @@ describe('a Kafka that does not work', () => {
       });
     }
 
-    it(`is left by who ${who} when it sends a length byte by byte that no response has`, async () => {
+    it(`loses its ${who} if it sends a length byte by byte that no response has`, async () => {
       reply = (socket) => {
         for (const byte of [0, 0, 0, 2, 1]) socket.write(Buffer.from([byte]));
       };
@@ -124,7 +124,7 @@ describe('a Kafka that does not work', () => {
       await close();
     });
 
-    it(`does not hold who ${who} for longer than its time when it is silent`, async () => {
+    it(`does not hold ${who} beyond their time limit if it is silent`, async () => {
       reply = () => {};
       const { sent, close } = begin(200);
       await rejects(sent, /no response|timed out/i);
@@ -132,7 +132,7 @@ describe('a Kafka that does not work', () => {
       await until(() => sockets.size === 0);
     });
 
-    it(`ends nothing but the connection of who ${who} by responses without a sense`, async () => {
+    it(`ends only the connection of ${who} by meaningless responses`, async () => {
       let seed = 1;
       const random = () => {
         seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fff_ffff;
