@@ -71,7 +71,7 @@ describe('the table of bounds', () => {
     const from = 'kernel/server/http1/framing.ts';
     throws(() => limitOf({ ...bound, from, limit: '{MISSING} names' }), /framing.ts has no constant MISSING/);
     throws(() => defaultOf({ ...bound, setting: 'root: missing' }, schema), /unknown field "root: missing"/);
-    throws(() => defaultOf({ ...bound, setting: 'endpoint: missing: a' }, schema), /there is no field/);
+    throws(() => defaultOf({ ...bound, setting: 'endpoint: missing: a' }, schema), /unknown field/);
     throws(() => defaultOf({ ...bound, setting: 'root: tls' }, schema), /the default of "root: tls" is not stated/);
   });
 
