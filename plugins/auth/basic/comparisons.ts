@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { CallError, connectionOwner, runOwned } from '#contract';
+import { IPV6_PREFIX, networkOf } from '../../shared/callers/client-identity.ts';
 
 /** Request to a comparison thread. */
 export interface Comparison {
@@ -19,7 +20,7 @@ export interface Comparing {
 }
 
 interface Job extends Comparison {
-  /** Address of the client; null for none. */
+  /** Address of the client, or its network: an IPv6 client can use any address of its /64. Null for none. */
   readonly client: string | null;
   readonly settle: (result: boolean) => void;
   readonly fail: (error: Error) => void;
@@ -49,9 +50,10 @@ export class Comparisons {
   /** @param client address of the client. @returns null if the queue is full, or the client's share of it. */
   compare(password: string, hash: string, client: string | null = null): Comparing | null {
     if (this.#waiting.size >= MAX_WAITING || this.#isClosed) return null;
-    if (client !== null && (this.#waitingOf.get(client) ?? 0) >= MAX_WAITING_OF_ONE) return null;
+    const network = client === null ? null : networkOf(client, IPV6_PREFIX);
+    if (network !== null && (this.#waitingOf.get(network) ?? 0) >= MAX_WAITING_OF_ONE) return null;
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
-    const job: Job = { password, hash, client, settle: resolve, fail: reject };
+    const job: Job = { password, hash, client: network, settle: resolve, fail: reject };
     this.#waiting.add(job);
     this.#count(job, 1);
     this.#next();

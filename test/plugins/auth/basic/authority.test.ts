@@ -148,6 +148,14 @@ describe('threads that compare passwords', () => {
     ok(comparisons.compare('p', hash, 'a'));
   });
 
+  it('count all addresses of an IPv6 /64 as one client', () => {
+    const compareFrom = (host: number) => comparisons.compare('q', hash, `2001:db8:0:1::${host.toString(16)}`);
+    let host = 0;
+    while (compareFrom(host)) host += 1;
+    ok(host >= 100 && host <= 104, `${host}`);
+    ok(comparisons.compare('q', hash, '2001:db8:0:2::1'));
+  });
+
   it('never begin what was dropped', async () => {
     const before = Array.from({ length: 8 }, () => compare('p').result);
     const dropped = compare('p');
