@@ -42,7 +42,7 @@ export interface FaultDelta {
 }
 
 /** Maximum durations kept until the next report to another process. */
-const MOST_UNTOLD = 100;
+const MAX_UNREPORTED = 100;
 
 /** Record of one content of a plugin's file: faults, blocking, suspension. */
 export class PluginRecord {
@@ -93,7 +93,7 @@ export class PluginRecord {
 
   /** @param isOwn as of `count`. */
   countBlocking(ms: number, isOwn: boolean): void {
-    if (isOwn && this.#unreportedMs.push(ms) > MOST_UNTOLD) this.#unreportedMs.shift();
+    if (isOwn && this.#unreportedMs.push(ms) > MAX_UNREPORTED) this.#unreportedMs.shift();
     this.#longestMs = Math.max(this.#longestMs, ms);
     this.#totalMs += ms;
     const range = blockingBoundsMs.findIndex((bound) => ms <= bound);

@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { PATIENCE_MS } from './eventually.ts';
 import { END_STREAM, FRAMES, frame, frameReader, PREFACE } from './http2.ts';
 import { frameOf, requestOf, type Step } from './http2-steps.ts';
+import { reset } from './stage.ts';
 
 /** One HTTP/2 connection of a client. */
 export interface Conversation {
@@ -50,7 +51,7 @@ export function converse(
         if (typeof part === 'number') for (let turn = 0; turn < part; turn++) await new Promise(setImmediate);
         else socket.write(part);
       }
-      if (end === 'reset') socket.resetAndDestroy();
+      if (end === 'reset') reset(socket);
       else if (end === 'wait') setTimeout(() => socket.end(), 20);
       else if (end === 'end') socket.end();
     });

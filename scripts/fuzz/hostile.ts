@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
 import fc from 'fast-check';
-import { type OpenServer, startTcp } from './stage.ts';
+import { type OpenServer, reset, startTcp } from './stage.ts';
 
 /** Distortion of one of a server's messages. */
 export interface Distortion {
@@ -119,12 +118,6 @@ function say(socket: Socket, bytes: Buffer, { act, offset, length, put }: Distor
     drip: () => void drip(socket, bytes),
   };
   acts[act]();
-}
-
-/** Node.js never closes a socket that is reset while it ends, and cannot reset TLS. */
-export function reset(socket: Socket): void {
-  if (socket.writableEnded || socket instanceof TLSSocket) socket.destroy();
-  else socket.resetAndDestroy();
 }
 
 /** Writes the same data repeatedly, as fast as it is accepted. */

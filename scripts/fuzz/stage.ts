@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcp, type Server, type Socket } from 'node:net';
-import { createServer as createTls, type TlsOptions } from 'node:tls';
+import { createServer as createTls, TLSSocket, type TlsOptions } from 'node:tls';
 import { createGateway, type GatewayOptions } from '../../kernel/sluice.ts';
 import { silentSinks } from '../../kernel/testing/index.ts';
 import { eventually } from './eventually.ts';
@@ -74,4 +74,10 @@ export async function openStage(config: object): Promise<Stage> {
       if (internal) throw new Error(`internal error: ${internal}`);
     },
   };
+}
+
+/** Resets a connection. Node.js never closes a socket that is reset while it ends, and cannot reset TLS. */
+export function reset(socket: Socket): void {
+  if (socket.writableEnded || socket instanceof TLSSocket) socket.destroy();
+  else socket.resetAndDestroy();
 }

@@ -1,8 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import { reset } from '../hostile.ts';
 import { END_STREAM, type Fields, FRAMES, frame, frameReader, headFrames } from '../http2.ts';
-import { openStage, startTcp } from '../stage.ts';
+import { openStage, reset, startTcp } from '../stage.ts';
 import { defineTarget, type OpenTarget } from '../target.ts';
 
 /** Actions of the server on the stream of a call. */

@@ -3,6 +3,7 @@ import { type AddressInfo, connect } from 'node:net';
 import fc from 'fast-check';
 import { createGateway } from '../../../kernel/sluice.ts';
 import { silentSinks } from '../../../kernel/testing/index.ts';
+import { reset } from '../stage.ts';
 import { defineTarget, type OpenTarget } from '../target.ts';
 
 const lines = fc.constantFrom(
@@ -127,7 +128,7 @@ async function open(): Promise<OpenTarget<Input>> {
 function send(port: number, text: string, cuts: readonly number[], end: string): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
-    const leave = () => (end === 'reset' ? socket.resetAndDestroy() : socket.end());
+    const leave = () => (end === 'reset' ? reset(socket) : socket.end());
     socket.on('error', () => {}).once('close', () => resolve());
     socket.resume().once('end', () => socket.end());
     const ends = [...new Set(cuts.map((at) => at % (text.length + 1))), text.length].sort((one, other) => one - other);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { eventually } from '../eventually.ts';
-import { openStage, startTcp } from '../stage.ts';
+import { openStage, reset, startTcp } from '../stage.ts';
 import { defineTarget, type OpenTarget } from '../target.ts';
 import { type SocketScript, scriptsOf, socketFrame } from '../websocket-frames.ts';
 
@@ -116,7 +116,7 @@ async function play(socket: Socket, { steps, pieceBytes, isPolite, end }: Socket
       if (piece < bytes.length) await new Promise(setImmediate);
     }
   }
-  if (end === 'reset') socket.resetAndDestroy();
+  if (end === 'reset') reset(socket);
   else if (end === 'wait') setTimeout(() => socket.end(), 20);
   else if (end === 'end') socket.end();
 }
