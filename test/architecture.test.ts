@@ -34,7 +34,17 @@ const rooms = [
  */
 const sharedRooms: Readonly<Record<string, readonly string[]>> = {
   'shared/buckets': ['async', 'auth', 'qos'],
-  'shared/calls': ['auth', 'clients/keys', 'clients/tokens'],
+  'shared/calls': [
+    'auth',
+    'backend',
+    'clients/amqp',
+    'clients/broker',
+    'clients/kafka',
+    'clients/keys',
+    'clients/nats',
+    'clients/redis',
+    'clients/tokens',
+  ],
   'shared/http-headers': ['ai', 'auth', 'backend', 'modifier', 'plugin', 'qos', 'shared/files'],
   'shared/logging': ['auth', 'backend', 'governance', 'modifier'],
   'shared/parameters': ['ai', 'auth', 'backend', 'engines/cel', 'governance', 'modifier', 'qos'],

@@ -1,5 +1,5 @@
 import type { ConfirmChannel } from 'amqplib';
-import { Silence, within } from '../broker/during.ts';
+import { Silence, within } from '../../shared/calls/during.ts';
 import { KeptLink, type Link } from '../broker/kept-link.ts';
 import { AmqpError, NOT_CONNECTED, reasonOf } from './amqp-error.ts';
 import type { AmqpConnection } from './connection.ts';

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Channel, type ChannelModel, connect, type Options, type SocketOptions } from 'amqplib';
 import { type DeniedAddresses, timerMs } from '#contract';
-import { within } from '../broker/during.ts';
+import { within } from '../../shared/calls/during.ts';
 import type { TlsClient } from '../tls/client-tls.ts';
 import type { AmqpAddress } from './address.ts';
 import { reasonOf } from './amqp-error.ts';

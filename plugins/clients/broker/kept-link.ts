@@ -1,6 +1,6 @@
 import { BackendError, type Call, connectionOwner, type Log, runOwned } from '#contract';
+import { during } from '../../shared/calls/during.ts';
 import { type BackoffStrategy, backOff } from '../../shared/retries/backoff.ts';
-import { during } from './during.ts';
 
 /** An open connection, or a channel on one. */
 export interface Link {

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { channel } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import type { DeniedAddresses } from '#contract';
-import { within } from './during.ts';
+import { within } from '../../shared/calls/during.ts';
 
 const owners = new AsyncLocalStorage<OwnSockets>();
 

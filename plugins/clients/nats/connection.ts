@@ -1,6 +1,6 @@
 import type { NatsConnection as Client, Msg, SubscriptionOptions, TlsOptions } from '@nats-io/transport-node';
 import { BackendError, type Call, type Log } from '#contract';
-import { during } from '../broker/during.ts';
+import { during } from '../../shared/calls/during.ts';
 import { KeptLink, type Link, reasonOf } from '../broker/kept-link.ts';
 import type { Message } from '../broker/message.ts';
 import { OwnSockets } from '../broker/own-sockets.ts';

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Call, connectionOwner, type Log, runOwned, timerMs } from '#contract';
+import { during, within } from '../../shared/calls/during.ts';
 import { type Link, openLink } from './link.ts';
 import type { RedisConnection } from './port.ts';
 import { RedisError } from './redis-error.ts';
@@ -68,16 +69,7 @@ export class Connection implements RedisConnection {
 
   /** Resolves when the first attempt is over, when the call ends, or when the call has waited as long as for a response. */
   #untilOpen(opening: Promise<void>, call: Call): Promise<void> {
-    return new Promise((resolve) => {
-      const settle = () => {
-        clearTimeout(timer);
-        cancellation.off();
-        resolve();
-      };
-      const timer = setTimeout(settle, timerMs(this.#mayWaitMs(call)));
-      const cancellation = call.onCancel(settle);
-      opening.then(settle);
-    });
+    return during(call, within(this.#mayWaitMs(call), opening)).catch(() => {});
   }
 
   #mayWaitMs(call: Call): number {

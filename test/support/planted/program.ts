@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { within } from '../../../plugins/clients/broker/during.ts';
+import { within } from '../../../plugins/shared/calls/during.ts';
 import { until } from '../conditions.ts';
 import { partsOf } from '../gateway.ts';
 import { arm, disarm, type Kind, ran } from './plant.ts';

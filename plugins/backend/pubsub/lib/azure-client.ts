@@ -7,9 +7,9 @@ import type {
   ServiceBusReceiver,
 } from '@azure/service-bus';
 import type { Call, DeniedAddresses } from '#contract';
-import { during } from '../../../clients/broker/during.ts';
 import type { Link } from '../../../clients/broker/kept-link.ts';
 import { OwnSockets } from '../../../clients/broker/own-sockets.ts';
+import { during } from '../../../shared/calls/during.ts';
 
 /** Timeout for connecting and for server responses, in milliseconds. */
 const CONNECT_MS = 5000;

@@ -1,6 +1,6 @@
 import type { ProduceOptions, Producer } from '@platformatic/kafka';
 import { BackendError, type Call, type Log } from '#contract';
-import { during } from '../../broker/during.ts';
+import { during } from '../../../shared/calls/during.ts';
 import { KeptLink, type Link } from '../../broker/kept-link.ts';
 import type { Message } from '../../broker/message.ts';
 import { OwnSockets } from '../../broker/own-sockets.ts';

@@ -292,6 +292,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     const waiting = run(open(settings(port)), cancelled);
     cancelled.cancel();
     await problem(waiting, /context canceled/);
+    await problem(run(open(settings(port)), cancelled), /context canceled/);
     deepEqual(lines, []);
   });
 
