@@ -126,14 +126,13 @@ class SqsSubscriber implements Subscriber {
   }
 }
 
+/** Waits between two short polls, at most until the call ends. */
 function pause(call: Call): Promise<void> {
-  return new Promise((resolve) => {
-    const settle = () => {
-      clearTimeout(timer);
-      cancellation.off();
-      resolve();
-    };
-    const timer = setTimeout(settle, SHORT_POLL_MS);
-    const cancellation = call.onCancel(settle);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, SHORT_POLL_MS);
+  const cancellation = call.onCancel(() => resolve());
+  return promise.finally(() => {
+    clearTimeout(timer);
+    cancellation.off();
   });
 }
