@@ -2,9 +2,9 @@
 // The table of components and what fails: `node scripts/chaos.ts --table > test/CHAOS.md`.
 // A system that fails: `node scripts/chaos.ts --minutes 30 [--seed 1] [--workers 1]`; needs redis-server.
 import { parseArgs } from 'node:util';
+import { startRedis } from '../test/support/redis.ts';
 import { printComponents } from './chaos/components.ts';
 import { runCampaign } from './chaos/failures/campaign.ts';
-import { startRedisProcess } from './chaos/failures/redis.ts';
 import { type Progress, runChaos } from './chaos/run.ts';
 
 const { values } = parseArgs({
@@ -40,7 +40,7 @@ async function reloadUnderLoad(): Promise<readonly string[]> {
 async function failFor(minutes: number): Promise<readonly string[]> {
   const seed = Number(values.seed);
   console.log(`--minutes ${minutes} --seed ${seed} --workers ${workers}`);
-  const redis = await startRedisProcess();
+  const redis = await startRedis();
   const { rounds, failures } = await runCampaign({
     ...{ seed, workers, redis: redis.address, rounds: Number.POSITIVE_INFINITY, mostMs: minutes * 60_000 },
     onRound: ({ plan, statuses, slowestMs, recoveryMs }) => {
