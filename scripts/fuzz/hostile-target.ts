@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import { Call } from '#contract';
+import { silentLog } from '../../kernel/contract/internal.ts';
 import { eventually } from './eventually.ts';
 import { type Dialect, type Distortion, distortions, startHostile } from './hostile.ts';
 import type { startTcp } from './stage.ts';
@@ -9,6 +11,28 @@ export interface Driver {
   /** Makes one request. @returns whether the server served it. @throws Error for an undocumented failure. */
   ask(): Promise<boolean>;
   close(): Promise<void> | void;
+}
+
+/**
+ * Makes one request of a driver within 300 ms.
+ * @param send returns whether the server served it; nothing means that it did.
+ * @param documented classes of the errors that callers expect.
+ */
+export async function askOnce(
+  send: (call: Call) => Promise<unknown>,
+  ...documented: readonly (abstract new (
+    ...args: never[]
+  ) => Error)[]
+): Promise<boolean> {
+  const call = new Call(silentLog, 300);
+  try {
+    return (await send(call)) !== false;
+  } catch (error) {
+    if (documented.some((kind) => error instanceof kind)) return false;
+    throw error;
+  } finally {
+    call.finish();
+  }
 }
 
 export interface HostileOptions {

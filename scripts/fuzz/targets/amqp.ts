@@ -1,4 +1,4 @@
-import { Call, CallError } from '#contract';
+import { CallError } from '#contract';
 import { silentLog } from '../../../kernel/contract/internal.ts';
 import { DeniedAddresses } from '../../../kernel/net/denied-addresses.ts';
 import { readAmqpAddress } from '../../../plugins/clients/amqp/address.ts';
@@ -7,7 +7,7 @@ import { keptChannel } from '../../../plugins/clients/amqp/channel.ts';
 import { AmqpConnection } from '../../../plugins/clients/amqp/connection.ts';
 import { Publisher } from '../../../plugins/clients/amqp/publisher.ts';
 import { amqpDialect } from '../dialects.ts';
-import { hostileTarget } from '../hostile-target.ts';
+import { askOnce, hostileTarget } from '../hostile-target.ts';
 
 /** A misbehaving AMQP 0-9-1 broker. */
 export const amqp = hostileTarget({
@@ -27,19 +27,15 @@ export const amqp = hostileTarget({
     });
     kept.open(silentLog, { maxRetries: 0, strategy: 'linear' });
     return {
-      async ask() {
-        const call = new Call(silentLog, 300);
-        try {
-          const { value } = await kept.current(call);
-          await value.publish({ routingKey: 'a', content: Buffer.from('x'), properties: {} }, call);
-          return true;
-        } catch (error) {
-          if (error instanceof AmqpError || error instanceof CallError) return false;
-          throw error;
-        } finally {
-          call.finish();
-        }
-      },
+      ask: () =>
+        askOnce(
+          async (call) => {
+            const { value } = await kept.current(call);
+            await value.publish({ routingKey: 'a', content: Buffer.from('x'), properties: {} }, call);
+          },
+          AmqpError,
+          CallError,
+        ),
       async close() {
         await Promise.all([kept.close(), connection.close()]);
       },

@@ -1,8 +1,8 @@
-import { BackendError, Call, CallError } from '#contract';
+import { BackendError, CallError } from '#contract';
 import { silentLog } from '../../../kernel/contract/internal.ts';
 import { DeniedAddresses } from '../../../kernel/net/denied-addresses.ts';
 import { KafkaProducer, standardProducer } from '../../../plugins/clients/kafka/producer/producer.ts';
-import { hostileTarget } from '../hostile-target.ts';
+import { askOnce, hostileTarget } from '../hostile-target.ts';
 import { kafkaDialect } from '../kafka-dialect.ts';
 
 /** A misbehaving Kafka broker. */
@@ -32,18 +32,12 @@ export const kafka = hostileTarget({
     );
     producer.open(silentLog);
     return {
-      async ask() {
-        const call = new Call(silentLog, 300);
-        try {
-          await producer.send('a', { payload: Buffer.from('x'), headers: [] }, call);
-          return true;
-        } catch (error) {
-          if (error instanceof BackendError || error instanceof CallError) return false;
-          throw error;
-        } finally {
-          call.finish();
-        }
-      },
+      ask: () =>
+        askOnce(
+          (call) => producer.send('a', { payload: Buffer.from('x'), headers: [] }, call),
+          BackendError,
+          CallError,
+        ),
       close: () => producer.close(),
     };
   },

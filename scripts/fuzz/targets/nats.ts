@@ -1,10 +1,10 @@
-import { BackendError, Call, CallError } from '#contract';
+import { BackendError, CallError } from '#contract';
 import { silentLog } from '../../../kernel/contract/internal.ts';
 import { DeniedAddresses } from '../../../kernel/net/denied-addresses.ts';
 import { NatsConnection } from '../../../plugins/clients/nats/connection.ts';
 import { standardTls } from '../../../plugins/clients/tls/client-tls.ts';
 import { natsDialect } from '../dialects.ts';
-import { hostileTarget } from '../hostile-target.ts';
+import { askOnce, hostileTarget } from '../hostile-target.ts';
 
 /** A misbehaving NATS server. */
 export const nats = hostileTarget({
@@ -19,18 +19,12 @@ export const nats = hostileTarget({
     const connection = new NatsConnection(settings, 'a');
     connection.open(silentLog);
     return {
-      async ask() {
-        const call = new Call(silentLog, 300);
-        try {
-          await connection.publish('a', { payload: Buffer.from('x'), headers: [] }, call);
-          return true;
-        } catch (error) {
-          if (error instanceof BackendError || error instanceof CallError) return false;
-          throw error;
-        } finally {
-          call.finish();
-        }
-      },
+      ask: () =>
+        askOnce(
+          (call) => connection.publish('a', { payload: Buffer.from('x'), headers: [] }, call),
+          BackendError,
+          CallError,
+        ),
       close: () => connection.close(),
     };
   },

@@ -1,10 +1,9 @@
-import { Call } from '#contract';
 import { silentLog } from '../../../kernel/contract/internal.ts';
 import { Connection } from '../../../plugins/clients/redis/connection.ts';
 import { RedisError } from '../../../plugins/clients/redis/redis-error.ts';
 import { defineScript } from '../../../plugins/clients/redis/script.ts';
 import { redisDialect } from '../dialects.ts';
-import { hostileTarget } from '../hostile-target.ts';
+import { askOnce, hostileTarget } from '../hostile-target.ts';
 
 const count = defineScript("return redis.call('INCR', KEYS[1])");
 
@@ -36,17 +35,7 @@ export const redis = hostileTarget({
     );
     connection.open(silentLog);
     return {
-      async ask() {
-        const call = new Call(silentLog, 300);
-        try {
-          return (await connection.run(count, ['n'], [], call)) === 1;
-        } catch (error) {
-          if (error instanceof RedisError) return false;
-          throw error;
-        } finally {
-          call.finish();
-        }
-      },
+      ask: () => askOnce(async (call) => (await connection.run(count, ['n'], [], call)) === 1, RedisError),
       close: () => connection.close(),
     };
   },
