@@ -52,9 +52,7 @@ export async function followGuide(name: string, { ports = {}, env: given = {} }:
   const home = process.cwd();
   const replaced = new Map(Object.entries(ports).map(([port, at]) => [port, String(at)]));
   /** The latest first. */
-  const restores = [
-    setEnvironment({ GATEWAY_ADMIN_LISTEN: 'off', GATEWAY_STATE_DIR: join(root, 'state'), ...given }),
-  ];
+  const restores = [setEnvironment({ GATEWAY_ADMIN_LISTEN: 'off', GATEWAY_STATE_DIR: join(root, 'state'), ...given })];
   const started: Running[] = [];
   const upstreams: Server[] = [];
   let errors = '';

@@ -106,7 +106,11 @@ describe('Lua scripts in a gateway', () => {
       to('/open', scripted('proxy', { pre: "string.upper('a')", allow_open_libs: true })),
     ]);
     deepEqual([(await ask('/a')).status, (await ask('/open')).status], [500, 200]);
-    ok(sinks.lines.some((line) => line.includes('set "allow_open_libs": true to load the string library (pre-script:L1)')));
+    ok(
+      sinks.lines.some((line) =>
+        line.includes('set "allow_open_libs": true to load the string library (pre-script:L1)'),
+      ),
+    );
   });
 
   it('case 8: stores native tables as objects', async () => {
