@@ -111,14 +111,14 @@ export const backendBounds: readonly Bound[] = [
     from: 'plugins/ai/llm/completed.ts',
     limit: '{MAX_ANSWER_BYTES}',
     beyond: 'The call fails.',
-    tests: ['ai/llm takes no answer of more than 64 MiB'],
+    tests: ['ai/llm rejects a vendor response larger than 64 MiB'],
   },
   {
     holds: 'Error response of a model (`ai/llm`)',
     from: 'plugins/ai/llm/failure.ts',
     limit: '{MAX_BODY_BYTES}',
     beyond: 'The call fails without the details.',
-    tests: ['ai/llm is a failure like any other where the vendor explains one in more than 1 MiB, or never ends to'],
+    tests: ["ai/llm returns 500 if a vendor's error body exceeds 1 MiB or never ends"],
   },
   {
     holds: 'WebSocket message of a backend (`websocket`)',

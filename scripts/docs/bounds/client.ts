@@ -87,7 +87,7 @@ export const clientBounds: readonly Bound[] = [
     limit: '{MAX_SESSIONS} sessions',
     beyond: 'The least recently used end.',
     tests: [
-      'sessions of a server of the Model Context Protocol of a server, which are bounded make room for new ones, those first that were used longest ago',
+      'sessions of an MCP server with limits evict the least recently used session at the maximum',
     ],
   },
   {
@@ -96,7 +96,7 @@ export const clientBounds: readonly Bound[] = [
     limit: '1 MiB, or max_payload up to {MESSAGE_LIMIT_BYTES}',
     beyond: 'The request is rejected with 413.',
     tests: [
-      'a server of the Model Context Protocol and clients that mean no good reads no message that is longer than one megabyte, or than max_payload and four',
+      "an MCP server with hostile clients rejects a message larger than 1 MiB, or than half of the router's max_payload",
     ],
   },
   {
@@ -105,7 +105,7 @@ export const clientBounds: readonly Bound[] = [
     limit: '{MAX_PENDING} calls',
     beyond: 'The request is rejected with 429.',
     tests: [
-      'the transport of 2024-11-05 rejects invalid messages, messages for unknown streams, from other pages, and too many at once',
+      'the MCP transport of 2024-11-05 (HTTP with SSE) rejects invalid messages, unknown streams, foreign origins and too many concurrent messages',
     ],
   },
   {

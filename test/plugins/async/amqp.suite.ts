@@ -12,7 +12,7 @@ import type { Broker } from '../clients/amqp/broker.test.ts';
 
 /** Agents whose driver is `async/amqp`. */
 export function agentSuite(broker: () => Broker): void {
-  describe('an agent of a queue', () => {
+  describe('an async/amqp agent', () => {
     let backend: TestBackend;
     let gateway: Operations | undefined;
     let own: ChannelModel;
@@ -85,7 +85,7 @@ export function agentSuite(broker: () => Broker): void {
       return (await counts()).messageCount;
     };
 
-    it('sends the body of each message to its backend, and acknowledges it then', async () => {
+    it('sends the body of each message to its backend, then acknowledges the message', async () => {
       await start();
       publish('{"n":1}', { contentType: 'application/json', headers: { 'X-A': 'b', ['__proto__']: 'c' } });
       admin.publish('ex-agents', 'x.other', Buffer.from('no'));
@@ -97,7 +97,7 @@ export function agentSuite(broker: () => Broker): void {
       equal(await leftOver(), 0);
     });
 
-    it('sends an empty message too, and one of binary bytes as it is', async () => {
+    it('forwards empty and binary messages unchanged', async () => {
       await start();
       publish('');
       admin.publish('ex-agents', 'x.bar', Buffer.from([0xff, 0, 0x80]));
@@ -109,7 +109,7 @@ export function agentSuite(broker: () => Broker): void {
       equal(await leftOver(), 0);
     });
 
-    it('has a message that failed handed over again, unless those are discarded', async () => {
+    it('requeues a failed message, or discards it if nack_discard is set', async () => {
       respond = () => ({ status: 500, body: '' });
       await start();
       publish('one');
@@ -126,7 +126,7 @@ export function agentSuite(broker: () => Broker): void {
       deepEqual(bodies(), ['two']);
     });
 
-    it('has the broker put what it discards where its policy says', async () => {
+    it("dead-letters discarded messages according to the broker's policy", async () => {
       const dead = `dead-${queue}`;
       await admin.assertQueue(dead);
       await start([agent({ nack_discard: true })]);
@@ -138,7 +138,7 @@ export function agentSuite(broker: () => Broker): void {
       deepEqual(bodies(), ['one']);
     });
 
-    it('drops a message that is too long without running it, counts it, and runs the next one', async () => {
+    it('drops an oversized message without running it, counts it, and continues with the next one', async () => {
       const { counts, offers } = countingMeter();
       const ran: string[] = [];
       const driver = { host: broker().rabbit.url, name: queue, exchange: 'ex-agents' };
@@ -162,7 +162,7 @@ export function agentSuite(broker: () => Broker): void {
       equal((await admin.checkQueue(queue)).messageCount, 0);
     });
 
-    it('continues with the next message while one keeps failing', async () => {
+    it('continues with the next message while another one keeps failing', async () => {
       respond = (text) => ({ status: text === 'poison' ? 500 : 200, body: '{}' });
       await start();
       publish('poison');
@@ -171,7 +171,7 @@ export function agentSuite(broker: () => Broker): void {
       equal(await leftOver(), 1);
     });
 
-    it('runs a message that fails for ever once a second, not as fast as it can', async () => {
+    it('retries a permanently failing message once a second instead of in a tight loop', async () => {
       respond = (text) => ({ status: text === 'poison' ? 500 : 200, body: '{}' });
       await start();
       publish('poison');
@@ -185,7 +185,7 @@ export function agentSuite(broker: () => Broker): void {
       equal(await leftOver(), 1);
     });
 
-    it('fails where a backend answers nothing under json, which no-op allows', async () => {
+    it('treats an empty backend body as a failure with json encoding, but not with no-op', async () => {
       respond = () => ({ status: 200, body: '' });
       await start();
       publish('one');
@@ -199,7 +199,7 @@ export function agentSuite(broker: () => Broker): void {
       equal(await leftOver(), 0);
     });
 
-    it('fails where a backend answers 204 under json', async () => {
+    it('treats a 204 response as a failure with json encoding', async () => {
       respond = () => ({ status: 204, body: '' });
       await start();
       publish('one');
@@ -207,7 +207,7 @@ export function agentSuite(broker: () => Broker): void {
       equal(await leftOver(), 1);
     });
 
-    it('gets no more messages a second than its rate', async () => {
+    it('consumes at most max_rate messages a second', async () => {
       await start([agent({}, { max_rate: 2 })]);
       const began = performance.now();
       for (let index = 0; index < 6; index++) publish(String(index));
@@ -216,7 +216,7 @@ export function agentSuite(broker: () => Broker): void {
       ok(ms > 1900, `${ms} ms`);
     });
 
-    it('runs as many messages at once as it has workers', async () => {
+    it('processes as many messages in parallel as it has workers', async () => {
       respond = () => ({ status: 200, body: '{}', afterMs: 2000 });
       await start([agent({}, { workers: 3 })]);
       for (const text of ['a', 'b', 'c', 'd']) publish(text);
@@ -224,7 +224,7 @@ export function agentSuite(broker: () => Broker): void {
       equal(most, 3);
     });
 
-    it('cancels what takes longer than its timeout, and has the message handed over again', async () => {
+    it('cancels and requeues a message that exceeds the timeout', async () => {
       respond = () => ({ status: 200, body: '{}', afterMs: 300 });
       await start([agent({}, { timeout: '100ms' })]);
       publish('one');
@@ -232,7 +232,7 @@ export function agentSuite(broker: () => Broker): void {
       equal(await leftOver(), 1);
     });
 
-    it('does not care what becomes of messages that are done on delivery', async () => {
+    it('does not retry failed messages with auto_ack', async () => {
       respond = () => ({ status: 500, body: '' });
       await start([agent({ auto_ack: true })]);
       for (const text of ['a', 'b']) publish(text);
@@ -241,7 +241,7 @@ export function agentSuite(broker: () => Broker): void {
       deepEqual(bodies(), ['a', 'b']);
     });
 
-    it('has the broker hold back what is done on delivery while many messages wait, and loses none of it', async () => {
+    it('stops consuming with auto_ack while many messages wait, and loses none of them', async () => {
       respond = () => ({ status: 200, body: '{}', afterMs: 500 });
       await start([agent({ auto_ack: true }, { workers: 100 })]);
       for (let n = 0; n < 1200; n++) publish(`{"n":${n}}`);
@@ -252,7 +252,7 @@ export function agentSuite(broker: () => Broker): void {
       await until(() => consumes());
     });
 
-    it('keeps its connection over a reload that only changes an endpoint', async () => {
+    it('keeps its connection across a reload that only changes an endpoint', async () => {
       await start();
       const names = async () => (await counts()).consumerCount;
       const logged = () => sinks.lines.filter((line) => line.includes('Starting the consumer')).length;
@@ -266,7 +266,7 @@ export function agentSuite(broker: () => Broker): void {
       deepEqual([await names(), logged()], [1, 1]);
     });
 
-    it('drains when it changes, and gives back what it has not begun', async () => {
+    it('drains when its configuration changes, and requeues messages that it has not started', async () => {
       respond = () => ({ status: 200, body: '{}', afterMs: 200 });
       await start();
       for (const text of ['a', 'b', 'c']) publish(text);
@@ -276,7 +276,7 @@ export function agentSuite(broker: () => Broker): void {
       deepEqual([bodies(), (await counts()).consumerCount], [['a'], 0]);
     });
 
-    it('retries if the queue was declared with other flags, and continues once it can', async () => {
+    it('retries if the queue exists with other flags, and continues once the declaration succeeds', async () => {
       await admin.assertQueue(queue, { durable: true });
       gateway = await startGateway({ async_agent: [agent()] }, { sinks });
       await until(() => sinks.lines.some((line) => /ERROR.*declaration of queue .*PRECONDITION_FAILED/.test(line)));
@@ -284,7 +284,7 @@ export function agentSuite(broker: () => Broker): void {
       await until(() => consumes());
     });
 
-    it('reads no password into the log when that is wrong', async () => {
+    it('does not log the password of a failed login', async () => {
       const host = broker().rabbit.url.replace('guest:guest', 'guest:s3cret');
       gateway = await startGateway({ async_agent: [agent({ host })] }, { sinks });
       await until(() => sinks.lines.some((line) => line.includes('refuses the user name or the password')));

@@ -5,8 +5,8 @@ import type { Consuming } from '../../../plugins/async/lib/driver.ts';
 import { runAgent } from '../../../plugins/async/lib/run-agent.ts';
 import { until } from '../../support/conditions.ts';
 
-describe('the counts of an agent', () => {
-  it('say what became of its messages, and how many were dropped before', async () => {
+describe('the metrics of an async agent', () => {
+  it('count messages by outcome, and messages dropped before processing', async () => {
     let consuming: Consuming | undefined;
     const driver = definePlugin({
       name: 'test/queue',

@@ -95,7 +95,7 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     (stand.backend.requests as unknown[]).length = 0;
   };
 
-  it('sends each record to its backend, with its headers and its key', async () => {
+  it("sends each Kafka record to its backend with the record's headers and key", async () => {
     const topic = fresh('a');
     await stand.start(agent(topic, { key_meta: 'X-Order' }));
     await joined(topic);
@@ -106,7 +106,7 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     deepEqual([headers['x-a'], headers['x-order'], headers.host], ['1', 'k7', stand.backend.host]);
   });
 
-  it('does not read a record again whose pipe has run, whether or not that succeeded', async () => {
+  it('commits a record once its pipeline has run, whether it succeeded or failed', async () => {
     const topic = fresh('a');
     await stand.start(agent(topic));
     await joined(topic);
@@ -120,7 +120,7 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     deepEqual(stand.bodies(), ['one', 'two']);
   });
 
-  it('continues after records that cannot be read, with one log line', async () => {
+  it('skips unreadable records with one log line', async () => {
     const topic = fresh('a');
     await stand.start(agent(topic));
     await joined(topic);
@@ -136,7 +136,7 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     equal(stand.lines().filter((line) => line.includes('cannot be read and are discarded')).length, 2);
   });
 
-  it('works on as many records at the same time as it has workers', async () => {
+  it('processes as many records in parallel as it has workers', async () => {
     const topic = fresh('b');
     await stand.start(agent(topic, {}, { workers: 3 }));
     await joined(topic);
@@ -149,7 +149,7 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     deepEqual([...stand.bodies()].sort(), ['a', 'b', 'c', 'd', 'e']);
   });
 
-  it('continues at its position after a restart of the broker, with no record lost or processed twice', async () => {
+  it('resumes at its offset after a broker restart, with no record lost or processed twice', async () => {
     const topic = fresh('a');
     await stand.start(agent(topic));
     await joined(topic);
@@ -164,7 +164,7 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     deepEqual(stand.bodies(), ['before0', 'after0', 'before1', 'after1', 'before2', 'after2']);
   });
 
-  it('is not stopped by a reload that leaves it as it is', async () => {
+  it('keeps running across a reload that does not change it', async () => {
     const topic = fresh('a');
     const gateway = await stand.start(agent(topic));
     await joined(topic);
@@ -186,7 +186,7 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     equal(stand.lines().filter((line) => line.includes('Starting the consumer')).length, 1);
   });
 
-  it('serves without a broker, says so, and is not in the health until it is connected', async () => {
+  it('starts without a broker, logs an error, and reports no health until it is connected', async () => {
     const topic = fresh('a');
     await broker.stop();
     const gateway = await stand.start(agent(topic));
@@ -197,7 +197,7 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     match((await gateway.inject('/__health')).json().agents.orders, /^\d{4}-/);
   });
 
-  it('is rejected with a topic or a group that cannot be', async () => {
+  it('is rejected with an invalid topic or group', async () => {
     deepEqual(await refusalOf(stand.start(agent('a b'))), ['KAFKA_TOPIC /async_agent/0/extra_config/async~1kafka']);
     const group = { heartbeat_interval: '1m' };
     deepEqual(await refusalOf(stand.start(agent('a', { group }))), [
@@ -248,7 +248,7 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     deepEqual([String(body), seen['x-a'], seen['content-length']], ['{"n":1}', '1, 2', '7']);
   });
 
-  it('says so when a message fails, which is gone', async () => {
+  it('logs a failed message, which is not redelivered', async () => {
     await stand.start(agent('failing'));
     await joined('failing');
     stand.status = 500;
@@ -257,7 +257,7 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     equal(stand.bodies().length, 1);
   });
 
-  it('drops messages beyond the limit, with a log line', async () => {
+  it('drops oversized messages with a log line', async () => {
     await stand.start(agent('many', { buffer_size: 2 }));
     await joined('many');
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -269,7 +269,7 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     deepEqual(stand.bodies(), ['a', 'b']);
   });
 
-  it('holds no more than 64 MiB of messages', async () => {
+  it('buffers at most 64 MiB of messages', async () => {
     await stand.start(agent('large'));
     await joined('large');
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -284,7 +284,7 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     await until(() => stand.bodies().length === Math.ceil((64 * 1024 * 1024) / payload.length));
   });
 
-  it('shares the messages of a queue with others', async () => {
+  it('shares the messages of a queue group with other consumers', async () => {
     await stand.start(agent('work', { queue: 'g' }));
     await joined('work');
     let others = 0;
@@ -295,7 +295,7 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     ok(others > 0 && others < 100);
   });
 
-  it('consumes again after its server was restarted', async () => {
+  it('resumes consuming after a server restart', async () => {
     await stand.start(agent('again'));
     await joined('again');
     await server.stop();

@@ -38,7 +38,7 @@ class Queue implements AgentDriver {
   }
 }
 
-describe('an agent that runs on a driver', () => {
+describe('an async agent with any driver', () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
   let queue: Queue;
@@ -109,7 +109,7 @@ describe('an agent that runs on a driver', () => {
   const reload = (agents: object[], more: object = {}) => gateway!.reload({ version: 3, ...config(agents, more) });
   const health = async () => (await gateway!.inject('/__health')).json().agents as Record<string, string>;
 
-  it('says what became of each message', async () => {
+  it('reports the outcome of each message to the driver', async () => {
     await start([agent()]);
     const outcomes = [];
     for (const text of ['one', 'status 201', 'status 204', 'status 500', 'empty']) outcomes.push(await queue.put(text));
@@ -117,14 +117,14 @@ describe('an agent that runs on a driver', () => {
     match(sinks.lines.join(''), /ERROR.*\[SERVICE: AsyncAgent\]\[orders\] .*invalid status code 500/);
   });
 
-  it('counts any status and any body of a backend that is not decoded as a success', async () => {
+  it('accepts any status and body as a success if the response is not decoded', async () => {
     await start([agent({ backend: { encoding: 'no-op' } })]);
     const outcomes = [];
     for (const text of ['status 204', 'status 500', 'empty']) outcomes.push(await queue.put(text));
     deepEqual(outcomes, ['done', 'done', 'done']);
   });
 
-  it('fails a message of which a part failed', async () => {
+  it('fails a message if one of its backends fails', async () => {
     const two = {
       ...agent(),
       backend: [
@@ -136,7 +136,7 @@ describe('an agent that runs on a driver', () => {
     equal(await queue.put('one'), 'failed');
   });
 
-  it('runs as many messages at once as it has workers', async () => {
+  it('processes as many messages in parallel as it has workers', async () => {
     await start([agent({ consumer: { workers: 3 } })]);
     const all = ['hold 1', 'hold 2', 'hold 3', 'hold 4'].map((text) => queue.put(text));
     await until(() => held.size === 3);
@@ -147,12 +147,12 @@ describe('an agent that runs on a driver', () => {
     deepEqual(await Promise.all(all), ['done', 'done', 'done', 'done']);
   });
 
-  it('has at least one worker', async () => {
+  it('has one worker if the configuration sets a negative number', async () => {
     await start([agent({ consumer: { workers: -2 } })]);
     equal(await queue.put('one'), 'done');
   });
 
-  it('keeps its rate, with any number of workers', async () => {
+  it('applies its rate to all workers together', async () => {
     await start([agent({ consumer: { workers: 4, max_rate: 20 } })]);
     const began = performance.now();
     // 20 at once, then one every 50 ms.
@@ -161,7 +161,7 @@ describe('an agent that runs on a driver', () => {
     ok(ms > 250, `${ms} ms`);
   });
 
-  it('applies a new rate at once, even while waiting', async () => {
+  it('applies a reloaded rate immediately, even to waiting messages', async () => {
     await start([agent({ consumer: { max_rate: 0.001 } })]);
     equal(await queue.put('one'), 'done');
     const second = queue.put('two');
@@ -169,13 +169,13 @@ describe('an agent that runs on a driver', () => {
     equal(await second, 'done');
   });
 
-  it('fails a message whose time is over', async () => {
+  it('fails a message that exceeds the timeout', async () => {
     await start([agent({ consumer: { timeout: '80ms' } })]);
     equal(await queue.put('hold'), 'failed');
     match(sinks.lines.join(''), /context deadline exceeded/);
   });
 
-  it('connects again with the pauses of its strategy, and gives up after its retries, alone', async () => {
+  it('reconnects with its backoff strategy, and gives up after max_retries without affecting the gateway', async () => {
     queue.refusal = new Error('refused');
     await start([agent({ connection: { max_retries: 2 } })], {
       endpoints: [{ endpoint: '/x', backend: [{ url_pattern: '/x', host: [backend.url] }] }],
@@ -191,7 +191,7 @@ describe('an agent that runs on a driver', () => {
     await until(() => queue.sessions.length === 1);
   });
 
-  it('connects again when its session ends', async () => {
+  it('reconnects when its session ends', async () => {
     await start([agent()]);
     queue.sessions[0]!.end(new Error('gone'));
     await until(() => queue.sessions.length === 2);
@@ -200,7 +200,7 @@ describe('an agent that runs on a driver', () => {
     equal(queue.sessions[0]!.closed, true);
   });
 
-  it('tells the health endpoint when it last was alive', async () => {
+  it('reports the time of its last health check in the health endpoint', async () => {
     await start([agent({ connection: { health_interval: '1ms' } })]);
     await until(async () => (await health())['orders'] !== null);
     const first = (await health())['orders']!;
@@ -210,7 +210,7 @@ describe('an agent that runs on a driver', () => {
     ok(tookMs > 900, `below a second means a second, it took ${tookMs} ms`);
   });
 
-  it('continues over a reload that does not change what it consumes, with the new pipe', async () => {
+  it('continues across a reload that does not change its consumer, with the new pipeline', async () => {
     await start([agent()]);
     const running = queue.put('hold 1');
     await until(() => held.size === 1);
@@ -224,7 +224,7 @@ describe('an agent that runs on a driver', () => {
     deepEqual([queue.sessions.length, opened, queue.sessions[0]!.stopped], [1, 1, false]);
   });
 
-  it('counts its attempts anew after a session of more than five seconds', async () => {
+  it('resets its retry count after a session of more than five seconds', async () => {
     await start([agent({ connection: { max_retries: 1 } })]);
     queue.sessions[0]!.end(new Error('at once'));
     await until(() => queue.sessions.length === 2);
@@ -238,7 +238,7 @@ describe('an agent that runs on a driver', () => {
     await until(() => sinks.lines.some((line) => line.includes('too many retries')));
   });
 
-  it('takes over more workers without a stop', async () => {
+  it('adds workers on a reload without restarting', async () => {
     await start([agent()]);
     void queue.put('hold 1');
     void queue.put('hold 2');
@@ -248,7 +248,7 @@ describe('an agent that runs on a driver', () => {
     equal(queue.sessions.length, 1);
   });
 
-  it('ends when it is taken out: its pipes run to their end, and what waits is given back', async () => {
+  it('drains when a reload removes it, and returns waiting messages to the broker', async () => {
     await start([agent()]);
     const running = queue.put('hold 1');
     const waiting = queue.put('two');
@@ -262,7 +262,7 @@ describe('an agent that runs on a driver', () => {
     await until(() => queue.sessions[0]!.closed);
   });
 
-  it('begins anew when it comes back while it ends', async () => {
+  it('restarts if a reload adds it again while it drains', async () => {
     await start([agent()]);
     const running = queue.put('hold 1');
     await until(() => held.size === 1);
@@ -276,7 +276,7 @@ describe('an agent that runs on a driver', () => {
     equal(await queue.put('one'), 'done');
   });
 
-  it('ends with the gateway as when it is taken out', async () => {
+  it('drains when the gateway closes', async () => {
     await start([agent()]);
     const running = queue.put('hold 1');
     await until(() => held.size === 1);
@@ -288,7 +288,7 @@ describe('an agent that runs on a driver', () => {
     equal(queue.sessions[0]!.closed, true);
   });
 
-  it('connects after the agent before it, where they start one after another', async () => {
+  it('connects after the previous agent if sequential_start is set', async () => {
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const connect = queue.connect.bind(queue);
     queue.connect = async (consuming) => {
@@ -303,7 +303,7 @@ describe('an agent that runs on a driver', () => {
     gates[1]!.resolve();
   });
 
-  describe('whose gateway opens its port', () => {
+  describe('before the gateway opens its port', () => {
     /** Sessions that are there once the test lets them. */
     let gates: PromiseWithResolvers<void>[];
     const two = () => [agent(), { ...agent(), name: 'bills' }];
@@ -327,7 +327,7 @@ describe('an agent that runs on a driver', () => {
       return state;
     };
 
-    it('keeps it closed until each agent has tried, where they start one after another', async () => {
+    it('keeps the port closed until each agent has tried to connect, with sequential_start', async () => {
       await start(two(), { sequential_start: true, port: 0 });
       const state = listening();
       gates[0]!.resolve();
@@ -337,18 +337,18 @@ describe('an agent that runs on a driver', () => {
       equal((await state.opened).port > 0, true);
     });
 
-    it('opens it without waiting for them, where they do not', async () => {
+    it('does not wait for the agents without sequential_start', async () => {
       await start(two(), { port: 0 });
       await listening().opened;
     });
 
-    it('opens it though none of them gets through', async () => {
+    it('opens the port even if no agent can connect', async () => {
       queue.refusal = new Error('no broker');
       await start(two(), { sequential_start: true, port: 0 });
       await listening().opened;
     });
 
-    it('opens it after a reload that leaves the agents as they are', async () => {
+    it('opens the port after a reload that does not change the agents', async () => {
       await start(two(), { sequential_start: true, port: 0 });
       await reload(two(), { sequential_start: true, port: 0, timeout: '7s' });
       const state = listening();
@@ -357,7 +357,7 @@ describe('an agent that runs on a driver', () => {
       await state.opened;
     });
 
-    it('never opens it once it was closed meanwhile', async () => {
+    it('never opens the port of a gateway that was closed meanwhile', async () => {
       await start(two(), { sequential_start: true, port: 0 });
       const { opened: refused } = listening();
       const closed = gateway!.close();

@@ -41,7 +41,7 @@ where(`sequential_start with workers${withoutNats ? `: ${withoutNats}` : ''}`, f
     socket.pipe(upstream).pipe(socket);
   };
 
-  it('opens the port once all agents are connected, one after another, in one process', async () => {
+  it('opens the port once all agents are connected one after another, in a single process', async () => {
     const backend = await startBackend((_request, response) => response.end('{}'));
     const port = await freePort();
     const agent = (name: string) => ({

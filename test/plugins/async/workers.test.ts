@@ -6,7 +6,7 @@ import { startGateway } from '../../support/gateway.ts';
 
 const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
 
-describe('an agent of a gateway with workers', function () {
+describe('an async agent of a gateway with workers', function () {
   // They are processes, which take their time to start on a busy machine.
   this.timeout(90_000);
   let gateway: Operations;
@@ -14,7 +14,7 @@ describe('an agent of a gateway with workers', function () {
 
   after(() => gateway?.close());
 
-  it('runs in one process, and each of them knows when it last was alive', async () => {
+  it('runs in a single process, and every worker reports its last health check', async () => {
     const sink = { terminal: false, lost: 0, write: (line: string) => void lines.push(line) };
     const sinks = { stdout: sink, stderr: sink, lost: 0, open: () => ({ ...sink, close() {} }) };
     gateway = await startGateway(

@@ -9,12 +9,12 @@ const messages = [
   { role: 'user', content: 'hi' },
 ] satisfies OpenAI.ChatCompletionMessageParam[];
 
-describe('ai/chat-completions, with the official client', () => {
+describe('ai/chat-completions with the official OpenAI client', () => {
   const suite = useChatStand();
 
   for (const [vendor, , fixture] of models) {
-    describe(`and a model of ${vendor}`, () => {
-      it('answers a request that does not stream with one object, by the same endpoint', async () => {
+    describe(`and a model from ${vendor}`, () => {
+      it('returns one completion object for a request without "stream"', async () => {
         suite.respond = json(fixture.answer);
         const completion = await suite.client.chat.completions.create({ model: vendor, messages });
         deepEqual(suite.stand.received(), fixture.payload);
@@ -29,7 +29,7 @@ describe('ai/chat-completions, with the official client', () => {
         deepEqual([total, prompt + answer], [7, 7]);
       });
 
-      it('streams one that does, with the usage if requested', async () => {
+      it('streams the completion from the same endpoint, with usage data if requested', async () => {
         suite.respond = (_seen, response) => beginStream(vendor, response).end(wholeStream(vendor, fixture));
         const options = { model: vendor, messages, stream: true } as const;
         const read = async (more: object) => {
@@ -46,7 +46,7 @@ describe('ai/chat-completions, with the official client', () => {
         deepEqual(await read({ stream_options: { include_usage: true } }), ['Hello', 'stop', 7, vendor]);
       });
 
-      it("sends the credentials of the gateway, and not the client's", async () => {
+      it("sends the gateway's credentials to the vendor, not the client's", async () => {
         suite.respond = json(fixture.answer);
         await suite.client.chat.completions.create({ model: vendor, messages });
         const { headers } = suite.stand.backend.requests.at(-1)!;
@@ -54,7 +54,7 @@ describe('ai/chat-completions, with the official client', () => {
         ok(!JSON.stringify(headers).includes('of-the-client'));
       });
 
-      it('sends the parameters of the request by the names of the vendor, in the place of those configured', async () => {
+      it("sends request parameters under the vendor's names, overriding the configured variables", async () => {
         suite.respond = json(fixture.answer);
         await suite.client.chat.completions.create({
           model: vendor,
@@ -71,7 +71,7 @@ describe('ai/chat-completions, with the official client', () => {
     });
   }
 
-  it('cuts the text at a stop sequence for a vendor that knows none, also where it comes in two messages', async () => {
+  it('cuts the text at a stop sequence that spans two stream messages, for a vendor without stop sequences', async () => {
     const [, , fixture] = models.find(([vendor]) => vendor === 'openai')!;
     suite.respond = (_seen, response) => beginStream('openai', response).end(wholeStream('openai', fixture));
     let text = '';
@@ -88,7 +88,7 @@ describe('ai/chat-completions, with the official client', () => {
     ok(!('stop' in suite.stand.received()));
   });
 
-  it('lists the models, and describes one', async () => {
+  it('lists the models and describes a single model', async () => {
     const list = await suite.client.models.list();
     deepEqual(
       list.data.map(({ id, owned_by: owner, object }) => [id, owner, object]),

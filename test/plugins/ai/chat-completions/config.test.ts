@@ -5,7 +5,7 @@ import { ChatStand, type Written } from './setup.ts';
 
 const messages = [{ role: 'user', content: 'hi' } as const];
 
-describe('ai/chat-completions in a configuration', () => {
+describe('the configuration of ai/chat-completions', () => {
   let stand: ChatStand;
 
   before(async () => {
@@ -23,7 +23,7 @@ describe('ai/chat-completions in a configuration', () => {
     return [];
   };
 
-  it('needs no backend at its endpoints, and takes one that is written', async () => {
+  it('accepts endpoints without a backend and endpoints with one', async () => {
     deepEqual(await issues({}), []);
     deepEqual(await issues({ endpoint: { backend: [{ url_pattern: '/never' }] } }), []);
     deepEqual(
@@ -32,14 +32,14 @@ describe('ai/chat-completions in a configuration', () => {
     );
   });
 
-  it('rejects two models of one name, and one whose backend is not a model', async () => {
+  it('rejects two models with the same name, and a model whose backend is not a language model', async () => {
     const backend = [modelBackend(stand.backend.url, 'openai')];
     deepEqual(await issues({ models: [{ name: 'openai', backend }] }), ['CHAT_MODEL /models/5/name']);
     const plain = [{ host: [stand.backend.url], url_pattern: '/' }];
     deepEqual(await issues({ models: [{ name: 'other', backend: plain }] }), ['CHAT_BACKEND /models/5/backend/0']);
   });
 
-  it('refuses endpoints of other methods, and models that are not declared', async () => {
+  it('rejects endpoints with other methods than GET and POST, and names of undeclared models', async () => {
     deepEqual(await issues({ endpoint: { method: 'PUT' } }), ['CHAT_METHOD ']);
     const offering = (name: string) => ({ endpoint: { extra_config: { 'ai/chat-completions': { models: [name] } } } });
     deepEqual(await issues(offering('opanai')), ['CHAT_MODEL /models/0']);
@@ -49,7 +49,7 @@ describe('ai/chat-completions in a configuration', () => {
     equal(statusCode, 404);
   });
 
-  it('runs after authentication at its endpoint', async () => {
+  it('runs after authentication on its endpoint', async () => {
     const asked = stand.backend.requests.length;
     await stand.serve({
       endpoint: { extra_config: { 'auth/api-keys': { roles: ['user'] } } },

@@ -7,7 +7,7 @@ import { useChatStand } from './setup.ts';
 
 const messages = [{ role: 'user', content: 'hi' }];
 
-describe('ai/chat-completions tells in the format of the API', () => {
+describe('ai/chat-completions reports errors in the OpenAI format:', () => {
   const suite = useChatStand();
 
   const failed = async (body: object): Promise<APIError> => {
@@ -20,7 +20,7 @@ describe('ai/chat-completions tells in the format of the API', () => {
     throw new Error('it succeeded');
   };
 
-  it('errors of a request, without calling a vendor', async () => {
+  it('invalid requests are rejected without calling a vendor', async () => {
     const asked = suite.stand.backend.requests.length;
     const cases: [body: object, status: number, param: string | null, code: string | null][] = [
       [{ model: 'nobody', messages }, 404, 'model', 'model_not_found'],
@@ -50,7 +50,7 @@ describe('ai/chat-completions tells in the format of the API', () => {
     equal(suite.stand.backend.requests.length, asked);
   });
 
-  it('that a body is not JSON', async () => {
+  it('a body that is not valid JSON is rejected', async () => {
     for (const payload of ['', 'no JSON', '[]']) {
       const { statusCode, body, headers } = await suite.stand.gateway.inject({
         method: 'POST',
@@ -62,7 +62,7 @@ describe('ai/chat-completions tells in the format of the API', () => {
     }
   });
 
-  it('accepts fields that change nothing, and parts of text', async () => {
+  it('parameters without effect and text content parts are accepted', async () => {
     const [, , fixture] = models.find(([vendor]) => vendor === 'anthropic')!;
     suite.respond = json(fixture.answer);
     await suite.client.chat.completions.create({
@@ -81,7 +81,7 @@ describe('ai/chat-completions tells in the format of the API', () => {
   });
 
   for (const [vendor, , { failure }] of models) {
-    it(`requests that ${vendor} has rejected, and rate limits`, async () => {
+    it(`requests that ${vendor} rejects, and its rate limits, are forwarded to the client`, async () => {
       suite.respond = (_seen, response) =>
         response.writeHead(400, failure.headers).end('{"error":{"message":"too long"}}');
       const wrong = await failed({ model: vendor, messages });
@@ -92,7 +92,7 @@ describe('ai/chat-completions tells in the format of the API', () => {
       deepEqual([limited.status, limited.type, limited.headers?.get('retry-after')], [429, 'rate_limit_error', '3']);
     });
 
-    it(`nothing of what is wrong between the gateway and ${vendor}`, async () => {
+    it(`authentication and server errors of ${vendor} become 502 without their details`, async () => {
       for (const status of [401, 403, 404, 500, 503]) {
         suite.respond = (_seen, response) =>
           response.writeHead(status).end('{"error":{"message":"the key k is wrong"}}');
@@ -103,21 +103,21 @@ describe('ai/chat-completions tells in the format of the API', () => {
     });
   }
 
-  it('that the vendor cannot be reached, and that it answers something else', async () => {
+  it('an unreachable vendor and an invalid vendor response become 502', async () => {
     suite.respond = (_seen, response) => response.destroy();
     equal((await failed({ model: 'openai', messages })).status, 502);
     suite.respond = (_seen, response) => response.end('no JSON');
     equal((await failed({ model: 'openai', messages })).status, 502);
   });
 
-  it('that the model did not respond in time', async () => {
+  it('a model that does not respond within the timeout becomes 504', async () => {
     await suite.stand.serve({ endpoint: { timeout: '50ms' } });
     suite.respond = () => {};
     equal((await failed({ model: 'openai', messages })).status, 504);
     await suite.stand.serve();
   });
 
-  it('the id of the request, in errors and in failed streams', async () => {
+  it('errors and failed streams contain the request ID', async () => {
     await suite.stand.serve({ root: { extra_config: { router: { request_id: 'X-Request-Id' } } } });
     const ask = async (body: object) => {
       const response = await fetch(`http://127.0.0.1:${suite.stand.port}/v1/chat/completions`, {
@@ -136,7 +136,7 @@ describe('ai/chat-completions tells in the format of the API', () => {
     equal((await ask({ model: 'nobody', messages }))[1].includes('request_id'), false);
   });
 
-  it('within the stream that the model has failed, or stopped before its end', async () => {
+  it('a failed or incomplete stream ends with an error event', async () => {
     const [, , fixture] = models.find(([vendor]) => vendor === 'anthropic')!;
     const begun = fixture.stream.messages.slice(0, 4).map((message) => streamed('anthropic', message));
     for (const last of [[], [streamed('anthropic', fixture.stream.broken!)]]) {

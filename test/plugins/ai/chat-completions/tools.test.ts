@@ -162,7 +162,7 @@ describe('ai/chat-completions with tools', () => {
   for (const [vendor, { sent, answer, messages }] of Object.entries(cases)) {
     const body = { model: vendor, ...request } as OpenAI.ChatCompletionCreateParamsNonStreaming;
 
-    it(`sends tools, calls and results as ${vendor} knows them, and answers with its calls`, async () => {
+    it(`converts tools, calls and results to the format of ${vendor}, and returns its tool calls`, async () => {
       suite.respond = json(answer);
       const { choices } = await suite.client.chat.completions.create(body);
       const payload = suite.stand.received();
@@ -173,7 +173,7 @@ describe('ai/chat-completions with tools', () => {
       equal(choices[0]!.message.content, null);
     });
 
-    it(`streams calls of ${vendor}`, async () => {
+    it(`streams the tool calls of ${vendor}`, async () => {
       suite.respond = (_seen, response) =>
         beginStream(vendor, response).end(Buffer.concat(messages.map((message) => streamed(vendor, message))));
       const stream = suite.client.chat.completions.stream({ ...body, stream: true });
@@ -186,7 +186,7 @@ describe('ai/chat-completions with tools', () => {
     });
   }
 
-  it('rejects invalid tools and calls', async () => {
+  it('rejects invalid tools and tool calls', async () => {
     for (const [field, wrong] of [
       ['tools', { tools: {} }],
       ['tools[0]', { tools: [{ type: 'web_search' }] }],

@@ -30,8 +30,8 @@ describe('ai/llm', () => {
   };
 
   for (const [vendor, , fixture] of models) {
-    describe(`of ${vendor}`, () => {
-      it('sends the payload of the vendor with the credentials of the gateway', async () => {
+    describe(`with ${vendor}`, () => {
+      it("sends the vendor's payload with the gateway's credentials", async () => {
         respond = json(fixture.answer);
         await ask(await stand.serve(vendor), { contents: 'hi', instructions: 'be brief' });
         deepEqual(received(), fixture.payload);
@@ -40,7 +40,7 @@ describe('ai/llm', () => {
         equal(stand.backend.requests.at(-1)!.target, fixture.url_pattern);
       });
 
-      it('does not learn who the client is', async () => {
+      it("does not forward the client's address headers to the vendor", async () => {
         respond = json(fixture.answer);
         const gateway = await stand.serve(
           vendor,
@@ -55,20 +55,20 @@ describe('ai/llm', () => {
         );
       });
 
-      it('gives its answer the one form of all vendors', async () => {
+      it("converts the vendor's response to the common format", async () => {
         respond = json(fixture.answer);
         const { statusCode, body } = await ask(await stand.serve(vendor));
         deepEqual([statusCode, JSON.parse(body)], [200, fixture.unified]);
       });
 
-      it('converts a conversation, in which texts of one role are one turn', async () => {
+      it('converts a conversation and joins consecutive texts of one role into one turn', async () => {
         respond = json(fixture.answer);
         const contents = ['one', { role: 'user', text: 'two' }, { role: 'assistant', text: 'three' }, 'four'];
         await ask(await stand.serve(vendor), { contents });
         deepEqual(received()[fixture.conversationAt], fixture.conversation);
       });
 
-      it('joins turns of the system with the instructions', async () => {
+      it('appends system messages to the instructions', async () => {
         respond = json(fixture.answer);
         const contents = [{ role: 'system', text: 'brief' }, 'hi'];
         await ask(await stand.serve(vendor), { contents, instructions: 'be' });
@@ -76,7 +76,7 @@ describe('ai/llm', () => {
         ok(text.includes('be\\nbrief') && !text.includes('"system","content":"brief"'), text);
       });
 
-      it('answers without text where the model has said nothing, and logs why', async () => {
+      it('returns no contents if the model refuses to answer, and logs the reason', async () => {
         respond = json(fixture.refused);
         const { statusCode, body } = await ask(await stand.serve(vendor));
         deepEqual([statusCode, JSON.parse(body).usage], [200, 7]);
@@ -84,7 +84,7 @@ describe('ai/llm', () => {
         ok(stand.lines.some((line) => line.includes('no text in the response')));
       });
 
-      it('logs status and code of a failure, and no word of the prompt', async () => {
+      it('logs the status and error code of a failed call, but no part of the prompt', async () => {
         const { status, headers, body, code } = fixture.failure;
         respond = (_seen, response) => response.writeHead(status, headers).end(JSON.stringify(body));
         const { statusCode } = await ask(await stand.serve(vendor));
@@ -96,7 +96,7 @@ describe('ai/llm', () => {
     });
   }
 
-  it('case 1: asks with the prompt alone, and gives the text and the usage of the answer', async () => {
+  it('sends a prompt without instructions and returns the text and usage of the response', async () => {
     respond = json({
       output: [{ type: 'reasoning' }, { type: 'message', content: [{ type: 'output_text', text: 'yo' }] }],
       usage: { total_tokens: 7 },
@@ -108,7 +108,7 @@ describe('ai/llm', () => {
     deepEqual(JSON.parse(body), { ai_gateway_response: [{ contents: ['yo'] }], usage: 7 });
   });
 
-  it('case 2: requests 1024 tokens from Anthropic by default', async () => {
+  it('requests 1024 output tokens from Anthropic by default', async () => {
     const { fixture } = modelOf('anthropic');
     respond = json(fixture.answer);
     const gateway = await stand.serve('anthropic', { variables: { model: 'm' } });
@@ -122,7 +122,7 @@ describe('ai/llm', () => {
     equal(JSON.parse(body).usage, 7);
   });
 
-  it('leaves out what nothing is said of, down to empty objects', async () => {
+  it('omits unset variables and empty objects from the payload', async () => {
     respond = json({});
     await ask(await stand.serve('gemini', { variables: {} }));
     deepEqual(received(), { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] });
@@ -132,13 +132,13 @@ describe('ai/llm', () => {
     deepEqual(received(), { model: 'm', input: 'hi' });
   });
 
-  it('takes an answer that says nothing of its usage for none', async () => {
+  it('reports a usage of 0 for a response without usage data', async () => {
     respond = json({ content: [{ type: 'text', text: 'a' }] });
     const { body } = await ask(await stand.serve('anthropic'));
     deepEqual(JSON.parse(body), { ai_gateway_response: [{ contents: ['a'] }], usage: 0 });
   });
 
-  it('reads answers that are not what they should be as answers without text', async () => {
+  it('treats malformed vendor responses as responses without text', async () => {
     for (const answer of [{ output: 'no' }, { output: [null, 1, { type: 'message', content: {} }] }, { usage: [] }]) {
       respond = json(answer);
       const { statusCode, body } = await ask(await stand.serve('openai'));
@@ -146,7 +146,7 @@ describe('ai/llm', () => {
     }
   });
 
-  it('shows the client the errors of its request, even if errors of backends are hidden', async () => {
+  it('explains an invalid request to the client, even if backend errors are hidden', async () => {
     const gateway = await stand.serve('openai');
     for (const [body, reason] of [
       [{}, 'contents is required'],
@@ -158,7 +158,7 @@ describe('ai/llm', () => {
     }
   });
 
-  it('rejects a request without a prompt, and calls no vendor', async () => {
+  it('rejects a request without a prompt without calling the vendor', async () => {
     respond = json({});
     const gateway = await stand.serve('openai', {}, {}, {}, { extra_config: { router: { return_error_msg: true } } });
     const asked = stand.backend.requests.length;
@@ -193,7 +193,7 @@ describe('ai/llm', () => {
     equal(stand.backend.requests.length, asked);
   });
 
-  it('case 6: makes the payload by a template, with the variables and what else the client sends', async () => {
+  it("builds the payload from a template with the variables and the client's request body", async () => {
     respond = json(modelOf('openai').fixture.answer);
     const input_template = fileOf(
       '{"mode":{{ toJson .variables.extra_payload.mode }},"foo":{{ toJson .variables.foo }},"text":{{ toJson .req_body.text }}}',
@@ -206,7 +206,7 @@ describe('ai/llm', () => {
     deepEqual(received(), { mode: 'fast', foo: 1, text: 'mine' });
   });
 
-  it('makes the answer by a template', async () => {
+  it('builds the response from a template', async () => {
     respond = json(modelOf('openai').fixture.answer);
     const output_template = fileOf(
       '{"id":{{ toJson .resp_body.id }},"model":{{ toJson .variables.model }},"done":{{ .resp_completed }}}',
@@ -221,7 +221,7 @@ describe('ai/llm', () => {
     equal(broken.statusCode, 500);
   });
 
-  it('case 7: passes the refusal of a vendor and when to come back, where it is the only backend', async () => {
+  it("forwards a vendor's error status and Retry-After if the vendor is the only backend", async () => {
     respond = (_seen, response) =>
       response.writeHead(429, { 'Retry-After': '3' }).end('{"error":{"code":"rate_limit_exceeded"}}');
     const one = await ask(await stand.serve('openai'));
@@ -244,7 +244,7 @@ describe('ai/llm', () => {
     deepEqual([two.statusCode, two.headers['retry-after']], [500, undefined]);
   });
 
-  it('shows no client the credentials that a vendor says it refuses', async () => {
+  it("masks credentials that a vendor's error message repeats", async () => {
     const credentials = 'SECRET-KEY"';
     respond = (_seen, response) => response.writeHead(401).end(JSON.stringify({ error: { message: credentials } }));
     const more = { extra_config: { 'backend/http': { return_error_details: 'model' } } };
@@ -254,7 +254,7 @@ describe('ai/llm', () => {
     deepEqual([streamed.statusCode, streamed.body], [401, '{"error":{"message":"***"}}']);
   });
 
-  it('is a failure like any other where the vendor explains one in more than 1 MiB, or never ends to', async () => {
+  it("returns 500 if a vendor's error body exceeds 1 MiB or never ends", async () => {
     respond = (_seen, response) => response.writeHead(400).end('x'.repeat(1024 * 1024 + 1));
     const { statusCode } = await ask(await stand.serve('openai', { variables: { model: 'm' } }));
     equal(statusCode, 500);
@@ -262,7 +262,7 @@ describe('ai/llm', () => {
     equal((await ask(await stand.serve('openai', {}, { timeout: '50ms' }))).statusCode, 500);
   });
 
-  it('takes no prompt that is longer than max_payload of its endpoint', async () => {
+  it("rejects a prompt larger than the endpoint's max_payload", async () => {
     respond = json(modelOf('openai').fixture.answer);
     const limited = { extra_config: { proxy: { max_payload: 100 } } };
     const gateway = await stand.serve('openai', {}, limited);
@@ -272,7 +272,7 @@ describe('ai/llm', () => {
     equal((await ask(gateway)).statusCode, 200);
   });
 
-  it('takes no answer of more than 64 MiB', async function () {
+  it('rejects a vendor response larger than 64 MiB', async function () {
     this.timeout(20_000);
     respond = (_seen, response) => {
       response.setHeader('Content-Type', 'application/json');
@@ -288,7 +288,7 @@ describe('ai/llm', () => {
     );
   });
 
-  it('leaves failures to backend/http where they are to be data', async () => {
+  it('leaves error handling to backend/http if return_error_details is set', async () => {
     respond = (_seen, response) => response.writeHead(503).end('{"error":{"code":"down"}}');
     const more = { extra_config: { 'backend/http': { return_error_details: 'model' } } };
     const { statusCode, body } = await ask(await stand.serve('openai', {}, {}, more));
@@ -296,7 +296,7 @@ describe('ai/llm', () => {
     deepEqual(JSON.parse(body), { error_model: { http_status_code: 503, http_body: '{"error":{"code":"down"}}' } });
   });
 
-  it('case 8: never forwards by what the client is known to the gateway', async () => {
+  it("never forwards the client's credentials, cookies or identity headers to a vendor", async () => {
     for (const [vendor, , fixture] of models) {
       respond = json(fixture.answer);
       const gateway = await stand.serve(vendor, {}, { input_headers: ['*'] });
@@ -318,7 +318,7 @@ describe('ai/llm', () => {
     }
   });
 
-  it('sends its credentials only to the vendor, regardless of redirects', async () => {
+  it('sends its credentials only to the vendor, even after a redirect', async () => {
     const other = await ModelStand.open(json({}));
     respond = (_seen, response) => response.writeHead(302, { Location: other.backend.url }).end();
     await ask(await stand.serve('anthropic'));
@@ -327,7 +327,7 @@ describe('ai/llm', () => {
     deepEqual([requests.length, requests[0]?.headers['x-api-key']], [1, undefined]);
   });
 
-  it('logs payload and response if configured, but never the credentials', async () => {
+  it('logs the payload and the response if configured, but never the credentials', async () => {
     respond = json({ output: [{ type: 'message', content: [{ type: 'output_text', text: 'you said SECRET-KEY"' }] }] });
     const gateway = await stand.serve('openai', { debug: true, credentials: 'SECRET-KEY"' });
     await ask(gateway, { contents: 'my prompt SECRET-KEY"' });
@@ -339,7 +339,7 @@ describe('ai/llm', () => {
     ok(!stand.lines.join('\n').includes('my prompt'));
   });
 
-  it('asks several vendors at once, each under its group', async () => {
+  it('calls several vendors in parallel, each response in its own group', async () => {
     respond = ({ target }, response) =>
       json(models.find(([, , { url_pattern }]) => url_pattern === target)![2].answer)({} as never, response);
     const { url } = stand.backend;
@@ -348,7 +348,7 @@ describe('ai/llm', () => {
     deepEqual(JSON.parse(body), Object.fromEntries(models.map(([vendor, , { unified }]) => [vendor, unified])));
   });
 
-  it('lets the log of the backend see the answer of the vendor', async () => {
+  it("exposes the vendor's raw response to the access log of the backend", async () => {
     respond = json(modelOf('gemini').fixture.answer);
     const log = { 'telemetry/logging': { custom_format: 'used %{resp.usageMetadata.totalTokenCount}\n' } };
     const { body } = await ask(await stand.serve('gemini', {}, {}, { extra_config: log }));
@@ -359,13 +359,13 @@ describe('ai/llm', () => {
     );
   });
 
-  it('gives up when the time of the endpoint is over', async () => {
+  it('cancels the call when the endpoint times out', async () => {
     respond = () => {};
     const { statusCode } = await ask(await stand.serve('openai', {}, { timeout: '50ms' }));
     equal(statusCode, 500);
   });
 
-  it('runs inside components that generate bodies: its prompt is their result', async () => {
+  it('uses the output of request body generators as its prompt', async () => {
     respond = json(modelOf('openai').fixture.answer);
     const template = Buffer.from('{"contents":"made"}').toString('base64');
     const after = Buffer.from('{"text":{{ toJson .resp_body.ai_gateway_response }}}').toString('base64');

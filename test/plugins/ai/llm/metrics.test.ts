@@ -3,8 +3,8 @@ import { meters, offer, Reply } from '#contract';
 import { openHarness } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/ai/llm/index.ts';
 
-describe('ai/llm measured', () => {
-  it('counts tokens by vendor and endpoint', async () => {
+describe('the metrics of ai/llm', () => {
+  it('count tokens by vendor and endpoint', async () => {
     const counted: unknown[] = [];
     const instrument = { add: (value: number, attributes: unknown) => counted.push([value, attributes]), record() {} };
     const make = () => instrument;

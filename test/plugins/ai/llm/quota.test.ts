@@ -74,7 +74,7 @@ const streaming = { output_encoding: 'streaming' };
     return counts.reduce<number>((sum, count) => sum + Number(count), 0);
   };
 
-  it('case 9: counts the usage of responses, and rejects callers that have used up their quota', async () => {
+  it('counts the usage of responses and rejects callers that have exhausted their quota', async () => {
     respond = json(modelOf('openai').fixture.answer);
     const gateway = await serve('openai');
     const statuses = [];
@@ -84,7 +84,7 @@ const streaming = { output_encoding: 'streaming' };
 
   for (const [vendor, , fixture] of models) {
     for (const format of ['native', 'openai']) {
-      it(`counts what streams of ${vendor} have used, once, in the format ${format}`, async () => {
+      it(`counts the usage of a stream from ${vendor} once, in the format ${format}`, async () => {
         respond = (_seen, response) => void beginStream(vendor, response).end(wholeStream(vendor, fixture));
         const gateway = await serve(vendor, { format }, streaming);
         equal(await stream(gateway), 200);
@@ -96,7 +96,7 @@ const streaming = { output_encoding: 'streaming' };
     }
   }
 
-  it('counts at a backend, too', async () => {
+  it('counts usage at a backend', async () => {
     const { fixture } = modelOf('openai');
     respond = (_seen, response) => void beginStream('openai', response).end(wholeStream('openai', fixture));
     const gateway = await stand.serve('openai', {}, streaming, { extra_config: { 'governance/quota': quota } }, root());
@@ -104,7 +104,7 @@ const streaming = { output_encoding: 'streaming' };
     await until(async () => (await used()) === 7);
   });
 
-  it('adds up a field of the messages as they pass, and does not cut the stream that uses too much', async () => {
+  it('adds up a usage field of stream messages without interrupting a stream that exceeds the quota', async () => {
     const message = streamed('openai', { data: { usage: { total_tokens: 6 } } });
     respond = (_seen, response) => void beginStream('openai', response).end(Buffer.concat([message, message, message]));
     const gateway = await serve('openai', {}, streaming, { ...quota, weight_key: 'usage.total_tokens' });
@@ -124,7 +124,7 @@ const streaming = { output_encoding: 'streaming' };
     ok(stand.lines.some((line) => line.includes('no message of the stream has a weight at "usage"')));
   });
 
-  it('counts what was used before its client left', async () => {
+  it('counts the usage reported before the client disconnected', async () => {
     respond = (_seen, response) =>
       void beginStream('anthropic', response).write(
         streamed('anthropic', modelOf('anthropic').fixture.stream.messages[0]!),
@@ -138,7 +138,7 @@ const streaming = { output_encoding: 'streaming' };
   });
 
   for (const format of ['native', 'openai']) {
-    it(`counts by its length what the vendor had not said when the client left, in the format ${format}`, async () => {
+    it(`estimates usage from the text length if the client disconnects before the vendor reports it, in the format ${format}`, async () => {
       const { fixture } = modelOf('mistral');
       let sent = 0;
       respond = (seen, response) => {
@@ -158,7 +158,7 @@ const streaming = { output_encoding: 'streaming' };
     });
   }
 
-  it('counts nothing for a vendor that fails', async () => {
+  it('counts nothing for a failed vendor call', async () => {
     respond = (_seen, response) => void response.writeHead(500).end('{}');
     const gateway = await serve('openai', {}, streaming);
     equal(await stream(gateway), 500);

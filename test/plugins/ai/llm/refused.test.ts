@@ -6,7 +6,7 @@ import { ModelStand, modelBackend } from './fixture.ts';
 const model = { model: 'm' };
 const streaming = { output_encoding: 'streaming' };
 
-describe('ai/llm refused', () => {
+describe('the configuration of ai/llm is rejected', () => {
   let stand: ModelStand;
 
   before(async () => {
@@ -23,7 +23,7 @@ describe('ai/llm refused', () => {
     );
   const openai = (settings: object) => written({ openai: { v1: { credentials: 'k', variables: model, ...settings } } });
 
-  it('with no vendor, two vendors, or an unknown version', async () => {
+  it('with no vendor, two vendors or an unknown version', async () => {
     const whole = { v1: { credentials: 'k', variables: model } };
     ok((await written({})).length > 0);
     ok((await written({ openai: whole, mistral: whole })).length > 0);
@@ -42,14 +42,14 @@ describe('ai/llm refused', () => {
     deepEqual(await written({ gemini: { v1beta: { credentials: 'k' } } }), []);
   });
 
-  it('case 4: with a model among the variables of Bedrock, whose list is closed', async () => {
+  it('with an unknown Bedrock variable, including "model"', async () => {
     const bedrock = (variables: object) => written({ bedrock: { v1: { credentials: 'k', variables } } });
     deepEqual(await bedrock({ model: 'x' }), ['SCHEMA_UNKNOWN_KEY /bedrock/v1/variables/model']);
     deepEqual(await bedrock({ foo: 1 }), ['SCHEMA_UNKNOWN_KEY /bedrock/v1/variables/foo']);
     deepEqual(await bedrock({}), []);
   });
 
-  it('never for variables of your own, but for Bedrock (case 5)', async () => {
+  it('for custom variables with Bedrock only, not with other vendors', async () => {
     for (const [vendor, version] of models) {
       if (vendor === 'bedrock') continue;
       deepEqual(
@@ -59,7 +59,7 @@ describe('ai/llm refused', () => {
     }
   });
 
-  it('with variables out of their ranges', async () => {
+  it('with variables outside their ranges', async () => {
     const at = async (variables: object) =>
       (await openai({ variables: { ...model, ...variables } })).map((each) => each.split('/').pop());
     deepEqual(await at({ temperature: 2.1 }), ['temperature']);
@@ -69,7 +69,7 @@ describe('ai/llm refused', () => {
     deepEqual(await at({ max_output_tokens: 0, temperature: 2, top_p: 0, truncation: 'disabled' }), []);
   });
 
-  it('with templates that cannot be read or compiled, or that would make streams', async () => {
+  it('with templates that cannot be read or compiled, or that are combined with streaming', async () => {
     deepEqual(
       (await openai({ input_template: './no/such.tmpl' })).map((each) => each.split(' ')[1]),
       [''],
@@ -78,7 +78,7 @@ describe('ai/llm refused', () => {
     deepEqual(await written({ openai: { v1: settings } }, streaming), ['LLM_TEMPLATE /openai/v1/output_template']);
   });
 
-  it('with outputs that its stream is not in, or that have no whole data', async () => {
+  it('with an output encoding that does not match the stream, or that has no structured data', async () => {
     const output = (vendor: string, name: string, settings: object = {}) =>
       stand.issues(vendor, settings, { output_encoding: name });
     deepEqual(await output('openai', 'eventstream'), ['LLM_OUTPUT ']);
@@ -89,7 +89,7 @@ describe('ai/llm refused', () => {
     deepEqual(await stand.issues('openai', {}, {}, { encoding: 'xml' }), ['LLM_ENCODING ']);
   });
 
-  it('with an address that streams where the output does not, or cannot be made one', async () => {
+  it('with a streaming url_pattern and a non-streaming output encoding, or the reverse', async () => {
     const at = (vendor: string, url_pattern: string, endpoint: object = {}) =>
       stand.issues(vendor, {}, endpoint, { url_pattern });
     deepEqual(await at('gemini', '/v1beta/models/x:streamGenerateContent?alt=sse'), ['LLM_PATH ']);
@@ -98,7 +98,7 @@ describe('ai/llm refused', () => {
     deepEqual(await at('bedrock', '/model/x/converse-stream', streaming), []);
   });
 
-  it('by nothing, but with a warning, for what has no effect or sees the answer of the vendor', async () => {
+  it("in no case, but reported with a warning, for settings without effect and filters on the vendor's raw response", async () => {
     const warnings = async (settings: object, more: object) => {
       const gateway = await stand.serve([modelBackend(stand.backend.url, 'openai', settings, more)]);
       return gateway.status.warnings.map(({ code }) => code).filter((code) => code !== 'SECRET_LITERAL');

@@ -53,8 +53,8 @@ describe('ai/llm with streams', () => {
   };
 
   for (const [vendor, , fixture] of models) {
-    describe(`of ${vendor}`, () => {
-      it("requests a stream, and passes the vendor's own messages in its own framing", async () => {
+    describe(`from ${vendor}`, () => {
+      it("requests a stream and forwards the vendor's messages in the vendor's framing", async () => {
         sends(vendor, wholeStream(vendor, fixture));
         const { bytes, headers, clean, status } = await whole(vendor, {}, streaming);
         const { target, body } = stand.backend.requests.at(-1)!;
@@ -69,7 +69,7 @@ describe('ai/llm with streams', () => {
         deepEqual([status, clean, String(bytes)], [200, true, String(wholeStream(vendor, fixture))]);
       });
 
-      it('makes chat-completion chunks of it, with the usage, and says that this was all', async () => {
+      it('converts the stream to chat completion chunks that end with the usage and [DONE]', async () => {
         sends(vendor, wholeStream(vendor, fixture));
         const { bytes, headers, clean } = await whole(vendor, { format: 'openai' }, streaming);
         equal(headers['content-type'], 'text/event-stream');
@@ -106,7 +106,7 @@ describe('ai/llm with streams', () => {
         equal(await stream.ended(), true);
       });
 
-      it('reads messages however they are cut', async () => {
+      it('parses messages regardless of how the stream is split into chunks', async () => {
         const bytes = wholeStream(vendor, fixture);
         respond = async (_seen, response) => {
           beginStream(vendor, response);
@@ -119,7 +119,7 @@ describe('ai/llm with streams', () => {
 
       const { broken, code } = fixture.stream;
       if (broken) {
-        it('says that the model has failed, and not that this was all', async () => {
+        it('reports a failed model and omits [DONE]', async () => {
           sends(
             vendor,
             Buffer.concat([
@@ -141,7 +141,7 @@ describe('ai/llm with streams', () => {
     });
   }
 
-  it('reduces a failure to a code: other text of the vendor reaches no log and no client', async () => {
+  it("reports a failure as a code only; the vendor's error text reaches neither the log nor the client", async () => {
     const { fixture } = modelOf('openai');
     for (const code of ['a\nERROR made up', 'sk-secret words', 'x'.repeat(101)]) {
       sends('openai', streamed('openai', { ...fixture.stream.messages[0]!, data: { type: 'error', code } }));
@@ -153,7 +153,7 @@ describe('ai/llm with streams', () => {
     }
   });
 
-  it('takes the output that the stream is in by its own name, too', async () => {
+  it("accepts the stream's own encoding name, sse or eventstream, as output_encoding", async () => {
     const { fixture } = modelOf('bedrock');
     sends('bedrock', wholeStream('bedrock', fixture));
     const frames = await whole('bedrock', {}, { output_encoding: 'eventstream' });
@@ -162,21 +162,21 @@ describe('ai/llm with streams', () => {
     equal(dataOf(chunks.bytes).at(-1), '[DONE]');
   });
 
-  it('is streamed where the root says so', async () => {
+  it('streams if the root\'s output_encoding is "streaming"', async () => {
     const { fixture } = modelOf('openai');
     sends('openai', wholeStream('openai', fixture));
     const { headers } = await whole('openai', {}, {}, {}, { output_encoding: 'streaming' });
     equal(headers['content-type'], 'text/event-stream');
   });
 
-  it('shapes the messages of a stream as those of any other', async () => {
+  it('applies allow lists to the messages of a stream', async () => {
     const { fixture } = modelOf('gemini');
     sends('gemini', wholeStream('gemini', fixture));
     const { bytes } = await whole('gemini', {}, streaming, { allow: ['usageMetadata.totalTokenCount'] });
     deepEqual(dataOf(bytes), [{ usageMetadata: { totalTokenCount: 5 } }, { usageMetadata: { totalTokenCount: 7 } }]);
   });
 
-  it('has several candidates side by side', async () => {
+  it('keeps several candidates of one message apart', async () => {
     const part = (index: number, text: string, finishReason?: string) => ({
       content: { parts: [{ text }] },
       index,
@@ -200,7 +200,7 @@ describe('ai/llm with streams', () => {
     );
   });
 
-  it('passes any other status with its body, and logs its code', async () => {
+  it('forwards other statuses with their body and logs their code', async () => {
     const { status, body, code, headers } = modelOf('anthropic').fixture.failure;
     respond = (_seen, response) => response.writeHead(status, headers).end(JSON.stringify(body));
     const stream = await whole('anthropic', { format: 'openai' }, streaming);
@@ -208,14 +208,14 @@ describe('ai/llm with streams', () => {
     ok(stand.lines.some((line) => line.includes(`status ${status}, code ${code}`)));
   });
 
-  it('rejects a request without a prompt before any call', async () => {
+  it('rejects a request without a prompt before calling the vendor', async () => {
     const gateway = await stand.serve('openai', {}, streaming);
     const asked = stand.backend.requests.length;
     const { statusCode } = await gateway.inject({ method: 'POST', url: '/ask', headers: typed, payload: '{}' });
     deepEqual([statusCode, stand.backend.requests.length], [400, asked]);
   });
 
-  it('does not say that this was all where the stream ends before its last message', async () => {
+  it('omits [DONE] if the stream ends before its last message', async () => {
     const { fixture } = modelOf('anthropic');
     sends(
       'anthropic',
@@ -226,7 +226,7 @@ describe('ai/llm with streams', () => {
     ok(stand.lines.some((line) => line.includes('ended before its last message')));
   });
 
-  it('breaks off where the framing of the vendor does, and where the vendor breaks off', async () => {
+  it("aborts the response if the vendor's framing is corrupt or its connection breaks", async () => {
     const bytes = Buffer.from(wholeStream('bedrock', modelOf('bedrock').fixture));
     bytes[bytes.length - 1]! ^= 1;
     sends('bedrock', bytes);
@@ -239,19 +239,19 @@ describe('ai/llm with streams', () => {
     equal((await whole('openai', { format: 'openai' }, streaming)).clean, false);
   });
 
-  it('keeps no message of the vendor that is longer than 1 MiB', async () => {
+  it('rejects a stream message larger than 1 MiB', async () => {
     sends('openai', Buffer.from(`data: {"type":"${'x'.repeat(1024 * 1024)}"}\n\n`));
     equal((await whole('openai', { format: 'openai' }, streaming)).clean, false);
     ok(stand.lines.some((line) => line.includes('message larger than')));
   });
 
-  it('does not guess at a stream that comes compressed', async () => {
+  it('rejects a compressed stream and requests the identity encoding', async () => {
     sends('openai', gzipSync(wholeStream('openai', modelOf('openai').fixture)), { 'Content-Encoding': 'gzip' });
     equal((await whole('openai', { format: 'openai' }, streaming)).status, 500);
     equal(stand.backend.requests.at(-1)!.headers['accept-encoding'], 'identity');
   });
 
-  it('stops the vendor while its client does not read, and when it leaves', async () => {
+  it("pauses the vendor's stream while the client does not read, and cancels it when the client disconnects", async () => {
     let stopped = false;
     let closed = false;
     const message = streamed('openai', { data: { type: 'response.output_text.delta', delta: 'x'.repeat(60_000) } });
@@ -286,7 +286,7 @@ describe('ai/llm with streams', () => {
     await eventually(() => closed);
   });
 
-  it('chooses between vendors by a header, each streaming in one format', async () => {
+  it('selects a vendor by a request header, with the same stream format for all vendors', async () => {
     respond = ({ target }, response) => {
       const [vendor, , fixture] = models.find(([, , { stream }]) => stream.target === target)!;
       beginStream(vendor, response).end(wholeStream(vendor, fixture));

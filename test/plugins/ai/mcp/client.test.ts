@@ -3,7 +3,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { json } from '../../../support/gateway.ts';
 import { configOf, Stage } from './setup.ts';
 
-describe('the official client of the Model Context Protocol', () => {
+describe('the official MCP client', () => {
   let stage: Stage;
 
   beforeEach(() => {
@@ -14,7 +14,7 @@ describe('the official client of the Model Context Protocol', () => {
   for (const jsonResponse of [true, false]) {
     for (const stateless of [true, false]) {
       for (const mode of ['legacy', 'auto'] as const) {
-        it(`connects, lists and calls, ${stateless ? 'without' : 'with'} sessions, as ${jsonResponse ? 'JSON' : 'events'}, in the mode ${mode}`, async () => {
+        it(`connects, lists tools and calls them ${stateless ? 'without' : 'with'} sessions, with ${jsonResponse ? 'JSON responses' : 'event streams'}, in the mode ${mode}`, async () => {
           await stage.start(json({ name: 'Spain' }), { server: { json_response: jsonResponse, stateless } });
           const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
           await client.connect(new StreamableHTTPClientTransport(new URL(stage.url)));

@@ -7,7 +7,7 @@ import { configOf, lookup, modern, Stage } from './setup.ts';
 
 const host = 'http://127.0.0.1:1';
 
-describe('the configuration of a server of the Model Context Protocol', () => {
+describe('the configuration of an MCP server', () => {
   const refused = (config: object, message: RegExp) => rejects(startGateway(config), message);
   const workflow = { endpoint: '/x', backend: [{ host: [host], url_pattern: '/' }] };
   const stage = new Stage();
@@ -16,7 +16,7 @@ describe('the configuration of a server of the Model Context Protocol', () => {
 
   after(() => stage.close());
 
-  it('may declare no servers, and gives what is left out its default', async () => {
+  it('accepts an empty list of servers and applies defaults to absent fields', async () => {
     await (await startGateway({ extra_config: { 'ai/mcp': { servers: [] } } })).close();
     const gateway = await startGateway(configOf(host));
     const { servers } = gateway.config.extra_config['ai/mcp'] as unknown as { servers: Record<string, unknown>[] };
@@ -43,7 +43,7 @@ describe('the configuration of a server of the Model Context Protocol', () => {
     );
   });
 
-  it('wants a name, a title and a version of each, and of tools a workflow', async () => {
+  it('requires a name, title and version for servers, and a workflow for tools', async () => {
     for (const field of ['name', 'title', 'version']) {
       await refused(configOf(host, { server: { [field]: undefined } }), new RegExp(`'${field}'`));
     }
@@ -61,13 +61,13 @@ describe('the configuration of a server of the Model Context Protocol', () => {
     await refused(configOf(host, { workflow: { extra_config: { 'auth/basic': {} } } }), /auth\/basic/);
   });
 
-  it('has each name once', async () => {
+  it('rejects duplicate names', async () => {
     await refused(configOf(host, { tools: [{ ...lookup, workflow }] }), /tools\/1\/name {2}MCP_DUPLICATE/);
     const server = { name: 'a', title: 'A', version: '1' };
     await rejects(service([server, server]), /servers\/1\/name {2}MCP_DUPLICATE/);
   });
 
-  it('warns of names of tools that not all clients take', async () => {
+  it('warns about tool names that not all clients accept', async () => {
     const named = async (name: string) => {
       const gate = await service([{ name: 'a', title: 'A', version: '1', tools: [{ ...lookup, name, workflow }] }]);
       await gate.close();
@@ -78,7 +78,7 @@ describe('the configuration of a server of the Model Context Protocol', () => {
     deepEqual(await named('x'.repeat(129)), ['MCP_TOOL_NAME']);
   });
 
-  it('wants schemas that are some, of objects, and whose patterns are linear', async () => {
+  it('requires valid object schemas with patterns that match in linear time', async () => {
     const at = (field: string) => new RegExp(`tools/0/${field}.*MCP_SCHEMA`);
     for (const field of ['input_schema', 'output_schema']) {
       await refused(configOf(host, { tool: { [field]: { type: 'nonsense' } } }), at(field));
@@ -96,7 +96,7 @@ describe('the configuration of a server of the Model Context Protocol', () => {
     }
   });
 
-  it('marks arguments as headers only where clients understand it', async () => {
+  it('rejects x-mcp-header annotations that clients do not support', async () => {
     const marked = (schema: object) => refused(configOf(host, { tool: { input_schema: schema } }), /MCP_PARAM_HEADER/);
     const text = { type: 'string', 'x-mcp-header': 'A' };
     await marked({ 'x-mcp-header': 'A' });
@@ -115,13 +115,13 @@ describe('the configuration of a server of the Model Context Protocol', () => {
     ).close();
   });
 
-  it('accepts client headers by name only, and no connection headers', async () => {
+  it('accepts only exact names as input_headers, and no connection headers', async () => {
     for (const name of ['*', 'a b', 'Host', 'Connection', 'Content-Length', 'X-Forwarded-For']) {
       await refused(configOf(host, { tool: { input_headers: [name] } }), /input_headers\/0 {2}MCP_HEADER/);
     }
   });
 
-  it('makes pictures of bytes, and gives bytes no schema', async () => {
+  it('requires the no-op encoding for image results and rejects output schemas with it', async () => {
     await refused(configOf(host, { tool: { type: 'image' } }), /workflow\/output_encoding {2}MCP_WORKFLOW/);
     await refused(
       configOf(host, { tool: { output_schema: {} }, workflow: { output_encoding: 'no-op' } }),
@@ -129,10 +129,10 @@ describe('the configuration of a server of the Model Context Protocol', () => {
     );
   });
 
-  it('names parameters of backends in the workflow', () =>
+  it('rejects backend parameters that the workflow does not define', () =>
     refused(configOf(host, { backend: { url_pattern: '/{other}' } }), /other/));
 
-  it('has an endpoint that names a server that is there', async () => {
+  it('rejects an endpoint whose server_name is not declared', async () => {
     const named = (server_name: string) => configOf(host, { extra: { 'ai/mcp': { server_name } } });
     await refused(named('other'), /endpoints\/0\/extra_config\/ai~1mcp\/server_name {2}MCP_SERVER/);
     await refused(
@@ -150,12 +150,12 @@ describe('the configuration of a server of the Model Context Protocol', () => {
     );
   });
 
-  it('has an endpoint for messages, and others for sessions where there are some', async () => {
+  it('accepts only POST for messages, and GET and DELETE if the server has sessions', async () => {
     await refused(configOf(host, { endpoint: { method: 'PUT' } }), /MCP_METHOD/);
     await refused(configOf(host, { server: { stateless: true }, endpoint: { method: 'GET' } }), /MCP_METHOD/);
   });
 
-  it('warns of a server without an endpoint, and of pings without a stream', async () => {
+  it('warns about a server without an endpoint, and about a ping_period without streams', async () => {
     const gate = await service([{ name: 'a', title: 'A', version: '1', stateless: true, ping_period: '1s' }]);
     deepEqual(
       gate.warnings.map(({ code, pointer }) => [code, pointer.split('/').at(-1)]),
@@ -164,7 +164,7 @@ describe('the configuration of a server of the Model Context Protocol', () => {
     await gate.close();
   });
 
-  describe('with tokens', () => {
+  describe('with token authentication', () => {
     const resource = {
       resource: 'https://api.example.com/mcp',
       authorization_servers: ['https://id.example.com'],
@@ -172,7 +172,7 @@ describe('the configuration of a server of the Model Context Protocol', () => {
     };
     const validator = { 'auth/validator': { alg: 'HS256', jwk_local_path: 'samples/tokens/keys.json' } };
 
-    it('tells clients without one where to get it', async () => {
+    it('refers clients without a token to the resource metadata in a 401', async () => {
       await stage.start(json({}), { server: { stateless: true, protected_resource: resource }, extra: validator });
       const { status, headers } = await stage.ask('ping');
       equal(status, 401);
@@ -183,7 +183,7 @@ describe('the configuration of a server of the Model Context Protocol', () => {
       equal(document.headers.get('content-type'), 'application/json');
     });
 
-    it('marks its responses as private', async () => {
+    it('marks responses as private', async () => {
       const token = new Stage();
       await token.start(json({}), {
         server: { stateless: true },
@@ -201,12 +201,12 @@ describe('the configuration of a server of the Model Context Protocol', () => {
       ['a plugin of the service', { root: { extra_config: { 'plugin/http-server': { name: [] } } } }],
       ['a script', { extra: { 'modifier/lua-endpoint': { sources: [], pre: '' } } }],
     ] as const) {
-      it(`says so, too, behind ${what}, which may let some in and others not`, async () => {
+      it(`marks responses as private behind ${what}, which can reject some clients`, async () => {
         equal(await scopeBehind(written), 'private');
       });
     }
 
-    it('marks its responses as public without authentication', async () => {
+    it('marks responses as public without authentication', async () => {
       const limit = { 'qos/ratelimit/router': { max_rate: 100 } };
       equal(await scopeBehind({ extra: limit, root: { extra_config: { router: {} } } }), 'public');
     });
@@ -220,7 +220,7 @@ describe('the configuration of a server of the Model Context Protocol', () => {
       return message.result.cacheScope;
     }
 
-    it('wants addresses that clients can ask', async () => {
+    it('rejects resource metadata with invalid URLs', async () => {
       for (const [field, value] of [
         ['resource', 'api.example.com'],
         ['resource', 'https://a.example/"x'],
@@ -235,7 +235,7 @@ describe('the configuration of a server of the Model Context Protocol', () => {
     });
   });
 
-  it('lets pages of those origins call that CORS allows, at the endpoint or for all', async () => {
+  it('accepts browser requests from origins that CORS allows, at the endpoint or at the root', async () => {
     const cors = { 'security/cors': { allow_origins: ['https://*.shop.example'], allow_methods: ['POST'] } };
     for (const written of [{ extra: cors }, { root: { extra_config: cors } }]) {
       const own = new Stage();
@@ -248,7 +248,7 @@ describe('the configuration of a server of the Model Context Protocol', () => {
     }
   });
 
-  it('rejects a component that cannot be called, with its place', async () => {
+  it('reports an uncallable component with its location', async () => {
     await rejects(startGateway(configOf(host, { workflow: { backend: [{ url_pattern: '/' }] } })), (error: Error) => {
       match(error.message, /servers\/0\/tools\/0\/workflow\/backend\/0/);
       return true;

@@ -37,7 +37,7 @@ const answers: Readonly<Record<string, readonly [status: number, type: string, b
   '/error': [500, 'text/plain', 'This tool intentionally returns an error for testing'],
 };
 
-describe('the conformance suite of the Model Context Protocol', () => {
+describe('the MCP conformance suite', () => {
   const stage = new Stage();
   let backend: TestBackend;
   let folder: string;
@@ -63,7 +63,7 @@ describe('the conformance suite of the Model Context Protocol', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('passes, but for what is not offered', async function () {
+  it('passes, except for features that the gateway does not offer', async function () {
     this.timeout(120_000);
     const args = ['server', '--url', stage.url, '--suite', 'all', '--expected-failures', notOffered, '-o', folder];
     const { code, text } = await new Promise<{ code: number; text: string }>((resolve) => {

@@ -26,7 +26,7 @@ const put = {
 const user = named('user', { endpoint: '/users/{id}' });
 const rename = named('rename', { endpoint: '/users/{id}', method: 'PUT' });
 
-describe('an endpoint as a tool', () => {
+describe('an endpoint exposed as an MCP tool', () => {
   let stage: Stage;
   const stateless = { server: { stateless: true, json_response: true } };
   const start = (respond: Parameters<Stage['start']>[0], written: Written = {}) =>
@@ -40,7 +40,7 @@ describe('an endpoint as a tool', () => {
   });
   afterEach(() => stage.close());
 
-  it('receives arguments in its path, its query and its body', async () => {
+  it('receives tool arguments in its path, query and body', async () => {
     await start(json({ name: 'Ada' }));
     deepEqual(await call('user', { id: '7 ü', lang: 'de', tags: 'a' }), {
       content: [{ type: 'text', text: '{"name":"Ada"}' }],
@@ -52,7 +52,7 @@ describe('an endpoint as a tool', () => {
     equal(sent!.headers['content-type'], 'application/json');
   });
 
-  it('is requested with the method of the tool where it serves every method', async () => {
+  it("is called with the tool's method if it serves every method", async () => {
     const any = { ...get, method: 'ANY' };
     await start(json({}), { endpoints: [any], tools: [user, rename].map((tool) => ({ ...tool, method: 'PATCH' })) });
     await call('rename', { id: '7', name: 'Ada' });
@@ -60,7 +60,7 @@ describe('an endpoint as a tool', () => {
     equal(stage.backend.requests[0]!.body.toString(), '{"name":"Ada"}');
   });
 
-  it('receives lists as several values of its query, also with a body', async () => {
+  it('receives list arguments as repeated query parameters, even if the request has a body', async () => {
     const schema = { ...body, properties: { ...body.properties, id: { type: 'string' } } };
     await start(json({}), {
       endpoints: [get, { ...put, extra_config: { 'validation/json-schema': schema } }],
@@ -72,7 +72,7 @@ describe('an endpoint as a tool', () => {
     equal(stage.backend.requests[1]!.body.toString(), '{"id":"7","name":"Ada"}');
   });
 
-  it('says what arguments and results are by its own schemas, unless the tool does', async () => {
+  it("derives the tool's input and output schemas from its own validation schemas unless the tool declares them", async () => {
     const result = { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', required: ['name'] };
     const checked = { ...get, extra_config: { 'validation/response-json-schema': { schema: result } } };
     const own = { ...rename, name: 'own', input_schema: { type: 'object', properties: { id: {} } } };
@@ -112,7 +112,7 @@ describe('an endpoint as a tool', () => {
     deepEqual(targets(), []);
   });
 
-  it('is the only target of a call, for any arguments: no other endpoint, and no other path', async () => {
+  it('is the only target of a call for any arguments: they cannot select another endpoint or path', async () => {
     const me = { endpoint: '/users/me', backend: [{ url_pattern: '/secret' }] };
     const below = { endpoint: '/users/{id}/keys', backend: [{ url_pattern: '/secret' }] };
     await start(json({}), { endpoints: [get, me, below], tools: [user] });
@@ -126,7 +126,7 @@ describe('an endpoint as a tool', () => {
     for (const id of ['a/keys', '..']) match(await said(id), /^the argument id must be one segment of a path/);
   });
 
-  it('goes through its own components: limits, policies, keys, validation', async () => {
+  it('applies its own components: rate limits, policies, API keys and validation', async () => {
     const limited = {
       ...get,
       extra_config: {
@@ -143,7 +143,7 @@ describe('an endpoint as a tool', () => {
     deepEqual(targets(), ['GET /u/1']);
   });
 
-  it('is given the headers that the tool lists, and no other: neither credentials nor cookies', async () => {
+  it('receives the headers that the tool lists, and neither credentials nor cookies', async () => {
     const guarded = {
       ...get,
       input_headers: ['*'],
@@ -164,7 +164,7 @@ describe('an endpoint as a tool', () => {
     equal(headers['x-forwarded-for'], '127.0.0.1');
   });
 
-  it('has its own time, and counts as called', async () => {
+  it('applies its own timeout, and is counted in the metrics', async () => {
     await start(() => {}, {
       endpoints: [{ ...get, timeout: '40ms' }],
       tools: [{ ...user, return_error_msg: true }],
@@ -177,7 +177,7 @@ describe('an endpoint as a tool', () => {
     deepEqual([traffic.calls, traffic.errors], [1, 1]);
   });
 
-  it('has its own limit of what a body may be', async () => {
+  it('applies its own max_payload', async () => {
     const small = { ...put, extra_config: { proxy: { max_payload: 20 } } };
     await start(json({}), { endpoints: [small], tools: [{ ...rename, return_error_msg: true }] });
     equal((await call('rename', { id: '7', name: 'Ada' })).isError, undefined);
@@ -185,7 +185,7 @@ describe('an endpoint as a tool', () => {
     deepEqual(targets(), ['PUT /u/7']);
   });
 
-  it('is given up with the call of the tool', async () => {
+  it('is cancelled together with the tool call', async () => {
     let gone = false;
     await start(
       (_seen, response) =>
@@ -201,7 +201,7 @@ describe('an endpoint as a tool', () => {
     await until(() => gone);
   });
 
-  it('of bytes gives pictures and plain texts; an answer without a body says nothing', async () => {
+  it('with no-op encoding returns images and plain text, and empty content for a response without a body', async () => {
     const raw = { ...get, output_encoding: 'no-op' };
     await start(
       ({ target }, response) =>
@@ -222,7 +222,7 @@ describe('an endpoint as a tool', () => {
     equal((await call('text', { id: 'none' })).isError, undefined);
   });
 
-  it('belongs to the active configuration', async () => {
+  it('is taken from the active configuration after a reload', async () => {
     await start(json({}));
     const moved = { ...get, backend: [{ url_pattern: '/moved/{id}' }] };
     const written = { ...stateless, endpoints: [moved], tools: [user] };
@@ -231,7 +231,7 @@ describe('an endpoint as a tool', () => {
     deepEqual(targets(), ['GET /moved/1']);
   });
 
-  it('is reached under a virtual host by clients of that host alone', async () => {
+  it('is available only to clients of its virtual host', async () => {
     const virtual = { ...get, endpoint: '/__virtual/shop.example/users/{id}' };
     await start(json({}), {
       endpoints: [virtual],
@@ -254,7 +254,7 @@ describe('an endpoint as a tool', () => {
     const refused = (tool: object, at: RegExp, endpoints: readonly object[] = [get, put]) =>
       rejects(startGateway(configOf(host, { endpoints, tools: [tool] })), at);
 
-    it('is one that is there, by its path and its method', async () => {
+    it("must exist with the tool's path and method", async () => {
       await refused(named('a', { endpoint: '/user/{id}' }), /tools\/1\/endpoint {2}MCP_ENDPOINT/);
       await refused(named('a', { endpoint: '/users/{id}', method: 'POST' }), /tools\/1\/method {2}MCP_ENDPOINT/);
       await refused(named('a', { endpoint: '/users/{id}' }), /"method" is required: .* serves every method/, [
@@ -267,7 +267,7 @@ describe('an endpoint as a tool', () => {
       );
     });
 
-    it('is not an entry of a server, a stream or a WebSocket, and has no wildcard', async () => {
+    it('must not be an MCP entry, a stream, a WebSocket or a wildcard', async () => {
       const at = /tools\/1\/endpoint {2}MCP_ENDPOINT/;
       await refused(named('a', { endpoint: '/mcp', method: 'POST' }), at);
       for (const output_encoding of ['streaming', 'sse', 'ndjson', 'eventstream']) {
@@ -284,11 +284,11 @@ describe('an endpoint as a tool', () => {
       ]);
     });
 
-    it('makes pictures of bytes', async () => {
+    it('must use no-op encoding for tools of the type "image"', async () => {
       await refused(named('a', { endpoint: '/users/{id}', type: 'image' }), /tools\/1\/endpoint {2}MCP_WORKFLOW/);
     });
 
-    it('may have a schema that means nothing to clients: a warning, and it checks for itself', async () => {
+    it('is accepted with a warning if its schema cannot be published to clients', async () => {
       const old = { id: 'http://a/b', type: 'object', properties: { n: { minimum: 1, exclusiveMinimum: true } } };
       const warnings = await warningsOf([
         { ...put, extra_config: { 'validation/json-schema': old } },
@@ -297,7 +297,7 @@ describe('an endpoint as a tool', () => {
       deepEqual(warnings, ['MCP_SCHEMA', 'MCP_SCHEMA']);
     });
 
-    it('wants what its path needs in the schema of the tool', async () => {
+    it("is reported with a warning if the tool's schema lacks one of its path parameters", async () => {
       const schema = { type: 'object', properties: { other: {} } };
       deepEqual(await warningsOf([put], { input_schema: schema }), ['MCP_ARGUMENT']);
     });

@@ -6,7 +6,7 @@ import { until } from '../../../support/conditions.ts';
 import { json } from '../../../support/gateway.ts';
 import { configOf, Stage } from './setup.ts';
 
-describe('a server of the Model Context Protocol and clients that mean no good', () => {
+describe('an MCP server with hostile clients', () => {
   let stage: Stage;
 
   beforeEach(() => {
@@ -17,7 +17,7 @@ describe('a server of the Model Context Protocol and clients that mean no good',
   const call = (args: string) =>
     `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"lookup","arguments":${args}}}`;
 
-  it('reads no message that is longer than one megabyte, or than max_payload and four', async () => {
+  it("rejects a message larger than 1 MiB, or than half of the router's max_payload", async () => {
     await stage.start(json({}), { server: { stateless: true } });
     const text = (length: number) => call(`{"code":"${'x'.repeat(length)}"}`);
     equal((await stage.send({ body: text(1024 * 1024) })).status, 413);
@@ -32,7 +32,7 @@ describe('a server of the Model Context Protocol and clients that mean no good',
     equal((await stage.send({ body: text(3 * 1024 * 1024) })).message.result.isError, true);
   });
 
-  it('is not brought down by what is nested a hundred thousand times', async () => {
+  it('survives arguments that are nested 100,000 levels deep', async () => {
     await stage.start(json({}), {
       server: { stateless: true },
       tool: { input_schema: {} },
@@ -48,7 +48,7 @@ describe('a server of the Model Context Protocol and clients that mean no good',
     equal((await stage.ask('ping')).status, 200);
   });
 
-  it('takes no more than a thousand arguments', async () => {
+  it('rejects calls with more than 1,000 arguments', async () => {
     await stage.start(json({}), { server: { stateless: true }, tool: { input_schema: {} } });
     const args = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 1]));
     equal((await stage.call({ ...args(999), code: 'ES' })).message.result.isError, undefined);
@@ -56,14 +56,14 @@ describe('a server of the Model Context Protocol and clients that mean no good',
     deepEqual([result.isError, result.content[0].text], [true, 'more than 1000 arguments']);
   });
 
-  it('takes no argument for what a backend of the workflow has answered', () => {
+  it('ignores arguments named like variables that hold responses of workflow backends', () => {
     const toWorkflow = compileRequest([], [], 'x');
     const args = { code: 'x', Resp0_id: 'y', resp1_id: 'y', resp0: 'y', response: 'z' };
     const { params } = toWorkflow(args, makeRequest({ path: '/' }));
     deepEqual(params, { Code: 'x', Response: 'z' });
   });
 
-  it('takes keys for data that are named like parts of the prototype', async () => {
+  it('treats argument keys such as __proto__ as plain data', async () => {
     await stage.start(json({}), {
       server: { stateless: true, json_response: true },
       tool: { input_schema: { type: 'object', required: ['toString'], properties: { code: { type: 'string' } } } },
@@ -87,7 +87,7 @@ describe('a server of the Model Context Protocol and clients that mean no good',
     }
   });
 
-  it('lists a limited number of violations, within twice the usual time', async () => {
+  it('lists a limited number of schema violations, within twice the usual time', async () => {
     await stage.start(json({}), {
       server: { stateless: true, json_response: true },
       tool: {
@@ -104,7 +104,7 @@ describe('a server of the Model Context Protocol and clients that mean no good',
     equal((await stage.call({ code: [1, 2, 1] })).message.result.content[0].text.includes('uniqueItems'), true);
   });
 
-  it('answers a flood of introductions, and keeps the sessions that are used', async () => {
+  it('answers a flood of initialize requests and keeps the sessions that are in use', async () => {
     await stage.start(json({}), { server: { json_response: true } });
     const session = await stage.initialize();
     for (let round = 0; round < 20; round++) {
@@ -113,7 +113,7 @@ describe('a server of the Model Context Protocol and clients that mean no good',
     }
   });
 
-  it('does not keep the stream of a client that is gone', async () => {
+  it('closes the stream of a disconnected client', async () => {
     await stage.start(json({}), { server: { ping_period: '50ms' } });
     const session = await stage.initialize();
     const socket = connect(stage.port, '127.0.0.1');
@@ -127,7 +127,7 @@ describe('a server of the Model Context Protocol and clients that mean no good',
     socket.destroy();
   });
 
-  it('does not accept a foreign page as one of its host, in any spelling of Origin', async () => {
+  it('rejects foreign origins that imitate its host in the Origin header', async () => {
     await stage.start(json({}), { server: { stateless: true } });
     for (const origin of [
       `http://127.0.0.1:${stage.port}.evil.example`,

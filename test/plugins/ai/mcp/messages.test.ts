@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { json } from '../../../support/gateway.ts';
 import { modern, Stage } from './setup.ts';
 
-describe('a server of the Model Context Protocol without sessions', () => {
+describe('an MCP server without sessions', () => {
   const stage = new Stage();
 
   before(() =>
@@ -33,7 +33,7 @@ describe('a server of the Model Context Protocol without sessions', () => {
   );
   after(() => stage.close());
 
-  it('lists its tools in order, without any header', async () => {
+  it('lists its tools in order, even without an Accept header', async () => {
     const { status, message } = await stage.ask('tools/list');
     equal(status, 200);
     equal(message.id, 1);
@@ -52,11 +52,11 @@ describe('a server of the Model Context Protocol without sessions', () => {
     equal(message.result.tools.length, 2);
   });
 
-  it('rejects a cursor, because it issues none', async () => {
+  it('rejects a pagination cursor, because it never issues one', async () => {
     equal((await stage.ask('tools/list', { cursor: 'x' })).message.error.code, -32602);
   });
 
-  it('agrees on the requested version, or offers the newest one with a handshake', async () => {
+  it('accepts a supported protocol version in the handshake and offers its newest one otherwise', async () => {
     for (const [asked, agreed] of [
       ['2025-03-26', '2025-03-26'],
       ['2025-06-18', '2025-06-18'],
@@ -76,7 +76,7 @@ describe('a server of the Model Context Protocol without sessions', () => {
     equal((await stage.ask('initialize', {})).message.error.code, -32602);
   });
 
-  it('answers ping, and takes notifications and responses with 202 and no body', async () => {
+  it('answers ping, and responds to notifications and responses with 202 and no body', async () => {
     deepEqual((await stage.ask('ping')).message.result, {});
     const silent = [
       { jsonrpc: '2.0', method: 'notifications/initialized' },
@@ -91,7 +91,7 @@ describe('a server of the Model Context Protocol without sessions', () => {
     }
   });
 
-  it('answers an invalid message as JSON-RPC defines', async () => {
+  it('responds to an invalid message with the error that JSON-RPC defines', async () => {
     const tried: [unknown, number, number, unknown][] = [
       ['{', 400, -32700, null],
       ['', 400, -32700, null],
@@ -118,12 +118,12 @@ describe('a server of the Model Context Protocol without sessions', () => {
     }
   });
 
-  it('keeps an id that is a number beyond those of JavaScript', async () => {
+  it('preserves message IDs beyond the integer range of JavaScript', async () => {
     const { text } = await stage.send({ body: '{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}' });
     match(text, /"id":9007199254740993,/);
   });
 
-  it('writes what the client takes: events where it does not say, JSON or nothing where it says so', async () => {
+  it('responds with an event stream by default, and with JSON or 406 according to the Accept header', async () => {
     const asked = async (accept?: string) => {
       const { status, headers, text } = await stage.ask('ping', undefined, accept ? { Accept: accept } : {});
       return [status, headers.get('content-type'), text.startsWith('event: message\ndata: {"jsonrpc":"2.0"')];
@@ -139,13 +139,13 @@ describe('a server of the Model Context Protocol without sessions', () => {
     equal(headers.get('x-accel-buffering'), 'no');
   });
 
-  it('rejects a body of another type, and a method without an endpoint', async () => {
+  it('rejects other content types, and methods that the endpoint does not serve', async () => {
     equal((await stage.send({ body: '{}', headers: { 'Content-Type': 'text/plain' } })).status, 415);
     equal((await stage.send({ method: 'GET' })).status, 405);
     equal((await stage.send({ method: 'DELETE' })).status, 405);
   });
 
-  it('refuses pages of other hosts', async () => {
+  it('rejects browser requests from other origins', async () => {
     const from = async (origin: string) => (await stage.ask('ping', undefined, { Origin: origin })).status;
     equal(await from('https://evil.example'), 403);
     equal(await from('null'), 403);
@@ -154,7 +154,7 @@ describe('a server of the Model Context Protocol without sessions', () => {
     equal(await from(`http://127.0.0.1:${stage.port + 1}`), 403);
   });
 
-  it('refuses a version in a header that it does not speak, or that the message does not say', async () => {
+  it('rejects an unsupported MCP-Protocol-Version, and one that differs from the message', async () => {
     const said = async (version: string) => {
       const { status, message } = await stage.ask('ping', undefined, { 'MCP-Protocol-Version': version });
       return [status, message.error?.code];
@@ -164,8 +164,8 @@ describe('a server of the Model Context Protocol without sessions', () => {
     deepEqual(await said('2026-07-28'), [400, -32020]);
   });
 
-  describe('in the revision without handshakes', () => {
-    it('says what it can do', async () => {
+  describe('in the protocol revision without handshakes', () => {
+    it('describes its capabilities', async () => {
       const { status, message } = await stage.send(modern('server/discover'));
       equal(status, 200);
       const { supportedVersions, ...rest } = message.result;
@@ -180,7 +180,7 @@ describe('a server of the Model Context Protocol without sessions', () => {
       });
     });
 
-    it('lists with how long that may be kept, and calls', async () => {
+    it('lists tools with a cache lifetime, and calls them', async () => {
       const list = await stage.send(modern('tools/list'));
       deepEqual(
         [list.message.result.ttlMs, list.message.result.resultType, list.message.result.tools.length],
@@ -191,7 +191,7 @@ describe('a server of the Model Context Protocol without sessions', () => {
       equal(message.result.resultType, 'complete');
     });
 
-    it('wants headers to say what the message says', async () => {
+    it('requires headers that match the message', async () => {
       const call = modern('tools/call', { name: 'lookup', arguments: { code: 'ES' } });
       const without = (name: string) =>
         Object.fromEntries(Object.entries(call.headers!).filter(([key]) => key !== name));
@@ -213,7 +213,7 @@ describe('a server of the Model Context Protocol without sessions', () => {
       }
     });
 
-    it('wants marked arguments as headers', async () => {
+    it('requires headers for arguments with x-mcp-header', async () => {
       const call = async (args: object, headers: Record<string, string>) => {
         const sent = modern('tools/call', { name: 'region', arguments: args });
         const { status, message } = await stage.send({ ...sent, headers: { ...sent.headers, ...headers } });
@@ -228,7 +228,7 @@ describe('a server of the Model Context Protocol without sessions', () => {
       deepEqual(await call({}, {}), [200, undefined]);
     });
 
-    it('names its versions to a client that requests another one', async () => {
+    it('lists its supported versions for a client that requests another one', async () => {
       const { status, message } = await stage.send(modern('tools/list', {}, { version: '1900-01-01' }));
       deepEqual(
         [status, message.error.code, message.error.data],
@@ -236,21 +236,21 @@ describe('a server of the Model Context Protocol without sessions', () => {
       );
     });
 
-    it('knows neither handshakes nor subscriptions: 404', async () => {
+    it('responds with 404 to handshakes and subscriptions', async () => {
       for (const method of ['initialize', 'ping', 'subscriptions/listen', 'resources/list']) {
         const { status, message } = await stage.send(modern(method));
         deepEqual([status, message.error.code], [404, -32601], method);
       }
     });
 
-    it('wants to know what the client can do', async () => {
+    it("requires the client's capabilities", async () => {
       const { status, message } = await stage.send(
         modern('tools/list', {}, { meta: { 'io.modelcontextprotocol/clientCapabilities': undefined } }),
       );
       deepEqual([status, message.error.code], [400, -32602]);
     });
 
-    it('ignores what belongs to sessions', async () => {
+    it('ignores session headers', async () => {
       const sent = modern('tools/list');
       const { status } = await stage.send({
         ...sent,

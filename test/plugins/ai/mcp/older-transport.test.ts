@@ -34,7 +34,7 @@ async function listen(stage: Stage, headers: Record<string, string> = {}) {
   };
 }
 
-describe('the transport of 2024-11-05', () => {
+describe('the MCP transport of 2024-11-05 (HTTP with SSE)', () => {
   let stage: Stage;
   const older = { server: { sse_transport: true } };
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
@@ -47,7 +47,7 @@ describe('the transport of 2024-11-05', () => {
   });
   afterEach(() => stage.close());
 
-  it('serves the official client, through a reload', async () => {
+  it('serves the official client across a reload', async () => {
     await stage.start(json({ name: 'Spain' }), older);
     const client = new Client({ name: 'test', version: '1' });
     await client.connect(new SSEClientTransport(new URL(stage.url)));
@@ -67,7 +67,7 @@ describe('the transport of 2024-11-05', () => {
     await until(() => stage.gateway.status.streams === 0);
   });
 
-  it('names no session in the access log', async () => {
+  it('does not write session IDs to the access log', async () => {
     await stage.start(json({}), { ...older, root: { extra_config: { 'telemetry/logging': { level: 'INFO' } } } });
     const listening = await listen(stage);
     equal((await post(`${listening.path}&x=1`, request(1, 'ping'))).status, 202);
@@ -79,7 +79,7 @@ describe('the transport of 2024-11-05', () => {
     await listening.ended;
   });
 
-  it('says where to post first, answers 202, and over the stream', async () => {
+  it('announces the URL for messages first, answers messages with 202 and sends results over the stream', async () => {
     await stage.start(json({ name: 'Spain' }), older);
     const client = await listen(stage);
     equal(client.response.headers.get('content-type'), 'text/event-stream');
@@ -100,7 +100,7 @@ describe('the transport of 2024-11-05', () => {
     client.leave();
   });
 
-  it('rejects invalid messages, messages for unknown streams, from other pages, and too many at once', async () => {
+  it('rejects invalid messages, unknown streams, foreign origins and too many concurrent messages', async () => {
     await stage.start(() => {}, older);
     const client = await listen(stage);
     equal((await post(client.path, '{')).message.error.code, -32700);
@@ -117,7 +117,7 @@ describe('the transport of 2024-11-05', () => {
     client.leave();
   });
 
-  it('gives calls up that the client cancels, and all of them when it leaves', async () => {
+  it('cancels calls on request, and all calls when the client disconnects', async () => {
     let open = 0;
     await stage.start((_seen, response) => {
       open += 1;
@@ -135,7 +135,7 @@ describe('the transport of 2024-11-05', () => {
     await until(async () => (await post(client.path, lookup(4))).status === 404);
   });
 
-  it('holds a call to the timeout of its endpoint', async () => {
+  it('applies the timeout of its endpoint to calls', async () => {
     await stage.start(() => {}, { ...older, endpoint: { timeout: '50ms' } });
     const client = await listen(stage);
     await post(client.path, lookup(1));
@@ -144,7 +144,7 @@ describe('the transport of 2024-11-05', () => {
     client.leave();
   });
 
-  it('asks whether clients are there, and lets go of those that are not', async () => {
+  it('pings clients and disconnects those that do not answer', async () => {
     await stage.start(json({}), { server: { sse_transport: true, ping_period: '500ms' } });
     const client = await listen(stage);
     let answered = 0;
@@ -159,7 +159,7 @@ describe('the transport of 2024-11-05', () => {
     equal((await post(client.path, lookup(1))).status, 404);
   });
 
-  it('works next to the current one, on the same path', async () => {
+  it('works next to the current transport on the same path', async () => {
     await stage.start(json({}), older);
     const session = await stage.initialize();
     equal((await stage.ask('tools/list', undefined, session)).status, 200);
@@ -167,26 +167,26 @@ describe('the transport of 2024-11-05', () => {
     equal((await stage.send({ method: 'GET', headers: { 'Mcp-Session-Id': 'x' } })).status, 404);
   });
 
-  it('is not offered where it is not asked for', async () => {
+  it('is unavailable unless it is enabled', async () => {
     await stage.start(json({}));
     equal((await stage.send({ method: 'GET' })).status, 400);
     const session = (await stage.initialize())['Mcp-Session-Id'];
     equal((await post(`/mcp?session_id=${session}`, lookup(1))).status, 400);
   });
 
-  it('is a session: not with stateless', async () => {
+  it('cannot be combined with stateless', async () => {
     const server = { stateless: true, sse_transport: true };
     await rejects(startGateway(configOf('http://127.0.0.1:1', { server })), /sse_transport {2}MCP_STATELESS/);
   });
 
-  it('ends its streams in order when the gateway closes', async () => {
+  it('ends its streams cleanly when the gateway closes', async () => {
     await stage.start(json({}), older);
     const client = await listen(stage);
     await stage.gateway.close();
     await client.ended;
   });
 
-  it('reaches the stream from any worker that receives the message', async function () {
+  it('delivers results to the stream, regardless of the worker that receives the message', async function () {
     // Processes take their time on a busy machine.
     this.timeout(120_000);
     const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));
@@ -199,7 +199,7 @@ describe('the transport of 2024-11-05', () => {
     await until(async () => (await post(client.path, lookup(7), { Connection: 'close' })).status === 404);
   });
 
-  it('cuts the stream of a client that does not read what it has asked for', async () => {
+  it('closes the stream of a client that does not read its results', async () => {
     const stream = new ClientStream(0, async () => 'session');
     let over = 0;
     stream.over = () => {

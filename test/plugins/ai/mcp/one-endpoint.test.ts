@@ -25,7 +25,7 @@ function configOf({ server = {}, entry = {}, tools = [] as object[], endpoints =
 
 const ofServer = { 'ai/mcp': { servers: [{ name: 'shop', title: 'Shop', version: '1.0.0', tools: [] }] } };
 
-describe('one endpoint with ai/mcp', () => {
+describe('a single endpoint with ai/mcp', () => {
   let gateway: Operations | undefined;
   afterEach(async () => {
     await gateway?.close();
@@ -42,7 +42,7 @@ describe('one endpoint with ai/mcp', () => {
     return response.status;
   };
 
-  it('serves a whole server, without a method and without a backend', async () => {
+  it('serves all methods of an MCP server without a method and without a backend', async () => {
     const url = await start({ tools: [tool], endpoints: [orders] });
     deepEqual(gateway!.status.warnings, []);
     const transport = new StreamableHTTPClientTransport(url);
@@ -58,12 +58,12 @@ describe('one endpoint with ai/mcp', () => {
     deepEqual([await statusOf(url, 'GET'), await statusOf(url, 'DELETE')], [400, 400]);
   });
 
-  it('serves POST alone where the server has no sessions', async () => {
+  it('serves only POST if the server is stateless', async () => {
     const url = await start({ server: { stateless: true } });
     deepEqual([await statusOf(url, 'GET'), await statusOf(url, 'DELETE')], [405, 405]);
   });
 
-  it('serves the method that it names, and is one of several where there are others of its path', async () => {
+  it('serves only its configured method, and the remaining methods if other endpoints share its path', async () => {
     deepEqual(await statusOf(await start({ entry: { method: 'POST' } }), 'GET'), 405);
     await gateway!.close();
     const ended = { endpoint: '/mcp', method: 'DELETE', extra_config: { 'ai/mcp': { server_name: 'shop' } } };
@@ -75,7 +75,7 @@ describe('one endpoint with ai/mcp', () => {
     );
   });
 
-  it('has the id of the request in the data of its errors', async () => {
+  it('includes the request ID in the data of its errors', async () => {
     gateway = await startGateway(
       { ...configOf({}), extra_config: { ...ofServer, router: { request_id: 'X-Request-Id' } } },
       { sinks: rememberingSinks() },
@@ -94,7 +94,7 @@ describe('one endpoint with ai/mcp', () => {
     }
   });
 
-  it('is where its errors are reported', async () => {
+  it('is the location of its configuration errors', async () => {
     const entry = { extra_config: { 'ai/mcp': { server_name: 'shop' }, 'qos/ratelimit/router': { max_rate: 'x' } } };
     await rejects(startGateway(configOf({ entry })), (error: Error) => {
       match(error.message, /^\/endpoints\/0\/extra_config\/qos~1ratelimit~1router\/max_rate {2}/);
@@ -103,7 +103,7 @@ describe('one endpoint with ai/mcp', () => {
     });
   });
 
-  it('tells a client what is wrong with its HTTP request', async () => {
+  it('explains HTTP errors to the client', async () => {
     const url = await start({});
     const asked = async (headers: Record<string, string>, method = 'POST') => {
       const response = await fetch(url, { method, headers, ...(method === 'POST' && { body: '{}' }) });
@@ -120,7 +120,7 @@ describe('one endpoint with ai/mcp', () => {
   });
 });
 
-describe('a tool whose endpoint', () => {
+describe("a tool's endpoint", () => {
   const refusal = async (tools: object[], endpoints: object[]): Promise<string> => {
     const gateway = await startGateway(configOf({ tools, endpoints })).catch((error: Error) => error);
     if (gateway instanceof Error) return gateway.message;
@@ -128,13 +128,13 @@ describe('a tool whose endpoint', () => {
     return '';
   };
 
-  it('has one method need not name it', async () => {
+  it('does not need a method in the tool if it serves a single method', async () => {
     equal(await refusal([tool], [orders]), '');
     equal(await refusal([{ ...tool, method: 'POST' }], [orders]), '');
     match(await refusal([{ ...tool, method: 'PUT' }], [orders]), /the endpoint \/orders does not serve PUT/);
   });
 
-  it('has several methods, none of them GET, must name one', async () => {
+  it('needs a method in the tool if it serves several methods other than GET', async () => {
     const several = [orders, { ...orders, method: 'PUT' }];
     match(await refusal([tool], several), /"method" is required: \/orders is served with POST, PUT/);
     equal(await refusal([tool], [...several, { ...orders, method: 'GET' }]), '');

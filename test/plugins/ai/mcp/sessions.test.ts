@@ -22,7 +22,7 @@ async function listen(stage: Stage, headers: Record<string, string>) {
   return { response, events, ended, leave: () => leaving.abort() };
 }
 
-describe('sessions of a server of the Model Context Protocol', () => {
+describe('sessions of an MCP server', () => {
   let stage: Stage;
 
   beforeEach(() => {
@@ -30,7 +30,7 @@ describe('sessions of a server of the Model Context Protocol', () => {
   });
   afterEach(() => stage.close());
 
-  it('begin with initialize, are needed from then on, and end with DELETE', async () => {
+  it('begin with initialize, are required afterwards, and end with DELETE', async () => {
     await stage.start(json({}));
     const session = await stage.initialize();
     match(session['Mcp-Session-Id']!, /^[0-9a-f-]{36}$/);
@@ -46,13 +46,13 @@ describe('sessions of a server of the Model Context Protocol', () => {
     equal((await stage.send({ method: 'DELETE' })).status, 400);
   });
 
-  it('are not needed in the revision without handshakes', async () => {
+  it('are not required in the protocol revision without handshakes', async () => {
     await stage.start(json({}));
     const { modern } = await import('./setup.ts');
     equal((await stage.send(modern('tools/list'))).status, 200);
   });
 
-  it('stay over a reload that leaves the server, and are gone with it', async () => {
+  it('survive a reload that keeps the server, and end with a reload that removes it', async () => {
     await stage.start(json({}));
     const session = await stage.initialize();
     const { url } = stage.backend;
@@ -64,7 +64,7 @@ describe('sessions of a server of the Model Context Protocol', () => {
     await until(async () => (await stage.ask('ping', undefined, session)).status === 404);
   });
 
-  it('are listened for by one stream, which DELETE ends, and a later one', async () => {
+  it('have one stream at a time, which ends with DELETE', async () => {
     await stage.start(json({}));
     const session = await stage.initialize();
     equal((await stage.send({ method: 'GET' })).status, 400);
@@ -80,7 +80,7 @@ describe('sessions of a server of the Model Context Protocol', () => {
     await until(() => stage.gateway.status.streams === 0);
   });
 
-  it('are listened for longer than an answer of the endpoint may take, and over reloads that leave it', async () => {
+  it("keep their stream beyond the endpoint's timeout and across reloads that do not change the endpoint", async () => {
     mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
     await stage.start(json({}), { endpoint: { timeout: '30s' }, server: { ping_period: '20s' } });
     const session = await stage.initialize();
@@ -101,7 +101,7 @@ describe('sessions of a server of the Model Context Protocol', () => {
     await until(() => stage.gateway.status.streams === 0);
   });
 
-  it('are disconnected when a ping is not answered before the next one', async () => {
+  it('end if a ping is not answered before the next one', async () => {
     await stage.start(json({}), { server: { ping_period: '20ms' } });
     const session = await stage.initialize();
     const client = await listen(stage, session);
@@ -111,14 +111,14 @@ describe('sessions of a server of the Model Context Protocol', () => {
     equal((await stage.ask('ping', undefined, session)).status, 200);
   });
 
-  it('do not keep a gateway from closing', async () => {
+  it('do not keep the gateway from closing', async () => {
     await stage.start(json({}));
     const client = await listen(stage, await stage.initialize());
     await stage.gateway.close();
     await client.ended;
   });
 
-  it('end their streams in order when the endpoint changes', async () => {
+  it('end their streams cleanly when the endpoint changes', async () => {
     const reload = { extra_config: { 'admin/reload': { stream_drain: '1ms' } } };
     await stage.start(json({}), { root: reload });
     const session = await stage.initialize();
@@ -130,7 +130,7 @@ describe('sessions of a server of the Model Context Protocol', () => {
     again.leave();
   });
 
-  it('let their client give a call up', async () => {
+  it('let the client cancel a call', async () => {
     let gone = false;
     await stage.start(
       (_seen, response) =>
@@ -152,7 +152,7 @@ describe('sessions of a server of the Model Context Protocol', () => {
     equal((await call).message.result.isError, true);
   });
 
-  it('are known in every worker', async function () {
+  it('are shared by all workers', async function () {
     // Processes take their time on a busy machine.
     this.timeout(120_000);
     const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));
@@ -171,7 +171,7 @@ describe('sessions of a server of the Model Context Protocol', () => {
     await listening.ended;
   });
 
-  it('belong to the client that opened them: to any other they do not exist', async () => {
+  it('belong to the client that opened them; other clients receive 404', async () => {
     const keys = ['alice', 'bob'].map((key) => ({ key, roles: ['user'] }));
     await stage.start(json({}), {
       server: { json_response: true },
@@ -191,7 +191,7 @@ describe('sessions of a server of the Model Context Protocol', () => {
     equal((await stage.ask('ping', undefined, { ...alice, ...session })).status, 200);
   });
 
-  it('stay with a client that gets another token', () => {
+  it('continue when the client refreshes its token', () => {
     const client = { certificate: null } as unknown as ClientRequest;
     const digest = (claims: DataObject | undefined, user?: string) =>
       clientDigest(client, {
@@ -207,8 +207,8 @@ describe('sessions of a server of the Model Context Protocol', () => {
     equal(digest(undefined), '');
   });
 
-  describe('of a server, which are bounded', () => {
-    it('are forgotten half an hour after they were used last', () => {
+  describe('with limits', () => {
+    it('expire after half an hour without use', () => {
       const sessions = new Sessions();
       const session = sessions.reply({ ask: 'open', version: '2025-06-18', owner: '' }, 0)!;
       const minute = 60_000;
@@ -218,7 +218,7 @@ describe('sessions of a server of the Model Context Protocol', () => {
       equal(sessions.size, 0);
     });
 
-    it('make room for new ones, those first that were used longest ago', () => {
+    it('evict the least recently used session at the maximum', () => {
       const sessions = new Sessions();
       const open = () => sessions.reply({ ask: 'open', version: '2025-06-18', owner: '' }, 0)!;
       const [first, second] = [open(), open()];

@@ -5,7 +5,7 @@ import { type Receiver, startHttpReceiver } from '../../../support/otlp.ts';
 import { scrape } from '../../../support/prometheus.ts';
 import { Stage } from './setup.ts';
 
-describe('the metrics of tools', () => {
+describe('the telemetry of MCP tools', () => {
   const stage = new Stage();
   let receiver: Receiver;
   let scrapePort: number;
@@ -31,7 +31,7 @@ describe('the metrics of tools', () => {
     await receiver.close();
   });
 
-  it('is a span for each call, in the trace of its request, with the spans of its endpoint', async () => {
+  it("creates a span for each call in the request's trace, with the endpoint's spans as children", async () => {
     equal((await call('1')).isError, undefined);
     equal((await call('bad')).isError, true);
     const spans = () => receiver.spans.filter(({ name }) => name === 'tools/call user');
@@ -47,7 +47,7 @@ describe('the metrics of tools', () => {
     ok(pipe[0]!.start >= good!.start && pipe[0]!.end <= good!.end);
   });
 
-  it('contain the duration of calls, with failed ones apart, in addition to the metrics of the endpoint', async () => {
+  it("measures the duration of calls, labels failed calls, and keeps the endpoint's metrics", async () => {
     await call('1');
     await stage.call({}, {}, 'user');
     const metrics = await scrape(scrapePort);

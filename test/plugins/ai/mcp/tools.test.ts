@@ -3,7 +3,7 @@ import { until } from '../../../support/conditions.ts';
 import { json } from '../../../support/gateway.ts';
 import { Stage, type Written } from './setup.ts';
 
-describe('a call of a tool', () => {
+describe('a call of an MCP tool', () => {
   let stage: Stage;
   const stateless = { server: { stateless: true, json_response: true } };
   const anything = { input_schema: undefined };
@@ -15,7 +15,7 @@ describe('a call of a tool', () => {
   });
   afterEach(() => stage.close());
 
-  it('sends its arguments to the backend: in the path, and all of them as JSON', async () => {
+  it('sends its arguments to the backend: in the path, and all of them as a JSON body', async () => {
     await start(json({ name: 'Spain' }), { backend: { method: 'POST' } });
     const { message } = await stage.call({ code: 'ES' });
     deepEqual(message.result, { content: [{ type: 'text', text: '{"name":"Spain"}' }] });
@@ -25,7 +25,7 @@ describe('a call of a tool', () => {
     equal(seen!.headers['content-type'], 'application/json');
   });
 
-  it('encodes arguments in a path, which they cannot leave', async () => {
+  it('escapes arguments in the path, so that they cannot leave their path segment', async () => {
     await start(json({}), { tool: anything });
     for (const code of ['a/b', '..', 'x?y=1#z', 'ü %', '%2e%2e']) await stage.call({ code });
     deepEqual(
@@ -34,7 +34,7 @@ describe('a call of a tool', () => {
     );
   });
 
-  it('gives single values as parameters, by their names with the first letter in upper case, and nothing else', async () => {
+  it('passes only scalar arguments as path and query parameters, with the first letter of their names capitalized', async () => {
     await start(json({}), {
       tool: anything,
       workflow: { endpoint: '/{name}/{count}/{isOpen}' },
@@ -46,7 +46,7 @@ describe('a call of a tool', () => {
     equal(message.result.isError, true);
   });
 
-  it('is a query for those backends that list it, and no other', async () => {
+  it('passes a query parameter only to backends that list it', async () => {
     await start(json({}), {
       tool: anything,
       workflow: { endpoint: '/{count}' },
@@ -63,7 +63,7 @@ describe('a call of a tool', () => {
     );
   });
 
-  it('keeps numbers beyond those of JavaScript', async () => {
+  it('preserves numbers beyond the integer range of JavaScript', async () => {
     await start(json({}), {
       tool: { input_schema: { type: 'object', properties: { code: { type: 'integer' } } } },
       backend: { method: 'POST' },
@@ -75,7 +75,7 @@ describe('a call of a tool', () => {
     equal(stage.backend.requests[0]!.body.toString(), '{"code":9007199254740993}');
   });
 
-  it('forwards the headers that it lists, and no other of the client', async () => {
+  it('forwards only the client headers that the tool lists', async () => {
     await start(json({}), { tool: { input_headers: ['X-Tenant'] } });
     await stage.call({ code: 'ES' }, { 'X-Tenant': 'a', Authorization: 'Bearer x', 'Mcp-Session-Id': 'y' });
     const { headers } = stage.backend.requests[0]!;
@@ -83,7 +83,7 @@ describe('a call of a tool', () => {
     deepEqual([headers['x-forwarded-for'], headers['x-forwarded-host']], ['127.0.0.1', `127.0.0.1:${stage.port}`]);
   });
 
-  it('lets no argument pass for a variable of the path of its endpoint', async () => {
+  it('does not let arguments replace path variables of the MCP endpoint', async () => {
     await start(json({}), {
       tool: anything,
       endpoint: { endpoint: '/{tenant}/mcp' },
@@ -97,7 +97,7 @@ describe('a call of a tool', () => {
     equal(stage.backend.requests[0]!.target, '/of/red');
   });
 
-  it('tells the model what is wrong with its arguments, and asks no backend', async () => {
+  it('explains invalid arguments to the model without calling a backend', async () => {
     await start(json({}));
     for (const [args, said] of [
       [{ code: 'es' }, /\/code must match pattern/],
@@ -113,7 +113,7 @@ describe('a call of a tool', () => {
     equal(stage.backend.requests.length, 0);
   });
 
-  it('does not say why it failed, unless it is to', async () => {
+  it('hides the reason of a failure by default', async () => {
     await start(json({}, 500));
     const { status, message } = await stage.call({ code: 'ES' });
     equal(status, 200);
@@ -121,12 +121,12 @@ describe('a call of a tool', () => {
     ok(stage.lines.some((line) => line.includes('[TOOL: lookup]')));
   });
 
-  it('says why it failed where it is to', async () => {
+  it('reports the reason of a failure if return_error_msg is set', async () => {
     await start(json({}, 500), { tool: { return_error_msg: true } });
     match((await stage.call({ code: 'ES' })).message.result.content[0].text, /500/);
   });
 
-  it('is a success where some of its backends have answered', async () => {
+  it('succeeds if some of its backends respond', async () => {
     await start(({ target }, response) => json({ at: target }, target === '/b' ? 500 : 200)({} as never, response), {
       tool: { return_error_msg: true },
       backends: ['/a', '/b'],
@@ -135,13 +135,13 @@ describe('a call of a tool', () => {
     deepEqual(result, { content: [{ type: 'text', text: '{"at":"/a"}' }] });
   });
 
-  it("ends with its own timeout, or with the endpoint's", async () => {
+  it('is cancelled by the timeout of the workflow or the endpoint', async () => {
     const endpoint = { timeout: '60s' };
     await start(() => {}, { workflow: { timeout: '30ms' }, endpoint, tool: { return_error_msg: true } });
     equal((await stage.call({ code: 'ES' })).message.result.isError, true);
   });
 
-  it('has the time of its endpoint where nothing shorter is written', async () => {
+  it("uses the endpoint's timeout if the workflow sets no shorter one", async () => {
     await start((_seen, response) => void setTimeout(() => json({ late: true })({} as never, response), 40), {
       root: { timeout: '10ms' },
       endpoint: { timeout: '20s' },
@@ -149,7 +149,7 @@ describe('a call of a tool', () => {
     equal((await stage.call({ code: 'ES' })).message.result.content[0].text, '{"late":true}');
   });
 
-  it('is given up when its client leaves', async () => {
+  it('is cancelled when the client disconnects', async () => {
     let gone = false;
     await start(
       (_seen, response) =>
@@ -165,7 +165,7 @@ describe('a call of a tool', () => {
     await until(() => gone);
   });
 
-  it('is data, too, where a schema says of what form', async () => {
+  it('returns structured content if the tool has an output schema', async () => {
     await start(json({ name: 'Spain' }), { tool: { output_schema: { type: 'object', required: ['name'] } } });
     const { message } = await stage.call({ code: 'ES' });
     deepEqual(message.result, {
@@ -175,7 +175,7 @@ describe('a call of a tool', () => {
     equal((await stage.ask('tools/list')).message.result.tools[0].outputSchema.required[0], 'name');
   });
 
-  it('whose result violates its schema has failed', async () => {
+  it('fails if its result violates the output schema', async () => {
     await start(json({ other: 1 }), { tool: { output_schema: { required: ['name'] }, return_error_msg: true } });
     const { message } = await stage.call({ code: 'ES' });
     deepEqual(message.result, {
@@ -185,7 +185,7 @@ describe('a call of a tool', () => {
     ok(stage.lines.some((line) => line.includes('ERROR') && line.includes("required property 'name'")));
   });
 
-  it('gives text as it is, and other encodings of the data', async () => {
+  it("returns text unchanged, and other data in the workflow's encoding", async () => {
     await start((_seen, response) => void response.end('plain <text>'), {
       workflow: { output_encoding: 'string' },
       backend: { encoding: 'string' },
@@ -194,7 +194,7 @@ describe('a call of a tool', () => {
   });
 
   for (const type of ['image', 'audio', 'text'] as const) {
-    it(`of the type ${type} gives the body of a no-op workflow`, async () => {
+    it(`of type ${type} returns the body of a no-op workflow`, async () => {
       const bytes = Buffer.from(type === 'text' ? 'plain' : [0, 255, 254]);
       await start((_seen, response) => void response.writeHead(200, { 'Content-Type': `${type}/x` }).end(bytes), {
         tool: { type },
@@ -207,7 +207,7 @@ describe('a call of a tool', () => {
     });
   }
 
-  it('of bytes has failed when the backend says so', async () => {
+  it('with a no-op workflow fails if the backend responds with an error', async () => {
     await start((_seen, response) => void response.writeHead(404).end('no'), {
       tool: { type: 'image', return_error_msg: true },
       workflow: { output_encoding: 'no-op' },
@@ -217,7 +217,7 @@ describe('a call of a tool', () => {
     match(result.content[0].text, /404/);
   });
 
-  it('passes the components of its endpoint and of its workflow', async () => {
+  it('passes through the components of its endpoint and of its workflow', async () => {
     await start(json({ name: 'Spain' }), {
       extra: { 'qos/ratelimit/router': { max_rate: 1, capacity: 2, every: '1h' } },
       workflow: {
