@@ -17,14 +17,14 @@ export const clientBounds: readonly Bound[] = [
     from: 'plugins/auth/validator/token-cache.ts',
     limit: '{MAX_TOKENS} tokens, {MAX_CHARACTERS:bytes} of text',
     beyond: 'The older half is dropped.',
-    tests: ['tokens that were verified are limited to 8 MiB of tokens, each counted once'],
+    tests: ['the cache of verified tokens is limited to 8 MiB of tokens, each counted once'],
   },
   {
     holds: 'Bearer token of a request (`auth/validator`)',
     from: 'plugins/auth/validator/token.ts',
     limit: '{MAX_TOKEN:bytes}',
     beyond: 'The request is rejected with 401; nothing is decoded.',
-    tests: ['auth/validator and tokens of attackers decodes nothing of a token that is too long'],
+    tests: ['auth/validator with forged tokens does not decode an oversized token'],
   },
   {
     holds: 'Key ids that were not found (`auth/validator`)',
@@ -86,9 +86,7 @@ export const clientBounds: readonly Bound[] = [
     from: 'plugins/ai/mcp/sessions.ts',
     limit: '{MAX_SESSIONS} sessions',
     beyond: 'The least recently used end.',
-    tests: [
-      'sessions of an MCP server with limits evict the least recently used session at the maximum',
-    ],
+    tests: ['sessions of an MCP server with limits evict the least recently used session at the maximum'],
   },
   {
     holds: 'MCP message of a client (`ai/mcp`)',

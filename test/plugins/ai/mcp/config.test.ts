@@ -198,7 +198,7 @@ describe('the configuration of an MCP server', () => {
 
     for (const [what, written] of [
       ['a policy', { extra: { 'security/policies': { req: { policies: ["size(req_headers['X-A']) > 0"] } } } }],
-      ['a plugin of the service', { root: { extra_config: { 'plugin/http-server': { name: [] } } } }],
+      ['a plugin at the root', { root: { extra_config: { 'plugin/http-server': { name: [] } } } }],
       ['a script', { extra: { 'modifier/lua-endpoint': { sources: [], pre: '' } } }],
     ] as const) {
       it(`marks responses as private behind ${what}, which can reject some clients`, async () => {

@@ -40,7 +40,7 @@ describe('a gateway with API keys', () => {
   const ask = (url: string, headers: Record<string, string> = {}) => gateway!.inject({ url, headers });
   const seen = () => backend.requests.at(-1)!;
 
-  it('tells the backend the role, listed or not, and forwards neither key nor look-alikes', async () => {
+  it("sends the caller's role to the backend regardless of input_headers, and forwards neither the key nor lookalike headers", async () => {
     for (const input_headers of [[], ['X-Role'], ['*']]) {
       gateway = await startGateway(config({ roles: ['user'] }, { identifier: 'X-Key' }, { input_headers }));
       const headers = { 'x-key': 'k-usr', 'x-role': 'root', x_role: 'root', 'x.role': 'root' };
@@ -52,7 +52,7 @@ describe('a gateway with API keys', () => {
     }
   });
 
-  it('case 5: hands the parameter with the key on only where it is listed', async () => {
+  it('forwards the query parameter that holds the key only if input_query_strings lists it', async () => {
     const own = { roles: ['user'], strategy: 'query_string', identifier: 'apikey' };
     gateway = await startGateway(config(own, {}, { input_query_strings: ['x'] }));
     equal((await ask('/a?apikey=k-usr&x=1')).statusCode, 200);
@@ -63,12 +63,12 @@ describe('a gateway with API keys', () => {
     equal(seen().target, '/?apikey=k-usr&x=1');
   });
 
-  it('leaves endpoints open that do not name it', async () => {
+  it('leaves endpoints without auth/api-keys open', async () => {
     gateway = await startGateway(config({ roles: ['admin'] }));
     deepEqual([(await ask('/open')).statusCode, (await ask('/a')).statusCode], [200, 401]);
   });
 
-  it('never logs a key, right or wrong, also where it is in the query', async () => {
+  it('never logs a key, valid or invalid, even if it is in the query', async () => {
     const sinks = rememberingSinks();
     const logging = { 'telemetry/logging': { level: 'DEBUG', stdout: true, access_log_format: 'httpdCommon' } };
     const own = { roles: ['admin'], strategy: 'query_string', identifier: 'apikey' };
@@ -86,7 +86,7 @@ describe('a gateway with API keys', () => {
     ok(text.includes('/a?a=1&apikey=***&b=2 '), text);
   });
 
-  it('logs no key of a request that is rejected before, or that no endpoint is for', async () => {
+  it('does not log the key of a request that is rejected earlier or matches no endpoint', async () => {
     const sinks = rememberingSinks();
     const components = {
       'telemetry/logging': { level: 'DEBUG', stdout: true, access_log_format: 'httpdCommon' },
@@ -110,7 +110,7 @@ describe('a gateway with API keys', () => {
     ok(!sinks.lines.join('').includes('k-adm'), sinks.lines.join(''));
   });
 
-  it('requires every credential of an endpoint, keys before tokens', async () => {
+  it('requires all credentials of an endpoint and checks API keys before tokens', async () => {
     const validator = { alg: 'HS256', jwk_local_path: 'samples/tokens/keys.json' };
     const written = config(null, { identifier: 'X-Key' });
     const [first, ...rest] = written.endpoints;
@@ -122,7 +122,7 @@ describe('a gateway with API keys', () => {
     );
   });
 
-  it('spends nothing of the limit of the endpoint on who is rejected', async () => {
+  it("does not charge rejected requests to the endpoint's rate limit", async () => {
     const written = config({ roles: ['admin'] });
     const limit = { 'qos/ratelimit/router': { max_rate: 1, capacity: 1, every: '10m' } };
     Object.assign((written.endpoints[0] as { extra_config: object }).extra_config, limit);
@@ -130,7 +130,7 @@ describe('a gateway with API keys', () => {
     deepEqual([(await ask('/a')).statusCode, (await ask('/a', { authorization: 'k-adm' })).statusCode], [401, 200]);
   });
 
-  it('takes new keys and drops removed ones with a reload', async () => {
+  it('accepts new keys and rejects removed keys after a reload', async () => {
     gateway = await startGateway(config({ roles: [] }));
     equal((await ask('/a', { authorization: 'k-usr' })).statusCode, 200);
     await gateway.reload(config({ roles: [] }, { keys: [{ key: 'k-new' }] }));
@@ -143,7 +143,7 @@ describe('a gateway with API keys', () => {
     );
   });
 
-  it('keeps one user’s cached answer from another role', async () => {
+  it("does not serve a user's cached response to a caller with another role", async () => {
     const cached = { backend: [{ url_pattern: '/kept', extra_config: { 'qos/http-cache': { shared: true } } }] };
     await backend.close();
     backend = await startBackend((request, response) => {
@@ -157,10 +157,10 @@ describe('a gateway with API keys', () => {
     deepEqual(roles, ['admin', 'user', 'admin']);
   });
 
-  describe('in several workers', function () {
+  describe('with several workers', function () {
     this.timeout(60_000);
 
-    it('has one count of a key for all of them', async () => {
+    it('applies the rate limit of a key to all workers together', async () => {
       gateway = await startGateway(config({ roles: [], client_max_rate: 0.01 }), {
         workers: { count: 2, program, args: [] },
       });

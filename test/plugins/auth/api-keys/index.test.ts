@@ -48,12 +48,12 @@ describe('auth/api-keys', () => {
   const statusOf = async (gate: Harness, request: TestRequest) => (await gate.send(request)).status;
   const roleOf = () => passed.at(-1)?.headers.get('x-role');
 
-  it('case 1: lets in whose key has the role, and tells the backend', async () => {
+  it('accepts a key with a required role and sends the role to the backend', async () => {
     equal(await statusOf(await open({ roles: ['admin'] }), bearer('k-adm')), 200);
     equal(roleOf(), 'admin');
   });
 
-  it('case 2: rejects a key without the role with 403', async () => {
+  it('rejects a key without a required role with 403', async () => {
     const { status, body, data, complete } = await (await open({ roles: ['admin'] })).send(bearer('k-usr'));
     deepEqual([status, body, data, complete, passed.length], [403, null, null, null, 0]);
   });
@@ -61,32 +61,32 @@ describe('auth/api-keys', () => {
   for (const [what, request] of [
     ['no key', {}],
     ['an empty key', { headers: { Authorization: '' } }],
-    ['an empty bearer', { headers: { Authorization: 'Bearer ' } }],
-    ['a key that there is not', bearer('nope')],
-    ['a name of what all objects have', bearer('__proto__')],
-    ['a key of any length', bearer('k'.repeat(10_000))],
-    ['a key and more', bearer('k-adm k-usr')],
+    ['"Bearer" without a key', { headers: { Authorization: 'Bearer ' } }],
+    ['an unknown key', bearer('nope')],
+    ['a key named like an object member', bearer('__proto__')],
+    ['a key of 10,000 characters', bearer('k'.repeat(10_000))],
+    ['a key followed by another one', bearer('k-adm k-usr')],
     ['a hash of a key', bearer(createHash('sha256').update('k-adm').digest('base64'))],
   ] as const) {
-    it(`case 3: refuses ${what} with 401 and a challenge`, async () => {
+    it(`rejects ${what} with 401 and a challenge`, async () => {
       const reply = await (await open({ roles: ['admin'] })).send(request);
       deepEqual([reply.status, reply.headers.get('www-authenticate'), passed.length], [401, 'Bearer', 0]);
     });
   }
 
-  it('sends no challenge if the key is in another header or in the query', async () => {
+  it('sends no challenge if keys are expected in another header or in the query', async () => {
     for (const place of [{ identifier: 'X-Key' }, { strategy: 'query_string' }]) {
       const reply = await (await open({ roles: [] }, place)).send({});
       deepEqual([reply.status, reply.headers.get('www-authenticate')], [401, undefined]);
     }
   });
 
-  it('case 4: accepts any key if no role is required, and logs that', async () => {
+  it('accepts any key if no role is required, and logs a notice', async () => {
     equal(await statusOf(await open({ roles: [] }), bearer('k-usr')), 200);
     equal(roleOf(), 'ANY');
   });
 
-  it('case 5: takes the key from the parameter that the endpoint names', async () => {
+  it('reads the key from the query parameter that the endpoint configures', async () => {
     const gate = await open({ roles: ['user'], strategy: 'query_string', identifier: 'apikey' });
     const statuses = [];
     for (const target of ['/?apikey=k-usr', '/?ApiKey=k-usr', '/?apikey=no&apikey=k-usr', '/?apikey=k%2Dusr&x=1']) {
@@ -95,19 +95,19 @@ describe('auth/api-keys', () => {
     deepEqual(statuses, [200, 401, 401, 200]);
   });
 
-  it('case 6: takes the parameter "key" where the service names none', async () => {
+  it('reads the key from the query parameter "key" by default', async () => {
     const gate = await open({ roles: ['user'] }, { strategy: 'query_string' });
     equal(await statusOf(gate, { target: '/?key=k-usr' }), 200);
   });
 
   const hex = (kind: string, text: string) => createHash(kind).update(text).digest('hex');
   for (const [title, config] of [
-    ['case 7: by sha256 with a salt', { hash: 'sha256', salt: 's', key: hex('sha256', 'sk1') }],
-    ['by sha1, written in capitals', { hash: 'sha1', key: hex('sha1', 'k1').toUpperCase() }],
-    ['by fnv128 with a salt', { hash: 'fnv128', salt: 's', key: fnv('sk1') }],
-    ['as it is, whatever the salt', { hash: 'plain', salt: 's', key: 'k1' }],
+    ['as a salted SHA-256 hash', { hash: 'sha256', salt: 's', key: hex('sha256', 'sk1') }],
+    ['as a SHA-1 hash in capitals', { hash: 'sha1', key: hex('sha1', 'k1').toUpperCase() }],
+    ['as a salted FNV-128 hash', { hash: 'fnv128', salt: 's', key: fnv('sk1') }],
+    ['in plaintext, regardless of the salt', { hash: 'plain', salt: 's', key: 'k1' }],
   ] as const) {
-    it(`knows a key that is written ${title}`, async () => {
+    it(`accepts a key that is configured ${title}`, async () => {
       const { key, ...service } = config;
       const gate = await open({ roles: [] }, { ...service, keys: [{ key }] });
       deepEqual(
@@ -118,13 +118,13 @@ describe('auth/api-keys', () => {
   }
 
   for (const text of ['', 'a', 'foobar', 'ä\u0000'.repeat(40)]) {
-    it(`computes FNV-1 of ${JSON.stringify(text.slice(0, 8))} as its definition says`, async () => {
+    it(`hashes ${JSON.stringify(text.slice(0, 8))} with FNV-1 as defined`, async () => {
       const gate = await open({ roles: [] }, { hash: 'fnv128', salt: text, keys: [{ key: fnv(`${text}k`) }] });
       equal(await statusOf(gate, bearer('k')), 200);
     });
   }
 
-  it('case 8: admits as many requests with a key as its rate gives, and counts only those that may enter', async () => {
+  it('limits requests per key to the configured rate and does not count rejected requests', async () => {
     const gate = await open({ roles: ['user'], client_max_rate: 1 });
     const send = (key: string) => gate.send(bearer(key));
     equal((await send('nope')).status, 401);
@@ -135,7 +135,7 @@ describe('auth/api-keys', () => {
     equal((await send('k-usr')).status, 200);
   });
 
-  it('takes rates of less than one a second, with a burst of one', async () => {
+  it('accepts rates below one request a second, with a burst of one', async () => {
     const gate = await open({ roles: [], client_max_rate: 0.3 });
     const statuses = [];
     for (const ms of [0, 3000, 400, 0]) {
@@ -145,14 +145,14 @@ describe('auth/api-keys', () => {
     deepEqual(statuses, [200, 429, 200, 429]);
   });
 
-  it('has bursts of the whole requests of a second, rounded up', async () => {
+  it("allows a burst of one second's requests, rounded up", async () => {
     const gate = await open({ roles: [], client_max_rate: 2.5 });
     const statuses = [];
     for (let count = 0; count < 4; count++) statuses.push(await statusOf(gate, bearer('k-usr')));
     deepEqual(statuses, [200, 200, 200, 429]);
   });
 
-  it('keeps the counts over a reload, and forgets a key that was idle for ten minutes', async () => {
+  it('keeps rate limit counts across a reload and drops those of keys that were idle for ten minutes', async () => {
     const config = { roles: [], client_max_rate: 0.0001 };
     const gate = await open(config);
     await gate.send(bearer('k-usr'));
@@ -162,35 +162,35 @@ describe('auth/api-keys', () => {
     equal(await statusOf(gate, bearer('k-usr')), 200);
   });
 
-  it('has no limit with a rate of 0', async () => {
+  it('does not limit requests with a rate of 0', async () => {
     const gate = await open({ roles: [], client_max_rate: 0 });
     for (let count = 0; count < 3; count++) equal(await statusOf(gate, bearer('k-usr')), 200);
   });
 
-  it('case 9: compares roles in their case', async () =>
+  it('compares roles case-sensitively', async () =>
     equal(await statusOf(await open({ roles: ['Admin'] }), bearer('k-adm')), 403));
 
-  it('case 10: takes the role that a client claims from its request', async () => {
+  it('removes a role header that the client sent', async () => {
     const gate = await open({ roles: ['user'] });
     await gate.send({ headers: { Authorization: 'k-usr', 'X-Role': 'root', 'x-ROLE': 'root' } });
     deepEqual(passed[0]!.headers.getAll('x-role'), ['user']);
     deepEqual(passed[0]!.client.headers.getAll('x-role'), ['user']);
   });
 
-  it('leaves a header alone that no role is propagated in', async () => {
+  it('leaves the role header unchanged if roles are propagated in another header', async () => {
     const gate = await open({ roles: ['user'] }, { propagate_role: '' });
     await gate.send({ headers: { Authorization: 'k-usr', 'X-Role': 'mine' } });
     equal(roleOf(), 'mine');
     equal(gate.attached.proxy, undefined);
   });
 
-  it('uses the first role of the key that the endpoint requires', async () => {
+  it("propagates the key's first role that the endpoint requires", async () => {
     const gate = await open({ roles: ['B', 'C'] }, { keys: [{ key: 'k', roles: ['A', 'C', 'B'] }] });
     await gate.send(bearer('k'));
     equal(roleOf(), 'C');
   });
 
-  it('takes a key with Bearer in any letter case, bare, and in a header of any other name', async () => {
+  it('accepts a key after "Bearer" in any letter case, without a scheme, and in a custom header', async () => {
     const gate = await open({ roles: [] });
     for (const value of ['bearer k-usr', 'BEARER  k-usr', 'k-usr']) {
       equal(await statusOf(gate, { headers: { authorization: value } }), 200, value);
@@ -201,7 +201,7 @@ describe('auth/api-keys', () => {
     }
   });
 
-  it('reads keys in headers and parameters as UTF-8', async () => {
+  it('decodes keys in headers and query parameters as UTF-8', async () => {
     const service = { keys: [{ key: 'schlüssel✓' }] };
     const raw = Buffer.from('schlüssel✓').toString('latin1');
     equal(await statusOf(await open({ roles: [] }, service), bearer(raw)), 200);
@@ -210,7 +210,7 @@ describe('auth/api-keys', () => {
     equal(await statusOf(gate, { target }), 200);
   });
 
-  it('merges the roles of a duplicate key, with a warning', async () => {
+  it('merges the roles of a duplicate key and reports a warning', async () => {
     const service = { keys: [...keys, { key: 'k-usr', roles: ['editor', 'user'] }] };
     deepEqual(
       warningsOf(await openHarness(plugin, 'service', service)).map(({ code, pointer, related }) => [
@@ -223,13 +223,13 @@ describe('auth/api-keys', () => {
     equal(await statusOf(await open({ roles: ['editor'] }, service), bearer('k-usr')), 200);
   });
 
-  it('rejects everything without keys', async () => {
+  it('rejects all requests if no key is configured', async () => {
     const gate = await open({ roles: ['user'] }, { keys: [] });
     deepEqual([await statusOf(gate, bearer('')), await statusOf(gate, bearer('undefined'))], [401, 401]);
     deepEqual(gate.warnings, []);
   });
 
-  it('says in the log once a second why requests are rejected, and never with which key', async () => {
+  it('logs the reason of rejected requests at most once a second, without the key', async () => {
     const log = rememberingLog();
     const gate = await open({ roles: ['admin'] }, {}, { services: { clock, log } });
     for (const key of ['wrong-key', 'wrong-key', 'k-usr']) {
@@ -249,19 +249,19 @@ describe('auth/api-keys', () => {
     ok(!log.lines.join().includes('wrong-key'));
   });
 
-  describe('check', () => {
-    it('refuses an endpoint where the service has no keys', async () =>
+  describe('the configuration check', () => {
+    it('rejects an endpoint with auth/api-keys if the root has no keys', async () =>
       deepEqual(await findingsOf(openHarness(plugin, 'endpoint', { roles: [] })), ['API_KEYS_MISSING ']));
 
     for (const [what, service, finding] of [
       ['a hash of the wrong length', { hash: 'sha256', keys: [{ key: 'ab' }] }, 'API_KEYS_HASH /keys/0/key'],
-      ['a hash that is none', { hash: 'sha1', keys: [{ key: 'z'.repeat(40) }] }, 'API_KEYS_HASH /keys/0/key'],
-      ['a key of any length', { keys: [{ key: 'k'.repeat(1025) }] }, 'API_KEYS_KEY /keys/0/key'],
-      ['a key that no client can send', { keys: [{ key: ' k' }] }, 'API_KEYS_KEY /keys/0/key'],
-      ['a header that is none', { keys: [], identifier: 'a b' }, 'API_KEYS_IDENTIFIER /identifier'],
-      ['a header for roles that is none', { keys: [], propagate_role: 'ä' }, 'API_KEYS_HEADER /propagate_role'],
+      ['a malformed hash', { hash: 'sha1', keys: [{ key: 'z'.repeat(40) }] }, 'API_KEYS_HASH /keys/0/key'],
+      ['an oversized key', { keys: [{ key: 'k'.repeat(1025) }] }, 'API_KEYS_KEY /keys/0/key'],
+      ['a key with characters that a header cannot contain', { keys: [{ key: ' k' }] }, 'API_KEYS_KEY /keys/0/key'],
+      ['an invalid header name', { keys: [], identifier: 'a b' }, 'API_KEYS_IDENTIFIER /identifier'],
+      ['an invalid role header name', { keys: [], propagate_role: 'ä' }, 'API_KEYS_HEADER /propagate_role'],
     ] as const) {
-      it(`refuses ${what}`, async () =>
+      it(`rejects ${what}`, async () =>
         deepEqual(await findingsOf(openHarness(plugin, 'service', service)), [finding]));
     }
 
@@ -273,15 +273,15 @@ describe('auth/api-keys', () => {
       'an unknown hash': { keys: [], hash: 'md5' },
       'an unknown strategy': { keys: [], strategy: 'cookie' },
     })) {
-      it(`refuses ${what} at the service`, () =>
+      it(`rejects ${what} at the root`, () =>
         rejects(openHarness(plugin, 'service', service), { code: 'CONFIG_INVALID' }));
     }
 
-    it('takes comments', async () => {
+    it('accepts comments that begin with @', async () => {
       await openHarness(plugin, 'service', { '@a': 1, keys: [{ key: 'a', '@plan': 'gold' }] });
     });
 
-    it('warns of a role that no key has, with the one that was meant', async () => {
+    it('warns about a role that no key has, and suggests a similar one', async () => {
       const { warnings } = await open({ roles: ['user', 'admni'] });
       deepEqual(
         warnings.map(({ code, pointer, hint }) => [code, pointer, hint]),
@@ -289,7 +289,7 @@ describe('auth/api-keys', () => {
       );
     });
 
-    it('warns of another strategy under the identifier of the service', async () => {
+    it("warns about an endpoint whose strategy differs from the root's but uses the root's identifier", async () => {
       const { warnings } = await open({ roles: [], strategy: 'query_string' });
       deepEqual(
         warnings.map(({ code, pointer }) => [code, pointer]),
@@ -297,21 +297,21 @@ describe('auth/api-keys', () => {
       );
     });
 
-    it('warns of a salt that salts nothing', async () => {
+    it('warns about a salt without effect', async () => {
       deepEqual(
         warningsOf(await openHarness(plugin, 'service', { keys, salt: 's' })).map(({ code }) => code),
         ['API_KEYS_UNUSED'],
       );
     });
 
-    it('warns of keys that are written in clear, and not of their hashes', async () => {
+    it('warns about plaintext keys, but not about hashed ones', async () => {
       const secrets = async (config: object) =>
         (await openHarness(plugin, 'service', config)).warnings.map(({ code, pointer }) => `${code} ${pointer}`);
       deepEqual(await secrets({ keys: [{ key: 'k' }] }), ['SECRET_LITERAL /keys/0/key']);
       deepEqual(await secrets({ hash: 'sha1', keys: [{ key: hex('sha1', 'k') }] }), []);
     });
 
-    it('refuses an endpoint that says nothing of roles', () => rejects(open({}), { code: 'CONFIG_INVALID' }));
+    it('rejects an endpoint without "roles"', () => rejects(open({}), { code: 'CONFIG_INVALID' }));
   });
 
   /** FNV-1 by its definition. */

@@ -97,13 +97,13 @@ describe('auth/aws-sigv4', () => {
     return signAws(request, { ...identity, ...who }, scope, at).headers.at(-1)![1];
   }
 
-  it('signs what is sent: host, date and type', async () => {
+  it('signs the host, date and content type of the request', async () => {
     await send(await open());
     deepEqual(headerOf('authorization'), [expected('GET', '', [], '')]);
     match(headerOf('authorization')[0]!, /SignedHeaders=host;x-amz-date, Signature=[0-9a-f]{64}$/);
   });
 
-  it('case 3: signs the bytes of the body', async () => {
+  it('signs the bytes of the body', async () => {
     const log = rememberingLog();
     const request = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' };
     await send(await open({ debug: true }, { services: { log } }), request);
@@ -114,7 +114,7 @@ describe('auth/aws-sigv4', () => {
     );
   });
 
-  it('case 2: sends and signs the session token of temporary credentials, and never shows it', async () => {
+  it('sends and signs the session token of temporary credentials, and never logs it', async () => {
     setEnvironment({ ...withKeys, AWS_SESSION_TOKEN: 'temporary-token' });
     const log = rememberingLog();
     await send(await open({ debug: true }, { services: { log } }));
@@ -125,7 +125,7 @@ describe('auth/aws-sigv4', () => {
     for (const secret of ['temporary-token', identity.secretAccessKey]) ok(!log.lines.join().includes(secret));
   });
 
-  it('case 4: replaces what the client sent of AWS, and signs what components have set', async () => {
+  it('replaces AWS headers of the client and signs headers set by other components', async () => {
     const wrapped = await open();
     const request = {
       headers: { Authorization: 'mine', 'X-Amz-Date': 'old', 'x-amz-target': 'evil', 'X-Amz-Security-Token': 'mine' },
@@ -154,7 +154,7 @@ describe('auth/aws-sigv4', () => {
   });
   const callWithout = () => ({ get: () => undefined }) as never;
 
-  it('signs every attempt anew, and nothing for a host other than the first one', async () => {
+  it('signs every attempt anew, and does not sign requests to other hosts', async () => {
     const { attached } = await open();
     const signer = attached.offers![0]!.value as HttpSigner;
     const signing = { host: null };
@@ -168,13 +168,13 @@ describe('auth/aws-sigv4', () => {
     });
   });
 
-  it('sends nothing without credentials, and looks for them again later', async () => {
+  it('does not call the backend without credentials, and looks them up again later', async () => {
     setEnvironment();
     const { status, errors } = await send(await open());
     deepEqual([status, errors[0]?.code, sent.length], [500, 'AWS_CREDENTIALS', 0]);
   });
 
-  it('case 5: assumes the role once for many requests, signed by its own credentials', async () => {
+  it('assumes its role once for many requests, signed with its own credentials', async () => {
     const gate = await open({ assume_role_arn: 'arn:aws:iam::1:role/r', sts_region: 'eu-west-1' });
     await Promise.all([send(gate), send(gate), send(gate)]);
     equal(asked.length, 1);
@@ -192,7 +192,7 @@ describe('auth/aws-sigv4', () => {
     equal(asked.length, 1);
   });
 
-  it('assumes the role again before its credentials end', async () => {
+  it('assumes its role again before the temporary credentials expire', async () => {
     sts = () => Reply.raw(200, new HeaderBag(), Buffer.from(credentials(`ASIA${asked.length}`, 299)));
     const gate = await open({ assume_role_arn: 'arn:aws:iam::1:role/r' });
     await send(gate);
@@ -206,10 +206,10 @@ describe('auth/aws-sigv4', () => {
       () => raw(403, '<E><Code>AccessDenied</Code><Message>secret thing</Message></E>'),
       /403, AccessDenied$/,
     ],
-    ['answers with nothing', () => raw(200, '<R/>'), /no credentials/],
+    ['responds without credentials', () => raw(200, '<R/>'), /no credentials/],
     ['cannot be reached', () => Reply.failed(new BackendError('BACKEND_REFUSED', 'refused')), /refused/],
   ] as const) {
-    it(`sends nothing where STS ${what}, and says why`, async () => {
+    it(`does not call the backend if STS ${what}, and logs the reason`, async () => {
       sts = answer;
       const { status, errors } = await send(await open({ assume_role_arn: 'arn:aws:iam::1:role/r' }));
       equal(status, 500);
@@ -222,7 +222,7 @@ describe('auth/aws-sigv4', () => {
     return Reply.raw(status, new HeaderBag(), Buffer.from(body));
   }
 
-  it('takes the role of a token of the platform', async () => {
+  it("assumes a role with the platform's web identity token", async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-aws-'));
     const file = join(folder, 'token');
     writeFileSync(file, 'web-token\n');
@@ -238,13 +238,13 @@ describe('auth/aws-sigv4', () => {
     match(headerOf('authorization')[0]!, /Credential=ASIA1\//);
   });
 
-  it('refuses a body of more than 10 MiB, said or not', async () => {
+  it('rejects a body larger than 10 MiB, with or without Content-Length', async () => {
     const body = new Uint8Array(10 * 1024 * 1024 + 1);
     const { status, errors } = await send(await open(), { method: 'POST', body });
     deepEqual([status, errors[0]?.code, sent.length], [500, 'AWS_BODY', 0]);
   });
 
-  describe('the clock', () => {
+  describe('the clock skew', () => {
     const signedAt = (): number => {
       const [date] = headerOf('x-amz-date');
       return Date.parse(date!.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
@@ -256,7 +256,7 @@ describe('auth/aws-sigv4', () => {
     };
     const expired = ['X-Amzn-ErrorType', 'InvalidSignatureException'];
 
-    it('of AWS is followed where that refuses a signature and differs by minutes, with one warning', async () => {
+    it('is taken from AWS if it rejects a signature because of a clock difference of minutes, with one warning', async () => {
       const log = rememberingLog();
       backend = () => refusal(3600, expired);
       const gate = await open({}, { services: { log } });
@@ -269,11 +269,11 @@ describe('auth/aws-sigv4', () => {
 
     const xml = '<Error><Code>RequestTimeTooSkewed</Code></Error>';
     for (const [what, answer, aheadMs] of [
-      ['is followed by the code in XML', refusal(3600, ['Content-Type', 'application/xml'], xml), 3_600_000],
-      ['is followed where JSON says it with 400', refusal(-3600, expired, null, 400), -3_600_000],
-      ['is not followed for another refusal', refusal(-3600, ['X-Amzn-ErrorType', 'AccessDeniedException']), 0],
-      ['is not followed where nothing says why', refusal(-3600), 0],
-      ['is that of now in an answer that was kept on the way', refusal(-3600, [...expired, 'Age', '3600']), 0],
+      ['is corrected for an XML error code', refusal(3600, ['Content-Type', 'application/xml'], xml), 3_600_000],
+      ['is corrected for a JSON error code with status 400', refusal(-3600, expired, null, 400), -3_600_000],
+      ['is not corrected for other error codes', refusal(-3600, ['X-Amzn-ErrorType', 'AccessDeniedException']), 0],
+      ['is not corrected for an error without a code', refusal(-3600), 0],
+      ['is not affected by a response that a proxy cached', refusal(-3600, [...expired, 'Age', '3600']), 0],
     ] as const) {
       it(what, async () => {
         backend = () => answer;
@@ -284,13 +284,13 @@ describe('auth/aws-sigv4', () => {
       });
     }
 
-    it('leaves the body to its reader', async () => {
+    it('does not consume the body of the response', async () => {
       backend = () => refusal(3600, ['Content-Type', 'application/xml'], xml);
       const { body } = await send(await open());
       equal(Buffer.from(body as Uint8Array).toString(), xml);
     });
 
-    it('of one host is not that of another', () => {
+    it('is kept separately for each host', () => {
       const clocks = new Clocks();
       clocks.set('a', 1000);
       deepEqual([clocks.skewOf('a'), clocks.skewOf('b')], [1000, 0]);
@@ -306,7 +306,7 @@ describe('auth/aws-sigv4', () => {
   }
 
   describe('in a gateway', () => {
-    it('signs last what every other component made of the request, bodies of s3 by their hash', async () => {
+    it('signs the final request after all other components, with a hash of the body for S3', async () => {
       const target = await startBackend(json({ ok: true }));
       const gateway = await startGateway({
         endpoints: [
@@ -343,7 +343,7 @@ describe('auth/aws-sigv4', () => {
       equal(seen.headers['x-amz-acl'], 'private');
     });
 
-    describe('with a body for s3', () => {
+    describe('with a body for S3', () => {
       const certificates = makeCertificates();
       const pair = certificates.issue('s3', certificates.authority('authority'));
       let seen: { hash: unknown; signed: string; bytes: number } | undefined;
@@ -368,11 +368,11 @@ describe('auth/aws-sigv4', () => {
 
       const MAX = 10 * 1024 * 1024;
       for (const [title, secure, length, isSaid, hash] of [
-        ['of a length that nobody says is sent over TLS as it comes, unsigned', true, 5, false, 'UNSIGNED-PAYLOAD'],
-        ['that is longer than what is signed is sent over TLS likewise', true, MAX + 1, true, 'UNSIGNED-PAYLOAD'],
-        ['that is short is signed, over TLS, too', true, 5, true, sha256('aaaaa')],
-        ['is signed without TLS, whether its length is said or not', false, 5, false, sha256('aaaaa')],
-        ['that is too long to be signed is rejected without TLS', false, MAX + 1, true, null],
+        ['without Content-Length is streamed unsigned over TLS', true, 5, false, 'UNSIGNED-PAYLOAD'],
+        ['larger than the signing limit is streamed unsigned over TLS', true, MAX + 1, true, 'UNSIGNED-PAYLOAD'],
+        ['within the signing limit is signed, even over TLS', true, 5, true, sha256('aaaaa')],
+        ['is signed without TLS, with or without Content-Length', false, 5, false, sha256('aaaaa')],
+        ['larger than the signing limit is rejected without TLS', false, MAX + 1, true, null],
       ] as const) {
         it(title, async () => {
           const { port } = (secure ? server : plain).address() as AddressInfo;

@@ -7,7 +7,7 @@ import { type Comparing, Comparisons } from '../../../../plugins/auth/basic/comp
 
 const header = (credentials: string) => `Basic ${Buffer.from(credentials).toString('base64')}`;
 
-describe('the password cache of an authority of users', () => {
+describe('the password cache of auth/basic', () => {
   const clock = { time: 0, now: () => clock.time };
   const users = new Map([
     ['ada', 'hash of ada'],
@@ -43,7 +43,7 @@ describe('the password cache of an authority of users', () => {
     return admission;
   };
 
-  it('is a password that was right, for a minute', async () => {
+  it('keeps a correct password for a minute', async () => {
     equal(await enter('ada:p'), 'ada');
     equal(admit('ada:p'), 'ada');
     clock.time = 59_999;
@@ -53,32 +53,32 @@ describe('the password cache of an authority of users', () => {
     equal(asked.length, 2);
   });
 
-  it('contains no wrong password', async () => {
+  it('does not keep a wrong password', async () => {
     for (let count = 1; count <= 2; count++) {
       deepEqual(await enter('ada:x', false), { reason: 'wrong password of "ada"' });
       equal(asked.length, count);
     }
   });
 
-  it('contains no password of another user or with another colon', async () => {
+  it('does not confuse user and password parts that contain colons', async () => {
     await enter('ada:b:c');
     admit('ada:b');
     admit('bob:b:c');
     equal(asked.length, 3);
   });
 
-  it('shows no password', async () => {
+  it('contains no plaintext password', async () => {
     await enter('ada:opensesame');
     ok(!inspect(authority, { depth: 9, showHidden: true }).includes('opensesame'));
   });
 
-  it('is compared once where it comes many times at once', async () => {
+  it('compares a password once for concurrent requests', async () => {
     const all = [admit('ada:p'), admit('ada:p'), admit('ada:p')];
     asked[0]!.settle(true);
     deepEqual([await Promise.all(all), asked.length], [['ada', 'ada', 'ada'], 1]);
   });
 
-  it('takes as long for an unknown user as for a known one, always the same, and never accepts it', async () => {
+  it('takes the same time for unknown and known users, and never accepts an unknown user', async () => {
     for (const name of ['eve', 'mallory', 'trudy']) {
       deepEqual(await enter(`${name}:p`), { reason: 'unknown user' });
       await enter(`${name}:q`);
@@ -88,7 +88,7 @@ describe('the password cache of an authority of users', () => {
     }
   });
 
-  it('is given up with the last client that waits for it', async () => {
+  it('cancels a comparison when the last waiting client disconnects', async () => {
     const calls = [new Call(), new Call()];
     const all = calls.map((call) => admit('ada:p', call));
     calls[0]!.cancel();
@@ -100,21 +100,21 @@ describe('the password cache of an authority of users', () => {
     equal(asked.length, 2);
   });
 
-  it('is nothing for a client that has left already', async () => {
+  it('does not compare the password of a client that has already disconnected', async () => {
     const call = new Call();
     call.cancel();
     ok((await admit('ada:p', call)) instanceof Object);
     equal(asked[0]!.dropped, true);
   });
 
-  it('answers 503 where too many wait', () => {
+  it('responds with 503 if too many comparisons are waiting', () => {
     isFull = true;
     const { error } = admit('ada:p') as unknown as { error: { view: object } };
     deepEqual(error.view, { status: 503 });
   });
 });
 
-describe('threads that compare passwords', () => {
+describe('the password comparison threads', () => {
   let comparisons: Comparisons;
 
   beforeEach(() => {
@@ -125,18 +125,18 @@ describe('threads that compare passwords', () => {
   const hash = hashSync('p', 4);
   const compare = (password: string, to = hash) => comparisons.compare(password, to)!;
 
-  it('tell equal from other', async () => {
+  it('accept matching passwords and reject others', async () => {
     deepEqual(await Promise.all(['p', 'q', 'p'].map((password) => compare(password).result)), [true, false, true]);
   });
 
-  it('are as many as configured, and reject more than a thousand waiting comparisons', async () => {
+  it('are limited to the configured number and reject further comparisons while a thousand are waiting', async () => {
     const all: Comparing[] = [];
     for (let one: Comparing | null = compare('p'); one; one = comparisons.compare('p', hash)) all.push(one);
     ok(all.length > 1000 && all.length <= 1004, `${all.length}`);
     equal((await Promise.all(all.map(({ result }) => result))).every(Boolean), true);
   });
 
-  it('leave room for other clients when one sends more passwords than can be compared', async () => {
+  it('keep capacity for other clients while one client floods them with passwords', async () => {
     const flood: Comparing[] = [];
     for (let one = comparisons.compare('q', hash, 'a'); one; one = comparisons.compare('q', hash, 'a')) flood.push(one);
     ok(flood.length >= 100 && flood.length <= 104, `${flood.length}`);
@@ -148,7 +148,7 @@ describe('threads that compare passwords', () => {
     ok(comparisons.compare('p', hash, 'a'));
   });
 
-  it('count all addresses of an IPv6 /64 as one client', () => {
+  it('count all addresses of an IPv6 /64 network as one client', () => {
     const compareFrom = (host: number) => comparisons.compare('q', hash, `2001:db8:0:1::${host.toString(16)}`);
     let host = 0;
     while (compareFrom(host)) host += 1;
@@ -156,7 +156,7 @@ describe('threads that compare passwords', () => {
     ok(comparisons.compare('q', hash, '2001:db8:0:2::1'));
   });
 
-  it('never begin what was dropped', async () => {
+  it('never start a cancelled comparison', async () => {
     const before = Array.from({ length: 8 }, () => compare('p').result);
     const dropped = compare('p');
     let isSettled = false;
@@ -168,7 +168,7 @@ describe('threads that compare passwords', () => {
     equal(isSettled, false);
   });
 
-  it('are replaced when one dies, which fails what it was doing alone', async () => {
+  it('are replaced after a crash, which fails only the comparison in progress', async () => {
     const results = await Promise.allSettled([
       compare('p', `$9z$${hash.slice(4)}`).result,
       ...Array.from({ length: 9 }, () => compare('p').result),
@@ -181,7 +181,7 @@ describe('threads that compare passwords', () => {
     equal(await compare('p').result, true);
   });
 
-  it('end with what keeps them, and take nothing more', async () => {
+  it('stop with their owner and reject new comparisons', async () => {
     await compare('p').result;
     await comparisons.close();
     equal(comparisons.compare('p', hash), null);

@@ -14,7 +14,7 @@ import {
   type TestBackend,
 } from '../../../support/gateway.ts';
 
-describe('a gateway with users', () => {
+describe('a gateway with basic authentication', () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
   let folder: string;
@@ -51,12 +51,12 @@ describe('a gateway with users', () => {
   const statusOf = async (url: string, headers: Record<string, string> = {}) =>
     (await gateway!.inject({ url, headers })).statusCode;
 
-  it('case 6: leaves endpoints without the component open, regardless of the service', async () => {
+  it('leaves endpoints without auth/basic open, even if the root has users', async () => {
     gateway = await startGateway(config({ users: { ada: hash } }, [guarded(), { endpoint: '/b', backend: to('/b') }]));
     deepEqual([await statusOf('/a'), await statusOf('/b')], [401, 200]);
   });
 
-  it('calls no backend for who is rejected, and forwards the header only where it is listed', async () => {
+  it('calls no backend for rejected requests, and forwards the Authorization header only if input_headers lists it', async () => {
     const open = guarded({ endpoint: '/c', backend: to('/c'), input_headers: ['Authorization'] });
     gateway = await startGateway(config({ users: { ada: hash } }, [guarded(), open]));
     const before = backend.requests.length;
@@ -68,7 +68,7 @@ describe('a gateway with users', () => {
     equal(backend.requests.at(-1)!.headers.authorization, credentials('ada').authorization);
   });
 
-  it('case 8: refuses at once who is taken out of the file', async () => {
+  it('immediately rejects a user that was removed from the file', async () => {
     const path = join(folder, 'htpasswd');
     writeFileSync(path, `ada:${hash}\nbob:${hash}\n`);
     gateway = await startGateway(config({ htpasswd_path: path }));
@@ -78,7 +78,7 @@ describe('a gateway with users', () => {
     deepEqual([await statusOf('/a', credentials('ada')), await statusOf('/a', credentials('bob'))], [401, 200]);
   });
 
-  it('follows the file while it serves, without a reload', async () => {
+  it('applies changes of the file without a reload', async () => {
     const users = join(folder, 'watched');
     const file = join(folder, 'gateway.json');
     writeFileSync(users, `ada:${hash}\n`);
@@ -99,7 +99,7 @@ describe('a gateway with users', () => {
     equal(await statusOf('/a', credentials('bob')), 401);
   });
 
-  it('stays as it is where the file becomes one that cannot be used', async () => {
+  it('keeps the previous users if the file becomes invalid', async () => {
     const path = join(folder, 'broken');
     writeFileSync(path, `ada:${hash}\n`);
     gateway = await startGateway(config({ htpasswd_path: path }));
@@ -110,7 +110,7 @@ describe('a gateway with users', () => {
     }
   });
 
-  it('names the user in the access log if configured, and no password anywhere', async () => {
+  it('logs the user in the access log if configured, and never a password', async () => {
     const sinks = rememberingSinks();
     const logging = {
       level: 'DEBUG',
@@ -131,7 +131,7 @@ describe('a gateway with users', () => {
     ok(!text.includes('opensesame'), text);
   });
 
-  it('requires every credential of an endpoint', async () => {
+  it('requires all credentials of an endpoint', async () => {
     const extra_config = {
       'auth/basic': {},
       'auth/api-keys': { roles: [], identifier: 'X-Key' },

@@ -50,72 +50,72 @@ describe('auth/basic', () => {
   const statusOf = async (gate: Harness, credentials: string) =>
     (await send(gate, `Basic ${base64(credentials)}`)).status;
 
-  it('case 1: lets in who brings the name and the password of a user of the file', async () => {
+  it('accepts the name and password of a user in the file', async () => {
     const gate = await open({ htpasswd_path: file(`admin:${admin}\n`) });
     equal((await send(gate, 'Basic YWRtaW46YWRtaW4=')).status, 200);
   });
 
   for (const [what, authorization] of [
-    ['case 2: no header', undefined],
+    ['a request without the header', undefined],
     ['an empty header', ''],
     ['another scheme', `Bearer ${base64('admin:admin')}`],
-    ['a scheme alone', 'Basic'],
-    ['what is not valid base64', 'Basic YWRtaW4?YWRtaW4='],
-    ['base64 with a break', 'Basic YWRtaW46 YWRtaW4='],
-    ['no colon', `Basic ${base64('admin')}`],
-    ['no name', `Basic ${base64(':admin')}`],
-    ['case 4: a wrong password', `Basic ${base64('admin:x')}`],
+    ['a scheme without credentials', 'Basic'],
+    ['invalid base64', 'Basic YWRtaW4?YWRtaW4='],
+    ['base64 with a line break', 'Basic YWRtaW46 YWRtaW4='],
+    ['credentials without a colon', `Basic ${base64('admin')}`],
+    ['credentials without a name', `Basic ${base64(':admin')}`],
+    ['a wrong password', `Basic ${base64('admin:x')}`],
     ['an empty password', `Basic ${base64('admin:')}`],
     ['a name in another case', `Basic ${base64('Admin:admin')}`],
-    ['who is no user', `Basic ${base64('eve:admin')}`],
-    ['a name of what all objects have', `Basic ${base64('__proto__:x')}`],
-    ['a password that goes on behind a NUL', `Basic ${base64('admin:admin\0x')}`],
+    ['an unknown user', `Basic ${base64('eve:admin')}`],
+    ['a name like an object member', `Basic ${base64('__proto__:x')}`],
+    ['the correct password followed by a NUL and more characters', `Basic ${base64('admin:admin\0x')}`],
     ['a name with a NUL', `Basic ${base64('admin\0:admin')}`],
-    ['the hash for the password', `Basic ${base64(`admin:${admin}`)}`],
+    ['the hash sent as the password', `Basic ${base64(`admin:${admin}`)}`],
   ] as const) {
-    it(`refuses ${what} with 401 and a challenge`, async () => {
+    it(`rejects ${what} with 401 and a challenge`, async () => {
       const { status, headers, body, data } = await send(await open({ users: { admin } }), authorization);
       deepEqual([status, body, data], [401, null, null]);
       equal(headers.get('www-authenticate'), 'Basic realm="gateway", charset="UTF-8"');
     });
   }
 
-  it('case 3: takes the scheme in any letter case, and base64 without padding', async () => {
+  it('accepts the scheme in any letter case, and base64 without padding', async () => {
     const gate = await open({ users: { admin } });
     for (const value of ['basic YWRtaW46YWRtaW4', 'BASIC YWRtaW46YWRtaW4='])
       equal((await send(gate, value)).status, 200);
   });
 
-  it('looks at the first of several headers', async () => {
+  it('reads the first of several Authorization headers', async () => {
     const gate = await open({ users: { admin } });
     const headers = { Authorization: 'Basic YWRtaW46YWRtaW4=', authorization: 'Basic x' };
     equal((await gate.send({ headers })).status, 200);
   });
 
-  it("case 5: prefers the hash of the configuration to the file's, and accepts passwords with colons", async () => {
+  it('prefers hashes in the configuration over those in the file, and accepts passwords with colons', async () => {
     const gate = await open({ htpasswd_path: file(`admin:${admin}`), users: { admin: hashOf('p:q') } });
     deepEqual([await statusOf(gate, 'admin:p:q'), await statusOf(gate, 'admin:admin')], [200, 401]);
   });
 
-  it('takes names and passwords in UTF-8, and empty passwords', async () => {
+  it('decodes names and passwords as UTF-8 and accepts empty passwords', async () => {
     const gate = await open({ users: { 'jörg ✓': hashOf('grün'), empty: hashOf('') } });
     deepEqual([await statusOf(gate, 'jörg ✓:grün'), await statusOf(gate, 'empty:')], [200, 200]);
   });
 
-  it('compares the first 72 bytes of a password', async () => {
+  it('compares only the first 72 bytes of a password', async () => {
     const gate = await open({ users: { a: hashOf('x'.repeat(80)) } });
     const statuses = [];
     for (const tail of ['', 'y'.repeat(100)]) statuses.push(await statusOf(gate, `a:${'x'.repeat(72)}${tail}`));
     deepEqual([...statuses, await statusOf(gate, `a:${'x'.repeat(71)}`)], [200, 200, 401]);
   });
 
-  it('reads $2a$, $2b$ and $2y$ alike', async () => {
+  it('accepts the bcrypt prefixes $2a$, $2b$ and $2y$', async () => {
     const tail = admin.slice(4);
     const gate = await open({ users: { a: `$2a$${tail}`, b: `$2b$${tail}`, y: `$2y$${tail}` } });
     for (const name of ['a', 'b', 'y']) equal(await statusOf(gate, `${name}:admin`), 200, name);
   });
 
-  it('skips blank lines and comments of the file, and takes the last of a repeated name', async () => {
+  it('skips blank lines and comments in the file, and uses the last entry of a duplicate name', async () => {
     const path = file(`# users\r\n\r\nadmin:${hashOf('old')}\r\n  \nadmin:${admin}\r\n#eve:${admin}\n`);
     const gate = await open({ htpasswd_path: path });
     deepEqual(
@@ -124,22 +124,22 @@ describe('auth/basic', () => {
     );
   });
 
-  it('has only the users that the endpoint names, where it names any', async () => {
+  it('accepts only the users that the endpoint lists, if it lists any', async () => {
     const gate = await open({ users: { admin } }, { users: { other: hashOf('o') } });
     deepEqual([await statusOf(gate, 'admin:admin'), await statusOf(gate, 'other:o')], [401, 200]);
   });
 
-  it('needs nothing at the service where the endpoint names its users', async () =>
+  it('works without a root configuration if the endpoint declares its users', async () =>
     equal(await statusOf(await open(null, { users: { admin } }), 'admin:admin'), 200));
 
-  it('case 8: rejects a user that was removed from the file, despite its cached password', async () => {
+  it('rejects a user that was removed from the file despite the cached password', async () => {
     const gate = await open(null, { users: { admin, other: admin } });
     equal(await statusOf(gate, 'admin:admin'), 200);
     await gate.reload({ users: { other: admin } });
     deepEqual([await statusOf(gate, 'admin:admin'), await statusOf(gate, 'other:admin')], [401, 200]);
   });
 
-  it('tells logs and policies who has entered', async () => {
+  it('provides the user name to logs and policies', async () => {
     const users: unknown[] = [];
     const gate = await open(
       null,
@@ -156,7 +156,7 @@ describe('auth/basic', () => {
     deepEqual(users, ['admin', 'admin']);
   });
 
-  it('logs once a second why requests are rejected, never with a password or an unknown name', async () => {
+  it('logs the reason of rejected requests once a second, without passwords and unknown names', async () => {
     const log = rememberingLog();
     const gate = await open(null, { users: { admin } }, { services: { clock, log } });
     for (const credentials of ['admin:wrong-1', 'admin:wrong-2', 'hunter2:wrong-3']) {
@@ -172,7 +172,7 @@ describe('auth/basic', () => {
     ]);
   });
 
-  it('continues with all other work while a password is compared', async () => {
+  it('does not block the event loop while it compares a password', async () => {
     // Where the machine stands still meanwhile it takes but a few turns of the event loop.
     await until(async () => {
       const gate = await open(null, { users: { slow: hashSync('p', 9) } });
@@ -189,27 +189,27 @@ describe('auth/basic', () => {
     });
   });
 
-  it('gives a client up that leaves while its password waits', async () => {
+  it('stops waiting for a comparison when the client disconnects', async () => {
     const gate = await open(null, { users: { slow: hashSync('p', 12) } }, { endpoint: { timeout: 1 } });
     const { status, errors } = await send(gate, `Basic ${base64('slow:p')}`);
     deepEqual([status, errors[0]?.code], [500, 'CALL_DEADLINE']);
   });
 
-  describe('check', () => {
+  describe('the configuration check', () => {
     for (const [what, place, config, finding] of [
       ['an endpoint without any users', 'endpoint', {}, 'BASIC_NO_USERS '],
-      ['users that are none', 'endpoint', { users: {} }, 'BASIC_NO_USERS '],
-      ['a file that is not there', 'service', { htpasswd_path: '/nonexistent/x' }, 'BASIC_FILE /htpasswd_path'],
-      ['case 7: another scheme than bcrypt', 'service', { users: { a: '$apr1$x$y' } }, 'BASIC_HASH /users/a'],
-      ['a password in clear', 'endpoint', { users: { 'a/b': 'secret' } }, 'BASIC_HASH /users/a~1b'],
-      ['a cost that bcrypt has not', 'service', { users: { a: admin.replace('$04$', '$03$') } }, 'BASIC_HASH /users/a'],
-      ['a hash that is cut off', 'service', { users: { a: admin.slice(0, -1) } }, 'BASIC_HASH /users/a'],
-      ['a name that no client can send', 'service', { users: { 'a:b': admin } }, 'BASIC_USER /users/a:b'],
+      ['an invalid list of users', 'endpoint', { users: {} }, 'BASIC_NO_USERS '],
+      ['a file that does not exist', 'service', { htpasswd_path: '/nonexistent/x' }, 'BASIC_FILE /htpasswd_path'],
+      ['a hash other than bcrypt', 'service', { users: { a: '$apr1$x$y' } }, 'BASIC_HASH /users/a'],
+      ['a plaintext password', 'endpoint', { users: { 'a/b': 'secret' } }, 'BASIC_HASH /users/a~1b'],
+      ['an invalid bcrypt cost', 'service', { users: { a: admin.replace('$04$', '$03$') } }, 'BASIC_HASH /users/a'],
+      ['a truncated hash', 'service', { users: { a: admin.slice(0, -1) } }, 'BASIC_HASH /users/a'],
+      ['a name with a colon', 'service', { users: { 'a:b': admin } }, 'BASIC_USER /users/a:b'],
     ] as const) {
-      it(`refuses ${what}`, async () => deepEqual(await findingsOf(openHarness(plugin, place, config)), [finding]));
+      it(`rejects ${what}`, async () => deepEqual(await findingsOf(openHarness(plugin, place, config)), [finding]));
     }
 
-    it('refuses a file with a hash by another scheme, and shows the user but neither hash nor line', async () => {
+    it('rejects a file with an unsupported hash, and reports the user but neither the hash nor the line', async () => {
       for (const line of ['eve:{SHA}c2VjcmV0', 'eve:c2VjcmV0', 'c2VjcmV0']) {
         const path = file(`admin:${admin}\n${line}\n`);
         await rejects(openHarness(plugin, 'service', { htpasswd_path: path }), ({ message }: Error) => {
@@ -220,7 +220,7 @@ describe('auth/basic', () => {
       }
     });
 
-    it('refuses a file without users', async () =>
+    it('rejects a file without users', async () =>
       deepEqual(await findingsOf(openHarness(plugin, 'endpoint', { htpasswd_path: file('# none\n') })), [
         'BASIC_NO_USERS ',
       ]));
@@ -228,12 +228,12 @@ describe('auth/basic', () => {
     for (const [what, config] of Object.entries({
       'an unknown field': { htpasswd: 'x' },
       'users in a list': { users: ['a'] },
-      'a hash that is no text': { users: { a: 1 } },
+      'a hash that is not a string': { users: { a: 1 } },
     })) {
-      it(`refuses ${what}`, () => rejects(openHarness(plugin, 'service', config), { code: 'CONFIG_INVALID' }));
+      it(`rejects ${what}`, () => rejects(openHarness(plugin, 'service', config), { code: 'CONFIG_INVALID' }));
     }
 
-    it('warns of a cost that takes seconds', async () => {
+    it('warns about a bcrypt cost that takes seconds', async () => {
       const { warnings } = await stand('service', { users: { a: admin.replace('$04$', '$15$') } });
       deepEqual(
         warnings.map(({ code, pointer }) => [code, pointer]),
@@ -242,9 +242,9 @@ describe('auth/basic', () => {
     });
 
     for (const [title, header, codes] of [
-      ['warns of a validator that reads the same header', undefined, ['BASIC_HEADER']],
-      ['warns of it in any letter case', 'AUTHORIZATION', ['BASIC_HEADER']],
-      ['says nothing of one that reads another', 'X-Token', []],
+      ['warns about auth/validator reading the same header', undefined, ['BASIC_HEADER']],
+      ['warns about it in any letter case', 'AUTHORIZATION', ['BASIC_HEADER']],
+      ['does not warn about a validator that reads another header', 'X-Token', []],
     ] as const) {
       it(title, async () => {
         const extra_config = { 'auth/validator': { ...(header && { auth_header_name: header }) } };

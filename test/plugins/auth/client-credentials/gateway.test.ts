@@ -19,7 +19,7 @@ import {
 
 const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));
 
-describe('a gateway that is a client of its backends', () => {
+describe('a gateway with auth/client-credentials', () => {
   let backend: TestBackend;
   let server: TestBackend;
   let respond: Answering;
@@ -58,7 +58,7 @@ describe('a gateway that is a client of its backends', () => {
   const ask = (headers: Record<string, string> = {}) => gateway!.inject({ url: '/a', headers });
   const tokens = () => backend.requests.map(({ headers }) => headers.authorization);
 
-  it('sends its token with every request, and never what the client has', async () => {
+  it("sends its own token with every request instead of the client's credentials", async () => {
     await serve([endpoint(client(), { input_headers: ['*'] })]);
     for (let count = 0; count < 3; count++) {
       equal((await ask({ authorization: 'Bearer mine', 'authoriza.tion': 'x' })).statusCode, 200);
@@ -71,7 +71,7 @@ describe('a gateway that is a client of its backends', () => {
     );
   });
 
-  it('case 7: does not call the backend when the token server is down, and says nothing secret', async () => {
+  it('does not call the backend if the token server is down, and reveals no secret', async () => {
     const sinks = rememberingSinks();
     issue = (seen, response) => json({ error: 'no', error_description: seen.body.toString() }, 401)(seen, response);
     await serve(
@@ -92,7 +92,7 @@ describe('a gateway that is a client of its backends', () => {
     equal(text.includes('hush-hush'), false);
   });
 
-  it('answers with what there is where one of several backends has no token', async () => {
+  it('returns a partial response if one of several backends has no token', async () => {
     issue = json({}, 500);
     const { backend: backends } = endpoint(client());
     await serve([endpoint({}, { backend: [...backends, { host: [backend.url], url_pattern: '/c', group: 'c' }] })]);
@@ -100,7 +100,7 @@ describe('a gateway that is a client of its backends', () => {
     deepEqual([statusCode, headers['x-gateway-completed'], JSON.parse(body)], [200, 'false', { c: { ok: true } }]);
   });
 
-  it('waits no longer for a token than the endpoint has time, and uses it later', async () => {
+  it('waits for a token until the endpoint times out, and uses the late token for later requests', async () => {
     let release = () => {};
     issue = (seen, response) => {
       release = () => json({ access_token: 'late' })(seen, response);
@@ -113,7 +113,7 @@ describe('a gateway that is a client of its backends', () => {
     deepEqual([server.requests.length, ...new Set(tokens())], [1, 'Bearer late']);
   });
 
-  it('sends its token where a redirect leads on the same host, and to no other', async () => {
+  it('sends its token to redirects on the same host only', async () => {
     const other = await startBackend(json({ other: true }));
     let location = '/moved';
     respond = (seen, response) =>
@@ -127,7 +127,7 @@ describe('a gateway that is a client of its backends', () => {
     await other.close();
   });
 
-  it('has one token for all its backends and over reloads', async () => {
+  it('shares one token between all its backends and keeps it across reloads', async () => {
     const endpoints = [endpoint(client()), { ...endpoint(client()), endpoint: '/c' }];
     await serve(endpoints);
     await ask();
@@ -139,7 +139,7 @@ describe('a gateway that is a client of its backends', () => {
     equal(server.requests.length, 2);
   });
 
-  it('counts a token that cannot be had as a failure of the backend: its breaker opens', async () => {
+  it('counts a failed token request as a backend failure, which opens the circuit breaker', async () => {
     issue = json({}, 500);
     const breaker = { 'qos/circuit-breaker': { interval: 60, timeout: 60, max_errors: 2 } };
     await serve([endpoint({ ...client(), ...breaker })]);
@@ -147,7 +147,7 @@ describe('a gateway that is a client of its backends', () => {
     ok(server.requests.length < 10, `${server.requests.length} requests`);
   });
 
-  it("calls the token server with the TLS of the service, not the backend's", async () => {
+  it("calls the token server with the root's TLS settings, not the backend's", async () => {
     const certificates = makeCertificates();
     const authority = certificates.authority('authority');
     const pair = certificates.issue('server', authority);
@@ -169,7 +169,7 @@ describe('a gateway that is a client of its backends', () => {
     certificates.remove();
   });
 
-  it('takes the tokens of an identity provider', async () => {
+  it('uses tokens of a standard identity provider', async () => {
     const provider = new OAuth2Server();
     await provider.issuer.keys.generate('RS256');
     await provider.start(0, '127.0.0.1');
@@ -180,10 +180,10 @@ describe('a gateway that is a client of its backends', () => {
     await provider.stop();
   });
 
-  describe('in two workers', function () {
+  describe('with two workers', function () {
     this.timeout(60_000);
 
-    it('has one token for both', async () => {
+    it('shares one token between both', async () => {
       issue = (seen, response) =>
         json({ access_token: `t${server.requests.length}`, expires_in: 3600 })(seen, response);
       await serve([endpoint(client())], {}, { workers: { count: 2, program, args: [] } });

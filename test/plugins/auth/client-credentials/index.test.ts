@@ -74,8 +74,8 @@ describe('auth/client-credentials', () => {
     clock.time += seconds * 1000;
   };
 
-  describe('the request for a token', () => {
-    it('case 1: is made once, and its token sent with every request', async () => {
+  describe('the token request', () => {
+    it('is sent once, and its token is sent with every backend request', async () => {
       issue = () => token({ access_token: 't1', token_type: 'bearer', expires_in: 3600 });
       const gate = await open();
       for (let count = 0; count < 3; count++) equal((await ask(gate)).status, 200);
@@ -83,12 +83,12 @@ describe('auth/client-credentials', () => {
       deepEqual(tokens(), ['Bearer t1', 'Bearer t1', 'Bearer t1']);
     });
 
-    it('is not made before there is a request', async () => {
+    it('is not sent before the first backend request', async () => {
       await open();
       equal(asked.length, 0);
     });
 
-    it('is a form, sent as the gateway', async () => {
+    it("is a form post with the gateway's user agent", async () => {
       let request: PipeRequest | undefined;
       issue = (_asked, seen) => {
         request = seen;
@@ -100,19 +100,18 @@ describe('auth/client-credentials', () => {
       match(request!.headers.get('user-agent')!, /^Sluice Version /);
     });
 
-    it('case 2: has the scopes with spaces between them', async () =>
-      equal((await formWith({ scopes: 'read, write' })).scope, 'read write'));
+    it('joins scopes with spaces', async () => equal((await formWith({ scopes: 'read, write' })).scope, 'read write'));
 
     for (const [scopes, expected] of [
       [' , ,', undefined],
       ['', undefined],
       [' a b ,, c', 'a b c'],
     ] as const) {
-      it(`has ${expected ?? 'no scope'} of ${JSON.stringify(scopes)}`, async () =>
+      it(`sends ${expected ?? 'no scope'} for the scopes ${JSON.stringify(scopes)}`, async () =>
         equal((await formWith({ scopes })).scope, expected));
     }
 
-    it('case 3: has the fields of endpoint_params, one for each value', async () => {
+    it('contains the fields of endpoint_params, with one entry for each value', async () => {
       await ask(await open({ endpoint_params: { audience: ['api', 'other'], scope: ['a'], none: [] } }));
       deepEqual(
         [...asked[0]!.form],
@@ -125,18 +124,18 @@ describe('auth/client-credentials', () => {
       );
     });
 
-    it('has another grant_type where endpoint_params says so', async () => {
+    it('uses the grant_type of endpoint_params if it is set', async () => {
       const form = await formWith({ endpoint_params: { grant_type: ['password'], __proto__x: ['y'] } });
       deepEqual([form.grant_type, form.__proto__x], ['password', 'y']);
     });
 
-    it('names the client in the header, in the form of forms', async () => {
+    it('authenticates the client with form-encoded credentials in the Authorization header', async () => {
       await ask(await open({ client_id: 'a:b c', client_secret: 'ä&%+' }));
       const [scheme, encoded] = asked[0]!.authorization!.split(' ');
       deepEqual([scheme, Buffer.from(encoded!, 'base64').toString()], ['Basic', 'a%3Ab+c:%C3%A4%26%25%2B']);
     });
 
-    it('case 4: names the client in the form where the server wants that, and remembers it', async () => {
+    it('authenticates the client with form fields if the server requires them, and remembers that', async () => {
       issue = ({ authorization }) =>
         authorization
           ? token({ error: 'invalid_client' }, 'application/json', 401)
@@ -153,20 +152,20 @@ describe('auth/client-credentials', () => {
       deepEqual(tokens(), ['Bearer t2', 'Bearer t3']);
     });
 
-    it('is not repeated in the other style if the server does not respond', async () => {
+    it('is not repeated with the other authentication style if the server does not respond', async () => {
       issue = () => Reply.failed(new BackendError('TEST', 'nobody there'));
       equal((await ask(await open())).failed, true);
       equal(asked.length, 1);
     });
 
-    it('case 9: is made once for fifty requests at once', async () => {
+    it('is sent once for fifty concurrent requests', async () => {
       const gate = await open();
       await Promise.all(Array.from({ length: 50 }, () => ask(gate)));
       equal(asked.length, 1);
       deepEqual(new Set(tokens()), new Set(['Bearer t1']));
     });
 
-    it('follows redirects on its host, and tells no other host who the gateway is', async () => {
+    it('follows redirects on the same host and sends no credentials to other hosts', async () => {
       issue = (_asked, { target }) =>
         target === '/token'
           ? Reply.raw(307, new HeaderBag(['Location', '/moved']), null)
@@ -193,7 +192,7 @@ describe('auth/client-credentials', () => {
   });
 
   describe('the token', () => {
-    it('case 5: is used until ten seconds before its end', async () => {
+    it('is used until ten seconds before it expires', async () => {
       issue = () => token({ access_token: `t${asked.length}`, expires_in: 12 });
       const gate = await open();
       await ask(gate);
@@ -205,7 +204,7 @@ describe('auth/client-credentials', () => {
     });
 
     for (const life of [undefined, null, 0, '0']) {
-      it(`case 6: is used for ever with expires_in ${JSON.stringify(life)}`, async () => {
+      it(`never expires with expires_in ${JSON.stringify(life)}`, async () => {
         issue = () => token({ access_token: 't', ...(life !== undefined && { expires_in: life }) });
         const gate = await open();
         await ask(gate);
@@ -215,7 +214,7 @@ describe('auth/client-credentials', () => {
       });
     }
 
-    it('that lives ten seconds or less is got for every request', async () => {
+    it('is requested for every backend request if it expires within ten seconds', async () => {
       issue = () => token({ access_token: `t${asked.length}`, expires_in: '10' });
       const gate = await open();
       for (let count = 0; count < 3; count++) await ask(gate);
@@ -230,7 +229,7 @@ describe('auth/client-credentials', () => {
       ['Basic', 'Basic'],
       ['DPoP', 'DPoP'],
     ] as const) {
-      it(`of the type ${type} is sent as ${scheme}`, async () => {
+      it(`with token_type ${type} is sent with the scheme ${scheme}`, async () => {
         issue = () => token({ access_token: 't', ...(type !== undefined && { token_type: type }) });
         await ask(await open());
         deepEqual(tokens(), [`${scheme} t`]);
@@ -238,19 +237,19 @@ describe('auth/client-credentials', () => {
     }
 
     for (const type of ['application/x-www-form-urlencoded', 'text/plain; charset=utf-8']) {
-      it(`may come as ${type}`, async () => {
+      it(`is accepted in a response of type ${type}`, async () => {
         issue = () => token('access_token=a%2Bb&token_type=bearer&expires_in=3600', type);
         await ask(await open());
         deepEqual(tokens(), ['Bearer a+b']);
       });
     }
 
-    it('case 8: takes the place of what the client sent', async () => {
+    it("replaces the client's Authorization header", async () => {
       await ask(await open(), { headers: { Authorization: 'Bearer mine', authorization: 'Bearer other' } });
       deepEqual(tokens(), ['Bearer t1']);
     });
 
-    it('is kept over a reload that leaves the client as it is, and got anew for another', async () => {
+    it('is kept across a reload unless the client credentials change', async () => {
       const gate = await open();
       await ask(gate);
       await gate.reload(base);
@@ -260,7 +259,7 @@ describe('auth/client-credentials', () => {
       deepEqual(tokens(), ['Bearer t1', 'Bearer t1', 'Bearer t2']);
     });
 
-    it('is got by the new configuration where the one that was asking is gone', async () => {
+    it('is requested by the new configuration if a reload retires the one that was requesting it', async () => {
       const held: (() => void)[] = [];
       issue = () => new Promise((resolve) => held.push(() => resolve(token({ access_token: 'late' }))));
       const gate = await open();
@@ -276,31 +275,31 @@ describe('auth/client-credentials', () => {
       equal((await second).status, 200);
     });
 
-    it('is not sent where the component is disabled', async () => {
+    it('is not sent if the component is disabled', async () => {
       await ask(await open({ is_disabled: true }), { headers: { Authorization: 'mine' } });
       deepEqual([tokens(), asked.length], [['mine'], 0]);
     });
   });
 
-  describe('a token that cannot be had', () => {
+  describe('a failed token request', () => {
     for (const [what, reply, text] of [
       ['the server is down', () => Reply.failed(new BackendError('TEST', 'backend x: refused')), 'backend x: refused'],
-      ['it answers 500', () => token('<html>', 'text/html', 500), 'status 500'],
+      ['it responds with 500', () => token('<html>', 'text/html', 500), 'status 500'],
       [
-        'it says why not',
+        'it responds with an error description',
         () => token({ error: 'invalid_scope', error_description: 'no such scope' }, 'application/json', 400),
         'invalid_scope no such scope',
       ],
-      ['it says an error with 200', () => token({ error: 'slow_down', access_token: 'a' }), 'slow_down'],
-      ['it answers no JSON', () => token('<html>'), 'the response of the token endpoint cannot be read'],
-      ['it answers a list', () => token('[]'), 'the response of the token endpoint cannot be read'],
+      ['it responds with an error and 200', () => token({ error: 'slow_down', access_token: 'a' }), 'slow_down'],
+      ['it responds with invalid JSON', () => token('<html>'), 'the response of the token endpoint cannot be read'],
+      ['it responds with a list', () => token('[]'), 'the response of the token endpoint cannot be read'],
       [
-        'it answers nothing',
+        'it responds without a body',
         () => Reply.raw(200, new HeaderBag(), null),
         'the response of the token endpoint cannot be read',
       ],
       [
-        'the token is missing in it',
+        'the response lacks the token',
         () => token({ token_type: 'bearer' }),
         'the response of the token endpoint has no access_token',
       ],
@@ -310,27 +309,27 @@ describe('auth/client-credentials', () => {
         'the response of the token endpoint has no access_token',
       ],
       [
-        'the token is no text',
+        'the token is not a string',
         () => token({ access_token: 1 }),
         'the response of the token endpoint has no access_token',
       ],
       [
-        'the token would end the header',
+        'the token contains a line break',
         () => token({ access_token: 'a\r\nX-Admin: 1' }),
         'the response of the token endpoint has no access_token',
       ],
       [
-        'the type would end the header',
+        'the token type contains a line break',
         () => token({ access_token: 'a', token_type: 'x\r\ny' }),
         'the token endpoint returned an invalid token_type',
       ],
       [
-        'its life is no number',
+        'the lifetime is not a number',
         () => token({ access_token: 'a', expires_in: 'soon' }),
         'the token endpoint returned an expires_in that is not a number',
       ],
       [
-        'what the prototype has is no token',
+        'the token is only in the object prototype',
         () => token('{"__proto__":{"access_token":"a"}}'),
         'the response of the token endpoint has no access_token',
       ],
@@ -339,9 +338,9 @@ describe('auth/client-credentials', () => {
         () => Reply.raw(307, new HeaderBag(['Location', url]), null),
         'the token server redirects too often',
       ],
-      ['it redirects to nowhere', () => Reply.raw(302, new HeaderBag(), null), 'status 302'],
+      ['it redirects to an invalid URL', () => Reply.raw(302, new HeaderBag(), null), 'status 302'],
     ] as const) {
-      it(`fails the call, the backend is not called, and it is requested again: ${what}`, async () => {
+      it(`fails the backend request without calling the backend, and is repeated for the next one: ${what}`, async () => {
         issue = reply;
         const gate = await open();
         const { status, errors } = await ask(gate);
@@ -356,7 +355,7 @@ describe('auth/client-credentials', () => {
       });
     }
 
-    it("never reveals a secret of the server's response, and only little of it", async () => {
+    it("logs no secrets and only the beginning of the token server's response", async () => {
       issue = ({ authorization, form }) =>
         token({
           error: `${authorization} ${form.get('client_secret')} sec%2Fret`,
@@ -371,7 +370,7 @@ describe('auth/client-credentials', () => {
     });
   });
 
-  describe('a backend that answers 401', () => {
+  describe('a 401 from the backend', () => {
     const refusing = (count: number) => () => Reply.raw(sent.length <= count ? 401 : 200, new HeaderBag(), null);
     const aged = async (config: object = {}) => {
       const gate = await open(config);
@@ -381,7 +380,7 @@ describe('auth/client-credentials', () => {
       return gate;
     };
 
-    it('gets another token once where the one it refused is older than 5 s', async () => {
+    it('causes one new token request if the rejected token is older than 5 s', async () => {
       const gate = await aged();
       backend = refusing(1);
       equal((await ask(gate, 'GET /a')).status, 200);
@@ -391,7 +390,7 @@ describe('auth/client-credentials', () => {
       equal(asked.length, 2);
     });
 
-    it('is called again from the start if redirects had led elsewhere', async () => {
+    it('causes a retry at the original URL, even after redirects', async () => {
       const gate = await aged();
       const hosts: (string | null)[] = [];
       backend = (request) => {
@@ -404,7 +403,7 @@ describe('auth/client-credentials', () => {
       deepEqual([sent[0]!.target, hosts[0]], [sent[1]!.target, hosts[1]]);
     });
 
-    it('has its answer passed on where the token is new', async () => {
+    it('is returned to the client if the token is new', async () => {
       backend = refusing(9);
       const gate = await open();
       equal((await ask(gate)).status, 401);
@@ -412,7 +411,7 @@ describe('auth/client-credentials', () => {
       deepEqual([asked.length, sent.length], [1, 2]);
     });
 
-    it('is not asked twice with a method or a body that must not be sent again, but the next gets another token', async () => {
+    it('is not retried for a method or body that must not be repeated, but the next request uses a new token', async () => {
       const gate = await aged();
       backend = refusing(1);
       equal((await ask(gate, 'POST /')).status, 401);
@@ -424,14 +423,18 @@ describe('auth/client-credentials', () => {
     });
   });
 
-  describe('check', () => {
+  describe('the configuration check', () => {
     for (const [what, change, finding] of [
-      ['an address that is none', { token_url: 'id' }, 'CREDENTIALS_URL /token_url'],
-      ['an address of another scheme', { token_url: 'ftp://a.test' }, 'CREDENTIALS_URL /token_url'],
-      ['a password in the address', { token_url: 'https://a:b@id.test' }, 'CREDENTIALS_URL /token_url'],
-      ['scopes twice', { scopes: 'a', endpoint_params: { scope: ['a'] } }, 'CREDENTIALS_SCOPE /endpoint_params/scope'],
+      ['an invalid URL', { token_url: 'id' }, 'CREDENTIALS_URL /token_url'],
+      ['a URL with another scheme', { token_url: 'ftp://a.test' }, 'CREDENTIALS_URL /token_url'],
+      ['a password in the URL', { token_url: 'https://a:b@id.test' }, 'CREDENTIALS_URL /token_url'],
+      [
+        'scopes in two fields',
+        { scopes: 'a', endpoint_params: { scope: ['a'] } },
+        'CREDENTIALS_SCOPE /endpoint_params/scope',
+      ],
     ] as const) {
-      it(`refuses ${what}`, async () =>
+      it(`rejects ${what}`, async () =>
         deepEqual(await findingsOf(openHarness(plugin, 'backend', { ...base, ...change })), [finding]));
     }
 
@@ -444,16 +447,16 @@ describe('auth/client-credentials', () => {
       { endpoint_params: [] },
       { unknown: 1 },
     ]) {
-      it(`refuses ${JSON.stringify(change)}`, () =>
+      it(`rejects ${JSON.stringify(change)}`, () =>
         rejects(openHarness(plugin, 'backend', { ...base, ...change }), ConfigErrors));
     }
 
     for (const field of Object.keys(base)) {
-      it(`refuses a configuration without ${field}`, () =>
+      it(`rejects a configuration without ${field}`, () =>
         rejects(openHarness(plugin, 'backend', { ...base, [field]: undefined }), ConfigErrors));
     }
 
-    it('warns of a secret that is sent without TLS, but not on this machine', async () => {
+    it('warns about secrets sent without TLS, except on localhost', async () => {
       const { warnings } = await open({ token_url: 'http://id.test/token' });
       deepEqual(
         warnings.map(({ code, pointer }) => `${code} ${pointer}`),

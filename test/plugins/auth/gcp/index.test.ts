@@ -85,7 +85,7 @@ describe('auth/gcp', () => {
     return { payload, kid: protectedHeader.kid };
   };
 
-  it('case 1: sends the token of a service account, which is requested once', async () => {
+  it('sends the token of a service account, which is requested once', async () => {
     await start({ credentials_json: account() });
     for (let count = 0; count < 5; count++) equal((await ask()).statusCode, 200);
     equal(server.requests.length, 1);
@@ -99,13 +99,13 @@ describe('auth/gcp', () => {
     equal(new Set(backend.requests.map(({ headers }) => headers.authorization)).size, 1);
   });
 
-  it("replaces the client's header, regardless of the forwarded ones", async () => {
+  it("replaces the client's Authorization header, regardless of input_headers", async () => {
     await start({ credentials_json: account() }, { input_headers: ['*'] });
     await ask({ authorization: 'Bearer mine' });
     ok(!backend.requests[0]!.headers.authorization!.includes('mine'));
   });
 
-  it('case 2: leaves the Authorization of the user where the token has a header of its own', async () => {
+  it("keeps the client's Authorization header if custom_header is set for the token", async () => {
     const s2s_auth_header = 'X-Serverless-Authorization';
     await start(
       { credentials_json: account(), s2s_auth_header },
@@ -117,7 +117,7 @@ describe('auth/gcp', () => {
     match(String(headers['x-serverless-authorization']), /^Bearer ey/);
   });
 
-  it('case 3: calls no backend where the server fails, says why without the key, and asks again', async () => {
+  it('calls no backend if the token server fails, logs the reason without the key, and retries for the next request', async () => {
     const sinks = rememberingSinks();
     issue = (seen, response) => json({ error: 'x', error_description: 'account disabled' }, 500)(seen, response);
     await start({ credentials_json: account() }, {}, { sinks });
@@ -132,7 +132,7 @@ describe('auth/gcp', () => {
     ok(!text.includes('PRIVATE KEY'));
   });
 
-  it('says nothing of what it has sent, where the server shows that', async () => {
+  it("masks its own assertion in the server's error message", async () => {
     const sinks = rememberingSinks();
     issue = (seen, response) => json({ error_description: seen.body.toString() }, 400)(seen, response);
     await start({ credentials_json: account() }, {}, { sinks });
@@ -141,7 +141,7 @@ describe('auth/gcp', () => {
     ok(!sinks.lines.join('').includes('assertion='));
   });
 
-  it('answers with what there is where one of several backends has no token', async () => {
+  it('returns a partial response if one of several backends has no token', async () => {
     issue = json({}, 500);
     const { backend: backends } = endpointOf({ audience: 'a', credentials_json: account() });
     await start({}, { backend: [...backends, { host: [backend.url], url_pattern: '/c', group: 'c' }] });
@@ -151,9 +151,9 @@ describe('auth/gcp', () => {
 
   for (const [what, body] of [
     ['no token', {}],
-    ['a token that is none', { id_token: 'x' }],
-    ['a token without an end', { id_token: new UnsecuredJWT({}).encode() }],
-    ['a token that ends the header', { id_token: `${new UnsecuredJWT({ exp: 9e9 }).encode()}\r\nX: y` }],
+    ['an invalid token', { id_token: 'x' }],
+    ['a token without an expiration', { id_token: new UnsecuredJWT({}).encode() }],
+    ['a token with a line break', { id_token: `${new UnsecuredJWT({ exp: 9e9 }).encode()}\r\nX: y` }],
   ] as const) {
     it(`calls no backend with ${what}`, async () => {
       issue = json(body);
@@ -162,14 +162,14 @@ describe('auth/gcp', () => {
     });
   }
 
-  it('case 4: asks with further claims, which replace none of its own', async () => {
+  it('adds custom claims to the token request, which cannot replace its own claims', async () => {
     await start({ credentials_json: account(), custom_claims: { tenant: 'a', nested: { b: [1] } } });
     await ask();
     const { payload } = await assertionOf(0);
     deepEqual([payload['tenant'], payload['nested']], ['a', { b: [1] }]);
   });
 
-  it('asks again five minutes before a token ends', async () => {
+  it('requests a new token five minutes before the old one expires', async () => {
     issue = (seen, response) => json({ id_token: token(299) })(seen, response);
     await start({ credentials_json: account() });
     await ask();
@@ -177,7 +177,7 @@ describe('auth/gcp', () => {
     equal(server.requests.length, 2);
   });
 
-  it('keeps the token over reloads that leave its settings alone', async () => {
+  it('keeps its token across reloads that do not change its settings', async () => {
     await start({ credentials_json: account() });
     await ask();
     await gateway!.reload({ ...config({ credentials_json: account() }), name: 'another' });
@@ -188,7 +188,7 @@ describe('auth/gcp', () => {
     equal(server.requests.length, 2);
   });
 
-  it('gives the token to no other host that a redirect leads to', async () => {
+  it('does not send its token to another host after a redirect', async () => {
     const other = await startBackend(json({ other: true }));
     await backend.close();
     backend = await startBackend((_seen, response) => {
@@ -201,18 +201,21 @@ describe('auth/gcp', () => {
   });
 
   for (const [what, place] of [
-    ['of credentials_file', (file: string) => ({ credentials_file: file })],
+    ['from credentials_file', (file: string) => ({ credentials_file: file })],
     [
-      'that the environment names',
+      'from the environment variable',
       (file: string) => {
         process.env['GOOGLE_APPLICATION_CREDENTIALS'] = file;
         return {};
       },
     ],
-    ['of gcloud', () => ({})],
+    ['from the gcloud directory', () => ({})],
   ] as const) {
-    it(`takes the file ${what}`, async () => {
-      const file = join(folder, what === 'of gcloud' ? 'application_default_credentials.json' : 'key.json');
+    it(`uses the credentials file ${what}`, async () => {
+      const file = join(
+        folder,
+        what === 'from the gcloud directory' ? 'application_default_credentials.json' : 'key.json',
+      );
       writeFileSync(file, JSON.stringify(account()));
       await start(place(file));
       equal((await ask()).statusCode, 200);
@@ -220,7 +223,7 @@ describe('auth/gcp', () => {
     });
   }
 
-  it('queries the metadata server without credentials', async () => {
+  it('queries the metadata server if no credentials file exists', async () => {
     process.env['GCE_METADATA_HOST'] = server.host;
     issue = (_seen, response) => response.end(`${token()}\n`);
     await start({});
@@ -234,7 +237,7 @@ describe('auth/gcp', () => {
     match(backend.requests[0]!.headers.authorization!, /^Bearer ey[\w-.]+$/);
   });
 
-  it('reports missing credentials at once, and calls no backend', async () => {
+  it('fails immediately without credentials and calls no backend', async () => {
     process.env['GCE_METADATA_HOST'] = server.host;
     issue = (_seen, response) => response.writeHead(404).end();
     const sinks = rememberingSinks();
@@ -243,26 +246,30 @@ describe('auth/gcp', () => {
     deepEqual([(await ask()).statusCode, backend.requests.length], [500, 0]);
   });
 
-  describe('check', () => {
+  describe('the configuration check', () => {
     const open = (gcp: object, host = 'https://run.app') =>
       openHarness(plugin, 'backend', { audience: 'a', ...gcp }, { backend: { host: [host] } });
 
     for (const [what, gcp, finding] of [
-      ['case 5: a file that is not there', { credentials_file: '/nonexistent' }, 'GCP_FILE /credentials_file'],
-      ['another type', { type: 'authorized_user' }, 'GCP_CREDENTIALS /credentials_json'],
-      ['an impersonation', { type: 'impersonated_service_account' }, 'GCP_CREDENTIALS /credentials_json'],
-      ['no type', { type: 7 }, 'GCP_CREDENTIALS /credentials_json'],
-      ['no address of the account', { client_email: undefined }, 'GCP_CREDENTIALS /credentials_json'],
-      ['a key that is none', { private_key: 'secret' }, 'GCP_CREDENTIALS /credentials_json'],
-      ['an address that is none', { token_uri: 'ftp://x' }, 'GCP_CREDENTIALS /credentials_json'],
+      ['a file that does not exist', { credentials_file: '/nonexistent' }, 'GCP_FILE /credentials_file'],
+      ['an unsupported credential type', { type: 'authorized_user' }, 'GCP_CREDENTIALS /credentials_json'],
+      [
+        'an impersonated service account',
+        { type: 'impersonated_service_account' },
+        'GCP_CREDENTIALS /credentials_json',
+      ],
+      ['a file without a credential type', { type: 7 }, 'GCP_CREDENTIALS /credentials_json'],
+      ['a file without an account email', { client_email: undefined }, 'GCP_CREDENTIALS /credentials_json'],
+      ['an invalid key', { private_key: 'secret' }, 'GCP_CREDENTIALS /credentials_json'],
+      ['an invalid URL', { token_uri: 'ftp://x' }, 'GCP_CREDENTIALS /credentials_json'],
     ] as const) {
-      it(`refuses ${what}`, async () => {
+      it(`rejects ${what}`, async () => {
         const given = 'credentials_file' in gcp ? gcp : { credentials_json: account(gcp) };
         deepEqual(await findingsOf(open(JSON.parse(JSON.stringify(given)))), [finding]);
       });
     }
 
-    it('refuses a file that is not valid JSON, and shows nothing of it', async () => {
+    it('rejects a credentials file that is not valid JSON without revealing its content', async () => {
       const file = join(folder, 'broken.json');
       writeFileSync(file, '{"private_key": "secret thing"');
       const error = await open({ credentials_file: file }).catch((thrown) => thrown);
@@ -270,7 +277,7 @@ describe('auth/gcp', () => {
       ok(!error.message.includes('secret'));
     });
 
-    it('rejects claims that the gateway sets itself, and invalid headers', async () => {
+    it('rejects reserved claims and invalid headers', async () => {
       const credentials_json = account();
       deepEqual(await findingsOf(open({ credentials_json, custom_claims: { aud: 'x' } })), [
         'GCP_CLAIM /custom_claims/aud',
@@ -278,7 +285,7 @@ describe('auth/gcp', () => {
       deepEqual(await findingsOf(open({ credentials_json, s2s_auth_header: 'a b' })), ['GCP_HEADER /s2s_auth_header']);
     });
 
-    it('warns of hosts without TLS, of claims without effect and of a file without effect', async () => {
+    it('warns about hosts without TLS, and about claims and files without effect', async () => {
       const codesOf = async (gcp: object, host?: string) => {
         const harness = await open(gcp, host);
         await harness.close();

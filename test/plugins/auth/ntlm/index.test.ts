@@ -49,14 +49,14 @@ describe('auth/ntlm', () => {
   const ask = (options: object = {}) => gateway!.inject({ url: '/a', ...options } as never);
   const messages = () => server.seen.map(({ message }) => message);
 
-  it('case 1: says who asks by three requests over one connection', async () => {
+  it('authenticates with three requests over one connection', async () => {
     await start();
     equal((await ask()).statusCode, 200);
     deepEqual(messages(), [0, 1, 3]);
     equal(new Set(server.seen.map(({ socket }) => socket)).size, 1);
   });
 
-  it('case 2: sends one request if the connection is authenticated, and repeats it if it is no longer', async () => {
+  it('sends one request over an authenticated connection, and authenticates again if the server requires it', async () => {
     await start();
     await ask();
     await ask();
@@ -66,7 +66,7 @@ describe('auth/ntlm', () => {
     deepEqual(messages().slice(4), [0, 1, 3]);
   });
 
-  it('case 3: sends the body first and last, and none in between', async () => {
+  it('sends the body with the first and the last request of the handshake only', async () => {
     await start({}, { method: 'POST' });
     equal((await ask({ method: 'POST', payload: 'x=1' })).statusCode, 200);
     deepEqual(
@@ -79,7 +79,7 @@ describe('auth/ntlm', () => {
     );
   });
 
-  it('case 4: tries a wrong password once, and says so in the log without it', async () => {
+  it('tries a wrong password once, and logs the rejection without the password', async () => {
     const sinks = rememberingSinks();
     gateway = await startGateway(config({ password: 'wrong-one' }), { sinks });
     equal((await ask()).statusCode, 401);
@@ -88,24 +88,24 @@ describe('auth/ntlm', () => {
     ok(!sinks.lines.join('').includes('wrong-one'));
   });
 
-  it('answers 500 where the answer is decoded and the account is rejected', async () => {
+  it('returns 500 if the account is rejected and the response is decoded', async () => {
     await start({ password: 'x' }, { output_encoding: 'json' });
     equal((await ask()).statusCode, 500);
   });
 
-  it('case 5: computes the published test vector', () => {
+  it('computes the published test vector', () => {
     const hash = ntlmv2Hash(accountOf('Domain\\User', 'Password'), 'Domain');
     equal(hash.toString('hex'), '0c868a403bfd7a93a3001ef22ef02e3f');
   });
 
-  it('has upper case as Windows does, one character for one', () => {
+  it('converts names to upper case like Windows, character by character', () => {
     const hashOf = (name: string) => ntlmv2Hash(accountOf(`D\\${name}`, 'p'), 'D').toString('hex');
     equal(hashOf('groß'), hashOf('GROß'));
     equal(hashOf('müller'), hashOf('MÜLLER'));
     notEqual(hashOf('groß'), hashOf('GROSS'));
   });
 
-  it('shows the account to the same host alone, and never in clear after TLS', () => {
+  it('sends credentials to the same host only, and never in plaintext after TLS', () => {
     const shown = (to: string, from: string) => isForAccount(to, from);
     deepEqual(
       [
@@ -130,7 +130,7 @@ describe('auth/ntlm', () => {
       equal(md4(Buffer.from(text)).toString('hex'), hash));
   }
 
-  it('answers with the time of the server where that says one', () => {
+  it("uses the server's timestamp if the challenge contains one", () => {
     const time = Buffer.from('0102030405060708', 'hex');
     const targetInfo = Buffer.concat([Buffer.from([7, 0, 8, 0]), time, Buffer.alloc(4)]);
     const challenge = { challenge: Buffer.alloc(8), targetName: 'D', targetInfo };
@@ -141,7 +141,7 @@ describe('auth/ntlm', () => {
     );
   });
 
-  it('takes a name alone, in the domain of the server, and one that names its domain itself', async () => {
+  it('accepts a user name without a domain, and one with its own domain', async () => {
     await start({ user: 'u' });
     equal((await ask()).statusCode, 200);
     await gateway!.close();
@@ -149,26 +149,26 @@ describe('auth/ntlm', () => {
     equal((await ask()).statusCode, 200);
   });
 
-  it('speaks under the scheme Negotiate, too', async () => {
+  it('supports the scheme Negotiate', async () => {
     server.state.scheme = 'Negotiate';
     await start();
     equal((await ask()).statusCode, 200);
   });
 
-  it('hands an answer on that offers neither scheme', async () => {
+  it('forwards a 401 that offers neither NTLM nor Negotiate', async () => {
     server.state.scheme = 'Basic realm="x"';
     await start();
     const { statusCode, headers } = await ask();
     deepEqual([statusCode, headers['www-authenticate'], messages()], [401, 'Basic realm="x"', [0]]);
   });
 
-  it('never forwards what the client says of itself', async () => {
+  it("never forwards the client's Authorization header", async () => {
     await start();
     await ask({ headers: { authorization: 'NTLM TlRMTVNTUAADAAAAAAAAAAAAAAA=' } });
     deepEqual(messages(), [0, 1, 3]);
   });
 
-  it('sends requests at the same time over connections of their own', async () => {
+  it('uses separate connections for concurrent requests', async () => {
     await start();
     const responses = await Promise.all(Array.from({ length: 40 }, () => ask()));
     deepEqual(new Set(responses.map(({ statusCode }) => statusCode)), new Set([200]));
@@ -185,7 +185,7 @@ describe('auth/ntlm', () => {
     }
   });
 
-  it('answers others while more clients than may wait for the backend do not read their answers', async () => {
+  it('serves other clients while the maximum number of waiting clients does not read their responses', async () => {
     const long = Buffer.alloc(32 * 1024 * 1024);
     server.state.respond = ({ url }, response) => response.end(url === '/long' ? long : 'short');
     const [endpoint] = config().endpoints;
@@ -207,7 +207,7 @@ describe('auth/ntlm', () => {
     for (const client of clients) client.destroy();
   });
 
-  it('keeps its connections over a reload', async () => {
+  it('keeps its connections across a reload', async () => {
     await start();
     await ask();
     await gateway!.reload({ ...config(), name: 'other' });
@@ -217,9 +217,9 @@ describe('auth/ntlm', () => {
 
   for (const [what, challenge] of [
     ['no challenge', () => Buffer.from('nonsense of some length, more than 32 bytes')],
-    ['a challenge that is cut off', (nonce: Buffer) => challengeMessage(nonce).subarray(0, 60)],
+    ['a truncated challenge', (nonce: Buffer) => challengeMessage(nonce).subarray(0, 60)],
     [
-      'a challenge in other texts',
+      'a challenge in another encoding',
       (nonce: Buffer) => {
         const message = challengeMessage(nonce);
         message.writeUInt32LE(0x808202, 20);
@@ -227,14 +227,14 @@ describe('auth/ntlm', () => {
       },
     ],
   ] as const) {
-    it(`answers 500 to ${what}`, async () => {
+    it(`returns 500 for ${what}`, async () => {
       server.state.challenge = challenge;
       await start();
       deepEqual([(await ask()).statusCode, messages()], [500, [0, 1]]);
     });
   }
 
-  it('begins once more where the connection is cut in the middle, and not twice', async () => {
+  it('repeats the handshake once if the connection breaks during it', async () => {
     let cuts = 1;
     server.state.beforeChallenge = (socket) => {
       if (cuts-- <= 0) return false;
@@ -250,13 +250,13 @@ describe('auth/ntlm', () => {
     equal((await ask({ method: 'POST', payload: 'x' })).statusCode, 500);
   });
 
-  it('refuses a body of more than 10 MiB', async () => {
+  it('rejects a body larger than 10 MiB', async () => {
     await start({}, { method: 'POST' });
     const payload = Buffer.alloc(10 * 1024 * 1024 + 1);
     deepEqual([(await ask({ method: 'POST', payload })).statusCode, server.seen.length], [500, 0]);
   });
 
-  it('follows a redirect on its host over the same connection, and says nothing to another host', async () => {
+  it('follows redirects on the same host over the same connection and sends no credentials to other hosts', async () => {
     const other = await startBackend(json({ other: true }));
     let location = '/moved';
     server.state.respond = (seen, response) => {
@@ -273,21 +273,21 @@ describe('auth/ntlm', () => {
     await other.close();
   });
 
-  it('reads no challenge out of anything', () => {
+  it('rejects malformed challenges', () => {
     for (const length of [0, 8, 31, 40]) equal(readChallenge(Buffer.alloc(length)), null);
   });
 
-  describe('check', () => {
+  describe('the configuration check', () => {
     const open = (ntlm: object, around: object = {}) => openHarness(plugin, 'backend', ntlm, around);
     for (const [what, ntlm] of Object.entries({
       'no password': { user: 'u' },
       'an empty user': { user: '', password: 'p' },
       'an unknown field': { user: 'u', password: 'p', domain: 'd' },
     })) {
-      it(`refuses ${what}`, () => rejects(open(ntlm), { code: 'CONFIG_INVALID' }));
+      it(`rejects ${what}`, () => rejects(open(ntlm), { code: 'CONFIG_INVALID' }));
     }
 
-    it('rejects connections that close, and those through a proxy', async () => {
+    it('rejects backends without keep-alive and backends behind a proxy', async () => {
       const ntlm = { user: 'u', password: '${P}' };
       deepEqual(await findingsOf(open(ntlm, { service: { disable_keep_alives: true } })), ['NTLM_KEEP_ALIVE ']);
       const extra_config = { 'backend/http/client': { proxy_address: 'http://p:1' } };

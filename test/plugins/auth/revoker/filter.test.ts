@@ -6,9 +6,9 @@ import { checkPacked, Mismatch, partsOf } from '../../../../plugins/auth/revoker
 import { indicesFor, Revocations } from '../../../../plugins/auth/revoker/revocations.ts';
 import { bitsFor, type Sizing } from '../../../../plugins/auth/revoker/sizing.ts';
 
-describe('the filter of auth/revoker', () => {
+describe('the Bloom filter of auth/revoker', () => {
   // Made with the packages hash/fnv, hash/crc64, crypto/md5 and crypto/sha1 of Go.
-  describe('is sized and hashed as others do it, so that filters can be exchanged', () => {
+  describe('has the standard size and hashes, so that other implementations can read it', () => {
     for (const [n, p, bits, optimal, common] of [
       [
         1000,
@@ -26,7 +26,7 @@ describe('the filter of auth/revoker', () => {
       ],
       [1, 0.5, 2, '0 1', '1 1 0'],
     ] as const) {
-      it(`for ${n} elements and ${p}`, () => {
+      it(`for ${n} elements and a false positive rate of ${p}`, () => {
         const size = { n, p, ttl: 60 };
         equal(bitsFor(size), bits);
         deepEqual([...indicesFor({ ...size, hash: 'optimal' })('jti-abc')].join(' '), optimal);
@@ -39,7 +39,7 @@ describe('the filter of auth/revoker', () => {
       ['sub-jimmy', '13092249433761546744'],
       ['sub-ä😀', '6533187264263010896'],
     ] as const) {
-      it(`for ${JSON.stringify(element)}, with values of 64 bits`, () => {
+      it(`for ${JSON.stringify(element)} with 64-bit hashes`, () => {
         for (const bits of [97, 2 ** 31, 2 ** 32]) {
           equal(indexer('optimal', bits, 1)(element)[0], Number(BigInt(first) % BigInt(bits)));
         }
@@ -47,7 +47,7 @@ describe('the filter of auth/revoker', () => {
     }
   });
 
-  it('finds all that was added, and hardly anything else', () => {
+  it('contains all added elements and reports few others', () => {
     const size: Sizing = { n: 2000, p: 0.01, hash: 'optimal', ttl: 60 };
     for (const hash of ['optimal', 'default'] as const) {
       const indicesOf = indicesFor({ ...size, hash });
@@ -62,12 +62,12 @@ describe('the filter of auth/revoker', () => {
     }
   });
 
-  it('takes no memory while it is empty', () => {
+  it('uses no memory while it is empty', () => {
     equal(new BloomFilter(2 ** 32).bytes, null);
     equal(new BloomFilter(2 ** 32).has(new Uint32Array([2 ** 32 - 1])), false);
   });
 
-  it('has bits up to the last one', () => {
+  it('sets and reads bits up to the last one', () => {
     const filter = new BloomFilter(2 ** 20);
     const indices = new Uint32Array([2 ** 20 - 1, 0, 31, 32]);
     filter.add(indices);
@@ -76,11 +76,11 @@ describe('the filter of auth/revoker', () => {
     equal(filter.set, 4);
   });
 
-  describe('in the course of time', () => {
+  describe('over time', () => {
     const size: Sizing = { n: 1000, p: 1e-6, hash: 'optimal', ttl: 60 };
     const indices = indicesFor(size)('jti-abc');
 
-    it('case 4: forgets what was added between two and three turns ago', () => {
+    it('drops elements two to three rotations after they were added', () => {
       const revocations = new Revocations(size, 0);
       revocations.add([indices], 5000);
       for (const seconds of [5, 59, 90, 150, 179.999])
@@ -88,7 +88,7 @@ describe('the filter of auth/revoker', () => {
       equal(revocations.has(indices, 180_000), false);
     });
 
-    it('forgets everything after a long silence, and continues to rotate as before', () => {
+    it('drops all elements after a long idle time and continues to rotate', () => {
       const revocations = new Revocations(size, 0);
       revocations.add([indices], 0);
       equal(revocations.has(indices, 1e9), false);
@@ -97,7 +97,7 @@ describe('the filter of auth/revoker', () => {
       equal(revocations.has(indices, 1e9 + 181_000), false);
     });
 
-    it('may receive the same value twice', () => {
+    it('accepts duplicate elements', () => {
       const revocations = new Revocations(size, 0);
       revocations.add([indices], 0);
       const { capacity } = revocations;
@@ -106,7 +106,7 @@ describe('the filter of auth/revoker', () => {
     });
   });
 
-  describe('packed', () => {
+  describe('serialized', () => {
     const size: Sizing = { n: 1000, p: 1e-6, hash: 'optimal', ttl: 60 };
     const indicesOf = indicesFor(size);
 
@@ -114,7 +114,7 @@ describe('the filter of auth/revoker', () => {
       for await (const part of partsOf([from], sizing)) to.unite(part, now);
     };
 
-    it('is united with another one: both have all, each in its part of the window', async () => {
+    it("can be merged into another filter, and keeps each element's expiration window", async () => {
       const [one, other] = [new Revocations(size, 0), new Revocations(size, 0)];
       one.add([indicesOf('a')], 0);
       other.add([indicesOf('b')], 61_000);
@@ -125,7 +125,7 @@ describe('the filter of auth/revoker', () => {
       equal(other.has(indicesOf('b'), 181_000), true);
     });
 
-    it('is united part by part, with others being added and the window turning between two of them', async () => {
+    it('can be merged in chunks while elements are added and windows rotate', async () => {
       const large: Sizing = { ...size, n: 100_000 };
       const indicesOfLarge = indicesFor(large);
       const [one, other] = [new Revocations(large, 0), new Revocations(large, 0)];
@@ -147,7 +147,7 @@ describe('the filter of auth/revoker', () => {
       for (let part = 1; part <= parts; part++) equal(other.has(indicesOfLarge(`b${part}`), 181_000), true);
     });
 
-    it('is read at any offset of its filters', async () => {
+    it('can be read in chunks of any size', async () => {
       for (const ttl of [6, 60, 600, 6000]) {
         const sizing = { ...size, ttl };
         const [one, other] = [new Revocations(sizing, 0), new Revocations(sizing, 0)];
@@ -157,7 +157,7 @@ describe('the filter of auth/revoker', () => {
       }
     });
 
-    it('for another process of the gateway is complete, at any offset of its bytes in a message', () => {
+    it('is complete for another process, at any byte offset in a message', () => {
       const [one, other] = [new Revocations(size, 0), new Revocations(size, 0)];
       one.add([indicesOf('a')], 0);
       const sections = one.sections(0);
@@ -168,7 +168,7 @@ describe('the filter of auth/revoker', () => {
       equal(other.capacity, one.capacity);
     });
 
-    it('of nothing is nothing', async () => {
+    it('is empty for an empty filter', async () => {
       const empty = new Revocations(size, 0);
       equal(empty.sections(0).length, 0);
       ok((await empty.pack(0)).length < 200);
@@ -183,20 +183,20 @@ describe('the filter of auth/revoker', () => {
     const bytes = new Uint8Array(Math.ceil(28756 / 32) * 4);
 
     for (const [what, message] of [
-      ['no gzip', Buffer.from('abc')],
+      ['data that is not gzip', Buffer.from('abc')],
       ['nothing', gzipSync('')],
-      ['a head longer than the message', gzipSync(Buffer.from([255, 255, 255, 255]))],
-      ['a head that is not valid JSON', packed('{')],
-      ['a head that is no object', packed('[]')],
+      ['a header longer than the message', gzipSync(Buffer.from([255, 255, 255, 255]))],
+      ['a header that is not valid JSON', packed('{')],
+      ['a header that is not an object', packed('[]')],
       ['another N', packed({ ...size, n: 1001, filled: [false, false, false] })],
       ['another P', packed({ ...size, p: 1e-5, filled: [false, false, false] })],
       ['another hash', packed({ ...size, hash: 'default', filled: [false, false, false] })],
       ['another TTL', packed({ ...size, ttl: 61, filled: [false, false, false] })],
-      ['a head without filters', packed({ ...size })],
-      ['a head with four filters', packed({ ...size, filled: [true, true, true, true] }, bytes, bytes, bytes, bytes)],
-      ['a filter that is missing', packed({ ...size, filled: [true, true, false] }, bytes)],
-      ['a filter that is too long', packed({ ...size, filled: [true, false, false] }, bytes, new Uint8Array(1))],
-      ['far more than it could be', gzipSync(Buffer.alloc(64 * 1024 * 1024))],
+      ['a header without filters', packed({ ...size })],
+      ['a header with four filters', packed({ ...size, filled: [true, true, true, true] }, bytes, bytes, bytes, bytes)],
+      ['a missing filter', packed({ ...size, filled: [true, true, false] }, bytes)],
+      ['an oversized filter', packed({ ...size, filled: [true, false, false] }, bytes, new Uint8Array(1))],
+      ['more data than the header declares', gzipSync(Buffer.alloc(64 * 1024 * 1024))],
     ] as const) {
       it(`is rejected with ${what}`, async () => {
         await rejects(checkPacked([message], size), Mismatch);

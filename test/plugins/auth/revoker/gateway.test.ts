@@ -14,7 +14,7 @@ const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.
 const key = 'shared-secret';
 const authorization = `Bearer ${key}`;
 
-describe('gateways whose tokens are revoked', function () {
+describe('a gateway with auth/revoker', function () {
   this.timeout(60_000);
   const files = makeKeyFiles();
   const gateways: Operations[] = [];
@@ -65,7 +65,7 @@ describe('gateways whose tokens are revoked', function () {
     );
   };
 
-  it('case 5: refuse them where tokens are validated, and nowhere else, before roles are looked at', async () => {
+  it('rejects revoked tokens on endpoints with auth/validator only, before it checks roles', async () => {
     const port = await freePort();
     const sinks = rememberingSinks();
     const gateway = await start(config(port, {}, { roles: ['admin'], operation_debug: true }), { sinks });
@@ -78,7 +78,7 @@ describe('gateways whose tokens are revoked', function () {
     equal(text.includes('abc'), false);
   });
 
-  it('case 6: keep them revoked over a reload, also one to another port, and forget them when sizes change', async () => {
+  it('keeps revocations across a reload, even if the port changes, and drops them if the filter size changes', async () => {
     const [port, other] = [await freePort(), await freePort()];
     const gateway = await start(config(port));
     await add(port, 'jti-abc');
@@ -92,7 +92,7 @@ describe('gateways whose tokens are revoked', function () {
     equal(await statusOf(gateway, { jti: 'abc' }), 200);
   });
 
-  it('do not start, and do not reload, where the port is taken', async () => {
+  it('fails to start and to reload if the port is in use', async () => {
     const port = await freePort();
     await start(config(port));
     const refused = await startGateway(config(port)).catch((error) => error as Error);
@@ -105,7 +105,7 @@ describe('gateways whose tokens are revoked', function () {
     equal(await statusOf(gateway, { jti: 'abc' }), 200);
   });
 
-  it('refuse them in every worker, and in one that starts later', async () => {
+  it('rejects revoked tokens in every worker, including one that starts later', async () => {
     const port = await freePort();
     const gateway = await start(config(port), { workers: { count: 2, program, args: [] } });
     const url = `http://127.0.0.1:${(await gateway.listen()).port}/a`;
@@ -132,7 +132,7 @@ describe('gateways whose tokens are revoked', function () {
     deepEqual(await askAll(), new Set([401]));
   });
 
-  describe('and their revoke server', () => {
+  describe('with a revoke server', () => {
     const folder = createFolder();
     after(() => folder.remove());
 
@@ -175,7 +175,7 @@ describe('gateways whose tokens are revoked', function () {
       ...more,
     });
 
-    it('case 7: revokes, and lists revocations, for clients with the key', async () => {
+    it('revokes tokens and lists revocations for clients with the API key', async () => {
       const server = await serve();
       deepEqual(await ask(server, 'POST', '/tokens/sub/jimmy'), [200, { instances: 0, failed: 0 }]);
       deepEqual(await ask(server, 'GET', '/tokens/sub/jimmy'), [200, null]);
@@ -190,7 +190,7 @@ describe('gateways whose tokens are revoked', function () {
       equal((await ask(server, 'GET', '/__health', undefined, {}))[0], 200);
     });
 
-    it('accepts values with slashes and lists, and rejects invalid ones', async () => {
+    it('accepts slashes and lists as values, and rejects invalid values', async () => {
       const server = await serve();
       equal((await ask(server, 'POST', '/tokens/sub/a%2Fb%20c'))[0], 200);
       equal((await ask(server, 'GET', '/tokens/sub/a%2Fb%20c'))[0], 200);
@@ -214,7 +214,7 @@ describe('gateways whose tokens are revoked', function () {
       equal((await ask(server, 'DELETE', '/instances/nobody'))[0], 404);
     });
 
-    it('tells every gateway, one that comes later of all that was before', async () => {
+    it('notifies every gateway, and sends past revocations to a gateway that registers later', async () => {
       const server = await serve();
       const first = await start(config(0, pinging(server)));
       await until(async () => ((await ask(server, 'GET', '/instances'))[1] as object[]).length === 1);
@@ -226,7 +226,7 @@ describe('gateways whose tokens are revoked', function () {
       deepEqual([await statusOf(first, { jti: 'def' }), await statusOf(second, { jti: 'def' })], [401, 401]);
     });
 
-    it('case 8: sends a restarted gateway the revocations again', async () => {
+    it('restores the revocations of a restarted gateway', async () => {
       const server = await serve();
       const port = await freePort();
       const before = await start(config(port, pinging(server)));
@@ -240,7 +240,7 @@ describe('gateways whose tokens are revoked', function () {
       await until(async () => (await statusOf(after, { jti: 'def' })) === 401);
     });
 
-    it('retries as often as configured, and forgets gateways that are silent or removed from its list', async () => {
+    it('retries as configured, and removes gateways that are silent or deleted from its list', async () => {
       const server = await serve(serverConfig({ revoke_server_ping_interval: '60s', revoke_server_max_retries: 2 }));
       let asked = 0;
       const gone = await startBackend((_seen, response) => {
@@ -264,7 +264,7 @@ describe('gateways whose tokens are revoked', function () {
       await gone.close();
     });
 
-    it('serves over TLS if configured', async () => {
+    it('serves TLS if configured', async () => {
       const certificates = makeCertificates();
       const authority = certificates.authority('authority');
       const { certificate, privateKey } = certificates.issue('server', authority);
@@ -283,7 +283,7 @@ describe('gateways whose tokens are revoked', function () {
       certificates.remove();
     });
 
-    it('is not served without a file, a key or a component', async () => {
+    it('does not start without a configuration file, an API key or auth/revoker in the file', async () => {
       equal((await sluice('revoker')).code, 2);
       const without = folder.write('without.json', { version: 3, endpoints: [] });
       match((await sluice('revoker', '-c', without)).err, /no auth\/revoker/);

@@ -50,8 +50,8 @@ describe('auth/revoker', () => {
     });
   const add = async (gate: Harness, ...elems: string[]) => (await post(gate, '/add', { elems })).json();
 
-  describe('the port', () => {
-    it('case 1: receives tokens, which are rejected at once, and no others', async () => {
+  describe('the port for revocations', () => {
+    it('accepts tokens, which are rejected from then on', async () => {
       const gate = await open();
       equal(passes(gate, { jti: 'abc', sub: 'u1' }), true);
       deepEqual(await add(gate, 'jti-abc'), { count: 1 });
@@ -59,19 +59,19 @@ describe('auth/revoker', () => {
       equal(passes(gate, { jti: 'def', sub: 'u1' }), true);
     });
 
-    it('case 2: receives a claim that revokes the tokens of many users', async () => {
+    it('accepts a claim value that revokes the tokens of many users', async () => {
       const gate = await open();
       await add(gate, 'sub-u1');
       deepEqual([passes(gate, { jti: 'abc', sub: 'u1' }), passes(gate, { jti: 'def', sub: 'u1' })], [false, false]);
     });
 
-    it('case 3: does nothing with a value that has not the name of its claim', async () => {
+    it('ignores values without the name of a configured claim', async () => {
       const gate = await open();
       await add(gate, 'abc', 'eyJhbGciOiJIUzI1NiJ9.e30.AAAA', 'iss-abc');
       equal(passes(gate, { jti: 'abc', iss: 'abc' }), true);
     });
 
-    it('case 4: receives again what is forgotten after three turns of the window', async () => {
+    it('accepts a value again after three rotations', async () => {
       const gate = await open();
       clock.time = 5000;
       await add(gate, 'jti-abc');
@@ -86,7 +86,7 @@ describe('auth/revoker', () => {
       }
     });
 
-    it('says which elements are revoked, and how full it is', async () => {
+    it('reports whether elements are revoked, and the fill level of the filter', async () => {
       const gate = await open();
       await add(gate, 'jti-a', 'jti-b');
       deepEqual(await (await post(gate, '/check', { elems: ['jti-a', 'jti-c'] })).json(), { checks: [true, false] });
@@ -95,7 +95,7 @@ describe('auth/revoker', () => {
       ok((stats['capacity'] as number) > 0);
     });
 
-    it('takes a whole set of another gateway or of the server', async () => {
+    it('merges a complete filter from another gateway or from the revoke server', async () => {
       const gate = await open();
       const sizing: Sizing = { n: 1000, p: 1e-6, hash: 'optimal', ttl: 60 };
       const other = new Revocations(sizing, 0);
@@ -108,7 +108,7 @@ describe('auth/revoker', () => {
       equal((await post(gate, '/union', await smaller.pack(0))).status, 409);
     });
 
-    it('requires the key if configured, and is otherwise open to this machine only', async () => {
+    it('requires the API key if configured, and accepts only local connections otherwise', async () => {
       const gate = await open({ revoke_server_api_key: key });
       deepEqual(gate.warnings, []);
       const status = async (authorization?: string) =>
@@ -132,7 +132,7 @@ describe('auth/revoker', () => {
       );
     });
 
-    it('rejects pages in browsers of this machine without a key', async () => {
+    it('rejects requests from web pages on the same machine without the API key', async () => {
       const [open_, keyed] = [await open(), await open({ revoke_server_api_key: key })];
       const status = async (gate: Harness, headers: Record<string, string>) => {
         const sent = send(`${at(gate)}/add`, { method: 'POST', headers }).end('{"elems":[]}');
@@ -155,18 +155,18 @@ describe('auth/revoker', () => {
     });
 
     for (const [what, path, body, status] of [
-      ['no JSON', '/add', '{', 400],
-      ['a list', '/add', '["jti-a"]', 400],
-      ['no list', '/add', '{"elems":"jti-a"}', 400],
+      ['invalid JSON', '/add', '{', 400],
+      ['a body that is a list', '/add', '["jti-a"]', 400],
+      ['an object without a list', '/add', '{"elems":"jti-a"}', 400],
       ['numbers', '/add', '{"elems":[1]}', 400],
-      ['a prototype', '/add', '{"__proto__":{"elems":["jti-a"]}}', 400],
-      ['no set of filters', '/union', 'abc', 409],
-      ['too much', '/add', `{"elems":["${'a'.repeat(2 ** 20)}"]}`, 413],
-      ['a bomb', '/union', gzipSync(Buffer.alloc(2 ** 26)), 413],
+      ['keys such as __proto__', '/add', '{"__proto__":{"elems":["jti-a"]}}', 400],
+      ['data that is not a serialized filter', '/union', 'abc', 409],
+      ['an oversized body', '/add', `{"elems":["${'a'.repeat(2 ** 20)}"]}`, 413],
+      ['a compression bomb', '/union', gzipSync(Buffer.alloc(2 ** 26)), 413],
       ['another path', '/remove', '{}', 404],
       ['another method', '/stats', '{}', 405],
     ] as const) {
-      it(`answers ${status} to ${what}`, async () => {
+      it(`responds with ${status} to ${what}`, async () => {
         const gate = await open();
         const answer = await post(gate, path, body).catch((error) => error as Error);
         // A client that is still writing may see no answer to what it should not send.
@@ -177,7 +177,7 @@ describe('auth/revoker', () => {
       });
     }
 
-    it('outlives a client that leaves in the middle', async () => {
+    it('survives a client that disconnects during a request', async () => {
       const gate = await open();
       const leaving = send(`${at(gate)}/add`, { method: 'POST', headers: { 'Content-Length': 100 } });
       leaving.on('error', () => {});
@@ -199,7 +199,7 @@ describe('auth/revoker', () => {
       ['boolean', { jti: true }, 'jti-true'],
       ['member of a list', { sub: ['a', 'b'] }, 'sub-b'],
     ] as const) {
-      it(`are found as ${what}`, async () => {
+      it(`are matched as ${what}`, async () => {
         const gate = await open();
         equal(passes(gate, { ...claims }), true);
         await add(gate, element);
@@ -215,27 +215,27 @@ describe('auth/revoker', () => {
       { a: { jti: 'abc' } },
       { JTI: 'abc' },
     ]) {
-      it(`are empty in ${JSON.stringify(claims)}`, async () => {
+      it(`are not matched in ${JSON.stringify(claims)}`, async () => {
         const gate = await open();
         await add(gate, 'jti-abc', 'jti-null', 'jti-undefined', 'jti-[object Object]', 'jti-1');
         equal(passes(gate, claims), true);
       });
     }
 
-    it('with dots in their names are looked for at the top', async () => {
+    it('with dots in their names are read from the top level', async () => {
       const gate = await open({ token_keys: ['a.b'] });
       await add(gate, 'a.b-x');
       deepEqual([passes(gate, { a: { b: 'x' } }), passes(gate, { 'a.b': 'x' })], [true, false]);
     });
 
-    it('do not include members of the prototype', async () => {
+    it('do not include members of the object prototype', async () => {
       const gate = await open({ token_keys: ['constructor', '__proto__'] });
       await add(gate, 'constructor-x', '__proto__-x');
       equal(passes(gate, {}), true);
       equal(passes(gate, JSON.parse('{"__proto__":"x"}')), false);
     });
 
-    it('are looked up every time, also for a token that is remembered', async () => {
+    it('are matched for every request, even with a cached token', async () => {
       const gate = await open();
       const claims = Object.freeze({ jti: 'abc' });
       equal(passes(gate, claims), true);
@@ -247,7 +247,7 @@ describe('auth/revoker', () => {
   });
 
   describe('a reload', () => {
-    it('case 6: keeps what is revoked, and the port', async () => {
+    it('keeps revocations and the port', async () => {
       const gate = await open();
       const [port] = gate.ports;
       await add(gate, 'jti-abc');
@@ -257,7 +257,7 @@ describe('auth/revoker', () => {
     });
 
     for (const change of [{ N: 2000 }, { P: 1e-5 }, { hash_name: 'default' }, { TTL: 61 }]) {
-      it(`with ${JSON.stringify(change)} forgets it, and says so`, async () => {
+      it(`with ${JSON.stringify(change)} drops the revocations and logs that`, async () => {
         const gate = await open();
         await add(gate, 'jti-abc');
         await gate.reload({ ...base, ...change });
@@ -267,7 +267,7 @@ describe('auth/revoker', () => {
     }
   });
 
-  describe('and the revoke server', () => {
+  describe('the revoke server', () => {
     const serving = (answer: () => Reply) => {
       const asked: PipeRequest[] = [];
       const next = (request: PipeRequest) => {
@@ -278,7 +278,7 @@ describe('auth/revoker', () => {
     };
     const pinging = { revoke_server_ping_url: 'http://revoke.test/instances', revoke_server_api_key: key };
 
-    it('receives the address of the gateway, with the key, at the start', async () => {
+    it("receives the gateway's address and API key when the gateway starts", async () => {
       const { asked, next } = serving(() => Reply.raw(200, new HeaderBag(), null));
       const gate = await open(pinging, { next });
       await until(() => asked.length === 1);
@@ -291,7 +291,7 @@ describe('auth/revoker', () => {
       deepEqual([typeof name, port, typeof run], ['string', gate.ports[0], 'string']);
     });
 
-    it('may be down: the log says so, and tokens are validated as before', async () => {
+    it('can be down: the gateway logs that and validates tokens as before', async () => {
       for (const answer of [
         () => Reply.failed(new BackendError('TEST', 'nobody there')),
         () => Reply.raw(401, new HeaderBag(), null),
@@ -305,22 +305,18 @@ describe('auth/revoker', () => {
     });
   });
 
-  describe('check', () => {
+  describe('the configuration check', () => {
     for (const [what, change, finding] of [
-      ['a rate of 1', { P: 1 }, 'REVOKER_RATE /P'],
-      ['a filter of more than half a gibibyte', { N: 1e12 }, 'REVOKER_SIZE /N'],
+      ['a false positive rate of 1', { P: 1 }, 'REVOKER_RATE /P'],
+      ['a filter larger than 512 MiB', { N: 1e12 }, 'REVOKER_SIZE /N'],
+      ['an invalid server URL', { revoke_server_ping_url: 'revoke' }, 'REVOKER_URL /revoke_server_ping_url'],
       [
-        'an address of the server that is none',
-        { revoke_server_ping_url: 'revoke' },
-        'REVOKER_URL /revoke_server_ping_url',
-      ],
-      [
-        'a server without a key',
+        'a server URL without an API key',
         { revoke_server_ping_url: 'http://revoke.test/instances' },
         'REVOKER_URL /revoke_server_ping_url',
       ],
       [
-        'a heartbeat without a pause',
+        'a heartbeat without an interval',
         {
           revoke_server_ping_url: 'http://revoke.test',
           revoke_server_api_key: key,
@@ -329,11 +325,11 @@ describe('auth/revoker', () => {
         'REVOKER_INTERVAL /revoke_server_ping_interval',
       ],
     ] as const) {
-      it(`refuses ${what}`, async () =>
+      it(`rejects ${what}`, async () =>
         deepEqual(await findingsOf(openHarness(plugin, 'service', { ...base, ...change })), [finding]));
     }
 
-    it('refuses a revoke server that looks for silent gateways without a pause', async () => {
+    it('rejects a revoke server that polls gateways without an interval', async () => {
       const { port: _, token_keys: __, ...shared } = base;
       const config = { ...shared, revoke_server_api_key: key, revoke_server_ping_interval: '0s' };
       deepEqual(await findingsOf(openHarness(server, 'service', config)), [
@@ -355,23 +351,23 @@ describe('auth/revoker', () => {
       { token_keys: 'jti' },
       { unknown: 1 },
     ]) {
-      it(`refuses ${JSON.stringify(change)}`, () =>
+      it(`rejects ${JSON.stringify(change)}`, () =>
         rejects(openHarness(plugin, 'service', { ...base, ...change }), ConfigErrors));
     }
 
     for (const field of Object.keys(base)) {
-      it(`refuses a configuration without ${field}`, () => {
+      it(`rejects a configuration without ${field}`, () => {
         const { [field as 'N']: _missing, ...rest } = base;
         return rejects(openHarness(plugin, 'service', rest), ConfigErrors);
       });
     }
 
-    it('refuses a port that is taken', async () => {
+    it('rejects a port that is in use', async () => {
       const gate = await open();
       await rejects(openHarness(plugin, 'service', { ...base, port: gate.ports[0] }), { code: 'LISTENER_BIND' });
     });
 
-    it('takes N, P and TTL in other letter cases', async () => {
+    it('accepts N, P and TTL in any letter case', async () => {
       const { N: n, P: p, TTL: ttl, ...rest } = base;
       for (const sizes of [
         { n, p, ttl },

@@ -1,8 +1,8 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { Instances, type Pushing } from '../../../../plugins/auth/revoker/server/instances.ts';
 
-describe('the gateways that a revoke server tells', () => {
-  it('get everything once more where one misses what is revoked while everything is being packed', async () => {
+describe('the gateways of a revoke server', () => {
+  it('receive all revocations again if one was missed while the filter was serialized', async () => {
     const instances = new Instances();
     const asked: string[] = [];
     let isDeaf = true;

@@ -12,7 +12,7 @@ import {
 import { startWith } from '../../../support/plugged.ts';
 import { issue, makeKeyFiles, makeSigner, type Signer } from '../fixture.ts';
 
-describe('a gateway that signs tokens', () => {
+describe('a gateway with auth/signer', () => {
   const files = makeKeyFiles();
   let signer: Signer;
   let path: string;
@@ -53,7 +53,7 @@ describe('a gateway that signs tokens', () => {
   const login = (headers: Record<string, string> = {}) =>
     gateway!.inject({ method: 'POST', url: '/token', payload: '{"name":"ada"}', headers });
 
-  it('case 6: signs what it then validates', async () => {
+  it('issues tokens that auth/validator accepts', async () => {
     await serve([
       endpoint(),
       {
@@ -67,7 +67,7 @@ describe('a gateway that signs tokens', () => {
     equal(backend.requests.at(-1)!.target, '/ada');
   });
 
-  it('validates the token that comes before it makes a new one of what the backend answers', async () => {
+  it("validates the client's token before it signs the backend's response", async () => {
     await serve([endpoint({}, { 'auth/validator': keys() })]);
     const seen = backend.requests.length;
     equal((await login()).statusCode, 401);
@@ -111,14 +111,14 @@ describe('a gateway that signs tokens', () => {
   });
 
   for (const [what, reply] of [
-    ['case 4: refuses the login', json({ error: 'wrong password' }, 401)],
-    ['answers no JSON', (_seen: SeenRequest, response) => response.writeHead(200).end('<html>')],
-    ['hangs up', (_seen: SeenRequest, response) => response.destroy()],
-    ['takes too long', () => {}],
+    ['rejects the login', json({ error: 'wrong password' }, 401)],
+    ['responds with invalid JSON', (_seen: SeenRequest, response) => response.writeHead(200).end('<html>')],
+    ['closes the connection', (_seen: SeenRequest, response) => response.destroy()],
+    ['exceeds the timeout', () => {}],
   ] as readonly (readonly [string, typeof received])[]) {
-    it(`tells a client of a backend that ${what} 400, without a body, also where errors are shown`, async () => {
+    it(`returns 400 without a body for a backend that ${what}, even if return_error_msg is set`, async () => {
       received = reply;
-      await serve([endpoint(what === 'takes too long' ? { timeout: '200ms' } : {})], {
+      await serve([endpoint(what === 'exceeds the timeout' ? { timeout: '200ms' } : {})], {
         extra_config: { router: { return_error_msg: true } },
       });
       const { statusCode, body, headers } = await login();
@@ -130,7 +130,7 @@ describe('a gateway that signs tokens', () => {
     });
   }
 
-  it('case 5: signs nothing of an answer of which a backend is missing', async () => {
+  it('does not sign a response that lacks the response of a backend', async () => {
     received = (seen, response) =>
       seen.target === '/login' ? json({ access_token: { sub: 'ada' } })(seen, response) : json({}, 500)(seen, response);
     const host = [backend.url];
@@ -146,7 +146,7 @@ describe('a gateway that signs tokens', () => {
     deepEqual([statusCode, body], [400, '']);
   });
 
-  it('signs what several backends have answered together', async () => {
+  it('signs the merged response of several backends', async () => {
     const host = [backend.url];
     await serve([
       endpoint({
@@ -160,7 +160,7 @@ describe('a gateway that signs tokens', () => {
     deepEqual([typeof response.access_token, response.more.user], ['string', 'ada']);
   });
 
-  it('answers with JSON that is not cached, regardless of the endpoint, and without a completion header', async () => {
+  it("returns JSON with Cache-Control: no-store regardless of the endpoint's settings, and no completion header", async () => {
     await serve([endpoint({ output_encoding: 'xml', cache_ttl: '60s' })]);
     const { headers, body, statusCode } = await login();
     equal(statusCode, 200);
@@ -171,7 +171,7 @@ describe('a gateway that signs tokens', () => {
     equal(JSON.parse(body).user, 'ada');
   });
 
-  it('keeps the limits of the endpoint, and their refusals as they are', async () => {
+  it('keeps the rate limits of the endpoint and their error responses', async () => {
     await serve([endpoint({}, { 'qos/ratelimit/router': { max_rate: 1, capacity: 1, every: '10m' } })]);
     equal((await login()).statusCode, 200);
     const { statusCode, headers } = await login();
@@ -179,14 +179,14 @@ describe('a gateway that signs tokens', () => {
     ok(Number(headers['retry-after']) > 500);
   });
 
-  it('does not serve bytes that pass undecoded', async () => {
+  it('rejects an endpoint with the no-op encoding', async () => {
     await serve([endpoint({ output_encoding: 'no-op', backend: [{ host: [backend.url], url_pattern: '/' }] })]).then(
       () => ok(false),
       (error) => ok(/auth\/signer/.test(error.message), error.message),
     );
   });
 
-  it('writes neither tokens nor keys nor claims in its log', async () => {
+  it('logs neither tokens nor keys nor claims', async () => {
     const sinks = rememberingSinks();
     await serve([endpoint()], {}, sinks);
     const { access_token: token } = (await login()).json();

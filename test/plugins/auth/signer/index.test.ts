@@ -51,7 +51,7 @@ describe('auth/signer', () => {
   };
 
   for (const alg of algorithmNames) {
-    it(`signs with ${alg} what another implementation verifies, in both forms`, async () => {
+    it(`signs with ${alg} in compact and JSON form, verifiable by another implementation`, async () => {
       const { key, jwk } = signers.get(alg)!;
       const verifying = key instanceof Uint8Array ? key : await importJWK(jwk, alg);
       for (const full of [false, true]) {
@@ -66,8 +66,8 @@ describe('auth/signer', () => {
     });
   }
 
-  describe('the signed value', () => {
-    it('case 1: objects of the named fields become tokens, the rest stays', async () => {
+  describe('the claims to sign', () => {
+    it('are the objects in the configured fields; other fields stay unchanged', async () => {
       const response = await signed(
         { access_token: { sub: 'u1', exp: 2000000000 }, exp: 2000000000 },
         { keys_to_sign: ['access_token', 'refresh_token'] },
@@ -80,7 +80,7 @@ describe('auth/signer', () => {
       match(signature, /^[\w-]{43}$/);
     });
 
-    it('case 2: stays as it is unless it is an object', async () => {
+    it('are left unchanged unless they are an object', async () => {
       for (const value of ['already-text', 1, true, null, [{ sub: 'a' }]]) {
         deepEqual(await signed({ access_token: value }), { access_token: value });
         await gate!.close();
@@ -88,39 +88,38 @@ describe('auth/signer', () => {
       gate = undefined;
     });
 
-    it('case 3: a field that is missing is passed over', async () =>
-      deepEqual(await signed({ user: 'x' }), { user: 'x' }));
+    it('are skipped if their field is missing', async () => deepEqual(await signed({ user: 'x' }), { user: 'x' }));
 
-    it('case 8: the JSON form is a text', async () => {
+    it('become a string in the JSON form', async () => {
       const { access_token: token } = await signed({ access_token: {} }, { full: true });
       ok(token.startsWith('{"payload":"e30","protected":"'));
       deepEqual(Object.keys(JSON.parse(token)), ['payload', 'protected', 'signature']);
     });
 
-    it('signs an empty object, and adds nothing to it', async () => equal(await payloadOf('{}'), '{}'));
+    it('can be an empty object, which is signed without additions', async () => equal(await payloadOf('{}'), '{}'));
 
-    it('sorts keys at every depth, those that look like numbers too', async () =>
+    it('are serialized with sorted keys at every depth, including numeric keys', async () =>
       equal(
         await payloadOf('{"b":[{"z":1,"a":2}],"10":1,"9":{"d":1,"c":2},"-":0}'),
         '{"-":0,"10":1,"9":{"c":2,"d":1},"b":[{"a":2,"z":1}]}',
       ));
 
-    it('escapes what could end a script element, in keys too', async () =>
+    it('are serialized with HTML characters escaped, even in keys', async () =>
       equal(await payloadOf('{"<&>":"</script>&"}'), '{"\\u003c\\u0026\\u003e":"\\u003c/script\\u003e\\u0026"}'));
 
-    it('keeps the digits of numbers', async () =>
+    it('keep the digits of numbers', async () =>
       equal(
         await payloadOf('{"exp":1735689600,"big":12345678901234567890,"long":0.1234567890123456789}'),
         '{"big":12345678901234567890,"exp":1735689600,"long":0.1234567890123456789}',
       ));
 
-    it('signs claims named like parts of the prototype as plain data', async () =>
+    it('with names like __proto__ are plain data', async () =>
       equal(
         await payloadOf('{"constructor":1,"__proto__":{"admin":true},"toString":"a"}'),
         '{"__proto__":{"admin":true},"constructor":1,"toString":"a"}',
       ));
 
-    it('does not take what the prototype has for a field', async () => {
+    it('are not read from the object prototype', async () => {
       const names = ['__proto__', 'constructor'];
       deepEqual(await signed({ user: 'x' }, { keys_to_sign: names }), { user: 'x' });
       await gate!.close();
@@ -128,12 +127,12 @@ describe('auth/signer', () => {
       match(Object.getOwnPropertyDescriptor(response, '__proto__')!.value, /^\w+\.\w+\.[\w-]+$/);
     });
 
-    it('writes another typ where one is given', async () => {
+    it('are signed with another "typ" if configured', async () => {
       const { access_token: token } = await signed({ access_token: {} }, { typ: 'at+jwt' });
       equal(decoded(token.split('.')[0]), '{"alg":"HS256","kid":"HS256","typ":"at+jwt"}');
     });
 
-    it('leaves the data it was given alone: others may have it', async () => {
+    it('are not modified in place, because other components can share them', async () => {
       const data = { access_token: { sub: 'ada' } };
       await signed(data);
       deepEqual(data, { access_token: { sub: 'ada' } });
@@ -141,7 +140,7 @@ describe('auth/signer', () => {
   });
 
   describe('the response', () => {
-    it('has the status and the first value of each header, and is never kept by caches', async () => {
+    it('has the status and the first value of each header, and forbids caching', async () => {
       const reply = () => {
         const made = Reply.data({ access_token: {} });
         made.status = 201;
@@ -161,23 +160,19 @@ describe('auth/signer', () => {
 
     for (const [what, reply, line] of [
       [
-        'a backend that fails',
+        'a failed backend',
         () => Reply.failed(new BackendError('TEST', 'invalid status code 401', { upstreamStatus: 401 })),
         'Proxy response: invalid status code 401',
       ],
       [
-        'an answer with an error beside data',
+        'a response with data and an error',
         () => Object.assign(Reply.data({ access_token: {} }, false), { errors: [new CallError('TEST', 'one failed')] }),
         'Proxy response: one failed',
       ],
-      [
-        'an answer that is not complete',
-        () => Reply.data({ access_token: {} }, false),
-        'Proxy response: it is not complete',
-      ],
-      ['an answer of nothing', () => Reply.data(null), 'Empty proxy response'],
+      ['an incomplete response', () => Reply.data({ access_token: {} }, false), 'Proxy response: it is not complete'],
+      ['an empty response', () => Reply.data(null), 'Empty proxy response'],
     ] as const) {
-      it(`is 400 without a body after ${what}`, async () => {
+      it(`is 400 without a body for ${what}`, async () => {
         const { status, body, data, headers, complete, errors } = await (await open({}, responding(reply))).send(
           'POST /',
         );
@@ -186,7 +181,7 @@ describe('auth/signer', () => {
       });
     }
 
-    it('is 400 where claims are nested too deep to be written', async () => {
+    it('is 400 if claims are nested too deeply to be serialized', async () => {
       let claims: object = {};
       for (let depth = 0; depth < 100_000; depth++) claims = { a: claims };
       await open({}, responding(Reply.data({ access_token: claims } as never)));
@@ -194,14 +189,14 @@ describe('auth/signer', () => {
       ok(log.lines.some((line) => line.startsWith('ERROR [JWTSigner] Signing fields: ')));
     });
 
-    it('of what refuses inside, such as a limit, is that refusal', async () => {
+    it('is the original error response if another component, such as a rate limiter, rejects the request', async () => {
       const limit: Step<ClientRequest> = () => refuse(429, { headers: new HeaderBag(['Retry-After', '1']) });
       await open({});
       const reply = await gate!.attached.endpoint!(limit)({} as never, {} as never);
       deepEqual([reply.status, reply.headers.get('retry-after')], [429, '1']);
     });
 
-    it('shows nothing of claims and keys in the log', async () => {
+    it('is logged without claims and keys', async () => {
       await signed({ access_token: { secret: 'of-ada' } });
       const text = log.lines.join('\n');
       ok(text.includes('Signer enabled'));
@@ -209,34 +204,34 @@ describe('auth/signer', () => {
     });
   });
 
-  describe('check', () => {
+  describe('the configuration check', () => {
     const rsa = async () => [await privateJwk(signers.get('RS256')!), signers.get('RS256')!.jwk] as const;
 
     for (const [what, change, finding] of [
-      ['case 7: a key that is not in the file', { kid: 'nope' }, 'SIGNER_KEY /kid'],
-      ['a key of another kind', { alg: 'RS256' }, 'SIGNER_KEY /alg'],
-      ['a key of another curve', { alg: 'ES384', kid: 'ES256' }, 'SIGNER_KEY /alg'],
-      ['a file that is not there', { jwk_local_path: '/gone.json' }, 'KEYS_FILE /jwk_local_path'],
-      ['a file that is no key set', { jwk_local_path: 'package.json' }, 'KEYS_FILE /jwk_local_path'],
-      ['a secret without a key', { secret_url: 'base64key://a' }, 'KEYS_SECRET /secret_url'],
+      ['a key ID that is not in the file', { kid: 'nope' }, 'SIGNER_KEY /kid'],
+      ['a key of another type', { alg: 'RS256' }, 'SIGNER_KEY /alg'],
+      ['a key for another curve', { alg: 'ES384', kid: 'ES256' }, 'SIGNER_KEY /alg'],
+      ['a file that does not exist', { jwk_local_path: '/gone.json' }, 'KEYS_FILE /jwk_local_path'],
+      ['a file that is not a key set', { jwk_local_path: 'package.json' }, 'KEYS_FILE /jwk_local_path'],
+      ['a secret_url without a cypher_key', { secret_url: 'base64key://a' }, 'KEYS_SECRET /secret_url'],
     ] as const) {
-      it(`refuses ${what}`, async () =>
+      it(`rejects ${what}`, async () =>
         deepEqual(await findingsOf(openHarness(plugin, 'endpoint', { ...base(), ...change })), [finding]));
     }
 
-    it('names the key that is missing, and the one that may be meant', async () => {
+    it('reports a missing key ID and suggests a similar one', async () => {
       const error = await openHarness(plugin, 'endpoint', { ...base(), kid: 'HS265' }).catch((thrown) => thrown);
       match(error.errors[0].message, /key "HS265" does not exist in the set/);
       match(error.errors[0].hint, /did you mean "HS256"/);
     });
 
-    it('refuses a public key', async () => {
+    it('rejects a public key', async () => {
       const [, jwk] = await rsa();
       const config = { ...base(), alg: 'RS256', kid: 'RS256', jwk_local_path: files.write({ keys: [jwk] }) };
       deepEqual(await findingsOf(openHarness(plugin, 'endpoint', config)), ['SIGNER_KEY /kid']);
     });
 
-    it('refuses a private key with something missing, and an empty one', async () => {
+    it('rejects incomplete and empty private keys', async () => {
       const [{ p: _p, ...broken }] = await rsa();
       for (const [alg, jwk] of [
         ['RS256', broken],
@@ -247,7 +242,7 @@ describe('auth/signer', () => {
       }
     });
 
-    it('refuses a private key that belongs to another public one', async () => {
+    it('rejects a private key whose public part does not match', async () => {
       const { d: _d, ...shown } = await privateJwk(signers.get('ES256')!);
       const { d } = await privateJwk(await makeSigner('ES256'));
       const config = {
@@ -259,7 +254,7 @@ describe('auth/signer', () => {
       deepEqual(await findingsOf(openHarness(plugin, 'endpoint', config)), ['SIGNER_KEY /kid']);
     });
 
-    it('refuses an RSA key that is too short for the hash', async () => {
+    it('rejects an RSA key that is too short for the hash', async () => {
       const { generateKeyPairSync } = await import('node:crypto');
       const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
       const jwk = { ...privateKey.export({ format: 'jwk' }), kid: 'short' };
@@ -278,22 +273,22 @@ describe('auth/signer', () => {
       { full: 'yes' },
       { unknown: 1 },
     ]) {
-      it(`refuses ${JSON.stringify(change)}`, () =>
+      it(`rejects ${JSON.stringify(change)}`, () =>
         rejects(openHarness(plugin, 'endpoint', { ...base(), ...change }), ConfigErrors));
     }
 
     for (const field of ['alg', 'kid', 'keys_to_sign', 'jwk_local_path']) {
-      it(`refuses a configuration without ${field}`, () =>
+      it(`rejects a configuration without ${field}`, () =>
         rejects(openHarness(plugin, 'endpoint', { ...base(), [field]: undefined }), ConfigErrors));
     }
 
     for (const [what, change, options, finding] of [
-      ['another output than JSON', {}, { endpoint: { output_encoding: 'xml' } }, 'SIGNER_OUTPUT '],
+      ['an output encoding other than JSON', {}, { endpoint: { output_encoding: 'xml' } }, 'SIGNER_OUTPUT '],
       ['a name with dots', { keys_to_sign: ['data.token'] }, {}, 'SIGNER_NESTED /keys_to_sign/0'],
       ['a leeway', { leeway: '5s' }, {}, 'OPTION_UNUSED /leeway'],
-      ['an authority beside a file', { jwk_local_ca: 'a.pem' }, {}, 'KEYS_UNUSED /jwk_local_ca'],
+      ['a CA certificate with a local file', { jwk_local_ca: 'a.pem' }, {}, 'KEYS_UNUSED /jwk_local_ca'],
     ] as const) {
-      it(`warns of ${what}`, async () => {
+      it(`warns about ${what}`, async () => {
         await open(change, options);
         deepEqual(
           gate!.warnings.map(({ code, pointer }) => `${code} ${pointer}`),
@@ -302,7 +297,7 @@ describe('auth/signer', () => {
       });
     }
 
-    it('warns of a symmetric key that is shorter than the hash', async () => {
+    it('warns about a symmetric key shorter than the hash', async () => {
       await open({ kid: 'a', jwk_local_path: files.write({ keys: [{ kty: 'oct', kid: 'a', k: 'YWJj' }] }) });
       deepEqual(
         gate!.warnings.map(({ code }) => code),

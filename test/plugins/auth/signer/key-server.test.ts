@@ -7,7 +7,7 @@ import { openHarness } from '../../../support/harness.ts';
 import { rememberingLog } from '../../../support/log.ts';
 import { makeSigner, privateJwk, type Signer } from '../fixture.ts';
 
-describe('the key of a server that auth/signer signs with', () => {
+describe('a signing key from a key server', () => {
   const down = () => Reply.failed(new BackendError('TEST', 'nobody there'));
   let signer: Signer;
   let keys: object[];
@@ -61,14 +61,14 @@ describe('the key of a server that auth/signer signs with', () => {
   };
   const problems = () => log.lines.filter((line) => line.startsWith('ERROR'));
 
-  it('is there before the first request, and not asked for again', async () => {
+  it('is fetched once, before the first request', async () => {
     await open();
     deepEqual(asked, ['https://id.test/private']);
     deepEqual([await login(), await login()], [200, 200]);
     equal(asked.length, 1);
   });
 
-  it('is requested again by a reload, which may bring another one of that name', async () => {
+  it('is fetched again by a reload, which can bring another key with the same ID', async () => {
     await open();
     keys = [await privateJwk(await makeSigner('ES256', 'k1'))];
     const before = (await gate!.send('POST /')).body;
@@ -78,7 +78,7 @@ describe('the key of a server that auth/signer signs with', () => {
     ok(before && after && !Buffer.from(before as Uint8Array).equals(after as Uint8Array));
   });
 
-  it('stays the one from before where a reload finds the server down', async () => {
+  it('is kept if the server is down during a reload', async () => {
     await open();
     respond = down;
     await gate!.reload(config);
@@ -86,14 +86,14 @@ describe('the key of a server that auth/signer signs with', () => {
     deepEqual(problems(), ['ERROR [JWTSigner] Unable to create the signer: nobody there, the key from before stays']);
   });
 
-  it('is no longer used once the server has withdrawn it', async () => {
+  it('is no longer used after the server withdraws it', async () => {
     await open();
     keys = [await privateJwk(await makeSigner('ES256', 'k2'))];
     await gate!.reload(config);
     equal(await login(), 401);
   });
 
-  it('is requested with pauses from 1 s that double up to 60 s; until it arrives requests are 401', async () => {
+  it('is requested with delays that double from 1 s to 60 s; requests fail with 401 until it arrives', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     respond = down;
     await open();
@@ -117,7 +117,7 @@ describe('the key of a server that auth/signer signs with', () => {
     equal(asked.length, expected + 1);
   });
 
-  it('is no longer requested when the configuration is gone', async () => {
+  it('is no longer requested after its configuration is replaced', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     respond = down;
     await open();
@@ -130,14 +130,14 @@ describe('the key of a server that auth/signer signs with', () => {
   });
 
   for (const [what, reply] of [
-    ['answers 500', () => Reply.raw(500, new HeaderBag(['Content-Type', 'application/json']), Buffer.from('{}'))],
-    ['answers HTML', () => Reply.raw(200, new HeaderBag(['Content-Type', 'text/html']), Buffer.from('<html>'))],
-    ['has no key of that name', () => setOf({ kty: 'oct', kid: 'other', k: 'AAAA' })],
-    ['has the public key only', () => setOf({ ...signer.jwk })],
-    ['has a key of another kind', () => setOf({ kty: 'oct', kid: 'k1', k: 'AAAA' })],
-    ['leads to plain HTTP', () => Reply.raw(302, new HeaderBag(['Location', 'http://id.test/private']), null)],
+    ['responds with 500', () => Reply.raw(500, new HeaderBag(['Content-Type', 'application/json']), Buffer.from('{}'))],
+    ['responds with HTML', () => Reply.raw(200, new HeaderBag(['Content-Type', 'text/html']), Buffer.from('<html>'))],
+    ['has no key with that ID', () => setOf({ kty: 'oct', kid: 'other', k: 'AAAA' })],
+    ['has only the public key', () => setOf({ ...signer.jwk })],
+    ['has a key of another type', () => setOf({ kty: 'oct', kid: 'k1', k: 'AAAA' })],
+    ['redirects to plain HTTP', () => Reply.raw(302, new HeaderBag(['Location', 'http://id.test/private']), null)],
   ] as const) {
-    it(`of a server that ${what} is not used: 401, and the log shows the reason`, async () => {
+    it(`is not used if the server ${what}: requests fail with 401 and the reason is logged`, async () => {
       respond = reply;
       await open();
       equal(await login(), 401);
@@ -146,7 +146,7 @@ describe('the key of a server that auth/signer signs with', () => {
     });
   }
 
-  it('is not fetched over plain HTTP unless that is allowed: 401, of which check warns', async () => {
+  it('is not fetched over plain HTTP unless that is allowed: requests fail with 401 and check warns about it', async () => {
     await open({ jwk_url: 'http://id.test/private' });
     deepEqual(
       gate!.warnings.map(({ code, pointer }) => `${code} ${pointer}`),
@@ -159,7 +159,7 @@ describe('the key of a server that auth/signer signs with', () => {
     equal(await login(), 200);
   });
 
-  it('is not fetched by the process that only decides', async () => {
+  it('is not fetched by the main process of a gateway with workers', async () => {
     const owner = await openHarness(plugin, 'endpoint', config, { role: 'owner', next: down });
     deepEqual(await owner.close(), { kept: 0, deferred: 0 });
     await open();

@@ -5,7 +5,7 @@ import { exportJWK } from 'jose';
 import { algorithmNames } from '../../../../plugins/clients/keys/algorithms.ts';
 import { forge, type Gate, issue, makeKeyFiles, makeSigner, openGate, type Signer } from '../fixture.ts';
 
-describe('the keys and signatures that auth/validator takes', () => {
+describe('the keys and signatures of auth/validator', () => {
   const files = makeKeyFiles();
   const signers = new Map<string, Signer>();
   let gate: Gate | undefined;
@@ -26,7 +26,7 @@ describe('the keys and signatures that auth/validator takes', () => {
 
   for (const alg of algorithmNames) {
     describe(alg, () => {
-      it('lets a token of another implementation pass, with one changed bit none', async () => {
+      it('accept a token signed by another implementation and reject it with one changed bit', async () => {
         const signer = signers.get(alg)!;
         const token = await issue(signer, { sub: 'ada' });
         const open = await openWith(alg, [signer.jwk]);
@@ -42,7 +42,7 @@ describe('the keys and signatures that auth/validator takes', () => {
         equal(await open.status(`${header}.${payload}.${signature}AAAA`), 401);
       });
 
-      it('is not another algorithm', async () => {
+      it('reject other algorithms', async () => {
         const open = await openWith(
           alg,
           [...signers.values()].map(({ jwk }) => jwk),
@@ -52,7 +52,7 @@ describe('the keys and signatures that auth/validator takes', () => {
         }
       });
 
-      it('does not work with the key of another kind under its name', async () => {
+      it("reject keys of another type under the algorithm's name", async () => {
         const signer = signers.get(alg)!;
         const kindOf = (name: string) => (/^[RP]S/.test(name) ? 'RSA' : name.startsWith('HS') ? 'HS' : name);
         const own = { ...signer.jwk, kid: 'own' };
@@ -67,19 +67,19 @@ describe('the keys and signatures that auth/validator takes', () => {
     });
   }
 
-  it('verifies with the public part of a private key', async () => {
+  it('verify with the public part of a private key', async () => {
     const signer = signers.get('RS256')!;
     const open = await openWith('RS256', [{ ...(await exportJWK(signer.key)), kid: signer.kid }]);
     equal(await open.status(await issue(signer)), 200);
   });
 
-  it('does not look at alg and use of a key', async () => {
+  it('ignore "alg" and "use" of a key', async () => {
     const signer = signers.get('HS256')!;
     const open = await openWith('HS256', [{ ...signer.jwk, alg: 'A128KW', use: 'enc' }]);
     equal(await open.status(await issue(signer)), 200);
   });
 
-  it('does not take the text of a public key for a secret', async () => {
+  it('do not use the text of a public key as a symmetric secret', async () => {
     const signer = signers.get('RS256')!;
     const open = await openWith('RS256', [signer.jwk]);
     const kid = signer.kid;
@@ -89,7 +89,7 @@ describe('the keys and signatures that auth/validator takes', () => {
     }
   });
 
-  it('does not take signatures of nothing but zeros', async () => {
+  it('reject signatures that consist of zeros', async () => {
     for (const alg of algorithmNames) {
       const signer = signers.get(alg)!;
       const open = await openWith(alg, [signer.jwk]);
@@ -101,7 +101,7 @@ describe('the keys and signatures that auth/validator takes', () => {
     }
   });
 
-  it('does not take an empty secret', async () => {
+  it('reject an empty secret', async () => {
     const good = signers.get('HS256')!.jwk;
     const open = await openWith('HS256', [
       { ...good, kid: 'good' },
@@ -110,7 +110,7 @@ describe('the keys and signatures that auth/validator takes', () => {
     equal(await open.status(forge({ alg: 'HS256', kid: 'a' }, {}, '')), 401);
   });
 
-  it('does not take points that are not on the curve, or at its edge', async () => {
+  it('reject points that are not on the curve, or at its limits', async () => {
     const p256 = 'ffffffff00000001000000000000000000000000ffffffffffffffffffffffff';
     const encode = (hex: string) => Buffer.from(hex, 'hex').toString('base64url');
     const zero = encode('00'.repeat(32));
@@ -133,7 +133,7 @@ describe('the keys and signatures that auth/validator takes', () => {
     }
   });
 
-  it('does not take the points of small order, with which everything is signed', async () => {
+  it('reject points of small order, which verify any signature', async () => {
     const signer = signers.get('EdDSA')!;
     const forged = `${Buffer.from('{"alg":"EdDSA","kid":"weak"}').toString('base64url')}.e30`;
     for (const y of ['01'.padEnd(64, '0'), '00'.repeat(32), `ec${'ff'.repeat(30)}7f`, `00${'00'.repeat(30)}80`]) {
@@ -148,7 +148,7 @@ describe('the keys and signatures that auth/validator takes', () => {
     }
   });
 
-  describe('the name of a key', () => {
+  describe('the key ID', () => {
     const sha1 = createHash('sha1').update('certificate').digest();
     const sha256 = createHash('sha256').update('certificate').digest();
 
@@ -160,7 +160,7 @@ describe('the keys and signatures that auth/validator takes', () => {
       ['x5t', { x5t: 'same' }, { kid: 'same' }],
       ['kid', { kid: '' }, {}],
     ] as const) {
-      it(`is by ${strategy} that of ${JSON.stringify(header)} for ${JSON.stringify(jwk)}`, async () => {
+      it(`with the strategy ${strategy} is that of ${JSON.stringify(header)} for ${JSON.stringify(jwk)}`, async () => {
         const signer = signers.get('HS256')!;
         const { kid: _, ...plain } = signer.jwk;
         const open = await openWith('HS256', [{ ...plain, ...jwk }], { key_identify_strategy: strategy });
@@ -169,14 +169,14 @@ describe('the keys and signatures that auth/validator takes', () => {
       });
     }
 
-    it('belongs to the last of several keys', async () => {
+    it('selects the last of several keys with the same ID', async () => {
       const [one, other] = [await makeSigner('HS256', 'a'), await makeSigner('HS256', 'a')];
       const open = await openWith('HS256', [one.jwk, other.jwk]);
       deepEqual([await open.status(await issue(one)), await open.status(await issue(other))], [401, 200]);
     });
   });
 
-  describe('an encrypted file', () => {
+  describe('an encrypted key file', () => {
     const secret = randomBytes(32);
     const dataKey = randomBytes(40);
     const seal = () => {
@@ -202,13 +202,13 @@ describe('the keys and signatures that auth/validator takes', () => {
         ({ errors }) => errors[0].code + errors[0].pointer,
       );
 
-    it('is opened with the secret of the configuration', async () => {
+    it('is decrypted with the configured secret', async () => {
       const signer = signers.get('HS256')!;
       gate = await openGate(config(encrypt(JSON.stringify({ keys: [signer.jwk] }))));
       equal(await gate.status(await issue(signer)), 200);
     });
 
-    it('is rejected if secret, key or file are not of one another', async () => {
+    it('is rejected if its secret, key or content do not match', async () => {
       const file = encrypt('{}');
       equal(await codeOf(config(file)), 'KEYS_FILE/jwk_local_path');
       equal(await codeOf(config(Buffer.from('short'))), 'KEYS_CYPHER/jwk_local_path');

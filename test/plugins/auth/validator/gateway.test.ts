@@ -11,7 +11,7 @@ import { until } from '../../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../../support/gateway.ts';
 import { forge, issue, type KeyServer, makeSigner, type Signer, startKeyServer } from '../fixture.ts';
 
-describe('a gateway that validates tokens', () => {
+describe('a gateway with auth/validator', () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
   let ada: Signer;
@@ -35,7 +35,7 @@ describe('a gateway that validates tokens', () => {
   const statusOf = async (url: string, token: string, headers: object = {}) =>
     (await gateway!.inject({ url, headers: { authorization: `Bearer ${token}`, ...headers } })).statusCode;
 
-  describe('with keys of a server', () => {
+  describe('and keys of a key server', () => {
     let keys: KeyServer;
 
     beforeEach(async () => {
@@ -48,7 +48,7 @@ describe('a gateway that validates tokens', () => {
 
     const fetched = () => ({ jwk_url: `${keys.url}/keys`, disable_jwk_security: true, cache: true });
 
-    it('downloads them once for all endpoints, before the first request, and not again after a reload', async () => {
+    it('downloads the keys once for all endpoints before the first request, and not again after a reload', async () => {
       const config = {
         version: 3,
         extra_config: { 'auth/validator': { shared_cache_duration: 3 } },
@@ -66,7 +66,7 @@ describe('a gateway that validates tokens', () => {
       equal(keys.downloads, 1);
     });
 
-    it('does not take the key of one provider for that of another with the same name', async () => {
+    it('does not use the key of one identity provider for another one with the same key ID', async () => {
       const other = await makeSigner('RS256', 'ada');
       const others = await startKeyServer(other.jwk);
       gateway = await startGateway({
@@ -79,7 +79,7 @@ describe('a gateway that validates tokens', () => {
       await others.close();
     });
 
-    it('reads no more of a set than a mebibyte', async () => {
+    it('rejects a key set larger than 1 MiB', async () => {
       let sent = 0;
       let closed = false;
       keys.answer = (response) => {
@@ -104,7 +104,7 @@ describe('a gateway that validates tokens', () => {
       ok(sent < 32 * 1024 * 1024, `${sent} bytes`);
     });
 
-    it('does not wait longer for a server that hangs than the endpoint has time, and starts without it', async () => {
+    it("starts without a key server that hangs, and waits for it no longer than the endpoint's timeout", async () => {
       keys.answer = () => {};
       gateway = await startGateway({ endpoints: [endpoint('/a', fetched(), { timeout: '200ms' })] });
       const token = await issue(ada);
@@ -113,7 +113,7 @@ describe('a gateway that validates tokens', () => {
       equal(keys.downloads, 1);
     });
 
-    it('writes nothing of a token in its logs', async () => {
+    it('never logs a token', async () => {
       const sinks = rememberingSinks();
       gateway = await startGateway(
         { endpoints: [endpoint('/a', { ...fetched(), operation_debug: true, issuer: 'me' })] },
@@ -136,7 +136,7 @@ describe('a gateway that validates tokens', () => {
     });
   });
 
-  describe('with keys of a server over TLS', () => {
+  describe('and a key server over TLS', () => {
     let certificates: Certificates;
     let authority: KeyPair;
     let server: Server;
@@ -169,18 +169,18 @@ describe('a gateway that validates tokens', () => {
       return statusOf('/a', await issue(ada));
     };
 
-    it('wants a certificate that an authority vouches for', async () => equal(await statusWith({}), 401));
+    it('requires a certificate of a trusted authority', async () => equal(await statusWith({}), 401));
 
-    it('takes the word of the authority that was named', async () =>
+    it('trusts the configured certificate authority', async () =>
       equal(await statusWith({ jwk_local_ca: authority.certificate }), 200));
 
-    it('takes any certificate where security is off', async () =>
+    it('accepts any certificate if verification is disabled', async () =>
       equal(await statusWith({ disable_jwk_security: true }), 200));
 
-    it('speaks the cipher suites that were named', async () =>
+    it('uses the configured cipher suites', async () =>
       equal(await statusWith({ jwk_local_ca: authority.certificate, cipher_suites: [49195] }), 200));
 
-    it('takes one pinned key in the chain, of the server or of its authority', async () => {
+    it("accepts a chain with a pinned key, either the server's or the authority's", async () => {
       const ca = { jwk_local_ca: authority.certificate };
       const other = `${'A'.repeat(43)}=`;
       equal(await statusWith({ ...ca, jwk_fingerprints: [other, pinOf(authority.certificatePem)] }), 200);
@@ -189,8 +189,8 @@ describe('a gateway that validates tokens', () => {
     });
   });
 
-  describe('and uses their claims', () => {
-    it('in addresses and headers of backends, where no claim becomes two of anything', async () => {
+  describe('and claims', () => {
+    it('inserts claims into backend paths and headers, escaped so that they cannot add segments or headers', async () => {
       const sample = JSON.parse(readFileSync('samples/tokens/keys.json', 'utf8')).keys[0];
       const secret = Buffer.from(sample.k, 'base64url');
       const validator = {
@@ -228,7 +228,7 @@ describe('a gateway that validates tokens', () => {
     });
   });
 
-  describe('of an OpenID Connect provider', () => {
+  describe('and an OpenID Connect provider', () => {
     let provider: OAuth2Server;
 
     before(async () => {
@@ -238,7 +238,7 @@ describe('a gateway that validates tokens', () => {
     });
     after(() => provider.stop());
 
-    it('follows when the provider changes its keys', async () => {
+    it('uses the new keys after the provider rotates them', async () => {
       const discovery = await (await fetch(`${provider.issuer.url}/.well-known/openid-configuration`)).json();
       const { jwks_uri: jwkUrl, token_endpoint: tokenUrl, issuer } = discovery as Record<string, string>;
       const login = async (): Promise<string> => {

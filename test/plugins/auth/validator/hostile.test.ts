@@ -5,7 +5,7 @@ import { hasTwins } from '../../../../plugins/auth/validator/twins.ts';
 import { cost } from '../../../support/cost.ts';
 import { forge, type Gate, issue, makeKeyFiles, makeSigner, openGate, type Signer } from '../fixture.ts';
 
-describe('auth/validator and tokens of attackers', () => {
+describe('auth/validator with forged tokens', () => {
   const files = makeKeyFiles();
   let signer: Signer;
   let gate: Gate;
@@ -38,17 +38,17 @@ describe('auth/validator and tokens of attackers', () => {
     ['HS256'],
     {},
   ]) {
-    it(`refuses the algorithm ${JSON.stringify(alg)}, signed or not`, async () => {
+    it(`rejects the algorithm ${JSON.stringify(alg)}, signed or unsigned`, async () => {
       const token = forge({ alg: alg as string, kid: 'k' }, {}, secret());
       equal(await gate.status(token), 401);
       equal(await gate.status(token.slice(0, token.lastIndexOf('.') + 1)), 401);
     });
   }
 
-  it('refuses a token without an algorithm', async () =>
+  it('rejects a token without an algorithm', async () =>
     equal(await gate.status(forge({ kid: 'k' }, {}, secret())), 401));
 
-  it('does not use keys that the token brings, or leads to', async () => {
+  it('does not use keys that the token contains or references', async () => {
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const own = { alg: 'RS256', kid: 'mine', key: privateKey, jwk: await exportJWK(publicKey) };
     const asked = await openGate({
@@ -68,26 +68,26 @@ describe('auth/validator and tokens of attackers', () => {
     { b64: false },
     { b64: 'false' },
   ]) {
-    it(`refuses the header ${JSON.stringify(extra)}`, async () =>
+    it(`rejects the header ${JSON.stringify(extra)}`, async () =>
       equal(await gate.status(forge({ ...header, ...extra }, {}, secret())), 401));
   }
 
   for (const [what, token] of [
     ['nothing', ''],
-    ['one dot', 'a.b'],
+    ['a token with one dot', 'a.b'],
     ['dots', '..'],
-    ['many dots', '.'.repeat(20_000)],
-    ['the five parts of an encrypted token', 'eyJhbGciOiJkaXIifQ..a.b.c'],
-    ['a header that is no object', 'W10.e30.'],
-    ['a header that is null', 'bnVsbA.e30.'],
+    ['a token with many dots', '.'.repeat(20_000)],
+    ['an encrypted token with five parts', 'eyJhbGciOiJkaXIifQ..a.b.c'],
+    ['a header that is not an object', 'W10.e30.'],
+    ['a null header', 'bnVsbA.e30.'],
     ['padding', 'eyJhbGciOiJIUzI1NiJ9=.e30=.AAAA'],
-    ['another alphabet', 'eyJhbGciOiJIUzI1NiJ9.e30.++//'],
-    ['deep nesting', `${Buffer.from('{"a":'.repeat(5000)).toString('base64url')}.e30.AAAA`],
+    ['standard base64 instead of base64url', 'eyJhbGciOiJIUzI1NiJ9.e30.++//'],
+    ['deeply nested claims', `${Buffer.from('{"a":'.repeat(5000)).toString('base64url')}.e30.AAAA`],
   ] as const) {
-    it(`refuses ${what}`, async () => equal(await gate.status(token), 401));
+    it(`rejects ${what}`, async () => equal(await gate.status(token), 401));
   }
 
-  it('refuses junk inside a good token', async () => {
+  it('rejects a valid token with additional characters', async () => {
     const token = await issue(signer);
     equal(await gate.status(token), 200);
     for (const junk of ['!', '=', '\u00e9', '.', '%20', '\u0000']) {
@@ -98,14 +98,14 @@ describe('auth/validator and tokens of attackers', () => {
   });
 
   for (const payload of ['[]', 'null', '1', '"a"', '', '{', '{"sub":"a","sub":"b"}', '{"a":1,"\\u0061":2}', '\u0000']) {
-    it(`refuses the signed payload ${JSON.stringify(payload)}`, async () =>
+    it(`rejects the signed payload ${JSON.stringify(payload)}`, async () =>
       equal(await gate.status(forge(header, payload, secret())), 401));
   }
 
-  it('refuses a header that names a member twice', async () =>
+  it('rejects a header with a duplicate member', async () =>
     equal(await gate.status(forge('{"alg":"none","alg":"HS256","kid":"k"}', {}, secret())), 401));
 
-  it('refuses a payload that is not valid UTF-8', async () => {
+  it('rejects a payload that is not valid UTF-8', async () => {
     const [head] = forge(header, {}, secret()).split('.');
     const { createHmac } = await import('node:crypto');
     const signed = `${head}.${Buffer.from([0x7b, 0xff, 0x7d]).toString('base64url')}`;
@@ -125,11 +125,11 @@ describe('auth/validator and tokens of attackers', () => {
     'K',
     'x'.repeat(5000),
   ]) {
-    it(`finds no key named ${JSON.stringify(kid).slice(0, 30)}`, async () =>
+    it(`does not resolve the key ID ${JSON.stringify(kid).slice(0, 30)}`, async () =>
       equal(await gate.status(forge({ alg: 'HS256', kid: kid as string }, {}, secret())), 401));
   }
 
-  it('takes claims named like parts of the prototype as plain data', async () => {
+  it('treats claims such as __proto__ as plain data', async () => {
     const token = forge(header, '{"__proto__":{"roles":["admin"]},"constructor":"a","toString":1}', secret());
     equal(await gate.status(token), 200);
     const admins = await openGate({
@@ -141,7 +141,7 @@ describe('auth/validator and tokens of attackers', () => {
     await admins.close();
   });
 
-  it('decodes nothing of a token that is too long', async () => {
+  it('does not decode an oversized token', async () => {
     const good = forge(header, { pad: 'a'.repeat(20_000) }, secret());
     equal(await gate.status(good), 200);
     equal(await gate.status(forge(header, { pad: 'a'.repeat(40_000) }, secret())), 401);
@@ -157,7 +157,7 @@ describe('auth/validator and tokens of attackers', () => {
     ok(spent < 20, `${spent} ms`);
   });
 
-  describe('a member named twice', () => {
+  describe('a duplicate member', () => {
     for (const [text, isFound] of [
       ['{}', false],
       ['{"a":1,"b":2}', false],
@@ -170,7 +170,7 @@ describe('auth/validator and tokens of attackers', () => {
       ['{"__proto__":1,"__proto__":2}', true],
       ['{"a:b":1,"c":":"}', false],
     ] as const) {
-      it(`is ${isFound ? '' : 'not '}in ${text}`, () => equal(hasTwins(text), isFound));
+      it(`is ${isFound ? '' : 'not '}detected in ${text}`, () => equal(hasTwins(text), isFound));
     }
   });
 });

@@ -29,8 +29,8 @@ describe('auth/validator', () => {
   const statusOf = async (config: object, claims: object | string) =>
     (await open(config)).status(await issue(signer, claims));
 
-  describe('the location of the token', () => {
-    it('is the header, after Bearer in any case or bare, with white space inside', async () => {
+  describe('the source of the token', () => {
+    it('is the Authorization header, with or without "Bearer" in any letter case and extra white space', async () => {
       const token = await issue(signer);
       await open();
       for (const value of [
@@ -47,7 +47,7 @@ describe('auth/validator', () => {
       }
     });
 
-    it('is the cookie access_token if the header is missing or empty', async () => {
+    it('is the cookie access_token if the header is absent or empty', async () => {
       const token = await issue(signer);
       await open();
       for (const cookie of [`access_token=${token}`, `a=b; access_token="${token}"; c=d`]) {
@@ -56,13 +56,13 @@ describe('auth/validator', () => {
       }
     });
 
-    it('is not the cookie where a header is there, however bad', async () => {
+    it('is not the cookie if the header is present, even with an invalid token', async () => {
       await open();
       const headers = { Authorization: 'bearer not.a.token', Cookie: `access_token=${await issue(signer)}` };
       equal((await gate!.send({ headers })).status, 401);
     });
 
-    it('is another header and another cookie where that is configured', async () => {
+    it('can be another header and another cookie', async () => {
       const token = await issue(signer);
       await open({ auth_header_name: 'x-Token', cookie_key: 'sid' });
       equal(await gate!.status(undefined, { 'X-TOKEN': token }), 200);
@@ -70,7 +70,7 @@ describe('auth/validator', () => {
       equal(await gate!.status(token, { Cookie: `access_token=${token}` }), 401);
     });
 
-    it('may have the JSON form with exactly one signature', async () => {
+    it('can contain the JSON form with exactly one signature', async () => {
       const [header, payload, signature] = (await issue(signer)).split('.');
       await open();
       const flat = { payload, protected: header, signature };
@@ -90,7 +90,7 @@ describe('auth/validator', () => {
       equal(await gate!.status('{'), 401);
     });
 
-    it('refuses with an empty body and no header of its own', async () => {
+    it('can be missing: the response is a 401 with an empty body and no additional header', async () => {
       const reply = await (await open()).send('GET /');
       deepEqual(
         [reply.status, reply.body, reply.data, reply.complete, reply.headers.list],
@@ -112,21 +112,22 @@ describe('auth/validator', () => {
       [{ iss: 'me', aud: ['x', 'y', 1] }, 401],
       [{ iss: 'me', aud: { x: 1, y: 1 } }, 401],
     ] as const) {
-      it(`answers ${status} to ${JSON.stringify(claims)}`, async () => equal(await statusOf(wants, claims), status));
+      it(`respond with ${status} to the claims ${JSON.stringify(claims)}`, async () =>
+        equal(await statusOf(wants, claims), status));
     }
 
-    it('have the right type even if they are not validated', async () => {
+    it('must have the correct type even if they are not validated', async () => {
       await open();
       for (const claims of [{ iss: 1 }, { iss: null }, { aud: 1 }, { aud: [1] }, { aud: null }]) {
         equal(await gate!.status(await issue(signer, claims)), 401, JSON.stringify(claims));
       }
     });
 
-    it('an audience that is one text is an audience of one', async () =>
+    it('accept a string as an audience with one entry', async () =>
       equal(await statusOf({ audience: ['x'] }, { aud: 'x' }), 200));
   });
 
-  describe('times', () => {
+  describe('time claims', () => {
     const now = 1_800_000_000;
     beforeEach(() => mock.timers.enable({ apis: ['Date'], now: now * 1000 }));
 
@@ -142,11 +143,11 @@ describe('auth/validator', () => {
       [{ iat: now + 1 }, '1s', 200],
       [{}, '1s', 200],
     ] as const) {
-      it(`answers ${status} at ${now} with a leeway of ${leeway} to ${JSON.stringify(claims)}`, async () =>
+      it(`cause ${status} at ${now} with a leeway of ${leeway}: ${JSON.stringify(claims)}`, async () =>
         equal(await statusOf({ leeway }, claims), status));
     }
 
-    it('are looked at for every request, also with a token that is known', async () => {
+    it('are checked for every request, even with a cached token', async () => {
       const token = await issue(signer, { exp: now + 10 });
       await open();
       equal(await gate!.status(token), 200);
@@ -155,7 +156,7 @@ describe('auth/validator', () => {
     });
 
     for (const odd of ['"1900000000"', 'null', 'true', '[1900000000]', '{}', '1e400', '-1e400']) {
-      it(`refuses ${odd} as exp, nbf or iat`, async () => {
+      it(`are rejected if exp, nbf or iat is ${odd}`, async () => {
         await open();
         for (const name of ['exp', 'nbf', 'iat']) {
           equal(await gate!.status(await issue(signer, `{"${name}":${odd}}`)), 401, name);
@@ -183,11 +184,11 @@ describe('auth/validator', () => {
       [{}, { roles_key: '__proto__.constructor.name', roles_key_is_nested: true, roles: ['Object'] }, 403],
       [{}, { roles_key: 'constructor' }, 403],
     ] as const) {
-      it(`answers ${status} with ${JSON.stringify(config)} to ${JSON.stringify(claims)}`, async () =>
+      it(`cause ${status} with ${JSON.stringify(config)} for the claims ${JSON.stringify(claims)}`, async () =>
         equal(await statusOf({ roles: ['a', 'c'], ...config }, claims), status));
     }
 
-    it('are not checked if none is configured', async () => equal(await statusOf({ roles: [] }, {}), 200));
+    it('are not checked unless configured', async () => equal(await statusOf({ roles: [] }, {}), 200));
   });
 
   describe('scopes', () => {
@@ -203,12 +204,12 @@ describe('auth/validator', () => {
       [{ a: { b: 'w' } }, { scopes_key: 'a.b' }, 200],
       [{ 'a.b': 'w' }, { scopes_key: 'a.b' }, 403],
     ] as const) {
-      it(`answers ${status} with ${JSON.stringify(config)} to ${JSON.stringify(claims)}`, async () =>
+      it(`cause ${status} with ${JSON.stringify(config)} for the claims ${JSON.stringify(claims)}`, async () =>
         equal(await statusOf({ scopes, scopes_key: 's', ...config }, claims), status));
     }
   });
 
-  describe('claims passed on', () => {
+  describe('propagated claims', () => {
     const endpoint = { input_headers: ['*'] };
     const passOn = async (claims: object | string, pairs: string[][], config: object = {}, headers = {}) => {
       await open({ propagate_claims: pairs, ...config }, { endpoint });
@@ -216,12 +217,12 @@ describe('auth/validator', () => {
       return gate!.passed[0]!.client.headers;
     };
 
-    it('replace what the client sent, in any spelling', async () => {
+    it('replace headers that the client sent, in any spelling', async () => {
       const headers = await passOn({ sub: 'ada' }, [['sub', 'X-User']], {}, { 'x-uSer': 'root' });
       deepEqual(headers.getAll('x-user'), ['ada']);
     });
 
-    it('are an empty header if they are missing, so that clients cannot send one', async () => {
+    it('become an empty header if they are missing, so that clients cannot send their own', async () => {
       const headers = await passOn({}, [['nick', 'X-Nick']], {}, { 'X-Nick': 'root' });
       deepEqual(headers.getAll('x-nick'), ['']);
     });
@@ -239,11 +240,11 @@ describe('auth/validator', () => {
       ['["a",1,null]', 'a,1,null'],
       ['{"b":1,"a":{"d":2,"c":3}}', '{"a":{"c":3,"d":2},"b":1}'],
     ] as const) {
-      it(`are text: ${written} is ${text}`, async () =>
+      it(`are converted to text: ${written} becomes ${text}`, async () =>
         equal((await passOn(`{"c":${written}}`, [['c', 'X-C']])).get('x-c'), text));
     }
 
-    it('lie behind dots, but for names that are addresses', async () => {
+    it('are addressed with dots, except for claims whose name is a URL', async () => {
       const claims = { a: { b: 'deep' }, 'a.b': 'flat', 'http://x.y/z': 'url' };
       const headers = await passOn(claims, [
         ['a.b', 'X-A'],
@@ -259,7 +260,7 @@ describe('auth/validator', () => {
       ]);
     });
 
-    it('become several values where arrays are kept', async () => {
+    it('become several header values if arrays are kept', async () => {
       const headers = await passOn(
         { r: ['a', 'b,c'], e: [] },
         [
@@ -273,18 +274,18 @@ describe('auth/validator', () => {
       deepEqual([headers.getAll('x-r'), headers.getAll('x-e')], [['a', 'b,c'], ['']]);
     });
 
-    it('never become a second header', async () => {
+    it('never create a second header', async () => {
       const headers = await passOn({ c: 'a\r\nX-Admin: 1\u0000\u0085é' }, [['c', 'X-C']]);
       equal(headers.get('x-c'), Buffer.from('a  X-Admin: 1 \u0085é').toString('latin1'));
       equal(headers.has('x-admin'), false);
     });
 
-    it('name their headers, so that look-alikes of clients are dropped', async () => {
+    it('reserve their header names, so that lookalike headers of clients are dropped', async () => {
       await open({ propagate_claims: [['sub', 'X-User']] }, { endpoint });
       deepEqual(gate!.attached.sets, ['X-User']);
     });
 
-    it('are left on the call for others, frozen', async () => {
+    it('are available to other components, read-only', async () => {
       let claims: unknown;
       await open(
         {},
@@ -301,14 +302,14 @@ describe('auth/validator', () => {
     });
   });
 
-  describe('checks of others', () => {
+  describe('token checks of other components', () => {
     const checked = async (...responses: (() => boolean | Promise<boolean>)[]) => {
       const offers = responses.map((check, at) => offer(tokenChecks, { name: `check ${at}`, check }));
       await open({ roles: ['a'] }, { offers });
       return gate!.status(await issue(signer, { roles: ['a'] }));
     };
 
-    it('must all agree, at once or later', async () =>
+    it('must all succeed, whether synchronous or asynchronous', async () =>
       equal(
         await checked(
           () => true,
@@ -316,7 +317,7 @@ describe('auth/validator', () => {
         ),
         200,
       ));
-    it('refuse with 401', async () =>
+    it('reject with 401', async () =>
       equal(
         await checked(
           () => true,
@@ -324,7 +325,7 @@ describe('auth/validator', () => {
         ),
         401,
       ));
-    it('refuse where they fail', async () => {
+    it('reject if they throw', async () => {
       equal(
         await checked(() => {
           throw new Error('broken');
@@ -333,14 +334,14 @@ describe('auth/validator', () => {
       );
     });
 
-    it('come before roles', async () => {
+    it('run before the role check', async () => {
       await open({ roles: ['a'] }, { offers: [offer(tokenChecks, { name: 'no', check: () => false })] });
       equal(await gate!.status(await issue(signer)), 401);
     });
   });
 
   describe('the log', () => {
-    it('tells why a request was rejected if that is wanted, and nothing of the token', async () => {
+    it('contains the reason of a rejection if operation_debug is set, but no part of the token', async () => {
       const log = rememberingLog();
       await open({ operation_debug: true }, { services: { log } });
       const token = await issue(signer, { sub: 'secret-name', exp: 1 });
@@ -352,7 +353,7 @@ describe('auth/validator', () => {
       for (const segment of [...token.split('.'), 'secret-name']) equal(log.lines.join().includes(segment), false);
     });
 
-    it('says nothing of refusals otherwise', async () => {
+    it('contains no rejections by default', async () => {
       const log = rememberingLog();
       await open({}, { services: { log } });
       equal(await gate!.status('not.a.token'), 401);
@@ -363,7 +364,7 @@ describe('auth/validator', () => {
     });
   });
 
-  describe('check', () => {
+  describe('the configuration check', () => {
     const base = () => ({ alg: 'HS256', jwk_local_path: path });
     const refusal = async (config: object) => {
       const error: unknown = await openGate(config).then(
@@ -376,17 +377,17 @@ describe('auth/validator', () => {
 
     for (const [what, change, finding] of [
       ['cache with a file', { cache: true }, 'VALIDATOR_CACHE /cache'],
-      ['scopes nobody looks at', { scopes: ['a'] }, 'VALIDATOR_SCOPES /scopes'],
+      ['scopes without scopes_key', { scopes: ['a'] }, 'VALIDATOR_SCOPES /scopes'],
       ['a leeway below a second', { leeway: '10ms' }, 'VALIDATOR_DURATION /leeway'],
       ['a cooldown below a second', { failed_jwk_key_cooldown: '10ms' }, 'VALIDATOR_DURATION /failed_jwk_key_cooldown'],
-      ['a header that is none', { auth_header_name: 'a b' }, 'VALIDATOR_HEADER /auth_header_name'],
+      ['an invalid header name', { auth_header_name: 'a b' }, 'VALIDATOR_HEADER /auth_header_name'],
       [
-        'a claim for a header that is none',
+        'a propagated claim with an invalid header name',
         { propagate_claims: [['a', 'a b']] },
         'VALIDATOR_HEADER /propagate_claims/0/1',
       ],
       [
-        'a claim that would frame',
+        'a claim propagated as a framing header',
         { propagate_claims: [['a', 'Content-Length']] },
         'VALIDATOR_HEADER /propagate_claims/0/1',
       ],
@@ -400,10 +401,10 @@ describe('auth/validator', () => {
         },
         'VALIDATOR_HEADER /propagate_claims/1/1',
       ],
-      ['a secret without a key', { secret_url: 'base64key://a' }, 'KEYS_SECRET /secret_url'],
-      ['a key without a secret', { cypher_key: 'a' }, 'KEYS_SECRET /cypher_key'],
-      ['a file that is not there', { jwk_local_path: '/gone.json' }, 'KEYS_FILE /jwk_local_path'],
-      ['a file that is no key set', { jwk_local_path: 'package.json' }, 'KEYS_FILE /jwk_local_path'],
+      ['a secret_url without a cypher_key', { secret_url: 'base64key://a' }, 'KEYS_SECRET /secret_url'],
+      ['a cypher_key without a secret_url', { cypher_key: 'a' }, 'KEYS_SECRET /cypher_key'],
+      ['a file that does not exist', { jwk_local_path: '/gone.json' }, 'KEYS_FILE /jwk_local_path'],
+      ['a file that is not a key set', { jwk_local_path: 'package.json' }, 'KEYS_FILE /jwk_local_path'],
       ['a file without a key for the algorithm', { alg: 'RS256' }, 'VALIDATOR_KEYS /jwk_local_path'],
       ...['awskms', 'azurekeyvault', 'gcpkms', 'hashivault'].map(
         (scheme) =>
@@ -414,7 +415,7 @@ describe('auth/validator', () => {
           ] as const,
       ),
     ] as const) {
-      it(`refuses ${what}`, async () => deepEqual(await refusal({ ...base(), ...change }), [finding]));
+      it(`rejects ${what}`, async () => deepEqual(await refusal({ ...base(), ...change }), [finding]));
     }
 
     for (const change of [
@@ -429,27 +430,31 @@ describe('auth/validator', () => {
       { audiences: ['a'] },
       { cipher_suites: [1] },
     ]) {
-      it(`refuses ${JSON.stringify(change)}`, () => rejects(openGate({ ...base(), ...change }), ConfigErrors));
+      it(`rejects ${JSON.stringify(change)}`, () => rejects(openGate({ ...base(), ...change }), ConfigErrors));
     }
 
     const url = { alg: 'RS256', jwk_url: 'https://a.test/keys' };
     for (const [what, config, finding] of [
-      ['an address that is none', { ...url, jwk_url: 'a' }, 'KEYS_URL /jwk_url'],
-      ['an address of another scheme', { ...url, jwk_url: 'file:///a' }, 'KEYS_URL /jwk_url'],
-      ['a fingerprint that is none', { ...url, jwk_fingerprints: ['abc'] }, 'KEYS_PIN /jwk_fingerprints/0'],
-      ['an authority that is not there', { ...url, jwk_local_ca: '/gone.pem' }, 'KEYS_CA /jwk_local_ca'],
-      ['an authority that is none', { ...url, jwk_local_ca: 'package.json' }, 'KEYS_CA /jwk_local_ca'],
-      ['a secret without a file', { ...url, secret_url: 'base64key://a', cypher_key: 'a' }, 'KEYS_SECRET /secret_url'],
+      ['an invalid URL', { ...url, jwk_url: 'a' }, 'KEYS_URL /jwk_url'],
+      ['a URL with another scheme', { ...url, jwk_url: 'file:///a' }, 'KEYS_URL /jwk_url'],
+      ['an invalid fingerprint', { ...url, jwk_fingerprints: ['abc'] }, 'KEYS_PIN /jwk_fingerprints/0'],
+      ['a CA file that does not exist', { ...url, jwk_local_ca: '/gone.pem' }, 'KEYS_CA /jwk_local_ca'],
+      ['a CA file without a certificate', { ...url, jwk_local_ca: 'package.json' }, 'KEYS_CA /jwk_local_ca'],
       [
-        'fingerprints of certificates nobody checks',
+        'a secret_url without a local file',
+        { ...url, secret_url: 'base64key://a', cypher_key: 'a' },
+        'KEYS_SECRET /secret_url',
+      ],
+      [
+        'fingerprints with disabled certificate verification',
         { ...url, disable_jwk_security: true, jwk_fingerprints: [`${'A'.repeat(43)}=`] },
         'KEYS_PIN /jwk_fingerprints',
       ],
     ] as const) {
-      it(`refuses ${what}`, async () => deepEqual(await refusal(config), [finding]));
+      it(`rejects ${what}`, async () => deepEqual(await refusal(config), [finding]));
     }
 
-    it('warns of keys over plain HTTP, and every request is rejected', async () => {
+    it('warns about keys over plain HTTP, with which every request is rejected', async () => {
       gate = await openGate({ ...url, jwk_url: 'http://127.0.0.1:9/keys' });
       deepEqual(
         gate.warnings.map(({ code, pointer }) => [code, pointer]),
@@ -459,12 +464,12 @@ describe('auth/validator', () => {
     });
 
     for (const [what, change, code] of [
-      ['a header that backends do not get', { propagate_claims: [['a', 'X-A']] }, 'VALIDATOR_HEADER_UNUSED'],
-      ['scopes_key alone', { scopes_key: 'a' }, 'VALIDATOR_UNUSED'],
-      ['roles_key alone', { roles_key: 'a' }, 'VALIDATOR_UNUSED'],
+      ['a propagated header that no backend receives', { propagate_claims: [['a', 'X-A']] }, 'VALIDATOR_HEADER_UNUSED'],
+      ['scopes_key without scopes', { scopes_key: 'a' }, 'VALIDATOR_UNUSED'],
+      ['roles_key without roles', { roles_key: 'a' }, 'VALIDATOR_UNUSED'],
       ['a fingerprint with a file', { jwk_fingerprints: [`${'A'.repeat(43)}=`] }, 'KEYS_UNUSED'],
     ] as const) {
-      it(`warns of ${what}`, async () => {
+      it(`warns about ${what}`, async () => {
         await open(change);
         deepEqual(
           gate!.warnings.map((warning) => warning.code),
@@ -473,7 +478,7 @@ describe('auth/validator', () => {
       });
     }
 
-    it('warns of a key that is shorter than the hash', async () => {
+    it('warns about a key shorter than the hash', async () => {
       gate = await openGate({ alg: 'HS256', jwk_local_path: files.write({ keys: [{ kty: 'oct', k: 'YWJj' }] }) });
       deepEqual(
         gate.warnings.map(({ code }) => code),

@@ -73,14 +73,14 @@ describe('keys that auth/validator downloads', () => {
     clock.time += seconds * 1000;
   };
 
-  it('are there before the first request, with one download', async () => {
+  it('are available before the first request, with one download', async () => {
     const gate = await warmed();
     equal(await call(gate, ada), 200);
     equal(await call(gate, ada), 200);
     deepEqual(server.asked, [url]);
   });
 
-  it('are requested by the gateway itself, without data of the client', async () => {
+  it('are requested without any data of the client', async () => {
     await warmed();
     const { headers, method } = server.requests[0]!;
     equal(method, 'GET');
@@ -88,7 +88,7 @@ describe('keys that auth/validator downloads', () => {
     equal(headers.has('authorization'), false);
   });
 
-  it('are requested with name and password of the URL, which appear in no log', async () => {
+  it('are requested with the user name and password of the URL, which are never logged', async () => {
     await warmed({ jwk_url: 'https://name:pass%20word@id.test/keys' });
     equal(
       server.requests[0]!.headers.get('authorization'),
@@ -97,7 +97,7 @@ describe('keys that auth/validator downloads', () => {
     deepEqual(server.asked, [url]);
   });
 
-  it('are downloaded anew when they are too old, once', async () => {
+  it('are downloaded again once when they expire', async () => {
     const gate = await warmed({ cache_duration: 60 });
     later(60);
     equal(await call(gate, ada), 200);
@@ -107,14 +107,14 @@ describe('keys that auth/validator downloads', () => {
     equal(server.asked.length, 2);
   });
 
-  it('are used for 900 seconds where the duration is 0', async () => {
+  it('are cached for 900 seconds if the duration is 0', async () => {
     const gate = await warmed({ cache_duration: 0 });
     later(900);
     equal(await call(gate, ada), 200);
     equal(server.asked.length, 1);
   });
 
-  it('are downloaded at once when a token names a new one, with a hundred requests at once too', async () => {
+  it('are downloaded immediately, and once for a hundred concurrent requests, if a token has an unknown key ID', async () => {
     const gate = await warmed();
     server.keys = [bob.jwk];
     const statuses = await Promise.all(Array.from({ length: 100 }, () => call(gate, bob)));
@@ -122,7 +122,7 @@ describe('keys that auth/validator downloads', () => {
     equal(server.asked.length, 2);
   });
 
-  it('that were withdrawn are no longer accepted, even for cached tokens', async () => {
+  it('are no longer accepted after they were withdrawn, even for cached tokens', async () => {
     const gate = await warmed();
     equal(await call(gate, ada), 200);
     server.keys = [bob.jwk];
@@ -130,7 +130,7 @@ describe('keys that auth/validator downloads', () => {
     equal(await call(gate, ada), 401);
   });
 
-  it('that changed under the same name are no longer accepted', async () => {
+  it('are no longer accepted after they changed under the same ID', async () => {
     const gate = await warmed({ cache_duration: 60 });
     equal(await call(gate, ada), 200);
     server.keys = [{ ...bob.jwk, kid: 'ada' }];
@@ -139,7 +139,7 @@ describe('keys that auth/validator downloads', () => {
     equal(await call(gate, { ...bob, kid: 'ada' }), 200);
   });
 
-  it('are downloaded at most once in 5 s, however many names are invented', async () => {
+  it('are downloaded at most once in 5 s, regardless of how many unknown key IDs arrive', async () => {
     const gate = await warmed();
     for (let count = 0; count < 50; count++) equal(await call(gate, { ...bob, kid: `k${count}` }), 401);
     equal(server.asked.length, 2);
@@ -152,7 +152,7 @@ describe('keys that auth/validator downloads', () => {
     equal(await call(gate, ada), 200);
   });
 
-  it('that were not found are not looked for again during the cooldown, others are', async () => {
+  it('are not requested again during the cooldown if their ID was unknown, but other IDs are', async () => {
     const gate = await warmed({ failed_jwk_key_cooldown: '60s' });
     equal(await call(gate, bob), 401);
     server.keys = [ada.jwk, bob.jwk];
@@ -164,7 +164,7 @@ describe('keys that auth/validator downloads', () => {
     equal(server.asked.length, 3);
   });
 
-  it('that were not searched yet are not affected by the cooldown of an unknown name', async () => {
+  it('are requested during the cooldown of another unknown ID', async () => {
     const gate = await warmed({ failed_jwk_key_cooldown: '60s' });
     equal(await call(gate, { ...bob, kid: 'invented' }), 401);
     server.keys = [ada.jwk, bob.jwk];
@@ -177,7 +177,7 @@ describe('keys that auth/validator downloads', () => {
     equal(server.asked.length, 3);
   });
 
-  it('are downloaded for every request without a cache, and once for those that wait together', async () => {
+  it('are downloaded for every request without a cache, and once for concurrent requests', async () => {
     const gate = await open({ cache: false });
     for (let count = 1; count <= 4; count++) {
       equal(await call(gate, ada), 200);
@@ -189,7 +189,7 @@ describe('keys that auth/validator downloads', () => {
     equal(server.asked.length, 5);
   });
 
-  it('survive a reload, also one that changes what the token must say', async () => {
+  it('are kept across a reload, even if it changes the validation rules', async () => {
     const gate = await warmed();
     await gate.reload({ alg: 'RS256', jwk_url: url, cache: true, issuer: 'me' });
     equal(await call(gate, ada), 401);
@@ -197,7 +197,7 @@ describe('keys that auth/validator downloads', () => {
     equal(server.asked.length, 1);
   });
 
-  it('of another address, or fetched with other demands, are not shared', async () => {
+  it('are not shared between URLs or TLS settings', async () => {
     const gate = await warmed();
     await gate.reload({ alg: 'RS256', jwk_url: `${url}2`, cache: true });
     await until(() => server.asked.length === 2);
@@ -205,23 +205,23 @@ describe('keys that auth/validator downloads', () => {
     await until(() => server.asked.length === 3);
   });
 
-  describe('of a server that', () => {
+  describe('if the key server', () => {
     for (const [what, respond] of [
       ['is down', () => Reply.failed(new BackendError('TEST', 'nobody there'))],
-      ['answers 500', () => jsonReply({ keys: [ada.jwk] }, 'application/json', 500)],
-      ['answers 304', () => jsonReply({ keys: [ada.jwk] }, 'application/json', 304)],
-      ['answers HTML', () => jsonReply({ keys: [ada.jwk] }, 'text/html')],
-      ['answers no JSON', () => jsonReply('<html>')],
-      ['answers nothing', () => Reply.raw(200, new HeaderBag(['Content-Type', 'application/json']), null)],
+      ['responds with 500', () => jsonReply({ keys: [ada.jwk] }, 'application/json', 500)],
+      ['responds with 304', () => jsonReply({ keys: [ada.jwk] }, 'application/json', 304)],
+      ['responds with HTML', () => jsonReply({ keys: [ada.jwk] }, 'text/html')],
+      ['responds with invalid JSON', () => jsonReply('<html>')],
+      ['responds without a body', () => Reply.raw(200, new HeaderBag(['Content-Type', 'application/json']), null)],
       ['has no keys', () => jsonReply({ keys: [] })],
-      ['answers another document', () => jsonReply([ada.jwk])],
-      ['answers keys that are none', () => jsonReply({ keys: [1, null, 'a', []] })],
-      ['leads to plain HTTP', () => Reply.raw(302, new HeaderBag(['Location', 'http://id.test/keys']), null)],
-      ['leads to a file', () => Reply.raw(302, new HeaderBag(['Location', 'file:///etc/passwd']), null)],
-      ['leads nowhere', () => Reply.raw(302, new HeaderBag(['Location', 'http://[']), null)],
-      ['leads in a circle', () => Reply.raw(302, new HeaderBag(['Location', url]), null)],
+      ['responds with a list', () => jsonReply([ada.jwk])],
+      ['responds with invalid keys', () => jsonReply({ keys: [1, null, 'a', []] })],
+      ['redirects to plain HTTP', () => Reply.raw(302, new HeaderBag(['Location', 'http://id.test/keys']), null)],
+      ['redirects to a file', () => Reply.raw(302, new HeaderBag(['Location', 'file:///etc/passwd']), null)],
+      ['redirects to an invalid URL', () => Reply.raw(302, new HeaderBag(['Location', 'http://[']), null)],
+      ['redirects in a loop', () => Reply.raw(302, new HeaderBag(['Location', url]), null)],
     ] as const) {
-      it(`${what} no token is accepted, and the server is queried again after 5 s`, async () => {
+      it(`${what}, are not used: no token is accepted, and the server is queried again after 5 s`, async () => {
         server.answer = respond;
         const gate = await open();
         await until(() => server.asked.length >= 1);
@@ -235,7 +235,7 @@ describe('keys that auth/validator downloads', () => {
       });
     }
 
-    it('leads elsewhere they are fetched there, without the name and password', async () => {
+    it('redirects, are downloaded from there without the user name and password', async () => {
       server.answer = () => {
         server.answer = null;
         return Reply.raw(301, new HeaderBag(['Location', 'https://other.test/set?a=b']), null);
@@ -247,18 +247,18 @@ describe('keys that auth/validator downloads', () => {
       equal(server.requests[1]!.headers.has('authorization'), false);
     });
 
-    it('says that it is a key set they are taken', async () => {
+    it('sends the content type of a key set, are accepted', async () => {
       server.answer = () => jsonReply({ keys: [ada.jwk] }, 'application/jwk-set+json; charset=utf-8');
       equal(await call(await open(), ada), 200);
     });
 
-    it('has unknown kinds of keys the others are used', async () => {
+    it('sends unknown kinds of keys, are used without those', async () => {
       const odd = [{ kty: 'OKP', crv: 'X25519', kid: 'ada', x: 'a' }, { kty: 'future', kid: 'ada' }, {}];
       server.keys = [...odd, ada.jwk, ...odd];
       equal(await call(await open(), ada), 200);
     });
 
-    it('goes down they are used until they are too old', async () => {
+    it('goes down, are used until they expire', async () => {
       const gate = await warmed({ cache_duration: 60 });
       server.answer = () => Reply.failed(new BackendError('TEST', 'nobody there'));
       equal(await call(gate, ada), 200);
@@ -267,8 +267,8 @@ describe('keys that auth/validator downloads', () => {
     });
   });
 
-  describe('of a server that never answers', () => {
-    it('hold a request no longer than its own time, and then it is 401', async () => {
+  describe('if the key server never responds', () => {
+    it('delay a request by no more than its timeout, which is then rejected with 401', async () => {
       server.answer = () => new Promise(() => {});
       const gate = await open({}, { endpoint: { timeout: 50 } });
       equal(await call(gate, ada), 401);
@@ -276,7 +276,7 @@ describe('keys that auth/validator downloads', () => {
     });
   });
 
-  describe('in several workers', () => {
+  describe('with several workers', () => {
     const openWorkers = async (count: number) => {
       const owner = await open({}, { role: 'owner' });
       const workers = [];
@@ -284,7 +284,7 @@ describe('keys that auth/validator downloads', () => {
       return workers;
     };
 
-    it('are downloaded only by those whom the owner lets', async () => {
+    it('are downloaded only by workers that the main process permits', async () => {
       server.answer = () => Reply.failed(new BackendError('TEST', 'nobody there'));
       const workers = await openWorkers(3);
       await until(() => server.asked.length === 1);
@@ -293,7 +293,7 @@ describe('keys that auth/validator downloads', () => {
     });
   });
 
-  describe('with the shared cache of the service', () => {
+  describe("with the root's shared cache", () => {
     const sharing = { offers: [offer(sharedAge, 3000)] };
     const openShared = async (options: Parameters<typeof openHarness>[3] = {}) => {
       const gate = await open({ cache_duration: 1 }, options);
@@ -301,7 +301,7 @@ describe('keys that auth/validator downloads', () => {
       return gate;
     };
 
-    it('is warned of where no endpoint keeps keys', async () => {
+    it('cause a warning if no endpoint caches keys', async () => {
       const findings = async (name: string, validator: object) => {
         const registry = new Registry(catalogue, toolServices());
         const config = {
@@ -325,13 +325,13 @@ describe('keys that auth/validator downloads', () => {
       }
     });
 
-    it('case 2: are downloaded once while the shared duration lasts', async () => {
+    it('are downloaded once within the shared duration', async () => {
       const gate = await openShared(sharing);
       for (let seconds = 0; seconds < 3; seconds += 0.5, later(0.5)) equal(await call(gate, ada), 200);
       equal(server.asked.length, 1);
     });
 
-    it('case 3: are downloaded again after it, once', async () => {
+    it('are downloaded once more after the shared duration', async () => {
       const gate = await openShared(sharing);
       equal(await call(gate, ada), 200);
       later(3.5);
@@ -340,7 +340,7 @@ describe('keys that auth/validator downloads', () => {
       equal(server.asked.length, 2);
     });
 
-    it('case 4: are used for the duration of the endpoint without one', async () => {
+    it("are cached for the endpoint's duration if the root sets none", async () => {
       const gate = await openShared();
       later(0.1);
       equal(await call(gate, ada), 200);
@@ -349,7 +349,7 @@ describe('keys that auth/validator downloads', () => {
       equal(server.asked.length, 2);
     });
 
-    it('that were withdrawn are believed for no longer than the longer of the two durations', async () => {
+    it('are accepted after their withdrawal for at most the longer of the two durations', async () => {
       const gate = await openShared(sharing);
       server.keys = [bob.jwk];
       later(2.9);
@@ -358,7 +358,7 @@ describe('keys that auth/validator downloads', () => {
       equal(await call(gate, ada), 401);
     });
 
-    it('offers a duration, 900 seconds where none is given', async () => {
+    it('are cached for 900 seconds by default', async () => {
       for (const [config, ms] of [
         [{ shared_cache_duration: 3 }, 3000],
         [{}, 900_000],

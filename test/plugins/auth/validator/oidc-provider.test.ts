@@ -26,7 +26,7 @@ class Forgetful {
   async revokeByGrantId(): Promise<undefined> {}
 }
 
-describe('a gateway before a certified OpenID Connect provider', () => {
+describe('a gateway with a certified OpenID Connect provider', () => {
   let server: Server;
   let provider: RequestListener;
   let issuer: string;
@@ -97,7 +97,7 @@ describe('a gateway before a certified OpenID Connect provider', () => {
   const statusOf = async (url: string, token: string) =>
     (await gateway.inject({ url, headers: { authorization: `Bearer ${token}` } })).statusCode;
 
-  it('takes its tokens, and follows with one download when it rotates its keys', async () => {
+  it("accepts the provider's tokens and downloads its keys once after a rotation", async () => {
     const [first, second] = [await signingKey('first'), await signingKey('second')];
     rotate(first);
     const discovery = await (await fetch(`${issuer}/.well-known/openid-configuration`)).json();

@@ -1,10 +1,10 @@
 import { equal, ok } from 'node:assert/strict';
 import { nameOf, TokenCache, type Verified } from '../../../../plugins/auth/validator/token-cache.ts';
 
-describe('tokens that were verified', () => {
+describe('the cache of verified tokens', () => {
   const verified = (length = 100): Verified => ({ length, claims: {} }) as Verified;
 
-  it('are found by the hash of the whole token', () => {
+  it('is indexed by the hash of the whole token', () => {
     const cache = new TokenCache();
     const one = verified();
     cache.set(nameOf('a.b.c'), one);
@@ -12,7 +12,7 @@ describe('tokens that were verified', () => {
     equal(cache.get(nameOf('a.b.d')), undefined);
   });
 
-  it('are no more than ten thousand, and those that are used stay', () => {
+  it('keeps the ten thousand most recently used tokens', () => {
     const cache = new TokenCache();
     cache.set('used', verified());
     for (let count = 0; count < 50_000; count++) {
@@ -23,7 +23,7 @@ describe('tokens that were verified', () => {
     equal(cache.get('token 0'), undefined);
   });
 
-  it('are limited to 8 MiB of tokens, each counted once', () => {
+  it('is limited to 8 MiB of tokens, each counted once', () => {
     const cache = new TokenCache();
     for (let count = 0; count < 1000; count++) {
       cache.set(`token ${count}`, verified(32 * 1024));
