@@ -7,14 +7,18 @@ export const backendBounds: readonly Bound[] = [
     from: 'plugins/backend/http/client/http1/round-trip.ts',
     limit: '{MAX_HEAD_BYTES}, {MAX_INTERIM} interim responses',
     beyond: 'The call fails; the connection is closed.',
-    tests: ['an answer of HTTP/1.1 has bounds: its head, what comes before it, extensions, trailers'],
+    tests: [
+      'an HTTP/1.1 response is rejected if its head, interim responses, chunk extensions or trailers exceed their limits',
+    ],
   },
   {
     holds: 'Chunk extensions and trailers over HTTP/1.1',
     from: 'plugins/backend/http/client/http1/chunks.ts',
     limit: '{MAX_EXTENSION_BYTES} of extensions, {MAX_TRAILER_BYTES} of trailers',
     beyond: 'The call fails; the connection is closed.',
-    tests: ['an answer of HTTP/1.1 has bounds: its head, what comes before it, extensions, trailers'],
+    tests: [
+      'an HTTP/1.1 response is rejected if its head, interim responses, chunk extensions or trailers exceed their limits',
+    ],
   },
   {
     holds: 'Response head over HTTP/2',
@@ -22,7 +26,7 @@ export const backendBounds: readonly Bound[] = [
     limit: '{MAX_HEADER_BYTES}, {MAX_HEADER_PAIRS} fields',
     beyond: 'The call fails; further calls use another connection.',
     tests: [
-      'HTTP/2 towards backends: what fails headers of more than 128 KiB, after which further calls go over another connection',
+      'HTTP/2 failures of backend/http/client: headers larger than 128 KiB fail the call, and later calls use another connection',
     ],
   },
   {
@@ -47,7 +51,7 @@ export const backendBounds: readonly Bound[] = [
     default: '20 seconds',
     beyond: 'The connection is given up and its request fails.',
     tests: [
-      'backend/http/client: a connection that is neither opened nor refused ends after 20 seconds where dialer_timeout is 0, when its request has been canceled long before',
+      'a pending backend connection times out after 20 seconds if dialer_timeout is 0, even if its request was cancelled earlier',
     ],
   },
   {
@@ -55,23 +59,21 @@ export const backendBounds: readonly Bound[] = [
     limit: 'max_idle_connections_per_host',
     setting: 'root: max_idle_connections_per_host',
     beyond: 'A connection beyond it is closed after its response.',
-    tests: ['backend/http/client: connections keeps no more unused connections than max_idle_connections_per_host'],
+    tests: ['the connections of backend/http/client are closed when idle beyond max_idle_connections_per_host'],
   },
   {
     holds: 'Addresses named by requests or redirects whose connections are kept',
     from: 'plugins/backend/http/client/transport.ts',
     limit: '{MAX_PASSING} addresses',
     beyond: 'The connections of an unused address are closed.',
-    tests: ['backend/http/client: connections to addresses that requests name keeps no more to where redirects lead'],
+    tests: ['backend/http/client with dynamic hosts keeps at most 256 connections to redirect targets'],
   },
   {
     holds: 'HTTP/2 connections to an address',
     from: 'plugins/backend/http/client/http2-pool.ts',
     limit: '{MAX_CONNECTIONS} connections',
     beyond: 'Further calls share them or wait.',
-    tests: [
-      'HTTP/2 towards backends takes more connections where a server allows few streams, and lets what is too much wait',
-    ],
+    tests: ['HTTP/2 to backends opens more connections if a server allows few streams, and queues further requests'],
   },
   {
     holds: 'gRPC message of a server (`backend/grpc`)',
@@ -80,7 +82,7 @@ export const backendBounds: readonly Bound[] = [
     setting: 'backend: backend/grpc: max_call_recv_msg_size',
     default: '4 MiB',
     beyond: 'The call fails with RESOURCE_EXHAUSTED.',
-    tests: ['backend/grpc before servers that misbehave holds messages to the limit that is set'],
+    tests: ['backend/grpc with misbehaving servers enforces the configured maximum message size'],
   },
   {
     holds: 'gRPC addresses whose connections are kept (`backend/grpc`)',

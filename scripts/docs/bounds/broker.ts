@@ -9,7 +9,7 @@ export const brokerBounds: readonly Bound[] = [
     beyond: 'No further messages are requested; without flow control, the oldest are dropped and counted.',
     tests: [
       'room for messages is full of 64 MiB, however few they are',
-      'NATS behind a backend keeps no more than 64 MiB of messages, and drops the oldest',
+      'NATS behind a backend buffers at most 64 MiB of messages, and drops the oldest',
     ],
   },
   {
@@ -72,8 +72,8 @@ export const brokerBounds: readonly Bound[] = [
     limit: '{CAPACITY} messages, {CAPACITY_BYTES}',
     beyond: 'No further messages are requested from the broker.',
     tests: [
-      'Google Cloud Pub/Sub behind a backend holds a hundred messages, and gives them back when it closes',
-      'Azure Service Bus behind a backend holds a hundred messages, and gives them back when it closes',
+      'backend/pubsub with Google Cloud Pub/Sub prefetches a hundred messages, and returns them to the subscription on close',
+      'backend/pubsub with Azure Service Bus prefetches a hundred messages, and returns them to the subscription on close',
     ],
   },
   {

@@ -59,7 +59,7 @@ describe('backend/conditional', () => {
   };
   const three = () => [on('/a', header('a')), on('/b', header('b')), on('/c', fallback)];
 
-  it('calls the backend whose header has exactly its value, else the fallback', async () => {
+  it('calls the backend whose header value matches exactly, and the fallback otherwise', async () => {
     await start(three());
     equal(await answered('a'), 'a');
     equal(await answered('A'), 'c');
@@ -68,7 +68,7 @@ describe('backend/conditional', () => {
     equal((await get('a')).completed, 'true');
   });
 
-  it('sees only headers that are let through, and warns of others', async () => {
+  it('reads only forwarded headers, and warns about conditions on other headers', async () => {
     await start(three(), { input_headers: [] });
     equal(await answered('a'), 'c');
     deepEqual([...new Set(gateway!.status.warnings.map(({ code }) => code))], ['CONDITION_HEADER']);
@@ -81,14 +81,14 @@ describe('backend/conditional', () => {
     equal(await answered(), 'c,d');
   });
 
-  it('does not call the fallback for a backend that fails', async () => {
+  it('does not call the fallback if a selected backend fails', async () => {
     await start([on('/fail', header('a')), on('/c', fallback)]);
     const before = backend.requests.length;
     equal((await get('a')).status, 500);
     equal(backend.requests.length, before + 1);
   });
 
-  it('answers with empty data that is complete where nothing is chosen', async () => {
+  it('returns an empty and complete response if no backend is selected', async () => {
     await start([on('/a', header('a')), on('/b', header('b'))]);
     deepEqual(await get(), { status: 200, body: '{}', completed: 'true' });
     await gateway!.close();
@@ -97,20 +97,20 @@ describe('backend/conditional', () => {
     equal(await answered('a'), 'a');
   });
 
-  it('calls and merges all that are chosen', async () => {
+  it('calls and merges all selected backends', async () => {
     await start([on('/a', header('a')), on('/b', policy("'a' in req_headers['X-M']")), on('/c', fallback)]);
     equal(await answered('a'), 'a,b');
     equal(await answered('b'), 'c');
   });
 
-  it('writes no line for what is not chosen', async () => {
+  it('logs nothing for unselected backends', async () => {
     await start(three());
     await get('a');
     ok(!sinks.lines.some((line) => / (?:WARNING|ERROR) /.test(line)), sinks.lines.join(''));
   });
 
   describe('with a policy', () => {
-    it('reads the request of the endpoint, and knows the functions of policies', async () => {
+    it("evaluates the endpoint's request with the functions of security/policies", async () => {
       const beta =
         "hasHeader('X-M') && req_method == 'GET' && req_path.startsWith('/a/') && req_querystring.q == ['1']";
       await start([on('/a', policy(beta)), on('/b', policy("req_params.Id == '7'"))], { input_query_strings: ['q'] });
@@ -118,13 +118,13 @@ describe('backend/conditional', () => {
       equal(await answered('x', '/a/8?q=2'), '');
     });
 
-    it('that fails does not hold, with a warning', async () => {
+    it('does not select a backend whose policy fails to evaluate, and logs a warning', async () => {
       await start([on('/a', policy("req_headers['X-M'][0] == 'a'")), on('/c', fallback)]);
       equal(await answered(), 'c');
       ok(sinks.lines.some((line) => line.includes('WARNING') && line.includes('counts as not met')));
     });
 
-    it('that fails is logged once a second, for any number of requests', async () => {
+    it('logs failed evaluations at most once a second', async () => {
       let now = 0;
       const log = rememberingLog();
       const services = { clock: { now: () => now }, log };
@@ -140,23 +140,23 @@ describe('backend/conditional', () => {
     });
   });
 
-  describe('in a sequence', () => {
+  describe('with sequential backends', () => {
     const sequence = (more: object = {}) => ({ extra_config: { proxy: { sequential: true, ...more } } });
     const label = { sequential_propagated_params: ['resp0_label'] };
 
-    it('decides when it is the turn of a backend, by what was answered before', async () => {
+    it("evaluates the condition at the backend's turn, with the responses of earlier backends", async () => {
       await start([on('/label/{id}', null), on('/b', policy("req_params.Resp0_label == 'OK'"))], sequence(label));
       equal(await answered(undefined, '/a/OK'), 'b,label');
       const { body, completed } = await get(undefined, '/a/NO');
       deepEqual([JSON.parse(body), completed], [{ label: 'NO' }, 'true']);
     });
 
-    it('continues after a backend that is not selected, whose response is empty', async () => {
+    it('skips unselected backends, and treats their response as empty', async () => {
       await start([on('/label/x', header('a')), on('/p/{resp0_label}', null, {}, { group: 'p' })], sequence());
       deepEqual(JSON.parse((await get()).body), { p: { 'p/': true } });
     });
 
-    it('takes the fallback where nothing before it was chosen, and nothing where that is not there', async () => {
+    it('calls the fallback if no earlier backend was selected, and none without a fallback', async () => {
       await start(three(), sequence());
       deepEqual([await answered('b'), await answered()], ['b', 'c']);
       await gateway!.close();
@@ -164,7 +164,7 @@ describe('backend/conditional', () => {
       deepEqual(await get(), { status: 200, body: '{}', completed: 'true' });
     });
 
-    it('is warned of where the fallback is not the last', async () => {
+    it('warns about a fallback that is not the last backend', async () => {
       await start([on('/c', fallback), on('/a', header('a'))], sequence());
       deepEqual(
         gateway!.status.warnings.map(({ code }) => code),
@@ -173,7 +173,7 @@ describe('backend/conditional', () => {
     });
   });
 
-  it('is outside all components: limits and breakers do not count unselected backends', async () => {
+  it('runs outside all other components: rate limits and circuit breakers ignore unselected backends', async () => {
     const limited = { 'qos/ratelimit/proxy': { max_rate: 1, capacity: 1, every: '10m' } };
     await start([on('/a', header('a'), limited), on('/c', fallback)]);
     for (let round = 0; round < 3; round++) equal(await answered(), 'c');
@@ -181,20 +181,20 @@ describe('backend/conditional', () => {
     equal((await get('a')).status, 500);
   });
 
-  it('does not require the values of an unselected backend', async () => {
+  it('does not require the path parameters of unselected backends', async () => {
     await start([on('/p/{input_headers.X-M}', header('a'), {}, { group: 'p' }), on('/c', fallback)]);
     equal(await answered(), 'c');
     equal(await answered('a'), 'p');
   });
 
-  it('gives the status of the one that is chosen as if it were alone', async () => {
+  it('returns the status of the selected backend as if it were the only one', async () => {
     const code = { 'backend/http': { return_error_code: true } };
     await start([on('/gone', header('a'), code), on('/c', fallback, code)]);
     equal((await get('a')).status, 404);
     deepEqual(gateway!.status.warnings, []);
   });
 
-  it('calls the first that is chosen of several with no-op', async () => {
+  it('calls only the first selected backend with no-op encoding', async () => {
     const raw = { output_encoding: 'no-op' };
     await start([on('/a', header('a')), on('/b', policy("'a' in req_headers['X-M']")), on('/gone', fallback)], raw);
     const before = backend.requests.length;
@@ -211,13 +211,13 @@ describe('backend/conditional', () => {
     );
   });
 
-  it('decides in a workflow by what is handed to it', async () => {
+  it("selects backends in a workflow by the workflow's request", async () => {
     const workflow = { endpoint: '/w', backend: three() };
     await start([{ url_pattern: '/__workflow', extra_config: { workflow } }]);
     deepEqual([await answered('a'), await answered()], ['a', 'c']);
   });
 
-  it('decides whether a shadow gets its copy', async () => {
+  it('decides whether a shadow backend receives a copy', async () => {
     await start([on('/d', null), on('/shadow', header('a'), { proxy: { shadow: true } })]);
     const before = backend.requests.length;
     equal(await answered('b'), 'd');
@@ -233,7 +233,7 @@ describe('backend/conditional', () => {
       deepEqual(await refused(on('/a', fallback), on('/b', fallback)), [['CONDITION_FALLBACK', `${at(1)}/strategy`]]);
     });
 
-    it('without the fields of its strategy, and with an unknown strategy', async () => {
+    it('without the required fields of its strategy, and with an unknown strategy', async () => {
       deepEqual(await refused(on('/a', { strategy: 'header', value: 'a' })), [['CONDITION_FIELD', at(0)]]);
       deepEqual(await refused(on('/a', { strategy: 'header', name: 'X-M' })), [['CONDITION_FIELD', at(0)]]);
       deepEqual(await refused(on('/a', { strategy: 'policy' })), [['CONDITION_FIELD', at(0)]]);

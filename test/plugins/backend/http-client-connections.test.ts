@@ -4,11 +4,11 @@ import { type Reply, RequestBody, type ServiceConfig } from '#contract';
 import { until } from '../../support/conditions.ts';
 import { Bench, connectionFree, errorOf, send, streamBody, textOf } from './http-client.ts';
 
-describe('backend/http/client: connections', () => {
+describe('the connections of backend/http/client', () => {
   const bench = new Bench();
   afterEach(() => bench.close());
 
-  it('uses a connection again, over a reload too', async () => {
+  it('are reused, even across a reload', async () => {
     const sockets = new Set<unknown>();
     const origin = await bench.serve((request, response) => {
       sockets.add(request.socket);
@@ -23,7 +23,7 @@ describe('backend/http/client: connections', () => {
     equal(sockets.size, 1);
   });
 
-  it('calls on connections of its own where its settings differ', async () => {
+  it('are separate for backends with different settings', async () => {
     const sockets = new Set<unknown>();
     const origin = await bench.serve((request, response) => {
       sockets.add(request.socket);
@@ -36,7 +36,7 @@ describe('backend/http/client: connections', () => {
     equal(sockets.size, 2);
   });
 
-  it('closes the connection after each call with disable_keep_alives', async () => {
+  it('are closed after each call with disable_keep_alives', async () => {
     const seen: string[] = [];
     const origin = await bench.serve((request, response) => {
       seen.push(request.headers.connection!);
@@ -47,7 +47,7 @@ describe('backend/http/client: connections', () => {
     equal(seen[0], 'close');
   });
 
-  it('keeps no more unused connections than max_idle_connections_per_host', async () => {
+  it('are closed when idle beyond max_idle_connections_per_host', async () => {
     let open = 0;
     const waiting: (() => void)[] = [];
     const origin = await bench.serve((request, response) => {
@@ -69,7 +69,7 @@ describe('backend/http/client: connections', () => {
     await until(() => open === 2);
   });
 
-  it('closes a connection unused for idle_connection_timeout', async () => {
+  it('are closed when idle for idle_connection_timeout', async () => {
     let closed = false;
     const origin = await bench.serve((request, response) => {
       request.socket.once('close', () => {
@@ -83,7 +83,7 @@ describe('backend/http/client: connections', () => {
     await until(() => closed);
   });
 
-  it('closes a connection that its server is about to close', async () => {
+  it("are closed shortly before the server's keep-alive timeout", async () => {
     const closed: number[] = [];
     const origin = await bench.serveRaw((socket, request) => {
       const seconds = Number(request.match(/timeout-(\d+)/)![1]);
@@ -98,7 +98,7 @@ describe('backend/http/client: connections', () => {
     deepEqual(closed, [2]);
   });
 
-  it('asks once more when an unused connection dies before any byte of the answer', async () => {
+  it('cause one retry if a reused connection fails before any byte of the response', async () => {
     let connections = 0;
     const origin = await bench.serveRaw((socket) => {
       if (state.get(socket)) {
@@ -117,7 +117,7 @@ describe('backend/http/client: connections', () => {
     equal(connections, 2);
   });
 
-  it('does not ask again for a POST, nor when the connection was new', async () => {
+  it('cause no retry for a POST or on a new connection', async () => {
     let requests = 0;
     const first = new Set<unknown>();
     const origin = await bench.serveRaw((socket, text) => {
@@ -135,7 +135,7 @@ describe('backend/http/client: connections', () => {
     equal(requests, 3);
   });
 
-  it('sends elsewhere what has not left when its connection dies, a POST too', async () => {
+  it('are replaced for requests, even POST, that were not sent before the connection failed', async () => {
     const seen: string[] = [];
     const sockets: Socket[] = [];
     const origin = await bench.serveRaw((socket, text) => {
@@ -164,25 +164,25 @@ describe('backend/http/client: connections', () => {
     );
   });
 
-  it('fails with the cause if the connection is rejected', async () => {
+  it('report the cause if they are refused', async () => {
     const origin = await bench.listen(createRawServer());
     await bench.close();
     const { code, message } = errorOf(await send(await bench.client(), { origin }));
     deepEqual([code, message], ['BACKEND_REFUSED', `backend ${origin}: connection refused`]);
   });
 
-  it('fails with what happened when the name does not resolve', async () => {
+  it('report the cause if the host name does not resolve', async () => {
     const reply = await send(await bench.client(), { origin: 'http://no-such-host.invalid' });
     equal(errorOf(reply).code, 'BACKEND_DNS');
   });
 
-  it('fails when the headers take longer than response_header_timeout', async () => {
+  it('report a timeout if the headers take longer than response_header_timeout', async () => {
     const origin = await bench.serve(() => {});
     const gate = await bench.client({}, { service: { response_header_timeout: 30 } });
     equal(errorOf(await send(gate, { origin })).code, 'BACKEND_HEADER_TIMEOUT');
   });
 
-  it('names neither user nor path in its errors', async () => {
+  it('report neither user information nor paths in errors', async () => {
     const origin = await bench.listen(createRawServer());
     await bench.close();
     const gate = await bench.client();
@@ -192,21 +192,21 @@ describe('backend/http/client: connections', () => {
     ok(!/secret|hidden|user/.test(message), message);
   });
 
-  it('holds nothing after it is closed', async () => {
+  it('release all resources when closed', async () => {
     const origin = await bench.serve((_request, response) => response.end('ok'));
     const gate = await bench.client();
     await textOf(await send(gate, { origin }));
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
   });
 
-  it('fails a request whose body was sent before', async () => {
+  it('fail for a request whose body was already consumed', async () => {
     const origin = await bench.serve((_request, response) => response.end('ok'));
     const body = streamBody(['a']);
     body.take();
     match(errorOf(await send(await bench.client(), { origin, method: 'POST', body })).code, /BODY_CONSUMED/);
   });
 
-  it('keeps no more unused connections than max_idle_connections over all hosts', async () => {
+  it('are closed when idle beyond max_idle_connections over all hosts', async () => {
     const waiting: (() => void)[] = [];
     const seen: string[] = [];
     const serve = () =>
@@ -226,7 +226,7 @@ describe('backend/http/client: connections', () => {
     deepEqual(seen, ['keep-alive', 'close']);
   });
 
-  it('leaves the connection of the client alone when the backend cannot be called', async () => {
+  it("do not affect the client's connection if the backend cannot be called", async () => {
     const gone = await bench.listen(createRawServer());
     await bench.close();
     const gate = await bench.client();

@@ -5,7 +5,7 @@ import { DeniedAddresses } from '../../../kernel/contract/internal.ts';
 import type { Harness } from '../../../kernel/testing/index.ts';
 import { Bench, errorOf, send, textOf } from './http-client.ts';
 
-describe('backend/http/client: addresses that are denied', () => {
+describe('the denied addresses of backend/http/client', () => {
   const bench = new Bench();
   afterEach(() => bench.close());
 
@@ -32,31 +32,31 @@ describe('backend/http/client: addresses that are denied', () => {
   }
 
   for (const host of ['127.0.0.1', 'localhost', '0.0.0.0', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '2130706433']) {
-    it(`are not called as ${host}`, async () => isRefused(await client(), `http://${host}:${port}`));
+    it(`reject calls to ${host}`, async () => isRefused(await client(), `http://${host}:${port}`));
   }
 
-  it('are not called where a redirect leads there', async () => {
+  it('reject redirects to them', async () => {
     const origin = await bench.serve((_request, response) => {
       response.writeHead(302, { Location: `http://localhost:${port}/metrics` }).end();
     });
     await isRefused(await client(), origin);
   });
 
-  it('are reported by name, without path and user', async () => {
+  it('are reported by name, without path and user information', async () => {
     const { message } = errorOf(
       await send(await client(), { origin: `http://u:p@127.0.0.1:${port}`, target: '/secret' }),
     );
     equal(message, 'backend 127.0.0.1: the gateway does not call its own admin port');
   });
 
-  it('are called as soon as they are allowed', async () => {
+  it('can be called as soon as they are allowed', async () => {
     const gate = await client();
     await isRefused(gate, `http://127.0.0.1:${port}`);
     allow();
     equal(await textOf(await send(gate, { origin: `http://127.0.0.1:${port}` })), 'secret');
   });
 
-  it('leave other addresses at the same port alone', async () => {
+  it('do not affect other addresses with the same port', async () => {
     denied.replace([{ address: '127.0.0.2', port }]);
     equal(await textOf(await send(await client(), { origin: `http://127.0.0.1:${port}` })), 'secret');
   });
@@ -88,16 +88,16 @@ describe('backend/http/client: addresses that are denied', () => {
       ['http', '[::ffff:127.0.0.1]'],
       ['https', 'localhost'],
     ]) {
-      it(`are not called as ${scheme}://${host}`, async () => {
+      it(`reject calls to ${scheme}://${host}`, async () => {
         await isRefused(await client({ proxy_address: await startProxy() }), `${scheme}://${host}:${port}`);
       });
     }
 
-    it('are not called as the proxy itself', async () => {
+    it("reject calls to the proxy's own address", async () => {
       await isRefused(await client({ proxy_address: `http://127.0.0.1:${port}` }), 'http://far.invalid');
     });
 
-    it('leave everything else alone, also a name that only the proxy knows', async () => {
+    it('do not affect other hosts, even host names that only the proxy can resolve', async () => {
       const proxy = createServer((request, response) => response.end(request.url));
       const gate = await client({ proxy_address: await bench.listen(proxy) });
       for (const origin of ['http://far.invalid', `http://far.invalid:${port}`, `http://127.0.0.1:${port + 1}`]) {
@@ -106,7 +106,7 @@ describe('backend/http/client: addresses that are denied', () => {
     });
   });
 
-  it('get nothing over TLS either', async () => {
+  it('receive no bytes of TLS connections', async () => {
     let bytes = '';
     const server = createRawServer((socket) => {
       socket.on('error', () => {});

@@ -11,7 +11,7 @@ async function connectingAre(count: number): Promise<void> {
   while (process.getActiveResourcesInfo().filter(isConnecting).length !== count) await immediate();
 }
 
-describe('backend/http/client: a connection that is neither opened nor refused', () => {
+describe('a pending backend connection', () => {
   const bench = new Bench();
   let server: UnacceptingServer;
   beforeEach(async () => {
@@ -24,10 +24,10 @@ describe('backend/http/client: a connection that is neither opened nor refused',
   });
 
   for (const [name, service, endsAfterMs] of [
-    ['20 seconds where dialer_timeout is 0', {}, 20_000],
+    ['20 seconds if dialer_timeout is 0', {}, 20_000],
     ['dialer_timeout', { dialer_timeout: 300 }, 300],
   ] as const) {
-    it(`ends after ${name}, when its request has been canceled long before`, async () => {
+    it(`times out after ${name}, even if its request was cancelled earlier`, async () => {
       const gate = await bench.client({}, { service });
       mock.timers.enable({ apis: ['setTimeout'] });
       const call = new Call();

@@ -5,7 +5,7 @@ import { atBackend, Call, definePlugin, type HttpSigner, httpSigners, offer } fr
 import { type Certificates, makeCertificates } from '../../support/certificates.ts';
 import { Bench, pipeRequest, send, textOf } from './http-client.ts';
 
-describe('backend/http/client: another Host', () => {
+describe('a Host header for backend/http/client', () => {
   const bench = new Bench();
   let made: Certificates;
 
@@ -18,7 +18,7 @@ describe('backend/http/client: another Host', () => {
   const withHost = (origin: string, host: string | null, target = '/') =>
     Object.assign(pipeRequest({ origin, target }), { host });
 
-  it('is sent in place of the host in the URL, once', async () => {
+  it('replaces the host of the URL', async () => {
     const seen: string[] = [];
     const origin = await bench.serve(({ rawHeaders }, response) => {
       seen.push(...rawHeaders.filter((_, at) => /^host$/i.test(rawHeaders[at - (at % 2)]!)));
@@ -32,7 +32,7 @@ describe('backend/http/client: another Host', () => {
     deepEqual(seen, ['Host', 'v.example', 'Host', new URL(origin).host]);
   });
 
-  it('is kept over redirects to the same address, and not sent to others', async () => {
+  it('is kept for redirects to the same address and dropped for others', async () => {
     const hosts: (string | undefined)[] = [];
     const other = await bench.serve((request, response) => {
       hosts.push(request.headers.host);
@@ -70,7 +70,7 @@ describe('backend/http/client: another Host', () => {
     equal(ports.size, 1);
   });
 
-  it('is passed to signers', async () => {
+  it('is visible to request signers', async () => {
     const hosts: string[] = [];
     const signer: HttpSigner = { sign: ({ host }) => void hosts.push(host) };
     const plugin = definePlugin({

@@ -12,7 +12,7 @@ import { Bench, connectionFree, pipeRequest, send, textOf } from './http-client.
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-describe('backend/http/client: connections to addresses that requests name', () => {
+describe('backend/http/client with dynamic hosts', () => {
   const bench = new Bench();
   const open = new Set<Socket>();
   const closers: (() => Promise<unknown>)[] = [];
@@ -46,7 +46,7 @@ describe('backend/http/client: connections to addresses that requests name', () 
 
   const named = { backend: { host: ['http://{host}'] } };
 
-  it('keeps connections to the 256 that were used last', async () => {
+  it('keeps connections to the 256 most recently used addresses', async () => {
     const origin = await serveEverywhere((_request, response) => response.end('ok'));
     const gate = await bench.client({}, named);
     for (const number of numbers(300)) await called(gate, origin(number));
@@ -59,7 +59,7 @@ describe('backend/http/client: connections to addresses that requests name', () 
     );
   });
 
-  it('keeps no more to where redirects lead', async () => {
+  it('keeps at most 256 connections to redirect targets', async () => {
     const origin = await serveEverywhere((request, response) => {
       if (request.url === '/') response.end('ok');
       else response.writeHead(302, { Location: `${origin(Number(request.url!.slice(1)))}/` }).end();
@@ -70,14 +70,14 @@ describe('backend/http/client: connections to addresses that requests name', () 
     await until(() => open.size === 257);
   });
 
-  it('keeps a connection to each address of the configuration', async () => {
+  it('keeps connections to all configured addresses', async () => {
     const origin = await serveEverywhere((_request, response) => response.end('ok'));
     const gate = await bench.client();
     for (const number of numbers(300)) await called(gate, origin(number));
     equal(open.size, 300);
   });
 
-  it('closes none with a call on its way, however many there are', async () => {
+  it('never closes a connection with a call in progress', async () => {
     const waiting: ServerResponse[] = [];
     const origin = await serveEverywhere((_request, response) => waiting.push(response));
     const gate = await bench.client({}, named);
@@ -87,7 +87,7 @@ describe('backend/http/client: connections to addresses that requests name', () 
     for (const reply of await Promise.all(replies)) equal(await textOf(reply), 'ok');
   });
 
-  it('closes them when they were not used for a while', async () => {
+  it('closes idle connections to dynamic addresses', async () => {
     const origin = await serveEverywhere((_request, response) => response.end('ok'));
     const transport = new Transport({
       dial: { timeoutMs: 1000, keepAliveMs: 1000, fallbackDelayMs: 300 },
@@ -126,7 +126,7 @@ describe('backend/http/client: connections to addresses that requests name', () 
     );
   });
 
-  it('leaves no connection behind when a call follows a redirect after its configuration has gone', async () => {
+  it('leaves no connection open if a call follows a redirect after its configuration was replaced', async () => {
     const waiting: ServerResponse[] = [];
     const origin = await serveEverywhere((request, response) => {
       if (request.url === '/') waiting.push(response);
@@ -142,7 +142,7 @@ describe('backend/http/client: connections to addresses that requests name', () 
     deepEqual(await closed, { kept: 0, deferred: 0 });
   });
 
-  it('closes the connection of a redirect whose own body never ends', async () => {
+  it('closes the connection of a redirect whose body never ends', async () => {
     const seen: string[] = [];
     const origin = await serveEverywhere((request, response) => {
       seen.push(request.url!);

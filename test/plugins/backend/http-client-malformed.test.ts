@@ -7,7 +7,7 @@ const good = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
 const chunked = '2\r\nok\r\n0\r\n\r\n';
 
-describe('backend/http/client: malformed answers', () => {
+describe('backend/http/client with malformed responses', () => {
   const bench = new Bench();
   afterEach(() => bench.close());
 
@@ -33,22 +33,22 @@ describe('backend/http/client: malformed answers', () => {
   for (const [what, response, end] of [
     ['has an unknown transfer coding', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nok', false],
     [
-      'has chunks within another coding',
+      'applies another coding after chunking',
       `HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n${chunked}`,
       false,
     ],
-    ['has a coding around its chunks', `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, x\r\n\r\n${chunked}`, false],
-    ['has chunks in chunks', `HTTP/1.1 200 OK\r\n${'Transfer-Encoding: chunked\r\n'.repeat(2)}\r\n${chunked}`, false],
-    ['names no transfer coding', `HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n\r\n${chunked}`, false],
-    ['spells chunks in its own way', `HTTP/1.1 200 OK\r\nTransfer-Encoding: "chunked"\r\n\r\n${chunked}`, false],
+    ['applies a coding before chunking', `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, x\r\n\r\n${chunked}`, false],
+    ['is chunked twice', `HTTP/1.1 200 OK\r\n${'Transfer-Encoding: chunked\r\n'.repeat(2)}\r\n${chunked}`, false],
+    ['has an empty Transfer-Encoding', `HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n\r\n${chunked}`, false],
+    ['has a misspelled chunked coding', `HTTP/1.1 200 OK\r\nTransfer-Encoding: "chunked"\r\n\r\n${chunked}`, false],
     ['has the same Content-Length twice', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok', false],
     ['has a list of lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\n\r\nok', false],
-    ['has a length beyond counting', 'HTTP/1.1 200 OK\r\nContent-Length: 9007199254740993\r\n\r\nok', false],
+    ['has an oversized Content-Length', 'HTTP/1.1 200 OK\r\nContent-Length: 9007199254740993\r\n\r\nok', false],
     ['has a status of two digits', 'HTTP/1.1 20 X\r\nContent-Length: 2\r\n\r\nok', false],
     ['has a status below 100', 'HTTP/1.1 099 X\r\nContent-Length: 2\r\n\r\nok', false],
     ['has a status above 599', 'HTTP/1.1 600 X\r\nContent-Length: 2\r\n\r\nok', false],
-    ['is no HTTP', 'hello there, this is not HTTP\r\n\r\n', false],
-    ['has a bad chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\nZZ\r\n', false],
+    ['is not HTTP', 'hello there, this is not HTTP\r\n\r\n', false],
+    ['has an invalid chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\nZZ\r\n', false],
     ['has chunks and a Content-Length', `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n${good.slice(17)}`, false],
     [
       'has a Content-Length and chunks',
@@ -63,14 +63,14 @@ describe('backend/http/client: malformed answers', () => {
     ['ends in the middle of a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nok', true],
     ['ends before its last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n', true],
     ['ends within its headers', 'HTTP/1.1 200 OK\r\nContent-Le', true],
-    ['has headers without end', `HTTP/1.1 200 OK\r\nX-A: ${'a'.repeat(2_000_000)}`, false],
+    ['has endless headers', `HTTP/1.1 200 OK\r\nX-A: ${'a'.repeat(2_000_000)}`, false],
     [
-      'changes the protocol unasked',
+      'switches protocols without a request',
       'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
       false,
     ],
   ] as const) {
-    it(`fails an answer that ${what} and never uses its connection again`, async () => {
+    it(`rejects a response that ${what}, and does not reuse its connection`, async () => {
       const { origin, calls } = await broken(response, end);
       const gate = await bench.client();
       await fails(await send(gate, { origin }));
@@ -82,9 +82,9 @@ describe('backend/http/client: malformed answers', () => {
 
   for (const [what, rest] of [
     ['bytes', 'garbage'],
-    ['a second answer', 'HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison'],
+    ['a second response', 'HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison'],
   ] as const) {
-    it(`never uses a connection again on which ${what} came after the answer`, async () => {
+    it(`does not reuse a connection with ${what} after the response`, async () => {
       const { origin, calls } = await broken(good + rest, false);
       const gate = await bench.client();
       equal(await textOf(await send(gate, { origin })), 'ok');
@@ -95,7 +95,7 @@ describe('backend/http/client: malformed answers', () => {
     });
   }
 
-  it('never takes the body of a 204 for the next answer', async () => {
+  it('ignores the body of a 204 instead of parsing it as the next response', async () => {
     const { origin } = await broken(
       'HTTP/1.1 204 No Content\r\nContent-Length: 44\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison',
       false,
@@ -106,7 +106,7 @@ describe('backend/http/client: malformed answers', () => {
     equal(await textOf(await send(gate, { origin })), 'ok');
   });
 
-  it('takes the length of a body away from an answer that can have none', async () => {
+  it('drops the Content-Length of a response that cannot have a body', async () => {
     for (const status of ['204 No Content', '205 Reset Content']) {
       const { origin } = await broken(`HTTP/1.1 ${status}\r\nContent-Length: 2\r\nX-A: b\r\n\r\nok`, false);
       const gate = await bench.client();
@@ -129,7 +129,7 @@ describe('backend/http/client: malformed answers', () => {
     await until(() => closed);
   });
 
-  it('never takes the body of an answer to HEAD for the next answer', async () => {
+  it('ignores the body of a HEAD response instead of parsing it as the next response', async () => {
     const { origin } = await broken(
       `HTTP/1.1 200 OK\r\nContent-Length: 44\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison`,
       false,
@@ -140,7 +140,7 @@ describe('backend/http/client: malformed answers', () => {
     equal(await textOf(await send(gate, { origin })), 'ok');
   });
 
-  it('reads a body that ends with the connection', async () => {
+  it('reads a body that is delimited by the end of the connection', async () => {
     const { origin } = await broken('HTTP/1.1 200 OK\r\n\r\nall of it', true);
     equal(await textOf(await send(await bench.client(), { origin })), 'all of it');
   });

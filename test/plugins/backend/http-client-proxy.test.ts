@@ -4,11 +4,11 @@ import { connect, createServer as createRawServer } from 'node:net';
 import { environmentProxy, isProxyAddress, proxyEnvironment } from '../../../plugins/backend/http/client/proxy.ts';
 import { Bench, errorOf, send, textOf } from './http-client.ts';
 
-describe('backend/http/client: proxies', () => {
+describe('the proxies of backend/http/client', () => {
   const bench = new Bench();
   afterEach(() => bench.close());
 
-  it('sends every call of the backend through proxy_address', async () => {
+  it('receive every call of a backend with proxy_address', async () => {
     const seen: string[][] = [];
     const proxy = await bench.serve((request, response) => {
       seen.push([
@@ -29,12 +29,12 @@ describe('backend/http/client: proxies', () => {
   });
 
   for (const [what, head] of [
-    ['a Transfer-Encoding nobody knows', 'Transfer-Encoding: gzip'],
-    ['a coding around its chunks', 'Transfer-Encoding: chunked, x'],
-    ['a length beyond counting', 'Content-Length: 99999999999999999999'],
-    ['two lengths', 'Content-Length: 2\r\nContent-Length: 3'],
+    ['an unknown Transfer-Encoding', 'Transfer-Encoding: gzip'],
+    ['a coding other than chunked', 'Transfer-Encoding: chunked, x'],
+    ['an oversized Content-Length', 'Content-Length: 99999999999999999999'],
+    ['two Content-Length headers', 'Content-Length: 2\r\nContent-Length: 3'],
   ] as const) {
-    it(`refuses an answer that has ${what}`, async () => {
+    it(`fail the call if their response has ${what}`, async () => {
       const proxy = await bench.serveRaw((socket) => socket.write(`HTTP/1.1 200 OK\r\n${head}\r\n\r\nok`));
       const gate = await bench.client({ proxy_address: proxy });
       const reply = await send(gate, { origin: 'http://far.invalid:81' });
@@ -42,7 +42,7 @@ describe('backend/http/client: proxies', () => {
     });
   }
 
-  it('speaks SOCKS5 too', async () => {
+  it('can be SOCKS5 proxies', async () => {
     const origin = await bench.serve((_request, response) => response.end('behind socks'));
     const proxy = await bench.listen(
       createRawServer((socket) => {
@@ -64,46 +64,46 @@ describe('backend/http/client: proxies', () => {
     equal(reply.failed ? errorOf(reply).message : await textOf(reply), 'behind socks');
   });
 
-  it('fails when the proxy cannot be reached', async () => {
+  it('fail the call if they are unreachable', async () => {
     const proxy = await bench.listen(createRawServer());
     await bench.close();
     const gate = await bench.client({ proxy_address: proxy });
     equal(errorOf(await send(gate, { origin: 'http://far.invalid:81' })).code, 'BACKEND_PROXY');
   });
 
-  it('fails when the proxy refuses the tunnel', async () => {
+  it('fail the call if they reject the tunnel', async () => {
     const server = createServer();
     server.on('connect', (_request, socket) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n'));
     const gate = await bench.client({ proxy_address: await bench.listen(server) });
     equal(errorOf(await send(gate, { origin: 'https://far.invalid' })).code, 'BACKEND_PROXY');
   });
 
-  it('refuses a proxy_address without scheme or port', async () => {
+  it('must have a scheme and a port', async () => {
     for (const proxy_address of ['proxy:3128', 'http://proxy', 'ftp://proxy:21', '', 'http://proxy:3128/path']) {
       await rejects(bench.client({ proxy_address }), (errors: Error) => errors.message.includes('HTTP_PROXY_ADDRESS'));
     }
   });
 
-  it('accepts the proxies it can speak to', () => {
+  it('must have a supported scheme', () => {
     for (const address of ['http://p:80', 'https://p:443/', 'socks5://u:p@p.example:1080', 'http://[::1]:3128']) {
       ok(isProxyAddress(address), address);
     }
   });
 
-  it('follows the environment, lower case first', () => {
+  it('are read from the environment, lowercase names first', () => {
     const environment = proxyEnvironment({ http_proxy: 'p:1', HTTP_PROXY: 'http://q:2', HTTPS_PROXY: 'http://r:3' });
     equal(environmentProxy(environment, 'http://far.example'), 'http://p:1');
     equal(environmentProxy(environment, 'https://far.example'), 'http://r:3');
   });
 
-  it('never sends loopback through a proxy of the environment', () => {
+  it('are never used for loopback addresses if the environment sets them', () => {
     const environment = proxyEnvironment({ HTTP_PROXY: 'http://p:1' });
     for (const host of ['localhost', '127.0.0.1', '127.9.9.9', '[::1]']) {
       equal(environmentProxy(environment, `http://${host}:8080`), undefined);
     }
   });
 
-  it('calls directly what NO_PROXY names', () => {
+  it('are not used for hosts in NO_PROXY', () => {
     const except = 'example.com, .sub.test,*.star.test, 10.0.0.0/8,192.168.1.1, only.test:8080, [fd00::1]';
     const environment = proxyEnvironment({ HTTP_PROXY: 'http://p:1', NO_PROXY: except });
     const direct = (origin: string) => environmentProxy(environment, origin) === undefined;

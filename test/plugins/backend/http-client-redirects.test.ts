@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Call } from '#contract';
 import { Bench, bodyOf, errorOf, pipeRequest, send, streamBody, textOf } from './http-client.ts';
 
-describe('backend/http/client: redirects', () => {
+describe('backend/http/client and redirects', () => {
   const bench = new Bench();
   afterEach(() => bench.close());
 
@@ -26,7 +26,7 @@ describe('backend/http/client: redirects', () => {
   }
 
   for (const status of [301, 302, 303, 307, 308]) {
-    it(`follows ${status} and says where it came from`, async () => {
+    it(`follows ${status} and reports the original URL`, async () => {
       const origin = await redirecting(status, '/b?c=1');
       const reply = await send(await bench.client(), { origin, target: '/a?x=1' });
       equal(await textOf(reply), 'at /b?c=1');
@@ -34,7 +34,7 @@ describe('backend/http/client: redirects', () => {
     });
   }
 
-  it('tells the request where it ended, for log and telemetry', async () => {
+  it('reports the final URL to logs and telemetry', async () => {
     const origin = await redirecting(302, '/b');
     const gate = await bench.client();
     const request = pipeRequest({ origin, target: '/a' });
@@ -42,13 +42,13 @@ describe('backend/http/client: redirects', () => {
     equal(request.origin + request.target, `${origin}/b`);
   });
 
-  it('resolves a relative Location against the current address', async () => {
+  it('resolves a relative Location against the current URL', async () => {
     const origin = await redirecting(302, '../c');
     equal(await textOf(await send(await bench.client(), { origin, target: '/a/b' })), 'at /c');
   });
 
   for (const status of [301, 302, 303]) {
-    it(`turns a POST into a GET without body after ${status}`, async () => {
+    it(`changes a POST to a GET without a body after ${status}`, async () => {
       const origin = await redirecting(status, '/b');
       const headers = ['Content-Type', 'text/plain', 'X-Kept', '1'];
       await send(await bench.client(), { origin, target: '/a', method: 'POST', body: 'data', headers });
@@ -60,20 +60,20 @@ describe('backend/http/client: redirects', () => {
     });
   }
 
-  it('keeps HEAD a HEAD', async () => {
+  it('preserves the method HEAD', async () => {
     const origin = await redirecting(303, '/b');
     await send(await bench.client(), { origin, target: '/a', method: 'HEAD' });
     equal(seen[1]!.method, 'HEAD');
   });
 
-  it('makes a 307 the answer where there is a body and it is not to be sent again', async () => {
+  it('returns the 307 itself for a request with a body by default', async () => {
     const origin = await redirecting(307, '/b');
     const reply = await send(await bench.client(), { origin, target: '/a', method: 'POST', body: 'data' });
     deepEqual([reply.status, reply.headers.get('location'), await textOf(reply)], [307, '/b', 'moved']);
     equal(seen.length, 1);
   });
 
-  it('sends the body again after 307 with send_body_on_redirect', async () => {
+  it('repeats the body after a 307 with send_body_on_redirect', async () => {
     const origin = await redirecting(307, '/b');
     const gate = await bench.client({ send_body_on_redirect: true });
     await send(gate, { origin, target: '/a', method: 'POST', body: streamBody(['da', 'ta']) });
@@ -89,14 +89,14 @@ describe('backend/http/client: redirects', () => {
     equal(seen[1]!.method, 'DELETE');
   });
 
-  it('forwards the redirect itself with no_redirect', async () => {
+  it('returns the redirect itself with no_redirect', async () => {
     const origin = await redirecting(302, '/b');
     const reply = await send(await bench.client({ no_redirect: true }), { origin, target: '/a' });
     deepEqual([reply.status, reply.headers.get('location')], [302, '/b']);
     equal(seen.length, 1);
   });
 
-  it('drops credentials on the way to another host', async () => {
+  it('drops credentials on redirects to another host', async () => {
     const origin = await redirecting(302, undefined);
     const elsewhere = origin.replace('127.0.0.1', 'localhost');
     const start = await bench.serve((_request, response) => redirect(response, 302, `${elsewhere}/b`));
@@ -109,7 +109,7 @@ describe('backend/http/client: redirects', () => {
     );
   });
 
-  it('keeps credentials on the same host', async () => {
+  it('keeps credentials on redirects to the same host', async () => {
     const origin = await redirecting(302, '/b');
     await send(await bench.client(), { origin, target: '/a', headers: ['Authorization', 't'] });
     equal(seen[1]!.headers.authorization, 't');
@@ -122,17 +122,17 @@ describe('backend/http/client: redirects', () => {
     equal(seen.length, 11);
   });
 
-  it('fails on a redirect without a Location', async () => {
+  it('fails for a redirect without a Location', async () => {
     const origin = await redirecting(302, undefined);
     equal(errorOf(await send(await bench.client(), { origin, target: '/a' })).code, 'BACKEND_REDIRECT');
   });
 
-  it('fails on a redirect to another scheme', async () => {
+  it('fails for a redirect to another scheme', async () => {
     const origin = await redirecting(302, 'file:///etc/passwd');
     equal(errorOf(await send(await bench.client(), { origin, target: '/a' })).code, 'BACKEND_REDIRECT');
   });
 
-  it('drops a redirect whose own body never ends', async () => {
+  it('follows a redirect whose body never ends, and closes its connection', async () => {
     let closed = false;
     const origin = await bench.serve((request, response) => {
       if (request.url !== '/a') {

@@ -7,11 +7,11 @@ import { DeadlineError, PayloadTooLarge } from '../../../kernel/contract/interna
 import { until } from '../../support/conditions.ts';
 import { Bench, connectionFree, errorOf, send, textOf } from './http-client.ts';
 
-describe('backend/http/client: streams and cancellation', () => {
+describe('backend/http/client with streams and cancellation', () => {
   const bench = new Bench();
   afterEach(() => bench.close());
 
-  it('answers with the headers while the body is still to come', async () => {
+  it('returns the headers before the body arrives', async () => {
     let finish: () => void = () => {};
     const origin = await bench.serve((_request, response) => {
       response.write('data: 1\n\n');
@@ -27,7 +27,7 @@ describe('backend/http/client: streams and cancellation', () => {
     deepEqual(pieces, ['data: 1\n\n', 'data: 2\n\n']);
   });
 
-  it('stops reading from the backend while the bytes are not consumed', async () => {
+  it('stops reading from the backend while the response is not consumed', async () => {
     const total = 64 * 1024 * 1024;
     let written = 0;
     let blocked = false;
@@ -56,10 +56,10 @@ describe('backend/http/client: streams and cancellation', () => {
   });
 
   for (const [name, part] of [
-    ['closes it', (socket: Socket) => void socket.end()],
-    ['says that it has waited too long', (socket: Socket) => void socket.end('HTTP/1.1 408 Request Timeout\r\n\r\n')],
+    ['closes the connection', (socket: Socket) => void socket.end()],
+    ['responds with a timeout', (socket: Socket) => void socket.end('HTTP/1.1 408 Request Timeout\r\n\r\n')],
   ] as const) {
-    it(`takes no kept connection for a body that has not begun to come: the backend ${name} meanwhile`, async () => {
+    it(`does not hold a reused connection while a request body has not started: the backend ${name} meanwhile`, async () => {
       const seen: string[] = [];
       const sockets: Socket[] = [];
       const origin = await bench.serveRaw((socket, text) => {
@@ -81,7 +81,7 @@ describe('backend/http/client: streams and cancellation', () => {
     });
   }
 
-  it('sends a body without bytes, and gives one up that breaks off before its first', async () => {
+  it('sends an empty stream as body, and cancels a request whose body fails before its first byte', async () => {
     let requests = 0;
     const origin = await bench.serve((request, response) => {
       requests += 1;
@@ -99,7 +99,7 @@ describe('backend/http/client: streams and cancellation', () => {
     equal(requests, 1);
   });
 
-  it('gives up at the end of its time while it waits for a body', async () => {
+  it('times out while it waits for the request body', async () => {
     const origin = await bench.serve(() => {});
     const call = new Call();
     const body = new PassThrough();
@@ -114,7 +114,7 @@ describe('backend/http/client: streams and cancellation', () => {
     body.destroy();
   });
 
-  it('closes the connection when the call is aborted before the answer', async () => {
+  it('closes the connection if the call is aborted before the response', async () => {
     let arrived = false;
     let closed = false;
     const origin = await bench.serve((request) => {
@@ -131,7 +131,7 @@ describe('backend/http/client: streams and cancellation', () => {
     await until(() => closed);
   });
 
-  it('fails the body when the call is aborted in the middle of it', async () => {
+  it('fails the response body if the call is aborted during it', async () => {
     let closed = false;
     const origin = await bench.serve((_request, response) => {
       response.once('close', () => {
@@ -146,20 +146,20 @@ describe('backend/http/client: streams and cancellation', () => {
     await until(() => closed);
   });
 
-  it('gives up at the deadline of the call', async () => {
+  it('times out at the deadline of the call', async () => {
     const origin = await bench.serve(() => {});
     const reply = await send(await bench.client(), { origin, call: new Call(undefined, 20) });
     ok(reply.errors[0] instanceof DeadlineError);
   });
 
-  it('gives up at the deadline while the connection is still being made', async () => {
+  it('times out while the connection is being established', async () => {
     const call = new Call();
     const pending = send(await bench.client(), { origin: 'http://127.0.0.1:9', call });
     call.cancel();
     equal(errorOf(await pending).code, 'CALL_CANCELLED');
   });
 
-  it('does not begin a call that is already aborted', async () => {
+  it('does not start a call that is already aborted', async () => {
     let calls = 0;
     const origin = await bench.serve((_request, response) => {
       calls += 1;
@@ -171,7 +171,7 @@ describe('backend/http/client: streams and cancellation', () => {
     equal(calls, 0);
   });
 
-  it('leaves the call alone once the answer is complete', async () => {
+  it('ignores an abort after the response is complete', async () => {
     const origin = await bench.serve((_request, response) => response.end('ok'));
     const call = new Call();
     const reply = await send(await bench.client(), { origin, call });
@@ -180,7 +180,7 @@ describe('backend/http/client: streams and cancellation', () => {
     equal(reply.errors.length, 0);
   });
 
-  it('closes the connection when the reader of the body has enough', async () => {
+  it('closes the connection if the reader stops before the end of the body', async () => {
     let closed = false;
     const origin = await bench.serve((_request, response) => {
       response.once('close', () => {
@@ -193,7 +193,7 @@ describe('backend/http/client: streams and cancellation', () => {
     await until(() => closed);
   });
 
-  it('closes the connection when the reader of an inflated body has enough', async () => {
+  it('closes the connection if the reader stops before the end of a decompressed body', async () => {
     let closed = false;
     const origin = await bench.serve((_request, response) => {
       response.once('close', () => {
@@ -206,7 +206,7 @@ describe('backend/http/client: streams and cancellation', () => {
     await until(() => closed);
   });
 
-  it('fails the call with what failed the body of the request', async () => {
+  it('fails the call with the error of the request body', async () => {
     const origin = await bench.serve(() => {});
     const stream = new PassThrough();
     stream.write('part');
@@ -216,7 +216,7 @@ describe('backend/http/client: streams and cancellation', () => {
     deepEqual([errorOf(reply).code, reply.status], ['PAYLOAD_TOO_LARGE', 413]);
   });
 
-  it('fails a call with a body over the limit of the gateway', async () => {
+  it("fails a call whose body exceeds the gateway's limit", async () => {
     const origin = await bench.serve(() => {});
     const stream = new PassThrough();
     stream.end('far too long');
@@ -225,7 +225,7 @@ describe('backend/http/client: streams and cancellation', () => {
     equal(errorOf(reply).code, 'PAYLOAD_TOO_LARGE');
   });
 
-  it('takes a client that breaks off in its body for a cancelled call', async () => {
+  it('reports a cancelled call if the client disconnects during its body', async () => {
     const origin = await bench.serve(() => {});
     const stream = new PassThrough();
     stream.write('part');
@@ -234,7 +234,7 @@ describe('backend/http/client: streams and cancellation', () => {
     equal(errorOf(await pending).code, 'CALL_CANCELLED');
   });
 
-  it('takes an answer that comes before the body was sent', async () => {
+  it('returns a response that arrives before the request body was sent', async () => {
     const origin = await bench.serve((_request, response) => response.writeHead(413).end('no'));
     const stream = new PassThrough();
     stream.write('part');

@@ -8,7 +8,7 @@ import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { type Certificates, type KeyPair, makeCertificates } from '../../support/certificates.ts';
 import { Bench, errorOf, send, textOf } from './http-client.ts';
 
-describe('backend/http/client: TLS', () => {
+describe('the TLS settings of backend/http/client', () => {
   const bench = new Bench();
   let made: Certificates;
   let authority: KeyPair;
@@ -56,15 +56,15 @@ describe('backend/http/client: TLS', () => {
     return results;
   }
 
-  it('rejects a backend whose certificate is not trusted', async () => {
+  it('reject a backend with an untrusted certificate', async () => {
     equal(await respond(await secure()), 'BACKEND_TLS');
   });
 
-  it('calls it all the same with allow_insecure_connections', async () => {
+  it('accept an untrusted certificate with allow_insecure_connections', async () => {
     equal((await respond(await secure(), { allow_insecure_connections: true })).split(' ')[0], 'TLSv1.3');
   });
 
-  it('trusts ca_certs, with or without the system trust store', async () => {
+  it('trust ca_certs, with or without the system trust store', async () => {
     const origin = await secure();
     const ca_certs = [authority.certificate];
     equal((await respond(origin, { ca_certs })).split(' ')[0], 'TLSv1.3');
@@ -72,38 +72,38 @@ describe('backend/http/client: TLS', () => {
     equal(await respond(origin, { disable_system_ca_pool: true }), 'BACKEND_TLS');
   });
 
-  it('takes the TLS of the service where the backend has none of its own', async () => {
+  it("default to the root's client_tls", async () => {
     const service = { client_tls: clientTls({ allow_insecure_connections: true }) } as Partial<ServiceConfig>;
     const origin = await secure();
     equal((await respond(origin, undefined, service)).split(' ')[0], 'TLSv1.3');
     equal(await respond(origin, {}, service), 'BACKEND_TLS');
   });
 
-  it('refuses a certificate for another name', async () => {
+  it('reject a certificate for another host name', async () => {
     const { certificatePem: cert, privateKeyPem: key } = made.issue('stranger', authority, 'DNS:stranger.test');
     equal(await respond(await secure({ cert, key }), { ca_certs: [authority.certificate] }), 'BACKEND_TLS');
   });
 
-  it('accepts a certificate for the address called', async () => {
+  it('accept a certificate for the address of the backend', async () => {
     const origin = await secure({}, '127.0.0.1');
     equal((await respond(origin, { ca_certs: [authority.certificate] })).split(' ')[0], 'TLSv1.3');
   });
 
-  it('requires TLS 1.3 by default', async () => {
+  it('require TLS 1.3 by default', async () => {
     const origin = await secure({ maxVersion: 'TLSv1.2' });
     const ca_certs = [authority.certificate];
     equal(await respond(origin, { ca_certs }), 'BACKEND_TLS');
     equal((await respond(origin, { ca_certs, min_version: 'TLS12' })).split(' ')[0], 'TLSv1.2');
   });
 
-  it('speaks TLS 1.1 if configured', async () => {
+  it('allow TLS 1.1 if configured', async () => {
     const origin = await secure({ minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT:@SECLEVEL=0' });
     const cipher_suites = [49161, 49162];
     const match = await respond(origin, { ca_certs: [authority.certificate], min_version: 'TLS11', cipher_suites });
     equal(match.split(' ')[0], 'TLSv1.1');
   });
 
-  it('offers only the listed suites up to TLS 1.2', async () => {
+  it('offer only the configured cipher suites up to TLS 1.2', async () => {
     const origin = await secure({ maxVersion: 'TLSv1.2' });
     const match = await respond(origin, {
       ca_certs: [authority.certificate],
@@ -113,7 +113,7 @@ describe('backend/http/client: TLS', () => {
     equal(match.split(' ')[2], 'TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384');
   });
 
-  it('presents its certificate to a backend that requests one', async () => {
+  it('present the client certificate to a backend that requests one', async () => {
     const origin = await secure({ requestCert: true, rejectUnauthorized: true, ca: authority.certificatePem });
     const ca_certs = [authority.certificate];
     const client_certs = [{ certificate: visitor.certificate, private_key: visitor.privateKey }];
@@ -121,7 +121,7 @@ describe('backend/http/client: TLS', () => {
     equal((await respond(origin, { ca_certs })).startsWith('BACKEND_'), true);
   });
 
-  it('refuses a configuration that names a file it cannot read', async () => {
+  it('are rejected if a file cannot be read', async () => {
     const path = join(made.directory, 'nowhere.pem');
     deepEqual(await refused({ ca_certs: [path] }), [
       'CLIENT_TLS_FILE',
@@ -132,7 +132,7 @@ describe('backend/http/client: TLS', () => {
     deepEqual([code, pointer], ['CLIENT_TLS_FILE', '/client_tls/client_certs/0/private_key']);
   });
 
-  it('refuses files that hold no certificate, or a key of another', async () => {
+  it('are rejected if a file contains no certificate or a key that does not match', async () => {
     const path = join(made.directory, 'empty.pem');
     writeFileSync(path, 'nothing here');
     deepEqual(await refused({ ca_certs: [path] }), [
@@ -163,7 +163,7 @@ describe('backend/http/client: TLS', () => {
     }
   });
 
-  it('refuses versions and suites the runtime cannot do', async () => {
+  it('are rejected for versions and cipher suites that the runtime does not support', async () => {
     deepEqual((await refused({ min_version: 'SSL3.0' })).slice(0, 2), [
       'CLIENT_TLS_VERSION',
       '/client_tls/min_version',
@@ -176,7 +176,7 @@ describe('backend/http/client: TLS', () => {
     ]);
   });
 
-  it('reads certificates again at a reload', async () => {
+  it('read certificates again on a reload', async () => {
     const path = join(made.directory, 'changing.pem');
     writeFileSync(path, other.certificatePem);
     const origin = await secure();

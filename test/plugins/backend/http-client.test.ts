@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { Bench, bodyOf, errorOf, send, streamBody, textOf } from './http-client.ts';
 
-describe('backend/http/client: hide_client', () => {
+describe('hide_client of backend/http/client', () => {
   const bench = new Bench();
   afterEach(() => bench.close());
 
@@ -27,7 +27,7 @@ describe('backend/http/client: hide_client', () => {
     return seen.sort();
   };
 
-  it('keeps from the backend who the client is', async () => {
+  it('removes all headers that identify the client', async () => {
     deepEqual(await sentWith({ hide_client: true }), ['x-a']);
   });
   it('is off by default', async () => {
@@ -39,7 +39,7 @@ describe('backend/http/client', () => {
   const bench = new Bench();
   afterEach(() => bench.close());
 
-  it('forwards status, headers in their case and body as the backend gave them', async () => {
+  it('returns the status, the headers in their original case and the body of the backend', async () => {
     const origin = await bench.serve((_request, response) => {
       response.writeHead(418, ['X-ODD-Case', 'Yes', 'Set-Cookie', 'a=1', 'Set-Cookie', 'b=2']);
       response.end('teapot');
@@ -51,7 +51,7 @@ describe('backend/http/client', () => {
     equal(await textOf(reply), 'teapot');
   });
 
-  it('takes the headers of the connection off the answer, those it names too', async () => {
+  it('removes hop-by-hop headers from the response, including those that Connection lists', async () => {
     const origin = await bench.serveRaw((socket) => {
       socket.end(
         'HTTP/1.1 200 OK\r\nConnection: close, X-Private\r\nX-Private: 1\r\nKeep-Alive: timeout=5\r\nProxy-Thing: 1\r\n' +
@@ -63,7 +63,7 @@ describe('backend/http/client', () => {
     equal(await textOf(reply), 'ok');
   });
 
-  it('sends the request it was given, with Host and Accept-Encoding and no more', async () => {
+  it('sends only the forwarded headers, Host and Accept-Encoding', async () => {
     let seen: string[] = [];
     const origin = await bench.serve((request, response) => {
       seen = [request.method!, request.url!, ...request.rawHeaders];
@@ -80,7 +80,7 @@ describe('backend/http/client', () => {
     ]);
   });
 
-  it('does not request gzip with disable_compression, nor for a range', async () => {
+  it('does not request gzip with disable_compression or for a range request', async () => {
     const seen: (string | undefined)[] = [];
     const origin = await bench.serve((request, response) => {
       seen.push(request.headers['accept-encoding'] as string | undefined);
@@ -91,7 +91,7 @@ describe('backend/http/client', () => {
     deepEqual(seen, [undefined, undefined]);
   });
 
-  it('can never fire on hop-by-hop headers, Host, Expect or a Content-Length of the client', async () => {
+  it('drops hop-by-hop headers, Host, Expect and Content-Length of the client', async () => {
     let seen: IncomingMessage['headers'] = {};
     const origin = await bench.serve((request, response) => {
       seen = request.headers;
@@ -105,7 +105,7 @@ describe('backend/http/client', () => {
     equal(seen.host, origin.slice(7));
   });
 
-  it('sends a body of known length with Content-Length and any other chunked', async () => {
+  it('sends Content-Length for a body of known length and chunks otherwise', async () => {
     const seen: string[] = [];
     const origin = await bench.serve(async (request, response) => {
       const body = await bodyOf(request);
@@ -124,7 +124,7 @@ describe('backend/http/client', () => {
     deepEqual(seen, ['POST 3 abc', 'POST 4 abcd', 'POST chunked abcd', 'POST 0 ', 'GET 3 abc', 'DELETE 3 abc']);
   });
 
-  it('inflates gzip it asked for, without its Content-Encoding and Content-Length', async () => {
+  it('decompresses a gzip response that it requested, and drops Content-Encoding and Content-Length', async () => {
     const packed = gzipSync('{"a":1}');
     const origin = await bench.serve((_request, response) => {
       response.writeHead(200, { 'Content-Encoding': 'gzip', 'Content-Length': packed.length, 'X-A': '1' }).end(packed);
@@ -135,7 +135,7 @@ describe('backend/http/client', () => {
     equal(await textOf(reply), '{"a":1}');
   });
 
-  it('inflates a long gzip body with its pieces far apart', async () => {
+  it('decompresses a gzip body that arrives slowly in pieces', async () => {
     const text = 'x'.repeat(3_000_000);
     const packed = gzipSync(text);
     const origin = await bench.serve((_request, response) => {
@@ -146,7 +146,7 @@ describe('backend/http/client', () => {
     equal(await textOf(await send(await bench.client(), { origin })), text);
   });
 
-  it('inflates a large body that came in one piece', async () => {
+  it('decompresses a large body that arrives in one piece', async () => {
     const text = 'y'.repeat(5_000_000);
     const origin = await bench.serve((_request, response) => {
       response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(text));
@@ -154,7 +154,7 @@ describe('backend/http/client', () => {
     equal((await textOf(await send(await bench.client(), { origin }))).length, text.length);
   });
 
-  it('leaves a compressed body alone when the client asked for it', async () => {
+  it('returns a compressed body unchanged if the client requested it', async () => {
     const packed = gzipSync('data');
     const origin = await bench.serve((_request, response) => {
       response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(packed);
@@ -164,7 +164,7 @@ describe('backend/http/client', () => {
     equal((await textOf(reply)).length, packed.toString().length);
   });
 
-  it('fails on a body that is declared as gzip but is not', async () => {
+  it('fails for a body that is declared as gzip but is not', async () => {
     const origin = await bench.serve((_request, response) => {
       response.writeHead(200, { 'Content-Encoding': 'gzip' }).end('plain');
     });
@@ -176,7 +176,7 @@ describe('backend/http/client', () => {
     ['GET', 204],
     ['GET', 304],
   ] as const) {
-    it(`gives a ${method} answered ${status} no body`, async () => {
+    it(`returns no body for a ${method} response with ${status}`, async () => {
       const origin = await bench.serve((_request, response) => {
         response.writeHead(status, status === 200 ? { 'Content-Length': 5 } : {}).end();
       });
@@ -187,7 +187,7 @@ describe('backend/http/client', () => {
     });
   }
 
-  it('passes over informational answers', async () => {
+  it('skips interim responses', async () => {
     const origin = await bench.serve((_request, response) => {
       response.writeEarlyHints({ link: '</a.css>; rel=preload' });
       response.writeProcessing();
@@ -197,7 +197,7 @@ describe('backend/http/client', () => {
     deepEqual([reply.status, reply.headers.has('link'), await textOf(reply)], [200, false, 'ok']);
   });
 
-  it('reads an answer with 300 KB of headers', async () => {
+  it('accepts a response with 300 KB of headers', async () => {
     const origin = await bench.serve((_request, response) => {
       for (let index = 0; index < 30; index += 1) response.setHeader(`X-${index}`, 'v'.repeat(10_000));
       response.end('ok');
@@ -207,7 +207,7 @@ describe('backend/http/client', () => {
     equal(await textOf(reply), 'ok');
   });
 
-  it('refuses to send line breaks in a header or in the path', async () => {
+  it('rejects line breaks in headers and paths', async () => {
     let calls = 0;
     const origin = await bench.serve((_request, response) => {
       calls += 1;

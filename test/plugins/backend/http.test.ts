@@ -19,30 +19,30 @@ describe('backend/http', () => {
   const code = (next: HarnessOptions['next']) =>
     openHarness(plugin, 'backend', { return_error_code: true }, { next: next!, backend });
 
-  it('puts a failed status into the data under its alias', async () => {
+  it('returns a failed status as data under the configured name with return_error_details', async () => {
     const gate = await details(responses(404, 'nope', ['Content-Type', 'text/plain']));
     const reply = await gate.send('GET /');
     deepEqual(reply.data, { error_b: { http_status_code: 404, http_body: 'nope', http_body_encoding: 'text/plain' } });
     deepEqual([reply.status, reply.complete, reply.failed], [200, false, false]);
   });
 
-  it('leaves out an empty body and an unknown type', async () => {
+  it('omits an empty body and an unknown content type', async () => {
     const reply = await (await details(responses(503, ''))).send('GET /');
     deepEqual(reply.data, { error_b: { http_status_code: 503 } });
   });
 
-  it('tells log and circuit breaker of the failure behind the details', async () => {
+  it('reports the failure to logs and the circuit breaker even if it is returned as data', async () => {
     const [error] = (await (await details(responses(404, ''))).send('GET /')).errors;
     equal((error as BackendError).upstreamStatus, 404);
     equal(error!.message, 'invalid status code 404 [GET /u]: ');
   });
 
-  it('inflates a compressed body for the details', async () => {
+  it('decompresses the body of an error for return_error_details', async () => {
     const reply = await (await details(responses(500, gzipSync('packed'), ['Content-Encoding', 'gzip']))).send('GET /');
     deepEqual(reply.data, { error_b: { http_status_code: 500, http_body: 'packed' } });
   });
 
-  it('takes the name of a part of the prototype for an alias like any other', async () => {
+  it('treats a name such as __proto__ as plain data', async () => {
     const gate = await openHarness(
       plugin,
       'backend',
@@ -53,7 +53,7 @@ describe('backend/http', () => {
   });
 
   for (const status of [200, 201]) {
-    it(`leaves a ${status} alone`, async () => {
+    it(`returns a ${status} unchanged`, async () => {
       for (const gate of [await details(responses(status, 'ok')), await code(responses(status, 'ok'))]) {
         const reply = await gate.send('GET /');
         deepEqual([reply.status, String(reply.body), reply.errors.length], [status, 'ok', 0]);
@@ -61,7 +61,7 @@ describe('backend/http', () => {
     });
   }
 
-  it('leaves failures without a status as they are', async () => {
+  it('returns failures without a status unchanged', async () => {
     const next = () => Reply.failed(new BackendError('BACKEND_REFUSED', 'refused'));
     for (const gate of [await details(next), await code(next)]) {
       const reply = await gate.send('GET /');
@@ -69,27 +69,27 @@ describe('backend/http', () => {
     }
   });
 
-  it('gives the client the status, and body and type for where texts are returned', async () => {
+  it("returns the backend's status to the client with return_error_code, and its body with return_error_msg", async () => {
     const reply = await (await code(responses(404, '{"e":1}', ['Content-Type', 'application/json']))).send('GET /');
     const { view } = reply.errors[0]!;
     deepEqual([reply.failed, reply.status], [true, 404]);
     deepEqual([view.status, String(view.body), view.contentType], [404, '{"e":1}', 'application/json']);
   });
 
-  it('refuses both fields and none', async () => {
+  it('rejects a configuration with both fields or neither', async () => {
     const both = { return_error_details: 'a', return_error_code: true };
     await rejects(openHarness(plugin, 'backend', both), /HTTP_ERRORS_BOTH/);
     await rejects(openHarness(plugin, 'backend', {}), /HTTP_ERRORS_NONE/);
   });
 
-  it('does nothing for an empty alias or a code that is off', async () => {
+  it('has no effect with an empty name or a disabled return_error_code', async () => {
     for (const config of [{ return_error_details: '' }, { return_error_code: false }]) {
       const gate = await openHarness(plugin, 'backend', config, { next: responses(404, 'raw'), backend });
       equal(String((await gate.send('GET /')).body), 'raw');
     }
   });
 
-  it('warns where the answer is passed on as it is', async () => {
+  it('warns if the no-op encoding returns the response unchanged', async () => {
     const endpoint = { output_encoding: 'no-op' };
     const gate = await openHarness(plugin, 'backend', { return_error_code: true }, { endpoint });
     deepEqual(
@@ -98,7 +98,7 @@ describe('backend/http', () => {
     );
   });
 
-  it('warns of return_error_code next to other backends', async () => {
+  it('warns about return_error_code with several backends', async () => {
     const one = { ...backend, host: [], extra_config: {}, encoding: 'json' } as unknown as EndpointConfig['backend'][0];
     const gate = await openHarness(
       plugin,
@@ -112,7 +112,7 @@ describe('backend/http', () => {
     );
   });
 
-  it('knows an alias that an earlier backend has', () => {
+  it('detects a name that an earlier backend uses', () => {
     const own = { extra_config: { 'backend/http': { return_error_details: 'b' } } };
     const endpoint = { backend: [own, { extra_config: {} }, own] } as unknown as EndpointConfig;
     deepEqual(

@@ -27,8 +27,8 @@ const answers = [
   'HTTP/1.1 200 OK\r\nX-Bytes: \x80\xff\r\nContent-Length: 2\r\n\r\n\x00\xff',
 ];
 
-describe('an answer of HTTP/1.1', () => {
-  it('is the same for any split into chunks', async () => {
+describe('an HTTP/1.1 response', () => {
+  it('is parsed the same for any split into chunks', async () => {
     for (const answer of answers) {
       const expected = await whole(answer);
       equal(expected.error, '', answer);
@@ -43,7 +43,7 @@ describe('an answer of HTTP/1.1', () => {
     }
   });
 
-  it('is read like Node.js reads it, or rejected, for any corruption', async () => {
+  it('is parsed like Node.js parses it, or rejected, for any corruption', async () => {
     const random = numbers(17);
     const odd = [
       '\r',
@@ -87,44 +87,44 @@ describe('an answer of HTTP/1.1', () => {
   });
 
   for (const [what, answer] of [
-    ['ends with its lines half ended', 'HTTP/1.1 200 OK\nContent-Length: 2\n\nok'],
-    ['folds a header', 'HTTP/1.1 200 OK\r\nX-A: 1\r\n 2\r\nContent-Length: 2\r\n\r\nok'],
+    ['ends its lines with LF only', 'HTTP/1.1 200 OK\nContent-Length: 2\n\nok'],
+    ['has a folded header', 'HTTP/1.1 200 OK\r\nX-A: 1\r\n 2\r\nContent-Length: 2\r\n\r\nok'],
     ['has a space before a colon', 'HTTP/1.1 200 OK\r\nContent-Length : 2\r\n\r\nok'],
     ['has a header without a name', 'HTTP/1.1 200 OK\r\n: 1\r\nContent-Length: 2\r\n\r\nok'],
     ['has a line without a colon', 'HTTP/1.1 200 OK\r\nX-A\r\nContent-Length: 2\r\n\r\nok'],
-    ['is of HTTP/2.0', 'HTTP/2.0 200 OK\r\nContent-Length: 2\r\n\r\nok'],
-    ['is of HTTP/1.2', 'HTTP/1.2 200 OK\r\nContent-Length: 2\r\n\r\nok'],
+    ['declares HTTP/2.0', 'HTTP/2.0 200 OK\r\nContent-Length: 2\r\n\r\nok'],
+    ['declares HTTP/1.2', 'HTTP/1.2 200 OK\r\nContent-Length: 2\r\n\r\nok'],
     ['has a status of four digits', 'HTTP/1.1 2000 OK\r\nContent-Length: 2\r\n\r\nok'],
-    ['has a length with a sign', 'HTTP/1.1 200 OK\r\nContent-Length: +2\r\n\r\nok'],
+    ['has a signed Content-Length', 'HTTP/1.1 200 OK\r\nContent-Length: +2\r\n\r\nok'],
     ['has chunks in HTTP/1.0', 'HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
     ['has a chunk with a negative size', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n'],
     ['has a chunk without a size', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\r\n'],
-    ['has a chunk beyond counting', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffff\r\n'],
-    ['has a chunk longer than it says', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nokay\r\n0\r\n\r\n'],
+    ['has an oversized chunk size', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffff\r\n'],
+    ['has a chunk longer than its size', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nokay\r\n0\r\n\r\n'],
     [
-      'has half a line end among its chunks',
+      'has an incomplete line end between its chunks',
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;a\nok\r\n0\r\n\r\n',
     ],
     [
-      'has half a line end in its trailers',
+      'has an incomplete line end in its trailers',
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: b\nC: d\r\n\r\n',
     ],
-    ['is a greeting of SSH', 'SSH-2.0-OpenSSH_9.2\r\n'],
+    ['is an SSH greeting', 'SSH-2.0-OpenSSH_9.2\r\n'],
   ] as const) {
-    it(`that ${what} is rejected, and its connection closed`, async () => {
+    it(`that ${what} is rejected, and its connection is closed`, async () => {
       const { error, isReusable } = await whole(answer);
       ok(error !== '' && error !== 'unfinished', error);
       equal(isReusable, false);
     });
   }
 
-  it('that is invalid is rejected before its head ends', async () => {
+  it('is rejected at the first invalid byte, before its head is complete', async () => {
     match((await read([bytes('HTTP/1'), bytes('.1 200 OK\r'), bytes('\nX: a\0b')])).error, /not HTTP/);
     match((await read([bytes('HT'), bytes('M')])).error, /not HTTP/);
     equal((await read([bytes('HTTP/1.1 200 OK\r'), bytes('\nX: '), bytes('a\r')])).error, 'unfinished');
   });
 
-  it('has bounds: its head, what comes before it, extensions, trailers', async () => {
+  it('is rejected if its head, interim responses, chunk extensions or trailers exceed their limits', async () => {
     const filler = bytes(`X: ${'a'.repeat(60_000)}\r\n`);
     match((await read([bytes('HTTP/1.1 200 OK\r\n'), ...Array(20).fill(filler)])).error, /header/i);
     match((await whole('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(40))).error, /too many/);
@@ -133,47 +133,47 @@ describe('an answer of HTTP/1.1', () => {
     match((await read([chunked, bytes('0\r\n'), filler, filler])).error, /trailers/);
   });
 
-  it('has trailers after its chunks, without hop-by-hop ones', async () => {
+  it('can have trailers after its chunks, without hop-by-hop headers', async () => {
     const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
     const { trailers } = await whole(`${chunked}0\r\nX-T: 1\r\nTransfer-Encoding: chunked\r\nX-U:\r\n\r\n`);
     deepEqual(trailers, ['X-T', '1', 'X-U', '']);
   });
 
-  it('that arrives before the request was sent is invalid', async () => {
+  it('is rejected if it arrives before the request was sent', async () => {
     const outcome = await read([bytes(answers[0]!)], { isEarly: true });
     deepEqual([outcome.status, outcome.isReusable], [0, false]);
     match(outcome.error, /did not process the request/);
   });
 
-  it('ends with its connection where it does not say otherwise', async () => {
+  it('without a length ends with its connection', async () => {
     const { body, error } = await whole('HTTP/1.1 200 OK\r\n\r\nall of it', 'GET', true);
     deepEqual([body, error], ['all of it', '']);
   });
 
   for (const [what, answer, method, isReusable] of [
-    ['a length', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok', 'GET', true],
-    ['a length, in HTTP/1.0', 'HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok', 'GET', false],
+    ['a Content-Length', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok', 'GET', true],
+    ['HTTP/1.0 and a Content-Length', 'HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok', 'GET', false],
     [
-      'a length, in HTTP/1.0 that stays',
+      'HTTP/1.0, a Content-Length and keep-alive',
       'HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 2\r\n\r\nok',
       'GET',
       true,
     ],
     [
-      'a length, and says it closes',
+      'a Content-Length and Connection: close',
       'HTTP/1.1 200 OK\r\nConnection: x, Close\r\nContent-Length: 2\r\n\r\nok',
       'GET',
       false,
     ],
-    ['more than its length', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok!', 'GET', false],
-    ['more than its chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n!', 'GET', false],
+    ['more bytes than its Content-Length', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok!', 'GET', false],
+    ['bytes after its last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n!', 'GET', false],
     ['no body', 'HTTP/1.1 204 No Content\r\n\r\n', 'GET', true],
-    ['a length it must not have', 'HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\n', 'GET', false],
-    ['chunks it must not have', 'HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n', 'GET', false],
-    ['the length of what was not asked for', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n', 'HEAD', false],
-    ['the length of what has not changed', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 2\r\n\r\n', 'GET', true],
+    ['a Content-Length with 204', 'HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\n', 'GET', false],
+    ['chunks with 204', 'HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n', 'GET', false],
+    ['a Content-Length for HEAD', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n', 'HEAD', false],
+    ['a Content-Length with 304', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 2\r\n\r\n', 'GET', true],
   ] as const) {
-    it(`that has ${what} ${isReusable ? 'leaves' : 'takes'} its connection`, async () => {
+    it(`that has ${what} ${isReusable ? 'keeps' : 'closes'} its connection`, async () => {
       const outcome = await whole(answer, method);
       deepEqual([outcome.error, outcome.isReusable], ['', isReusable]);
     });

@@ -8,7 +8,7 @@ import { Bench } from './http-client.ts';
 
 const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
-describe('backend/http/client: requests that wait for a connection', () => {
+describe('requests that wait for a connection of backend/http/client', () => {
   const bench = new Bench();
   afterEach(() => bench.close());
 
@@ -50,7 +50,7 @@ describe('backend/http/client: requests that wait for a connection', () => {
     ...{ origin, path: '/', method: 'GET', headers: [], body: null, length: undefined, isLast: false },
   });
 
-  it('are passed over once they are given up, however many they are', async () => {
+  it('are skipped once they are cancelled, regardless of their number', async () => {
     const connections = new Set<unknown>();
     const origin = await bench.serveRaw((socket) => {
       connections.add(socket);
@@ -78,7 +78,7 @@ describe('backend/http/client: requests that wait for a connection', () => {
     equal(pool.isUnused, true);
   });
 
-  it('are not handed the connection that dies before the one at the front is sent', async () => {
+  it('do not receive a connection that fails before the first waiting request is sent', async () => {
     const sockets: Socket[] = [];
     const origin = await bench.serveRaw((socket) => {
       sockets.push(socket);
@@ -105,7 +105,7 @@ describe('backend/http/client: requests that wait for a connection', () => {
     await pool.close();
   });
 
-  it('are sent on a new connection where they are to, also to a server that has chosen HTTP/1.1 before HTTP/2', () => {
+  it('are sent on a new connection if they require one, even to a server that negotiated HTTP/1.1', () => {
     const seen: unknown[] = [];
     const http1 = { dispatch: (_sending: unknown, _handler: unknown, isAnew: unknown) => void seen.push(isAnew) };
     const choosing = { alpnProtocol: 'http/1.1', destroy() {} } as never;

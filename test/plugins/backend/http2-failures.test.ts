@@ -8,7 +8,7 @@ import { until } from '../../support/conditions.ts';
 import { Bench, errorOf, send, streamBody, textOf } from './http-client.ts';
 import { saying, serveHttp2 } from './http2-server.ts';
 
-describe('HTTP/2 towards backends: what fails', () => {
+describe('HTTP/2 failures of backend/http/client:', () => {
   const bench = new Bench();
   let made: Certificates;
   let pair: KeyPair;
@@ -26,7 +26,7 @@ describe('HTTP/2 towards backends: what fails', () => {
   const http2 = (more: object = {}, service?: object) =>
     bench.client({ http2: true, ...more }, service ? { service } : {});
 
-  it('a call whose time is over ends its stream, and not the connection', async () => {
+  it('a call that times out ends its stream but not the connection', async () => {
     const resets: (number | undefined)[] = [];
     const { origin, sessions } = await serveHttp2(bench, (stream, headers) => {
       if (headers[':path'] === '/ok') return saying('ok')(stream, headers, []);
@@ -43,7 +43,7 @@ describe('HTTP/2 towards backends: what fails', () => {
     equal(sessions.length, 1);
   });
 
-  it('a reader that wants no more of a body ends its stream alone', async () => {
+  it('a reader that stops before the end of a body ends only its stream', async () => {
     let reset: number | undefined;
     const { origin, open } = await serveHttp2(bench, (stream) => {
       stream.respond({ ':status': 200 });
@@ -58,13 +58,13 @@ describe('HTTP/2 towards backends: what fails', () => {
     deepEqual([reset, open.size], [constants.NGHTTP2_CANCEL, 1]);
   });
 
-  it('headers that take longer than response_header_timeout', async () => {
+  it('headers that take longer than response_header_timeout fail the call', async () => {
     const { origin } = await serveHttp2(bench, () => {});
     const gate = await http2({}, { response_header_timeout: 30 });
     equal(errorOf(await send(gate, { origin })).code, 'BACKEND_HEADER_TIMEOUT');
   });
 
-  it('headers of more than 128 KiB, after which further calls go over another connection', async () => {
+  it('headers larger than 128 KiB fail the call, and later calls use another connection', async () => {
     const { origin, sessions } = await serveHttp2(bench, (stream, headers) => {
       const count = Number(headers[':path']!.slice(1));
       const fields = Array.from({ length: count }, (_, index) => [`x-${index}`, 'a'.repeat(10_000)]);
@@ -85,7 +85,7 @@ describe('HTTP/2 towards backends: what fails', () => {
     equal(await textOf(await ask(1)), 'ok');
   });
 
-  it('a stream that the backend resets, before its answer and within it', async () => {
+  it('a stream that the backend resets fails the call, before and during the response', async () => {
     let reset = () => {};
     const { origin, sessions } = await serveHttp2(bench, (stream, headers) => {
       if (headers[':path'] === '/within') {
@@ -105,7 +105,7 @@ describe('HTTP/2 towards backends: what fails', () => {
     equal(sessions.length, 1);
   });
 
-  it('a request that the backend refuses is sent once more, also a POST, if it is still there', async () => {
+  it('a request that the backend refuses is retried once, even a POST, if its body is still available', async () => {
     let count = 0;
     const refuseFirst = (limit: number) => (stream: ServerHttp2Stream) => {
       if (count++ < limit) stream.close(constants.NGHTTP2_REFUSED_STREAM);
@@ -126,7 +126,7 @@ describe('HTTP/2 towards backends: what fails', () => {
     equal(count, 2);
   });
 
-  it('a backend that goes away finishes what it has begun, and gets nothing more on that connection', async () => {
+  it('a connection that received GOAWAY finishes its calls and receives no new ones', async () => {
     let finish = () => {};
     const { origin, sessions } = await serveHttp2(bench, (stream, headers) => {
       if (headers[':path'] !== '/slow') return saying('ok')(stream, headers, []);
@@ -146,7 +146,7 @@ describe('HTTP/2 towards backends: what fails', () => {
     equal(await textOf(slow), 'ab');
   });
 
-  it('a connection that is lost: a GET without an answer is sent once more, a POST is not', async () => {
+  it('a lost connection causes one retry of a GET without a response, but not of a POST', async () => {
     let requests = 0;
     const { origin, sessions, cut } = await serveHttp2(bench, (stream, headers) => {
       requests += 1;
@@ -163,7 +163,7 @@ describe('HTTP/2 towards backends: what fails', () => {
     equal(requests, 2);
   });
 
-  it('all calls of a connection that is lost fail, each once, and the next connects anew', async () => {
+  it('a lost connection fails all its calls once, and the next call connects again', async () => {
     let count = 0;
     const { origin, sessions, cut } = await serveHttp2(bench, (stream, headers, raw) => {
       if (headers[':path'] === '/ok') saying('ok')(stream, headers, raw);
@@ -176,20 +176,20 @@ describe('HTTP/2 towards backends: what fails', () => {
     equal(sessions.length, 2);
   });
 
-  it('a backend that wants HTTP/1.1 for a request gets it so', async () => {
+  it('a request that the backend rejects with HTTP_1_1_REQUIRED is sent over HTTP/1.1', async () => {
     const { origin } = await serveHttp2(bench, (stream) => stream.close(constants.NGHTTP2_HTTP_1_1_REQUIRED), { pair });
     const gate = await http2({ client_tls: trusted });
     equal(await textOf(await send(gate, { origin })), '1.1');
     equal(await textOf(await send(gate, { origin, method: 'POST', body: streamBody(['x']) })), '1.1');
   });
 
-  it('a backend without TLS that does not know HTTP/2', async () => {
+  it('a backend without TLS and HTTP/2 fails the call', async () => {
     const origin = await bench.serve((_request, response) => response.end('1.1'));
     const { code } = errorOf(await send(await http2(), { origin }));
     match(code, /^BACKEND_(?:MALFORMED|RESET)$/);
   });
 
-  it('a backend that takes connections and says nothing, until the deadline of each call', async () => {
+  it('a backend that accepts connections but never responds fails each call at its deadline', async () => {
     const origin = await bench.serveRaw(() => {});
     const gate = await http2();
     const codes = [1, 2, 3].map(async () => {
@@ -199,7 +199,7 @@ describe('HTTP/2 towards backends: what fails', () => {
     deepEqual(await Promise.all(codes), ['CALL_DEADLINE', 'CALL_DEADLINE', 'CALL_DEADLINE']);
   });
 
-  it('a backend that closes each connection at once', async () => {
+  it('a backend that closes each connection immediately fails the call', async () => {
     const origin = await bench.listen(createRawServer((socket) => socket.destroy()));
     const gate = await http2();
     for (let count = 0; count < 3; count++) {
@@ -207,7 +207,7 @@ describe('HTTP/2 towards backends: what fails', () => {
     }
   });
 
-  it('a silent connection: the next call uses another one at once', async () => {
+  it('a silent connection is replaced for the next call', async () => {
     const { origin } = await serveHttp2(bench, saying('ok'));
     const ends: Socket[] = [];
     const front = createRawServer((socket) => {
@@ -228,7 +228,7 @@ describe('HTTP/2 towards backends: what fails', () => {
     equal(ends.length, 2);
   });
 
-  it('a body of the client that breaks off', async () => {
+  it('a client body that breaks off resets the stream', async () => {
     let started = false;
     let reset: number | undefined;
     const { origin } = await serveHttp2(bench, (stream) => {
@@ -248,7 +248,7 @@ describe('HTTP/2 towards backends: what fails', () => {
     equal(reset, constants.NGHTTP2_CANCEL);
   });
 
-  it('headers that no wire can carry, and more of them than there may be', async () => {
+  it('invalid and too many headers fail the call', async () => {
     const { origin } = await serveHttp2(bench, (stream) => {
       const many = Object.fromEntries(Array.from({ length: 2100 }, (_, index) => [`x-${index}`, 'a']));
       stream.respond({ ':status': 200, ...many });

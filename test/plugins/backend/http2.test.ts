@@ -11,7 +11,7 @@ import { until } from '../../support/conditions.ts';
 import { Bench, errorOf, pipeRequest, send, textOf } from './http-client.ts';
 import { saying, serveHttp2 } from './http2-server.ts';
 
-describe('HTTP/2 towards backends', () => {
+describe('HTTP/2 to backends', () => {
   const bench = new Bench();
   let made: Certificates;
   let pair: KeyPair;
@@ -29,7 +29,7 @@ describe('HTTP/2 towards backends', () => {
   const http2 = (more: object = {}, service?: object) =>
     bench.client({ http2: true, ...more }, service ? { service } : {});
 
-  it('sends a request with the headers of HTTP/2, and none of the connection', async () => {
+  it('sends pseudo-headers and no connection headers', async () => {
     let seen: string[] = [];
     const { origin } = await serveHttp2(bench, (stream, _headers, raw) => {
       seen = raw;
@@ -54,7 +54,7 @@ describe('HTTP/2 towards backends', () => {
     ]);
   });
 
-  it('sends the Host that is to be sent as the authority', async () => {
+  it('sends the configured Host as :authority', async () => {
     let authority: string | undefined;
     const { origin } = await serveHttp2(bench, (stream, headers) => {
       authority = headers[':authority'];
@@ -67,7 +67,7 @@ describe('HTTP/2 towards backends', () => {
     deepEqual([reply.status, reply.body, authority], [204, null, 'shop.example']);
   });
 
-  it('is chosen by a backend over TLS; one that has HTTP/1.1 alone is called so', async () => {
+  it('is negotiated over TLS, with HTTP/1.1 as the fallback', async () => {
     const both = await serveHttp2(bench, saying('2'), { pair });
     const cert = { cert: pair.certificatePem, key: pair.privateKeyPem };
     const old = await bench.listen(
@@ -83,13 +83,13 @@ describe('HTTP/2 towards backends', () => {
     );
   });
 
-  it('is not spoken where it is not asked for', async () => {
+  it('is not used unless it is enabled', async () => {
     const { origin } = await serveHttp2(bench, saying('2'), { pair });
     const gate = await bench.client({ client_tls: trusted });
     equal(await textOf(await send(gate, { origin })), '1.1');
   });
 
-  it('takes one connection for requests that begin at once, over a reload too', async () => {
+  it('uses one connection for concurrent requests, even across a reload', async () => {
     const { origin, sessions } = await serveHttp2(bench, saying('ok'));
     const gate = await http2();
     const burst = async () => {
@@ -102,7 +102,7 @@ describe('HTTP/2 towards backends', () => {
     equal(sessions.length, 1);
   });
 
-  it('takes more connections where a server allows few streams, and lets what is too much wait', async () => {
+  it('opens more connections if a server allows few streams, and queues further requests', async () => {
     let running = 0;
     let most = 0;
     const waiting: (() => void)[] = [];
@@ -132,7 +132,7 @@ describe('HTTP/2 towards backends', () => {
     equal(most, 32);
   });
 
-  it('sends a body that streams, no faster than the backend reads it', async () => {
+  it('streams a request body at the speed of the backend', async () => {
     let received = 0;
     let start = () => {};
     const { origin } = await serveHttp2(bench, (stream) => {
@@ -160,7 +160,7 @@ describe('HTTP/2 towards backends', () => {
     equal(await textOf(await reply), String(200 * size));
   });
 
-  it('pauses a response that is not read, but not the others on its connection', async () => {
+  it('pauses a response that is not read without pausing others on the connection', async () => {
     const size = 16 * 1024 * 1024;
     let written = 0;
     const { origin, sessions } = await serveHttp2(bench, (stream, headers) => {
@@ -186,7 +186,7 @@ describe('HTTP/2 towards backends', () => {
     equal(sessions.length, 1);
   });
 
-  it('has trailers, takes no notice of early hints, and reads no body of HEAD', async () => {
+  it('supports trailers, skips early hints, and reads no body for HEAD', async () => {
     const { origin } = await serveHttp2(bench, (stream, headers) => {
       stream.additionalHeaders({ ':status': 103, link: '</a.css>' });
       if (headers[':method'] === 'HEAD')
@@ -205,7 +205,7 @@ describe('HTTP/2 towards backends', () => {
     deepEqual([head.status, head.body, head.headers.get('content-length')], [200, null, '5']);
   });
 
-  it('gives an answer on that does not wait for the whole request', async () => {
+  it('returns a response that arrives before the request body is complete', async () => {
     let reset: number | undefined;
     const { origin, open } = await serveHttp2(bench, (stream) => {
       stream.respond({ ':status': 413 });
@@ -223,7 +223,7 @@ describe('HTTP/2 towards backends', () => {
     equal(open.size, 1);
   });
 
-  it('closes a connection unused for idle_connection_timeout', async () => {
+  it('closes a connection idle for idle_connection_timeout', async () => {
     const { origin, open } = await serveHttp2(bench, saying('ok'));
     const gate = await http2({}, { idle_connection_timeout: 20 });
     equal(await textOf(await send(gate, { origin })), 'ok');
@@ -231,7 +231,7 @@ describe('HTTP/2 towards backends', () => {
     equal(await textOf(await send(gate, { origin })), 'ok');
   });
 
-  it('closes its connections with the configuration that had them', async () => {
+  it('closes its connections when their configuration is replaced', async () => {
     const { origin, open } = await serveHttp2(bench, saying('ok'));
     const gate = await http2();
     equal(await textOf(await send(gate, { origin })), 'ok');
@@ -239,7 +239,7 @@ describe('HTTP/2 towards backends', () => {
     await until(() => open.size === 0);
   });
 
-  it('is not expected of where a redirect leads without TLS', async () => {
+  it('is not used for redirect targets without TLS', async () => {
     const other = await bench.serve((request, response) => response.end(request.httpVersion));
     const { origin } = await serveHttp2(bench, (stream) => {
       stream.respond({ ':status': 302, location: `${other}/x` }, { endStream: true });
@@ -247,7 +247,7 @@ describe('HTTP/2 towards backends', () => {
     equal(await textOf(await send(await http2(), { origin })), '1.1');
   });
 
-  it('is not spoken by those who have a connection of their own', async () => {
+  it('is not used for components with their own connections', async () => {
     const { origin } = await serveHttp2(bench, saying('2'), { pair });
     const attach = (site: BackendSite<HttpClientConfig>) => ({
       protocol: { call: plugin.http!(site as never, { ownConnection: 'ada' }), schemes: ['http', 'https'] },
@@ -262,7 +262,7 @@ describe('HTTP/2 towards backends', () => {
     ['a proxy', { proxy_address: 'http://127.0.0.1:3128' }, {}],
     ['disable_keep_alives', {}, { disable_keep_alives: true }],
   ] as const) {
-    it(`is rejected next to ${what}`, async () => {
+    it(`is rejected in combination with ${what}`, async () => {
       await rejects(http2(config, service), ({ errors }: ConfigErrors) => {
         deepEqual([errors[0]!.code, errors[0]!.pointer], ['HTTP2_UNUSABLE', '/http2']);
         return true;
@@ -270,7 +270,7 @@ describe('HTTP/2 towards backends', () => {
     });
   }
 
-  it('fails with the cause if the connection is rejected or not trusted', async () => {
+  it('reports the cause if the connection is refused or not trusted', async () => {
     const { origin } = await serveHttp2(bench, saying('ok'), { pair });
     const gate = await http2();
     equal(errorOf(await send(gate, { origin })).code, 'BACKEND_TLS');

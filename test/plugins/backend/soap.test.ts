@@ -72,7 +72,7 @@ describe('backend/soap', () => {
   const last = (): SeenRequest => stub.requests.at(-1)!;
   const country = '<c>{{ xmlEscape .req_params.Country }}</c>';
 
-  it('case 1: posts what a template makes, and reads the answer as XML', async () => {
+  it('posts the output of its template, and decodes the XML response', async () => {
     writeFileSync(join(folder, 'capital.xml'), country);
     await start({ path: join(folder, 'capital.xml') });
     equal((await ask()).body, '{"capital":"Madrid"}');
@@ -83,13 +83,13 @@ describe('backend/soap', () => {
     );
   });
 
-  it('case 2: takes the template in base64', async () => {
+  it('accepts a template in base64', async () => {
     await start({ template: base64(country) });
     equal((await ask()).body, '{"capital":"Madrid"}');
     equal(String(last().body), '<c>ES</c>');
   });
 
-  it("case 3: sends the configured type, regardless of the client's", async () => {
+  it("sends the configured content type instead of the client's", async () => {
     await start(
       { template: base64(country), content_type: 'application/soap+xml; charset=utf-8' },
       { endpoint: { input_headers: ['Content-Type'], method: 'POST' } },
@@ -100,13 +100,13 @@ describe('backend/soap', () => {
 
   const ofBody = base64('<a>{{ .req_body.a | xmlEscape }}</a>');
   const sent = { method: 'POST', payload: '{"a":"1<2"}', headers: { 'content-type': 'application/json' } };
-  it('case 4: escapes values of a JSON body', async () => {
+  it('escapes values of a JSON body', async () => {
     await start({ template: ofBody }, { endpoint: { method: 'POST', input_headers: ['Content-Type'] } });
     await ask(sent);
     equal(String(last().body), '<a>1&lt;2</a>');
   });
 
-  it('reads bodies of forms and XML, too', async () => {
+  it('reads form and XML bodies', async () => {
     await start(
       { template: base64('{{ toJson .req_body | b64enc }}') },
       { endpoint: { method: 'POST', input_headers: ['Content-Type'] } },
@@ -121,26 +121,26 @@ describe('backend/soap', () => {
     match(sinks.lines.join(''), /WARNING.*the body is not valid application\/json/);
   });
 
-  it('case 5: has the body also where its type is not let through, since a body keeps its type', async () => {
+  it('reads the body even if Content-Type is not forwarded', async () => {
     await start({ template: ofBody }, { endpoint: { method: 'POST' } });
     await ask(sent);
     equal(String(last().body), '<a>1&lt;2</a>');
   });
 
-  it('tells the log of a value that is missing', async () => {
+  it('logs a missing value', async () => {
     await start({ template: base64('<a>{{ .req_params.Nobody }}</a>') });
     await ask();
     equal(String(last().body), '<a><no value></a>');
     match(sinks.lines.join(''), /DEBUG.*\[SOAP\] template: a value is missing/);
   });
 
-  it('case 6: fails for a fault with status 500', async () => {
+  it('fails for a SOAP fault with status 500', async () => {
     respond = xml(fault, 500);
     await start({ template: base64(country) });
     equal((await ask()).statusCode, 500);
   });
 
-  it('case 6: returns the fault if details are enabled', async () => {
+  it('returns the SOAP fault with return_error_details', async () => {
     respond = xml(fault, 500);
     await start(
       { template: base64(country) },
@@ -149,13 +149,13 @@ describe('backend/soap', () => {
     equal((await ask()).json().error_soap.http_body, fault);
   });
 
-  it('gives a fault with status 200 as data', async () => {
+  it('returns a SOAP fault with status 200 as data', async () => {
     respond = xml(fault);
     await start({ template: base64(country) }, { backend: { target: 'Envelope.Body' } });
     deepEqual((await ask()).json(), { Fault: { faultstring: 'no' } });
   });
 
-  it('gives the XML as it is through no-op', async () => {
+  it('returns the XML unchanged with the no-op encoding', async () => {
     await start(
       { template: base64(country) },
       { endpoint: { output_encoding: 'no-op' }, backend: { target: '', mapping: {}, deny: [] } },
@@ -163,7 +163,7 @@ describe('backend/soap', () => {
     equal((await ask()).body, capital);
   });
 
-  it('case 8: has no header that is not let through', async () => {
+  it('makes only forwarded headers available to the template', async () => {
     await start(
       { template: base64('<h>{{ len .req_headers.X_A }}{{ html .req_headers }}</h>') },
       { endpoint: { input_headers: ['X-B'] } },
@@ -172,27 +172,27 @@ describe('backend/soap', () => {
     equal(String(last()?.body ?? '').includes('secret'), false);
   });
 
-  it('knows the path requested from the server', async () => {
+  it('makes the backend path available to the template', async () => {
     const template = base64('<p>{{ .req_path | xmlEscape }}</p>');
     await start({ template }, { backend: { url_pattern: '/soap/{country}/<b>?of={country}' } });
     await gateway!.inject('/capital-of/E%20S');
     equal(String(last().body), '<p>/soap/E S/&lt;b&gt;</p>');
   });
 
-  it('asks by the method that the backend names', async () => {
+  it("uses the backend's method", async () => {
     await start({ template: base64(country) }, { backend: { method: 'PUT' } });
     await ask();
     equal(last().method, 'PUT');
   });
 
-  it('fails before any call where the template cannot be filled in, and says where', async () => {
+  it('fails without a call and reports the position if the template cannot be executed', async () => {
     await start({ template: base64('<a>\n{{ index .req_headers "X" 5 }}</a>') });
     equal((await ask()).statusCode, 500);
     equal(stub.requests.length, 0);
     match(sinks.lines.join(''), /ERROR.*2:/);
   });
 
-  it('keeps characters out that XML cannot hold', async () => {
+  it('drops characters that are invalid in XML', async () => {
     await start(
       { template: base64('<a>{{ xmlEscape (index .req_querystring.q 0) }}</a>') },
       { endpoint: { input_query_strings: ['q'] } },
@@ -211,13 +211,13 @@ describe('backend/soap', () => {
     }
   };
   for (const [what, soap, expected] of [
-    ['case 7: both forms of a template', { path: 'a', template: base64('a') }, 'SCHEMA_EXACTLY_ONE'],
-    ['no template', {}, 'SCHEMA_EXACTLY_ONE'],
-    ['a file that is not there', { path: 'no.xml' }, 'FILE_UNREADABLE'],
-    ['no base64', { template: '<a/>' }, 'TEMPLATE_BASE64'],
-    ['a template with a mistake', { template: base64('{{ .a') }, 'TEMPLATE_INVALID'],
+    ['both forms of a template', { path: 'a', template: base64('a') }, 'SCHEMA_EXACTLY_ONE'],
+    ['a missing template', {}, 'SCHEMA_EXACTLY_ONE'],
+    ['a file that does not exist', { path: 'no.xml' }, 'FILE_UNREADABLE'],
+    ['invalid base64', { template: '<a/>' }, 'TEMPLATE_BASE64'],
+    ['a template with a syntax error', { template: base64('{{ .a') }, 'TEMPLATE_INVALID'],
   ] as const) {
-    it(`refuses ${what}`, async () => deepEqual(await codes(soap), [expected]));
+    it(`rejects ${what}`, async () => deepEqual(await codes(soap), [expected]));
   }
 
   for (const [text, count] of [
@@ -229,7 +229,7 @@ describe('backend/soap', () => {
     ['<a>{{ .req_body.date }}{{ .req_body.len }}{{ .req_body.html }}</a>', 3],
     ['{{ .req_params.A | xmlEscape }}{{ html .req_params.A }}{{ if .req_body.a }}x{{ end }}{{/* .a */}}{{ now }}', 0],
   ] as const) {
-    it(`warns of what ${text} prints unescaped`, async () => {
+    it(`warns about unescaped output of ${text}`, async () => {
       deepEqual(await codes({ template: base64(text) }), Array(count).fill('SOAP_UNESCAPED'));
     });
   }

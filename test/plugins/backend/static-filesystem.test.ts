@@ -61,7 +61,7 @@ describe('backend/static-filesystem', () => {
   const statusOf = async (path: string) => (await get(path)).status;
 
   describe('with no-op', () => {
-    it('sends files below the pattern, with their types and without any host', async () => {
+    it('serves files below the pattern with their content types, without a host', async () => {
       await start([site()]);
       const { headers, text } = await get('/demo/css/a.css?v=1');
       deepEqual([headers['content-type'], text], ['text/css; charset=utf-8', 'p {}']);
@@ -71,13 +71,13 @@ describe('backend/static-filesystem', () => {
       deepEqual([home.headers['accept-ranges'], home.headers['content-length']], ['bytes', '13']);
     });
 
-    it('answers 404 without a body for what is not there', async () => {
+    it('responds with 404 without a body for a missing file', async () => {
       await start([site()]);
       const { status, bytes } = await get('/demo/missing.css');
       deepEqual([status, bytes.length], [404, 0]);
     });
 
-    it('reads nothing outside of its directory, and nothing hidden', async () => {
+    it('serves no files outside its directory and no hidden files', async () => {
       symlinkSync('/etc/passwd', join(tree.path, 'site/link'));
       await start([site()]);
       for (const path of ['%2e%2e/secret/passwd', '..%2fsecret/passwd', '..%5csecret', 'a%00']) {
@@ -88,26 +88,26 @@ describe('backend/static-filesystem', () => {
       for (const path of ['.git/config', 'link']) equal(await statusOf(`/demo/${path}`), 404);
     });
 
-    it('does not take a value for a path that leads elsewhere', async () => {
+    it('does not interpret path parameters as parent directories', async () => {
       await start([{ endpoint: '/f/{name}', output_encoding: 'no-op', backend: [files('/hotels/{name}')] }]);
       equal(await statusOf('/f/1.json'), 200);
       for (const name of ['..', '%2e%2e', '..%2f..%2fsecret%2fpasswd', '.hidden'])
         ok((await statusOf(`/f/${name}`)) >= 400);
     });
 
-    it('leads from a directory without its slash to the path of the client with it', async () => {
+    it("redirects a directory without a trailing slash to the client's path with one", async () => {
       await start([site()]);
       const { status, headers } = await get('/demo/docs?a=1');
       deepEqual([status, headers['location']], [301, '/demo/docs/?a=1']);
       equal((await get('/demo/docs/')).text, 'docs');
     });
 
-    it('answers with the directory itself where the path with a slash would be another endpoint', async () => {
+    it('serves the directory itself if the path with a slash belongs to another endpoint', async () => {
       await start([{ endpoint: '/page', output_encoding: 'no-op', backend: [files('/docs')] }]);
       deepEqual([await statusOf('/page'), (await get('/page')).text], [200, 'docs']);
     });
 
-    it('lists directories where that is allowed', async () => {
+    it('lists directories if that is enabled', async () => {
       await start([site()]);
       equal(await statusOf('/demo/list/'), 404);
       await gateway!.close();
@@ -117,7 +117,7 @@ describe('backend/static-filesystem', () => {
       equal(headers['content-type'], 'text/html; charset=utf-8');
     });
 
-    it('takes conditions and ranges that the endpoint lets through, and no others', async () => {
+    it('honors conditional and range headers that the endpoint forwards, and no others', async () => {
       await start([site({}, { input_headers: ['Range', 'If-None-Match'] }), { ...site(), endpoint: '/plain/*' }]);
       const part = await get('/demo/css/a.css', { Range: 'bytes=0-3' });
       deepEqual([part.status, part.text], [206, 'p {}'.slice(0, 4)]);
@@ -127,7 +127,7 @@ describe('backend/static-filesystem', () => {
       equal((await get('/plain/css/a.css', { Range: 'bytes=0-1', 'If-None-Match': tag })).status, 200);
     });
 
-    it('answers GET and HEAD only', async () => {
+    it('serves GET and HEAD only', async () => {
       await start([site(), { ...site(), method: 'POST' }]);
       const { status, headers } = await ask(port, 'POST /demo/css/a.css', { body: 'x' });
       deepEqual([status, headers['allow']], [405, 'GET, HEAD']);
@@ -144,7 +144,7 @@ describe('backend/static-filesystem', () => {
       await gate.close();
     });
 
-    it('sends the file as it is at this moment', async () => {
+    it('serves the current content of a file', async () => {
       await start([site()]);
       equal((await get('/demo/css/a.css')).text, 'p {}');
       tree.write('site/css/a.css', 'b {}');
@@ -153,7 +153,7 @@ describe('backend/static-filesystem', () => {
       equal(await statusOf('/demo/css/a.css'), 404);
     });
 
-    it('answers 403 and logs the path where it may not read', async () => {
+    it('responds with 403 and logs the path of a file without read permission', async () => {
       chmodSync(join(tree.path, 'site/css/a.css'), 0);
       await start([site()]);
       const isRoot = process.geteuid?.() === 0;
@@ -167,8 +167,8 @@ describe('backend/static-filesystem', () => {
     });
   });
 
-  describe('decoded', () => {
-    it('is merged with what other backends answer', async () => {
+  describe('with decoded content', () => {
+    it('is merged with the responses of other backends', async () => {
       const other = { url_pattern: '/', host: [backend.url] };
       await start([{ endpoint: '/h/{id}', backend: [files('/hotels/{id}.json'), other] }], { disable_rest: true });
       deepEqual(JSON.parse((await get('/h/1')).text), { name: 'Ritz', from: 'host' });
@@ -176,7 +176,7 @@ describe('backend/static-filesystem', () => {
       deepEqual([JSON.parse(missing.text), missing.headers['x-gateway-completed']], [{ from: 'host' }, 'false']);
     });
 
-    it('is shaped as the backend says', async () => {
+    it('applies response manipulation', async () => {
       const group = { group: 'hotel', allow: ['name'] };
       await start([
         { endpoint: '/h', backend: [files('/hotels/1.json', group)] },
@@ -186,7 +186,7 @@ describe('backend/static-filesystem', () => {
       deepEqual(JSON.parse((await get('/l')).text), { collection: [1, 2] });
     });
 
-    it('is an error for what is missing, broken, hidden or asked for by another method', async () => {
+    it('fails for missing, malformed and hidden files, and for other methods', async () => {
       await start([
         ...['/nothing.json', '/broken.json', '/.git/config'].map((url, at) => ({
           endpoint: `/e${at}`,
@@ -197,25 +197,25 @@ describe('backend/static-filesystem', () => {
       for (const path of ['/e0', '/e1', '/e2', '/p']) equal(await statusOf(path), 500);
     });
 
-    it('takes files of up to 10 MiB', async () => {
+    it('reads files up to 10 MiB', async () => {
       await start([{ endpoint: '/b', backend: [files('/big.json', { encoding: 'string' })] }]);
       equal(await statusOf('/b'), 500);
       ok(sinks.lines.some((line) => line.includes('at most 10485760 are decoded')));
     });
 
-    it('looks at no condition of the client', async () => {
+    it('ignores conditional headers of the client', async () => {
       await start([{ endpoint: '/h', input_headers: ['If-None-Match', 'Range'], backend: [files('/hotels/1.json')] }]);
       equal((await get('/h', { 'If-None-Match': '*', Range: 'bytes=0-1' })).text, '{"name":"Ritz"}');
     });
 
-    it('has the other components of a backend around it', async () => {
+    it('runs the other components of its backend', async () => {
       const limited = { extra_config: { 'qos/ratelimit/proxy': { max_rate: 1, capacity: 1, every: '10m' } } };
       await start([{ endpoint: '/h', backend: [files('/hotels/1.json', limited)] }]);
       deepEqual([await statusOf('/h'), await statusOf('/h')], [200, 500]);
     });
   });
 
-  describe('in its old form, as a client of plugin/http-client', () => {
+  describe('in its legacy form, inside plugin/http-client', () => {
     const at = '/endpoints/0/backend/0/extra_config/plugin~1http-client';
     const old = (settings: object | undefined, fields: object = {}) => ({
       host: [backend.url],
@@ -234,7 +234,7 @@ describe('backend/static-filesystem', () => {
       ],
     });
 
-    it('cuts its prefix off, and leaves what is skipped to the host', async () => {
+    it('strips its prefix, and leaves skipped paths to the host', async () => {
       const settings = { path: join(tree.path, 'site'), prefix: '/static', skip: ['/static/api'] };
       gateway = await startGateway(old(settings));
       port = (await gateway.listen()).port;
@@ -251,7 +251,7 @@ describe('backend/static-filesystem', () => {
       deepEqual(JSON.parse((await get('/demo/css/a.css')).text), { from: 'host' });
     });
 
-    it('has its errors reported where they are written', async () => {
+    it('reports its configuration errors at their location', async () => {
       const refused = async (settings: object | undefined) =>
         (await refusalsOf(startGateway(old(settings)))).map(({ code, pointer }) => [code, pointer]);
       deepEqual(await refused({ path: '/nowhere' }), [['STATIC_PATH', `${at}/static-filesystem/path`]]);
@@ -272,7 +272,7 @@ describe('backend/static-filesystem', () => {
     deepEqual(await refused({ '@comment': 'x' }), []);
   });
 
-  it('needs no host, and looks for a link that its directory is each time', async () => {
+  it('needs no host, and resolves a symbolic link as its directory for every request', async () => {
     tree.write('v2/index.html', 'two');
     symlinkSync('site', join(tree.path, 'current'));
     await start([site({ path: join(tree.path, 'current') })]);

@@ -76,7 +76,7 @@ export function consumerSuite(broker: () => Broker): void {
         body: String(body),
       };
     };
-    it('counts a message that cannot be decoded, and that it is dropped', async () => {
+    it('counts messages that it drops because they cannot be decoded', async () => {
       const { counts, offers } = countingMeter();
       const fields = { name: queue, exchange: `ex-${queue}`, routing_key: ['#'], nack_discard: true };
       const around = {
@@ -99,7 +99,7 @@ export function consumerSuite(broker: () => Broker): void {
       await gate.close();
     });
 
-    it('drops a message that is too long, counts it, and hands over the next one', async () => {
+    it('drops and counts an oversized message, and returns the next one', async () => {
       const { counts, offers } = countingMeter();
       for (const autoAck of [false, true]) {
         const fields = { name: queue, exchange: `ex-${queue}`, routing_key: ['#'], auto_ack: autoAck };
@@ -131,7 +131,7 @@ export function consumerSuite(broker: () => Broker): void {
       }
     };
 
-    it('answers with the next message, which is done then', async () => {
+    it('returns the next message and acknowledges it', async () => {
       await start();
       publish('{"id":7}');
       const { status, completed, body } = await next();
@@ -139,7 +139,7 @@ export function consumerSuite(broker: () => Broker): void {
       deepEqual(await leftOver(), []);
     });
 
-    it('waits for a message until its deadline, and for one that comes in time', async () => {
+    it('waits for a message until the deadline', async () => {
       await start([backend()], { timeout: '200ms' });
       const began = performance.now();
       const empty = await next();
@@ -153,7 +153,7 @@ export function consumerSuite(broker: () => Broker): void {
       equal((await waiting).body, '{"late":true}');
     });
 
-    it('gives back a message that cannot be decoded, or discards it', async () => {
+    it('requeues a message that cannot be decoded, or discards it if configured', async () => {
       await start();
       publish('not json');
       const refused = await next();
@@ -174,7 +174,7 @@ export function consumerSuite(broker: () => Broker): void {
       deepEqual(await leftOver(), []);
     });
 
-    it('has the broker put what it discards where its policy says', async () => {
+    it("dead-letters discarded messages according to the broker's policy", async () => {
       const dead = `dead-${queue}`;
       await admin.assertQueue(dead);
       await start([backend({ nack_discard: true })]);
@@ -191,7 +191,7 @@ export function consumerSuite(broker: () => Broker): void {
       deepEqual(await leftOver(), []);
     });
 
-    it('reads in the encoding of its backend, collections too, and nothing as nothing', async () => {
+    it("decodes messages with the backend's encoding, including collections and empty messages", async () => {
       await start([backend({}, { encoding: 'string' })]);
       publish('hello');
       equal((await next()).body, '{"content":"hello"}');
@@ -203,7 +203,7 @@ export function consumerSuite(broker: () => Broker): void {
       deepEqual([(await next()).body], ['{}']);
     });
 
-    it('passes bytes and their type where nothing is decoded', async () => {
+    it('forwards bytes and content type with the no-op encoding', async () => {
       await start([backend({}, { encoding: 'no-op' })], { output_encoding: 'no-op' });
       publish('<a/>', 'k', { contentType: 'application/xml' });
       const { status, type, body } = await next();
@@ -211,7 +211,7 @@ export function consumerSuite(broker: () => Broker): void {
       deepEqual(await leftOver(), []);
     });
 
-    it('gives two backends of a queue a message each', async () => {
+    it('delivers different messages to two backends with the same queue', async () => {
       await start([backend({ prefetch_count: 1 }, { group: 'a' }), backend({ prefetch_count: 1 }, { group: 'b' })]);
       publish('{"n":1}');
       publish('{"n":2}');
@@ -219,7 +219,7 @@ export function consumerSuite(broker: () => Broker): void {
       deepEqual([a.n, b.n].toSorted(), [1, 2]);
     });
 
-    it('gives requests in parallel a message each', async () => {
+    it('delivers one message to each concurrent request', async () => {
       await start();
       for (let n = 0; n < 20; n++) publish(`{"n":${n}}`);
       const replies = await Promise.all(Array.from({ length: 20 }, next));
@@ -229,7 +229,7 @@ export function consumerSuite(broker: () => Broker): void {
       );
     });
 
-    it('acknowledges nothing that is settled on delivery, and its channel continues', async () => {
+    it('acknowledges nothing with auto_ack, and keeps its channel', async () => {
       await start([backend({ auto_ack: true })]);
       for (const n of [1, 2, 3]) {
         publish(`{"n":${n}}`);
@@ -238,14 +238,14 @@ export function consumerSuite(broker: () => Broker): void {
       equal(sinks.lines.filter((line) => line.includes('[AMQP]')).length, 1);
     });
 
-    it('holds back what is done on delivery once it has enough, and loses none of it', async () => {
+    it('stops consuming with auto_ack once its buffer is full, and loses no messages', async () => {
       await start([backend({ auto_ack: true })]);
       for (let n = 0; n < 3000; n++) publish(`{"n":${n}}`);
       await until(() => consumes(0));
       for (let n = 0; n < 3000; n++) equal((await next()).body, `{"n":${n}}`);
     });
 
-    it('is bound by each of its routing keys', async () => {
+    it('binds its queue with each of its routing keys', async () => {
       await start([backend({ routing_key: ['orders.*', 'bills.#'] })]);
       publish('{"n":1}', 'orders.new');
       publish('{"n":2}', 'other');
@@ -254,21 +254,21 @@ export function consumerSuite(broker: () => Broker): void {
       deepEqual(await leftOver(), []);
     });
 
-    it('shapes its data as any backend does, and does not care what the request says', async () => {
+    it('manipulates its data like any backend, and ignores the request', async () => {
       await start([backend({}, { allow: ['id'], group: 'order' })]);
       publish('{"id":7,"secret":1}', 'k', { headers: { ['__proto__']: { polluted: true } } });
       equal((await next()).body, '{"order":{"id":7}}');
       equal(({} as Record<string, unknown>)['polluted'], undefined);
     });
 
-    it('leaves a message to the next request when one has gone', async () => {
+    it('delivers a message to the next request after earlier requests timed out', async () => {
       await start([backend()], { timeout: '50ms' });
       await Promise.all([next(), next(), next()]);
       publish('{"n":1}');
       await until(async () => (await next()).body === '{"n":1}');
     });
 
-    it('gives back what it holds when it is taken out', async () => {
+    it('requeues its prefetched messages when a reload removes it', async () => {
       await start();
       for (const n of [1, 2, 3]) publish(`{"n":${n}}`);
       equal((await next()).body, '{"n":1}');
@@ -280,7 +280,7 @@ export function consumerSuite(broker: () => Broker): void {
       );
     });
 
-    it('keeps what it holds over a reload that leaves it as it is', async () => {
+    it('keeps its prefetched messages across a reload that does not change it', async () => {
       await start();
       for (const n of [1, 2]) publish(`{"n":${n}}`);
       equal((await next()).body, '{"n":1}');
@@ -288,7 +288,7 @@ export function consumerSuite(broker: () => Broker): void {
       equal((await next()).body, '{"n":2}');
     });
 
-    it('fails at once while its queue cannot be had, and says why in the log', async () => {
+    it('fails immediately and logs the reason if its queue cannot be declared', async () => {
       await admin.assertQueue(queue, { durable: true });
       gateway = await startGateway(config([backend()]), { sinks });
       const refused = await next();
@@ -298,14 +298,14 @@ export function consumerSuite(broker: () => Broker): void {
       await until(() => consumes());
     });
 
-    it('fails while another connection has the queue for itself', async () => {
+    it('fails while another connection holds the queue exclusively', async () => {
       await admin.assertQueue(queue, { exclusive: true });
       gateway = await startGateway(config([backend({ exclusive: true })]), { sinks });
       equal((await next()).status, 500);
       match(sinks.lines.join(''), /RESOURCE_LOCKED/);
     });
 
-    it('is warned of concurrent calls, which lose messages', async () => {
+    it('causes a warning with concurrent_calls, which would lose messages', async () => {
       await start([backend()], { concurrent_calls: 2 });
       ok(gateway!.status.warnings.some(({ code }) => code === 'AMQP_CONCURRENT'));
     });

@@ -75,7 +75,7 @@ export function producerSuite(broker: () => Broker): void {
       return { status: statusCode, completed: given['x-gateway-completed'], body: String(body) };
     };
 
-    it('publishes the body under the routing key of a variable, and answers with nothing', async () => {
+    it('publishes the body with a routing key from a path parameter, and responds without a body', async () => {
       await start(endpoint('/produce/{route}'));
       const queue = await bound('orders.*');
       deepEqual(await post('/produce/orders.new'), { status: 200, completed: 'false', body: '{}' });
@@ -84,7 +84,7 @@ export function producerSuite(broker: () => Broker): void {
       equal(await next(queue), false);
     });
 
-    it('publishes under a key that is always the same', async () => {
+    it('publishes with a fixed routing key', async () => {
       await start(endpoint('/any/{x}', { routing_key: 'orders.new', static_routing_key: true }));
       const queue = await bound('orders.*');
       await post('/any/1');
@@ -93,7 +93,7 @@ export function producerSuite(broker: () => Broker): void {
       equal(((await next(queue)) as GetMessage).fields.routingKey, 'orders.new');
     });
 
-    it('publishes under no key where no request has the variable, of which it warns', async () => {
+    it('publishes with an empty routing key if no parameter provides it, and warns about that', async () => {
       await start(endpoint('/any/{x}', { routing_key: 'orders.new' }));
       const [orders, all] = [await bound('orders.*'), await bound('#')];
       equal((await post('/any/1')).status, 200);
@@ -107,7 +107,7 @@ export function producerSuite(broker: () => Broker): void {
       );
     });
 
-    it('sends the headers that reach the backend, each as a list, and properties of its own', async () => {
+    it('sends the forwarded headers as lists, and its own message properties', async () => {
       await start(endpoint('/p/{route}', {}, { input_headers: ['X-Tenant', 'Content-Type'] }));
       const queue = await bound('#');
       const began = Math.floor(Date.now() / 1000);
@@ -122,7 +122,7 @@ export function producerSuite(broker: () => Broker): void {
       equal(properties.deliveryMode, undefined);
     });
 
-    it('takes identifier, expiration, queue for replies and priority from variables', async () => {
+    it('reads the message ID, expiration, reply queue and priority from parameters', async () => {
       const fields = { routing_key: 'k', static_routing_key: true, msg_id_key: 'Id', exp_key: 'Ttl' };
       await start(endpoint('/p/{id}/{ttl}/{prio}', { ...fields, priority_key: 'Prio', reply_to_key: 'Id' }));
       const queue = await bound('#');
@@ -138,7 +138,7 @@ export function producerSuite(broker: () => Broker): void {
       }
     });
 
-    it('rejects what would make the broker close its channel, and continues', async () => {
+    it('rejects values for which the broker would close the channel, and continues', async () => {
       const fields = { routing_key: 'Key', exp_key: 'Ttl', reply_to_key: 'Reply' };
       await start(endpoint('/p/{key}/{ttl}/{reply}', fields, { input_headers: ['*'] }));
       const queue = await bound('#');
@@ -155,7 +155,7 @@ export function producerSuite(broker: () => Broker): void {
       await until(async () => Boolean(await next(queue)));
     });
 
-    it('lets no client say where else a message goes, nor make a table of its prototype', async () => {
+    it('does not let clients route copies with CC and BCC headers or set __proto__', async () => {
       await start(endpoint('/p/{route}', {}, { input_headers: ['*'] }));
       const [mine, other] = [await bound('mine'), await bound('other')];
       await admin.assertQueue('other-queue', { exclusive: true });
@@ -167,7 +167,7 @@ export function producerSuite(broker: () => Broker): void {
       equal(await next(other), false);
     });
 
-    it('sends bytes as they are, none at all and many', async () => {
+    it('sends bodies unchanged: empty, binary and 1 MB', async () => {
       await start(endpoint('/p/{route}'));
       const queue = await bound('#');
       for (const payload of ['', 'ÿ\0', 'x'.repeat(1_000_000)]) {
@@ -176,7 +176,7 @@ export function producerSuite(broker: () => Broker): void {
       }
     });
 
-    it('fails where a message has to be routed and is not', async () => {
+    it('fails if a mandatory message cannot be routed', async () => {
       await start(endpoint('/p/{route}', { mandatory: true }));
       await bound('orders.*');
       equal((await post('/p/orders.new')).status, 200);
@@ -191,7 +191,7 @@ export function producerSuite(broker: () => Broker): void {
       equal(((await next(queue)) as GetMessage).properties.deliveryMode, 2);
     });
 
-    it('fails while the exchange is there with another type, and says so in the log', async () => {
+    it('fails and logs the reason if the exchange exists with another type', async () => {
       await admin.assertExchange(exchange, 'fanout', { durable: false });
       await start(endpoint('/p/{route}'));
       const refused = await post('/p/k');
@@ -201,7 +201,7 @@ export function producerSuite(broker: () => Broker): void {
       await until(async () => (await post('/p/k')).status === 200);
     });
 
-    it('keeps its channel over reloads that leave it as it is', async () => {
+    it('keeps its channel across reloads that do not change it', async () => {
       await start(endpoint('/p/{route}'));
       const queue = await bound('#');
       const logged = () => sinks.lines.filter((line) => line.includes('[AMQP]')).length;
@@ -214,7 +214,7 @@ export function producerSuite(broker: () => Broker): void {
       ok(logged() <= 11, String(logged()));
     });
 
-    it('is rejected without a broker, and warned of more than one', async () => {
+    it('is rejected without a broker, and warns about more than one', async () => {
       const [backend] = endpoint('/p/{route}').backend;
       const check = async (host: string[]) => {
         const document = { ...config({ ...endpoint('/p/{route}'), backend: [{ ...backend, host }] }) };

@@ -96,7 +96,7 @@ describe('backend/graphql in a gateway', () => {
   const post = (url: string, payload?: string) =>
     gateway.inject({ url, method: 'POST', ...(payload !== undefined && { payload }) });
 
-  it('case 1: sends variables from the path, by POST for any method of the endpoint', async () => {
+  it("sends path parameters as variables in a POST, regardless of the endpoint's method", async () => {
     const { data } = (await gateway.inject('/hero/JEDI')).json();
     deepEqual(data.hero, { name: 'R2-D2', episode: 'JEDI', friends: null });
     const { method, headers, body } = last();
@@ -111,7 +111,7 @@ describe('backend/graphql in a gateway', () => {
     });
   });
 
-  it('case 2: asks by GET where the backend says so, with parameters and no body', async () => {
+  it('sends a GET with query parameters and no body if the backend is configured for GET', async () => {
     equal((await gateway.inject('/got/JEDI')).json().data.hero.episode, 'JEDI');
     const { method, target, headers, body } = last();
     const { pathname, searchParams } = new URL(target, 'http://server');
@@ -124,40 +124,40 @@ describe('backend/graphql in a gateway', () => {
     ok(!target.includes(' ') && target.includes('variables=%7B'));
   });
 
-  it('case 3: adds its parameters to the query of the pattern', async () => {
+  it('adds its parameters to the query of url_pattern', async () => {
     equal((await gateway.inject('/timed/JEDI')).statusCode, 200);
     match(last().target, /^\/graphql\?timeout=4s&.*query=/);
   });
 
-  it('adds its parameters to the forwarded ones', async () => {
+  it('adds its parameters to the forwarded query parameters', async () => {
     await gateway.inject('/listed/JEDI?trace=1&evil=1');
     match(last().target, /^\/graphql\?trace=1&operationName=Hero&query=/);
   });
 
-  it('case 4: takes the body as variables, over those that are configured, without joining them', async () => {
+  it("merges the body's top-level members over the configured variables", async () => {
     const { data } = (await post('/review', '{"review":{"stars":5}}')).json();
     deepEqual(data.review, { ep: 'JEDI', stars: 5, commentary: null });
     deepEqual(JSON.parse(String(last().body)).variables, { ep: 'JEDI', review: { stars: 5 } });
   });
 
   for (const [what, payload] of [
-    ['no body', undefined],
+    ['an absent body', undefined],
     ['an empty body', ''],
-    ['a body of white space', ' \n'],
+    ['a white space body', ' \n'],
   ] as const) {
-    it(`case 5: takes those that are configured for ${what}`, async () => {
+    it(`uses only the configured variables for ${what}`, async () => {
       const { data } = (await post('/review', payload)).json();
       deepEqual(data.review, { ep: 'JEDI', stars: 3, commentary: 'meh' });
     });
   }
 
-  it('case 8: gives the errors of the server as data', async () => {
+  it("returns the server's errors as data", async () => {
     const { statusCode, body } = await gateway.inject('/broken');
     const { data, errors } = JSON.parse(body);
     deepEqual([statusCode, data, errors[0].message], [200, null, 'no']);
   });
 
-  it('unwraps the data with target, and the errors are gone then', async () => {
+  it("drops the server's errors if target selects the data", async () => {
     deepEqual((await gateway.inject('/unwrapped/JEDI')).json().hero.episode, 'JEDI');
     const { statusCode, body } = await gateway.inject('/hidden');
     equal(statusCode, 200);
@@ -166,24 +166,24 @@ describe('backend/graphql in a gateway', () => {
 
   for (const [what, payload] of [
     ['a list', '[1,2]'],
-    ['a text', '"a"'],
+    ['a string', '"a"'],
     ['null', 'null'],
-    ['what is not valid JSON', '{"a":'],
+    ['invalid JSON', '{"a":'],
     ['nested too deeply', `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`],
   ] as const) {
-    it(`case 9: answers 400 to a body that is ${what}, without a call`, async () => {
+    it(`responds with 400 without calling the backend if the body is ${what}`, async () => {
       const before = server.requests.length;
       equal((await post('/review', payload)).statusCode, 400);
       equal(server.requests.length, before);
     });
   }
 
-  it('gives one body to several backends', async () => {
+  it('sends one body to several backends', async () => {
     const { g1, g2 } = (await post('/both', '{"review":{"stars":4}}')).json();
     deepEqual([g1.data.review.stars, g2.data.review.stars], [4, 4]);
   });
 
-  it('reads its document from a file, and follows it', async () => {
+  it('reads its document from a file, and reloads it after a change', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-graphql-'));
     const path = join(folder, 'hero.graphql');
     writeFileSync(path, '{ hero { name } }');

@@ -28,7 +28,7 @@ const variablesOf = async (variables: object, request: TestRequest, type = 'quer
   JSON.parse(await bodyOf(await sent({ type, method: 'POST', variables }, request))).variables;
 
 describe('backend/graphql', () => {
-  it('fills in values that are a placeholder as a whole, at the top level, as texts', async () => {
+  it('replaces variables that consist of one placeholder, at the top level, with strings', async () => {
     const variables = {
       id: '{id}',
       nick: '{nick_name}',
@@ -46,20 +46,20 @@ describe('backend/graphql', () => {
     });
   });
 
-  it('case 7: leaves nested values as they are', async () => {
+  it('leaves nested variables unchanged', async () => {
     deepEqual(await variablesOf({ f: { x: '{id}' } }, { params: { Id: '7' } }), { f: { x: '{id}' } });
   });
 
-  it('case 6: fills in nothing of a mutation', async () => {
+  it('replaces no placeholders in a mutation', async () => {
     deepEqual(await variablesOf({ id: '{id}' }, { params: { Id: '7' } }, 'mutation'), { id: '{id}' });
   });
 
-  it('fills in an empty text for what is missing, names of prototypes too', async () => {
+  it('replaces placeholders of missing parameters, including __proto__, with empty strings', async () => {
     const variables = { id: '{id}', other: '{constructor}', proto: '{__proto__}' };
     deepEqual(await variablesOf(variables, {}), { id: '', other: '', proto: '' });
   });
 
-  it('fills in parameters and headers of the client, listed or not', async () => {
+  it('replaces placeholders with query parameters and headers of the client, forwarded or not', async () => {
     const variables = {
       page: '{input_query_strings.page}',
       tenant: '{input_headers.X-Tenant}',
@@ -69,7 +69,7 @@ describe('backend/graphql', () => {
     deepEqual(await variablesOf(variables, request), { page: '2', tenant: 'acme', none: '' });
   });
 
-  it('fills in claims of the token', async () => {
+  it('replaces placeholders with claims of the token', async () => {
     const gate = await openHarness(plugin, 'backend', {
       type: 'query',
       method: 'POST',
@@ -83,7 +83,7 @@ describe('backend/graphql', () => {
     deepEqual(JSON.parse(await bodyOf(request)).variables, { user: 'ada', age: '36', none: '' });
   });
 
-  it("ignores the client's body for a query, and its headers", async () => {
+  it("ignores the client's body and headers for a query", async () => {
     const request = await sent(
       { type: 'query', method: 'POST' },
       {
@@ -96,11 +96,11 @@ describe('backend/graphql', () => {
     deepEqual(request.headers.list, ['Content-Type', 'application/json']);
   });
 
-  it('omits variables and the operation if they are not set', async () => {
+  it('omits variables and operationName if they are not configured', async () => {
     equal(await bodyOf(await sent({ type: 'mutation', method: 'POST' }, 'POST /')), '{"query":"{ a }"}');
   });
 
-  it('keeps the digits of numbers in a body, and names that are those of prototypes', async () => {
+  it('preserves the digits of numbers in a body, and members such as __proto__', async () => {
     const body = '{"__proto__":{"a":1},"id":12345678901234567890,"price":0.10}';
     equal(
       await bodyOf(await sent({ type: 'mutation', method: 'POST' }, { method: 'POST', body })),
@@ -109,17 +109,17 @@ describe('backend/graphql', () => {
   });
 
   for (const [what, config, backend, expected] of [
-    ['the namespace', { method: 'GET' }, { method: 'POST' }, 'GET'],
+    ['its own configuration', { method: 'GET' }, { method: 'POST' }, 'GET'],
     ['the backend', {}, { method: 'GET' }, 'GET'],
-    ['the backend, POST', {}, { method: 'POST' }, 'POST'],
-    ['neither, where the backend has another one', {}, { method: 'PUT' }, 'POST'],
+    ['the backend if that is POST', {}, { method: 'POST' }, 'POST'],
+    ["the default, POST, if the backend's method is neither GET nor POST", {}, { method: 'PUT' }, 'POST'],
   ] as const) {
-    it(`asks by the method of ${what}`, async () => {
+    it(`sends requests with the method of ${what}`, async () => {
       equal((await sent({ type: 'query', ...config }, 'GET /', { backend })).method, expected);
     });
   }
 
-  it('fails a call whose body breaks off, or is too large', async () => {
+  it("fails if the client's body is incomplete or too large", async () => {
     const gate = await openHarness(plugin, 'backend', { type: 'mutation', query, method: 'POST' });
     const send = gate.attached.backend!(() => Reply.data({}));
     const large = streamBody(['x'.repeat(100)]);
@@ -129,7 +129,7 @@ describe('backend/graphql', () => {
     equal((await send(pipeRequest({ origin: 'http://h', body: taken }), new Call())).status, 400);
   });
 
-  it('says in the log what it asks, and how', async () => {
+  it('logs the operation and method at DEBUG', async () => {
     const log = rememberingLog();
     await openHarness(plugin, 'backend', { type: 'Query', query }, { services: { log } });
     deepEqual(log.lines, ['DEBUG [GraphQL] Operation: query, Method: GET']);
@@ -137,28 +137,28 @@ describe('backend/graphql', () => {
 
   for (const [what, config, code, pointer] of [
     ['an unknown type', { type: 'subscription', query }, 'GRAPHQL_TYPE', '/type'],
-    ['no type', { query }, 'SCHEMA_REQUIRED', ''],
-    ['no document', { type: 'query' }, 'SCHEMA_EXACTLY_ONE', ''],
+    ['a missing type', { query }, 'SCHEMA_REQUIRED', ''],
+    ['a missing document', { type: 'query' }, 'SCHEMA_EXACTLY_ONE', ''],
     ['two documents', { type: 'query', query, query_path: 'a' }, 'SCHEMA_EXACTLY_ONE', ''],
     ['an empty document', { type: 'query', query: '' }, 'SCHEMA_RANGE', '/query'],
-    ['a file that is not there', { type: 'query', query_path: '/no/such/file' }, 'FILE_UNREADABLE', ''],
+    ['a file that does not exist', { type: 'query', query_path: '/no/such/file' }, 'FILE_UNREADABLE', ''],
     [
-      'a file that is empty',
+      'an empty file',
       { type: 'query', query_path: 'test/plugins/backend/graphql/empty.graphql' },
       'GRAPHQL_DOCUMENT',
       '/query_path',
     ],
-    ['another method', { type: 'query', query, method: 'PUT' }, 'SCHEMA_ENUM', '/method'],
-    ['variables that are a list', { type: 'query', query, variables: [] }, 'SCHEMA_TYPE', '/variables'],
+    ['a method other than GET and POST', { type: 'query', query, method: 'PUT' }, 'SCHEMA_ENUM', '/method'],
+    ['a list as variables', { type: 'query', query, variables: [] }, 'SCHEMA_TYPE', '/variables'],
   ] as const) {
-    it(`refuses ${what}`, () =>
+    it(`rejects ${what}`, () =>
       rejects(openHarness(plugin, 'backend', config), ({ errors: [error] }: ConfigErrors) => {
         deepEqual([error!.code, error!.pointer], [code, pointer]);
         return true;
       }));
   }
 
-  it('refuses an output that is not decoded', () =>
+  it('rejects the no-op output encoding', () =>
     rejects(
       openHarness(
         plugin,
@@ -172,13 +172,13 @@ describe('backend/graphql', () => {
   for (const [what, config, code, pointer] of [
     ['a mutation over GET', { type: 'mutation', query, method: 'GET' }, 'GRAPHQL_MUTATION_GET', ''],
     [
-      'a placeholder that is none of the path',
+      'a placeholder that the path does not define',
       { type: 'query', query, variables: { 'a/b': '{idd}' } },
       'GRAPHQL_VARIABLE',
       '/variables/a~1b',
     ],
   ] as const) {
-    it(`warns of ${what}`, async () => {
+    it(`warns about ${what}`, async () => {
       const { warnings } = await openHarness(plugin, 'backend', config, { endpoint });
       deepEqual(
         warnings.map((warning) => [warning.code, warning.pointer]),

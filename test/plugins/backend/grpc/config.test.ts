@@ -36,39 +36,39 @@ async function reported(
 
 const at = '/endpoints/0/backend/0/extra_config/backend~1grpc';
 
-describe('configuration of backend/grpc', () => {
-  it('may be empty', async () => deepEqual(await reported({}), []));
+describe('the configuration of backend/grpc', () => {
+  it('accepts an empty object', async () => deepEqual(await reported({}), []));
 
   for (const [what, given, more, expected] of [
-    ['no catalog', {}, { root: {} }, `GRPC_CATALOG ${at}`],
+    ['a missing catalog', {}, { root: {} }, `GRPC_CATALOG ${at}`],
     ['an unknown service', {}, { backend: { url_pattern: '/shop.Shoe/Find' } }, `GRPC_METHOD ${at}`],
     ['an unknown method', {}, { backend: { url_pattern: '/shop.Shop/find' } }, `GRPC_METHOD ${at}`],
     [
-      'a method of a variable name',
+      'a method name with a placeholder',
       {},
       { endpoint: { endpoint: '/{m}' }, backend: { url_pattern: '/shop.Shop/{m}' } },
       `GRPC_METHOD ${at}`,
     ],
-    ['a method that takes a stream', {}, { backend: { url_pattern: '/shop.Shop/Collect' } }, `GRPC_METHOD ${at}`],
-    ['a method of streams both ways', {}, { backend: { url_pattern: '/shop.Shop/Talk' } }, `GRPC_METHOD ${at}`],
-    ['an output without data', {}, { endpoint: { output_encoding: 'no-op' } }, `GRPC_OUTPUT ${at}`],
-    ['an output of messages for one message', {}, { endpoint: { output_encoding: 'sse' } }, `GRPC_OUTPUT ${at}`],
+    ['a client streaming method', {}, { backend: { url_pattern: '/shop.Shop/Collect' } }, `GRPC_METHOD ${at}`],
+    ['a bidirectional streaming method', {}, { backend: { url_pattern: '/shop.Shop/Talk' } }, `GRPC_METHOD ${at}`],
+    ['the no-op output encoding', {}, { endpoint: { output_encoding: 'no-op' } }, `GRPC_OUTPUT ${at}`],
     [
-      'frames for a stream of messages',
+      'a streaming output encoding for a unary method',
+      {},
+      { endpoint: { output_encoding: 'sse' } },
+      `GRPC_OUTPUT ${at}`,
+    ],
+    [
+      'an unsuitable streaming output encoding',
       {},
       { endpoint: { output_encoding: 'eventstream' }, backend: { url_pattern: '/shop.Shop/Watch' } },
       `GRPC_OUTPUT ${at}`,
     ],
-    ['an address with a path', {}, { backend: { host: ['http://a:1/b'] } }, `GRPC_HOST ${at}`],
+    ['a host with a path', {}, { backend: { host: ['http://a:1/b'] } }, `GRPC_HOST ${at}`],
+    ['an invalid metadata key', { header_mapping: { 'X-A': 'te' } }, {}, `GRPC_METADATA ${at}/header_mapping/X-A`],
+    ['an invalid header name', { header_mapping: { 'X A': 'a' } }, {}, `GRPC_METADATA ${at}/header_mapping/X A`],
     [
-      'a key that metadata cannot have',
-      { header_mapping: { 'X-A': 'te' } },
-      {},
-      `GRPC_METADATA ${at}/header_mapping/X-A`,
-    ],
-    ['a name that is no header', { header_mapping: { 'X A': 'a' } }, {}, `GRPC_METADATA ${at}/header_mapping/X A`],
-    [
-      'an unknown naming',
+      'an unknown naming convention',
       { request_naming_convention: 'kebab-case' },
       {},
       `SCHEMA_ENUM ${at}/request_naming_convention`,
@@ -76,7 +76,7 @@ describe('configuration of backend/grpc', () => {
     ['a negative limit', { max_call_recv_msg_size: -1 }, {}, `SCHEMA_RANGE ${at}/max_call_recv_msg_size`],
     ['an unknown field', { clienttls: {} }, {}, `SCHEMA_UNKNOWN_KEY ${at}/clienttls`],
     [
-      'a certificate that is not there',
+      'a certificate file that does not exist',
       { client_tls: { ca_certs: ['no.pem'] } },
       {},
       `CLIENT_TLS_FILE ${at}/client_tls/ca_certs/0`,
@@ -85,21 +85,21 @@ describe('configuration of backend/grpc', () => {
     it(`is rejected for ${what}`, async () => deepEqual(await reported(given, more), [expected]));
   }
 
-  it('takes comments, zeros, and a buffer size that means nothing, of which it warns', async () => {
+  it('accepts comments and zeros, and warns about a buffer size without effect', async () => {
     deepEqual(await reported({ '@comment': 'a', read_buffer_size: 0, max_call_recv_msg_size: 0 }), []);
     equal((await reported({ read_buffer_size: -1 })).length, 1);
   });
 
-  it('warns of a parameter for an unknown field', async () => {
+  it('warns about a parameter mapped to an unknown field', async () => {
     deepEqual(await reported({ input_mapping: { a: 'where.altitude', b: 'where.latitude' } }), ['GRPC_FIELD']);
   });
 
-  it('warns of a secure address that is called without TLS', async () => {
+  it('warns about an https host that is called without TLS', async () => {
     deepEqual(await reported({}, { backend: { host: ['grpcs://a:1'] } }), ['GRPC_PLAINTEXT']);
     deepEqual(await reported({ client_tls: {} }, { backend: { host: ['grpcs://a:1'] } }), []);
   });
 
-  it('may be used in several backends', async () => {
+  it('can be used in several backends', async () => {
     equal((await reported({}, { backend: { host: ['grpc://a:1', 'GRPC://[::1]:2', 'b'] } })).length, 0);
   });
 });

@@ -61,7 +61,7 @@ describe('connections of backend/grpc', () => {
     return statusCode === 200 ? (JSON.parse(body) as { id?: string }).id : statusCode;
   };
 
-  it('fail for a server that is down, and are made again once it is there', async () => {
+  it('fail while a server is down, and are established again once it is up', async () => {
     const port = await freePort();
     await start([`127.0.0.1:${port}`]);
     equal(await ask(), 500);
@@ -74,7 +74,7 @@ describe('connections of backend/grpc', () => {
     equal(await ask(), 'b');
   });
 
-  it('go to another host for a call that one cannot take, and avoid one that is down', async () => {
+  it('switch to another host for an unavailable server, with use_alternate_host_on_error', async () => {
     const down = `127.0.0.1:${await freePort()}`;
     const busy = await serve({ Find: (_call, answer) => answer(failure(status.UNAVAILABLE, 'busy')) });
     const fine = await named('fine');
@@ -89,13 +89,13 @@ describe('connections of backend/grpc', () => {
     );
   });
 
-  it('go to no other host where that is not asked for', async () => {
+  it('do not switch to another host by default', async () => {
     const fine = await named('fine');
     await start([`127.0.0.1:${await freePort()}`, fine.host]);
     deepEqual(new Set([await ask(), await ask()]), new Set([500, 'fine']));
   });
 
-  it('do not send a call once more that failed otherwise', async () => {
+  it('do not retry a call that failed with another error', async () => {
     const broken = {
       Find: (_call: unknown, answer: (error: object) => void) => answer(failure(status.INTERNAL, 'no')),
     };
@@ -106,13 +106,13 @@ describe('connections of backend/grpc', () => {
     equal(one.calls.length + other.calls.length, 1);
   });
 
-  it('take addresses of gRPC as those of any other', async () => {
+  it('accept hosts with the scheme grpc, http or none', async () => {
     const { host } = await named('x');
     await start([`grpc://${host}`, `http://${host}`, host]);
     deepEqual([await ask(), await ask(), await ask()], ['x', 'x', 'x']);
   });
 
-  it('do not lead to the admin port of the gateway', async () => {
+  it("never reach the gateway's admin port", async () => {
     const { host } = await named('x');
     const [, port] = host.split(':');
     const denied = new DeniedAddresses();
@@ -125,7 +125,7 @@ describe('connections of backend/grpc', () => {
     channels.close();
   });
 
-  describe('that are counted', () => {
+  describe('with counters', () => {
     const sockets = new Set<Socket>();
     let opened: number;
     let server: ReturnType<typeof createServer>;
@@ -161,7 +161,7 @@ describe('connections of backend/grpc', () => {
       server.close();
     });
 
-    it('are closed after some time without calls', async () => {
+    it('are closed when idle', async () => {
       await start([host], { idle_conn_disconnect_time: '20ms' });
       equal(await ask(), 'x');
       await until(() => sockets.size === 0);
@@ -169,7 +169,7 @@ describe('connections of backend/grpc', () => {
       equal(opened, 2);
     });
 
-    it('are closed when no configuration has the backend', async () => {
+    it('are closed when no configuration uses the backend', async () => {
       await start([host]);
       await ask();
       await gateway.reload({
@@ -179,7 +179,7 @@ describe('connections of backend/grpc', () => {
       await until(() => sockets.size === 0);
     });
 
-    it('are more than one where the server takes only so many calls at once', async () => {
+    it('are multiplied if a server limits its concurrent streams', async () => {
       await start([host], {}, { timeout: '20s' });
       await ask();
       hold = true;
@@ -220,7 +220,7 @@ describe('connections of backend/grpc', () => {
       return serve({ Find: (_call, answer) => answer(null, { id: 'safe' }) }, { tls });
     };
 
-    it('are opened if configured, and rejected if the server is not trusted', async () => {
+    it("are established if TLS is configured, and rejected if the server's certificate is not trusted", async () => {
       const { host } = await secure();
       await start([host], { client_tls: { ca_certs: [authority.certificate] } });
       equal(await ask(), 'safe');
@@ -232,7 +232,7 @@ describe('connections of backend/grpc', () => {
       equal(await ask(), 'safe');
     });
 
-    it('show a certificate of the client', async () => {
+    it('present the configured client certificate', async () => {
       const { host } = await secure(true);
       const { certificate, privateKey: private_key } = visitor;
       const ca_certs = [authority.certificate];

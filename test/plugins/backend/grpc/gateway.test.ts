@@ -61,50 +61,50 @@ describe('backend/grpc in a gateway', () => {
   const ask = (url = '/f/bob', options: object = {}) => gateway!.inject({ url, ...options });
   const seen = () => server.calls.at(-1)!;
 
-  it('case 1: fills fields of a message within from query strings', async () => {
+  it('sets nested message fields from query parameters', async () => {
     await start({ input_mapping: { lat: 'where.latitude', lon: 'where.longitude' } }, { endpoint: { endpoint: '/f' } });
     equal((await ask('/f?lat=1.5&lon=2')).statusCode, 200);
     deepEqual(seen().request, { where: { latitude: 1.5, longitude: 2 } });
   });
 
-  it('case 2: fills a field from a variable of the path', async () => {
+  it('sets a field from a path parameter', async () => {
     await start({ input_mapping: { Name: 'name' } });
     await ask('/f/bob');
     deepEqual(seen().request, { name: 'bob' });
   });
 
-  it('sets a field of that name, in any case of its first letter, if no mapping is configured', async () => {
+  it('maps parameters to fields of the same name, in either case of the first letter, without input_mapping', async () => {
     await start({}, { endpoint: { endpoint: '/f/{name}' } });
     await ask('/f/eve?where.latitude=3&unknown=1&Kinds=1');
     deepEqual(seen().request, { name: 'eve', where: { latitude: 3 } });
   });
 
-  it('case 3: fills a list from all values of a query string, by name or number, in order', async () => {
+  it('sets a repeated field from all values of a query parameter, by name or number, in order', async () => {
     await start({}, { endpoint: { endpoint: '/f' } });
     await ask('/f?kinds=BIG&kinds=2&name=a&name=b');
     deepEqual(seen().request, { name: 'a', kinds: ['BIG', 'HUGE'].map((kind) => ({ BIG: 1, HUGE: 2 })[kind]) });
   });
 
-  it('sees only the query strings that are let through', async () => {
+  it('reads only forwarded query parameters', async () => {
     await start({}, { endpoint: { endpoint: '/f', input_query_strings: ['other'] } });
     await ask('/f?name=a');
     deepEqual(seen().request, {});
   });
 
-  it('sends an empty message where neither body nor parameters are used', async () => {
+  it('sends an empty message if neither the body nor parameters are used', async () => {
     await start({ disable_query_params: true });
     await ask('/f/bob?name=a');
     deepEqual(seen().request, {});
   });
 
   const moment = { seconds: '1704164645', nanos: 0 };
-  it('case 4: gives every field, times as seconds', async () => {
+  it('returns every field, with timestamps as seconds and nanoseconds', async () => {
     methods.Find = (_call, answer) => answer(null, { id: 'x', at: moment, kind: 1 });
     await start({});
     deepEqual((await ask()).json(), { id: 'x', kind: 1, at: { seconds: 1704164645, nanos: 0 }, n: 0, note: '' });
   });
 
-  it('case 4: gives what is set, times and enums as texts', async () => {
+  it('returns only set fields, with timestamps and enums as strings, if configured', async () => {
     methods.Find = (_call, answer) => answer(null, { id: 'x', at: moment, kind: 1 });
     await start({
       output_enum_as_string: true,
@@ -115,7 +115,7 @@ describe('backend/grpc in a gateway', () => {
     deepEqual((await ask()).json(), { id: 'x', kind: 'BIG', at: '2024-01-02T03:04:05Z' });
   });
 
-  it('case 5: gives fields in camelCase, and takes them so', async () => {
+  it('returns and accepts fields in camelCase if configured', async () => {
     await start(
       {
         request_naming_convention: 'camelCase',
@@ -129,14 +129,14 @@ describe('backend/grpc in a gateway', () => {
     deepEqual((await ask('/e', { method: 'POST', payload })).json(), { fullName: 'a' });
   });
 
-  it('case 6: a failed status is 500 for the client and named in the log', async () => {
+  it('returns 500 for a failed call and logs the gRPC status', async () => {
     methods.Find = (_call, answer) => answer(failure(status.NOT_FOUND, 'no such thing'));
     await start({});
     equal((await ask()).statusCode, 500);
     match(sinks.lines.join(''), /WARNING.*NOT_FOUND: no such thing/);
   });
 
-  it('case 6: a failed status next to a successful backend makes an incomplete response', async () => {
+  it('returns a partial response if one of several backends fails', async () => {
     methods.Find = (_call, answer) => answer(failure(status.NOT_FOUND, 'no such thing'));
     const both = config({});
     const [endpoint] = both.endpoints as unknown as [{ backend: object[] }];
@@ -166,14 +166,14 @@ describe('backend/grpc in a gateway', () => {
     [status.DEADLINE_EXCEEDED, 504],
     [status.DATA_LOSS, 500],
   ] as const) {
-    it(`status ${code} is ${expected} if the client receives the code`, async () => {
+    it(`maps the gRPC status ${code} to ${expected} with return_error_code`, async () => {
       methods.Find = (_call, answer) => answer(failure(code, 'why'));
       await start({}, { backend: { extra_config: { 'backend/http': { return_error_code: true } } } });
       equal((await ask()).statusCode, expected);
     });
   }
 
-  it('a failed status is data if details are enabled', async () => {
+  it('returns a failed status as data with return_error_details', async () => {
     methods.Find = (_call, answer) => answer(failure(status.ABORTED, 'ünfit'));
     await start({}, { backend: { extra_config: { 'backend/http': { return_error_details: 'shop' } } } });
     deepEqual((await ask()).json(), {
@@ -185,7 +185,7 @@ describe('backend/grpc in a gateway', () => {
     });
   });
 
-  it('case 7: sends headers as metadata, renamed, and those of gRPC under another name', async () => {
+  it('sends forwarded headers as metadata, renamed by header_mapping, with reserved names prefixed', async () => {
     await start(
       { header_mapping: { 'X-Tenant': 'customerid' } },
       { endpoint: { input_headers: ['X-Tenant', 'Grpc-Foo', 'X-Raw-Bin', 'Content-Type', '__proto__'] } },
@@ -209,7 +209,7 @@ describe('backend/grpc in a gateway', () => {
     match(String(metadata['user-agent']), /^Sluice/);
   });
 
-  it('case 8: accepts a text for bytes as it is only if configured', async () => {
+  it('accepts plain strings for bytes fields with input_assume_bytes only', async () => {
     await start({ input_assume_bytes: true }, { endpoint: { endpoint: '/f' } });
     await ask('/f?raw=hello!');
     deepEqual(seen().request, { raw: Buffer.from('hello!') });
@@ -221,13 +221,13 @@ describe('backend/grpc in a gateway', () => {
     equal((await ask('/f?raw=aGk')).statusCode, 200);
   });
 
-  it('case 9: rejects a value that its field cannot have, without a call', async () => {
+  it('rejects a value of the wrong type without calling the backend', async () => {
     await start({ input_mapping: { lat: 'where.latitude' } }, { endpoint: { endpoint: '/f' } });
     equal((await ask('/f?lat=abc')).statusCode, 400);
     equal(server.calls.length, 0);
   });
 
-  it('lets parameters overwrite fields of the body', async () => {
+  it('overwrites fields of the body with parameters', async () => {
     await start({ use_request_body: true }, { endpoint: { method: 'POST' } });
     const payload = '{"name":"body","kinds":["BIG",2],"where":{"latitude":1},"nobody":{"knows":1}}';
     equal((await ask('/f/path?where.longitude=4&kinds=0', { method: 'POST', payload })).statusCode, 200);
@@ -235,20 +235,20 @@ describe('backend/grpc in a gateway', () => {
   });
 
   for (const [what, payload] of [
-    ['no JSON', '{"name"'],
-    ['no object', '[1]'],
-    ['a field of another type', '{"name":1}'],
+    ['invalid JSON', '{"name"'],
+    ['JSON that is not an object', '[1]'],
+    ['a field of the wrong type', '{"name":1}'],
     ['an unknown enum', '{"kinds":["TINY"]}'],
-    ['a list for a message', '{"where":[1]}'],
+    ['a list instead of a message', '{"where":[1]}'],
   ] as const) {
-    it(`refuses a body with ${what}`, async () => {
+    it(`rejects a body with ${what}`, async () => {
       await start({ use_request_body: true }, { endpoint: { method: 'POST', endpoint: '/f' } });
       equal((await ask('/f', { method: 'POST', payload })).statusCode, 400);
       equal(server.calls.length, 0);
     });
   }
 
-  it('gives several backends the same body', async () => {
+  it('sends the same body to several backends', async () => {
     const both = config({ use_request_body: true }, { endpoint: { method: 'POST', endpoint: '/f' } });
     const [{ backend }] = both.endpoints as unknown as [{ backend: object[] }];
     backend.push({ ...backend[0], group: 'again' });
@@ -260,13 +260,13 @@ describe('backend/grpc in a gateway', () => {
     );
   });
 
-  it('shapes the reply as any other', async () => {
+  it('applies response manipulation like other backends', async () => {
     methods.Find = (_call, answer) => answer(null, { id: 'x', n: '9007199254740993' });
     await start({}, { backend: { allow: ['n'], mapping: { n: 'number' }, group: 'shop' } });
     equal((await ask()).body, '{"shop":{"number":"9007199254740993"}}');
   });
 
-  it('sends the rest of the timeout as deadline, and tells the server when it is over', async () => {
+  it('sends the remaining timeout as the gRPC deadline, and cancels the call when it expires', async () => {
     let cancelled: () => void;
     const told = new Promise<void>((resolve) => {
       cancelled = resolve;
@@ -278,7 +278,7 @@ describe('backend/grpc in a gateway', () => {
     await told;
   });
 
-  it('keeps its connection over a reload', async () => {
+  it('keeps its connection across a reload', async () => {
     await start({});
     const peers = new Set<string>();
     methods.Find = (call, answer) => {
@@ -291,7 +291,7 @@ describe('backend/grpc in a gateway', () => {
     equal(peers.size, 1);
   });
 
-  describe('streams', () => {
+  describe('with server streaming', () => {
     beforeEach(() => {
       methods.Watch = (call) => {
         for (const id of ['a', 'b', '__proto__']) call.write({ id });
@@ -304,7 +304,7 @@ describe('backend/grpc in a gateway', () => {
         { endpoint: { output_encoding: output }, backend: { url_pattern: '/shop.Shop/Watch', ...more } },
       );
 
-    it('become lines of ndjson', async () => {
+    it('returns one line for each message with ndjson', async () => {
       await watch('ndjson');
       const { body, headers } = await ask();
       deepEqual(
@@ -313,7 +313,7 @@ describe('backend/grpc in a gateway', () => {
       );
     });
 
-    it('become events, each shaped', async () => {
+    it('returns one event for each message with sse, after response manipulation', async () => {
       await watch('sse', { mapping: { id: 'name' } });
       const { body, headers } = await ask();
       deepEqual(
@@ -322,7 +322,7 @@ describe('backend/grpc in a gateway', () => {
       );
     });
 
-    it('become a list under collection, or alone', async () => {
+    it('returns a list under "collection" with json, and a plain list with json-collection', async () => {
       await watch('json');
       equal((await ask()).body, '{"collection":[{"id":"a"},{"id":"b"},{"id":"__proto__"}]}');
       await gateway!.close();
@@ -330,20 +330,20 @@ describe('backend/grpc in a gateway', () => {
       equal((await ask()).body, '[{"id":"a"},{"id":"b"},{"id":"__proto__"}]');
     });
 
-    it('that are empty are an empty body', async () => {
+    it('returns an empty body for an empty stream', async () => {
       methods.Watch = (call) => call.end();
       await watch('ndjson');
       const { statusCode, body } = await ask();
       deepEqual([statusCode, body], [200, '']);
     });
 
-    it('that fail at once are a failed backend', async () => {
+    it('treats a stream that fails immediately as a failed backend', async () => {
       methods.Watch = (call) => call.emit('error', failure(status.PERMISSION_DENIED, 'no'));
       await watch('ndjson');
       equal((await ask()).statusCode, 500);
     });
 
-    it('end for the server when the client leaves', async () => {
+    it('cancels the stream when the client disconnects', async () => {
       let left: () => void;
       const isLeft = new Promise<void>((resolve) => {
         left = resolve;

@@ -21,7 +21,7 @@ type Behave = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
 const message = Buffer.from([0, 0, 0, 0, 3, 10, 1, 120]);
 const grpc = { ':status': 200, 'content-type': 'application/grpc' };
 
-describe('backend/grpc before servers that misbehave', () => {
+describe('backend/grpc with misbehaving servers', () => {
   let server: Http2Server;
   let behave: Behave;
   let gateway: Operations;
@@ -86,7 +86,7 @@ describe('backend/grpc before servers that misbehave', () => {
   };
   const well: Behave = (stream) => withTrailers(stream, { 'grpc-status': '0' }, message);
 
-  it('reads a message that comes byte by byte', async () => {
+  it('reads a message that arrives byte by byte', async () => {
     behave = (stream) =>
       withTrailers(stream, { 'grpc-status': '0' }, ...[...message].map((byte) => Buffer.from([byte])));
     await start();
@@ -95,71 +95,83 @@ describe('backend/grpc before servers that misbehave', () => {
 
   for (const [what, act, expected] of [
     [
-      'another content type',
+      'a wrong content type',
       (stream) => stream.respond({ ':status': 200, 'content-type': 'text/html' }) ?? stream.end('<html>'),
       /UNKNOWN.*text\/html instead of gRPC/,
     ],
-    ['no content type', (stream) => stream.respond({ ':status': 200 }) ?? stream.end('x'), /UNKNOWN.*no content type/],
-    ['a status of HTTP', (stream) => stream.respond({ ':status': 503 }) ?? stream.end('x'), /UNAVAILABLE.*status 503/],
     [
-      'a status of HTTP nobody knows',
+      'a missing content type',
+      (stream) => stream.respond({ ':status': 200 }) ?? stream.end('x'),
+      /UNKNOWN.*no content type/,
+    ],
+    [
+      'an HTTP error status',
+      (stream) => stream.respond({ ':status': 503 }) ?? stream.end('x'),
+      /UNAVAILABLE.*status 503/,
+    ],
+    [
+      'an unknown HTTP status',
       (stream) => stream.respond({ ':status': 418 }) ?? stream.end('x'),
       /UNKNOWN.*status 418/,
     ],
-    ['no trailers', (stream) => stream.respond(grpc) ?? stream.end(message), /UNKNOWN.*without a status/],
+    ['missing trailers', (stream) => stream.respond(grpc) ?? stream.end(message), /UNKNOWN.*without a status/],
     [
-      'a message that breaks off',
+      'a truncated message',
       (stream) => withTrailers(stream, { 'grpc-status': '0' }, message.subarray(0, 6)),
       /INTERNAL.*broke off/,
     ],
-    ['no message', (stream) => withTrailers(stream, { 'grpc-status': '0' }), /INTERNAL.*0 messages/],
+    ['a missing message', (stream) => withTrailers(stream, { 'grpc-status': '0' }), /INTERNAL.*0 messages/],
     [
       'two messages',
       (stream) => withTrailers(stream, { 'grpc-status': '0' }, message, message),
       /INTERNAL.*2 messages/,
     ],
-    ['a status that is no number', (stream) => withTrailers(stream, { 'grpc-status': 'fine' }, message), /UNKNOWN/],
+    ['a non-numeric gRPC status', (stream) => withTrailers(stream, { 'grpc-status': 'fine' }, message), /UNKNOWN/],
     [
-      'a status nobody knows',
+      'an unknown gRPC status',
       (stream) => withTrailers(stream, { 'grpc-status': '99', 'grpc-message': 'a%20b%C3%BC%zz' }),
       /UNKNOWN: a bü%zz/,
     ],
     [
-      'a message that was announced too large',
+      'a message with an oversized length',
       (stream) => withTrailers(stream, { 'grpc-status': '0' }, Buffer.from([0, 255, 255, 255, 255, 1])),
       /RESOURCE_EXHAUSTED.*4294967295 bytes/,
     ],
     [
-      'a compressed message, a bomb',
+      'a compression bomb',
       (stream) => withTrailers(stream, { 'grpc-status': '0' }, compressed()),
       /INTERNAL.*compressed/,
     ],
     [
-      'a flag that does not exist',
+      'an unknown message flag',
       (stream) => withTrailers(stream, { 'grpc-status': '0' }, Buffer.from([9, 0, 0, 0, 0])),
       /INTERNAL.*no gRPC message/,
     ],
     [
-      'bytes that are no message of the method',
+      'bytes that are not a valid message',
       (stream) => withTrailers(stream, { 'grpc-status': '0' }, Buffer.from([0, 0, 0, 0, 2, 10, 200])),
       /no shop\.Res/,
     ],
     [
-      'a text that is not valid UTF-8',
+      'a string that is not valid UTF-8',
       (stream) => withTrailers(stream, { 'grpc-status': '0' }, Buffer.from([0, 0, 0, 0, 3, 10, 1, 255])),
       /no shop\.Res/,
     ],
-    ['a reset', (stream) => stream.close(NGHTTP2_INTERNAL_ERROR), /INTERNAL.*HTTP\/2 code 2/],
-    ['a reset that asks for calm', (stream) => stream.close(NGHTTP2_ENHANCE_YOUR_CALM), /RESOURCE_EXHAUSTED/],
+    ['a stream reset', (stream) => stream.close(NGHTTP2_INTERNAL_ERROR), /INTERNAL.*HTTP\/2 code 2/],
     [
-      'a reset within a message',
+      'a stream reset with ENHANCE_YOUR_CALM',
+      (stream) => stream.close(NGHTTP2_ENHANCE_YOUR_CALM),
+      /RESOURCE_EXHAUSTED/,
+    ],
+    [
+      'a stream reset within a message',
       (stream) => {
         stream.respond(grpc);
         stream.write(message.subarray(0, 6), () => stream.destroy(new Error('broken')));
       },
       /INTERNAL/,
     ],
-    ['the end of the connection', (stream) => stream.session!.destroy(), /UNAVAILABLE|CANCELLED|INTERNAL/],
+    ['a closed connection', (stream) => stream.session!.destroy(), /UNAVAILABLE|CANCELLED|INTERNAL/],
   ] as readonly (readonly [string, Behave, RegExp])[]) {
     it(`fails for ${what}, and serves the next call`, async () => {
       behave = act;
@@ -180,14 +192,14 @@ describe('backend/grpc before servers that misbehave', () => {
     return frame;
   }
 
-  it('holds messages to the limit that is set', async () => {
+  it('enforces the configured maximum message size', async () => {
     behave = well;
     await start({ max_call_recv_msg_size: 2 });
     equal((await ask()).statusCode, 500);
     match(logged(), /RESOURCE_EXHAUSTED.*3 bytes, and 2 are allowed/);
   });
 
-  it('sends a call once more that the server has refused unseen, and no more than that', async () => {
+  it('retries a call once if the server refuses its stream unprocessed', async () => {
     let calls = 0;
     behave = (stream) => {
       calls += 1;
@@ -205,7 +217,7 @@ describe('backend/grpc before servers that misbehave', () => {
     equal(calls, 2);
   });
 
-  it('finishes a call on a connection that the server is leaving, and makes another one for the next', async () => {
+  it('finishes a call on a connection that received GOAWAY, and opens another one for the next call', async () => {
     behave = (stream) => {
       stream.session!.goaway(NGHTTP2_NO_ERROR);
       setImmediate(() => well(stream, {}));
@@ -217,7 +229,7 @@ describe('backend/grpc before servers that misbehave', () => {
     equal(sessions, 2);
   });
 
-  it('ends with the time of the call where the server never answers, and asks whether it lives', async () => {
+  it('fails at the deadline if the server never responds, and pings the connection', async () => {
     let pinged: () => void;
     const ping = new Promise<void>((resolve) => {
       pinged = resolve;
@@ -233,7 +245,7 @@ describe('backend/grpc before servers that misbehave', () => {
     equal((await ask()).body, '{"id":"x"}');
   });
 
-  it('breaks a stream off that fails behind its first messages', async () => {
+  it('aborts a stream that fails after its first messages', async () => {
     behave = (stream) => {
       stream.respond(grpc, { waitForTrailers: true });
       stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '13', 'grpc-message': 'gone' }));
@@ -249,7 +261,7 @@ describe('backend/grpc before servers that misbehave', () => {
     match(logged(), /INTERNAL: gone/);
   });
 
-  it('fails at once where something listens that speaks no HTTP/2', async () => {
+  it('fails immediately if the server does not support HTTP/2', async () => {
     const http1 = createTcp((socket) => {
       socket.on('error', () => {});
       socket.resume();

@@ -73,7 +73,7 @@ describe('backend/lambda in a gateway', () => {
   const ask = (url = '/x/7', options: object = {}) => gateway.inject({ url, ...options });
   const last = () => stub.requests.at(-1)!;
 
-  it("sends parameters or the body by the client's method where the endpoint serves every method", async () => {
+  it("sends parameters or the body according to the client's method if the endpoint serves every method", async () => {
     await start({ function_name: 'f1' }, { endpoint: { method: 'ANY' } });
     await ask();
     equal(last().body.toString(), '{"userid":"7"}');
@@ -81,7 +81,7 @@ describe('backend/lambda in a gateway', () => {
     equal(last().body.toString(), '{"a":1}');
   });
 
-  it('case 1: invokes a function with the variables of the path, their names in lower case', async () => {
+  it('invokes a function with the path parameters, their names in lowercase', async () => {
     await start({ function_name: 'f1' }, { endpoint: { input_query_strings: ['*'] } });
     deepEqual((await ask('/x/7?q=1')).json(), { ok: true });
     const { method, target, headers, body } = last();
@@ -94,20 +94,20 @@ describe('backend/lambda in a gateway', () => {
     ['a body that is not valid JSON', '\u0000 b'],
     ['an empty body', ''],
   ] as const) {
-    it(`case 2: sends ${what} of any other method as it is`, async () => {
+    it(`sends ${what} unchanged for methods other than GET`, async () => {
       await start({ function_name: 'f1' }, { endpoint: { method: 'POST', endpoint: '/x' } });
       equal((await ask('/x', { method: 'POST', payload })).statusCode, 200);
       equal(String(last().body), payload);
     });
   }
 
-  it('case 3: takes the name from the path', async () => {
+  it('reads the function name from a path parameter', async () => {
     await start({ function_param_name: 'Lambda' }, { endpoint: { endpoint: '/call/{lambda}' } });
     await ask('/call/my-fn');
     equal(last().target, '/2015-03-31/functions/my-fn/invocations');
   });
 
-  it('takes it from {function} where nothing is said, encoded, as it is written', async () => {
+  it('reads the function name from {function} by default, URL-encoded, in its original case', async () => {
     await start({}, { endpoint: { endpoint: '/call/{function}' } });
     await ask('/call/arn:aws:lambda:eu-west-1:1:function:F');
     equal(last().target, '/2015-03-31/functions/arn%3Aaws%3Alambda%3Aeu-west-1%3A1%3Afunction%3AF/invocations');
@@ -116,13 +116,13 @@ describe('backend/lambda in a gateway', () => {
   });
 
   for (const [what, body, expected] of [
-    ['case 4: a list', '[1,2]', '{"collection":[1,2]}'],
-    ['a text', '"a"', '{"content":"a"}'],
+    ['a list', '[1,2]', '{"collection":[1,2]}'],
+    ['a string', '"a"', '{"content":"a"}'],
     ['a number with all its digits', '12345678901234567890', '{"content":12345678901234567890}'],
     ['null', 'null', '{"content":null}'],
-    ['an envelope, which is data', '{"statusCode":404,"body":"x"}', '{"statusCode":404,"body":"x"}'],
+    ['a response envelope as plain data', '{"statusCode":404,"body":"x"}', '{"statusCode":404,"body":"x"}'],
   ] as const) {
-    it(`gives ${what}`, async () => {
+    it(`returns ${what}`, async () => {
       answer = (_seen, response) => response.end(body);
       await start({ function_name: 'f1' });
       const { statusCode, body: given } = await ask();
@@ -132,7 +132,7 @@ describe('backend/lambda in a gateway', () => {
 
   for (const [what, body] of [
     ['nothing', ''],
-    ['no JSON', '<html>'],
+    ['invalid JSON', '<html>'],
   ] as const) {
     it(`fails for a function that returns ${what}`, async () => {
       answer = (_seen, response) => response.end(body);
@@ -141,7 +141,7 @@ describe('backend/lambda in a gateway', () => {
     });
   }
 
-  it('case 5: fails for a function that has thrown, and says so in the log', async () => {
+  it('fails for a function that throws, and logs the error', async () => {
     answer = (_seen, response) => {
       response.setHeader('X-Amz-Function-Error', 'Unhandled');
       response.end('{"errorMessage":"secret detail","errorType":"TypeError"}');
@@ -159,7 +159,7 @@ describe('backend/lambda in a gateway', () => {
     [1, 500, 2],
     [0, 500, 1],
   ] as const) {
-    it(`case 6: tries ${retries} times more after failures, ${calls} calls for two of them`, async () => {
+    it(`retries ${retries} times after failures, with ${calls} calls for two failures`, async () => {
       answer = (_seen, response) => {
         response.statusCode = stub.requests.length <= 2 ? (stub.requests.length === 1 ? 500 : 429) : 200;
         response.end(ok);
@@ -173,7 +173,7 @@ describe('backend/lambda in a gateway', () => {
     [404, { 'x-amzn-ErrorType': 'ResourceNotFoundException:http://x' }, 'ResourceNotFoundException'],
     [403, {}, 'AccessDenied'],
   ] as const) {
-    it(`does not try again for ${status}, and logs what AWS says`, async () => {
+    it(`does not retry after ${status}, and logs the error of AWS`, async () => {
       answer = (_seen, response) => response.writeHead(status, headers).end('{"__type":"AccessDenied"}');
       await start({ function_name: 'f1', max_retries: 3 });
       deepEqual([(await ask()).statusCode, stub.requests.length], [500, 1]);
@@ -181,7 +181,7 @@ describe('backend/lambda in a gateway', () => {
     });
   }
 
-  it('tries again where the connection breaks', async () => {
+  it('retries if the connection breaks', async () => {
     answer = (_seen, response) => {
       if (stub.requests.length === 1) response.destroy();
       else response.end(ok);
@@ -190,13 +190,13 @@ describe('backend/lambda in a gateway', () => {
     equal((await ask()).statusCode, 200);
   });
 
-  it("case 7: shapes the response like any backend's", async () => {
+  it('applies response manipulation like any backend', async () => {
     answer = (_seen, response) => response.end('{"data":{"a":1,"b":2}}');
     await start({ function_name: 'f1' }, { backend: { group: 'fn', target: 'data', allow: ['a'], encoding: 'xml' } });
     deepEqual((await ask()).json(), { fn: { a: 1 } });
   });
 
-  it('case 8: signs for its region and lambda, and sends no header of the client', async () => {
+  it('signs requests for its region and the service "lambda", and forwards no client headers', async () => {
     await start({ function_name: 'f1' }, { endpoint: { input_headers: ['*'] } });
     await ask('/x/7', { headers: { 'x-own': '1', 'x-amz-date': 'x', cookie: 'a=1' } });
     const { headers } = last();
@@ -208,18 +208,18 @@ describe('backend/lambda in a gateway', () => {
     match(headers['x-amz-date'] as string, /^\d{8}T\d{6}Z$/);
   });
 
-  it('gives the version that was executed', async () => {
+  it('returns the executed version of the function', async () => {
     answer = (_seen, response) => response.writeHead(200, { 'X-Amz-Executed-Version': '7' }).end(ok);
     await start({ function_name: 'f1' });
     equal((await ask()).headers['x-amz-executed-version'], '7');
   });
 
-  it('fails for a request that names no function, without a call', async () => {
+  it('fails without a call for a request without a function name', async () => {
     await start({ function_param_name: 'other' });
     deepEqual([(await ask()).statusCode, stub.requests.length], [500, 0]);
   });
 
-  it('takes the region of the environment', async () => {
+  it('uses the region of the environment by default', async () => {
     process.env['AWS_REGION'] = 'us-west-2';
     await start({ function_name: 'f1', region: undefined });
     await ask();
@@ -231,7 +231,7 @@ describe('backend/lambda in a gateway', () => {
     ['a region', {}, /no AWS region/],
     ['a valid region', { AWS_REGION: 'us west' }, /"us west" is not a valid AWS region/],
   ] as const) {
-    it(`fails without ${what}, without a call, and logs it once`, async () => {
+    it(`fails without ${what}, without a call, and logs the reason once`, async () => {
       const back = setEnvironment(given);
       await start({ function_name: 'f1', ...(what !== 'credentials' && { region: undefined }) });
       deepEqual([(await ask()).statusCode, (await ask()).statusCode, stub.requests.length], [500, 500, 0]);
@@ -242,7 +242,7 @@ describe('backend/lambda in a gateway', () => {
     });
   }
 
-  it('gives up at the timeout of the backend, also between two tries', async () => {
+  it('times out with the backend, even between two attempts', async () => {
     answer = (_seen, response) => response.writeHead(500).end();
     await start({ function_name: 'f1', max_retries: 10 }, { backend: { timeout: '300ms' } });
     equal((await ask()).statusCode, 500);

@@ -6,7 +6,7 @@ import { until } from '../../../support/conditions.ts';
 import { setEnvironment } from '../../../support/environment.ts';
 import { rememberingSinks, startBackend, startGateway } from '../../../support/gateway.ts';
 
-describe('SQS and SNS behind a backend', () => {
+describe('backend/pubsub with SQS and SNS', () => {
   let aws: FauxqsServer;
   let gateway: Operations | undefined;
   let restore: () => void;
@@ -67,7 +67,7 @@ describe('SQS and SNS behind a backend', () => {
     gateway!.inject({ method: 'POST', url: '/publish', payload, headers });
   const messages = (name: string) => aws.inspectQueue(name)!.messages.ready;
 
-  it('sends the body of a request, with its headers as attributes', async () => {
+  it('sends the request body, with its headers as message attributes', async () => {
     const { name, url } = queue();
     await start(publish(url));
     const reply = await send('x=1', { 'X-A': '1' });
@@ -77,7 +77,7 @@ describe('SQS and SNS behind a backend', () => {
     equal(message!.messageAttributes['X-A']!.StringValue, '1');
   });
 
-  it('sends the first ten headers by name, and says so once', async () => {
+  it('sends only the first ten headers by name, and logs that once', async () => {
     const { name, url } = queue();
     await start(publish(url));
     const headers = Object.fromEntries(
@@ -93,7 +93,7 @@ describe('SQS and SNS behind a backend', () => {
     equal(sinks.lines.filter((line) => line.includes('AWS takes the first 10')).length, 1);
   });
 
-  it('hands a message to a request that waits for it, and deletes it', async () => {
+  it('returns a message to a waiting request and deletes it', async () => {
     const { name, url } = queue();
     await start(take(url));
     const reply = gateway!.inject('/take');
@@ -103,7 +103,7 @@ describe('SQS and SNS behind a backend', () => {
     equal(messages(name).length, 0);
   });
 
-  it('passes binary data', async () => {
+  it('transfers binary data unchanged', async () => {
     const { url } = queue();
     await start(publish(url), take(url, { output_encoding: 'no-op' }));
     const bytes = Buffer.from([0, 255, 1, 254]);
@@ -111,7 +111,7 @@ describe('SQS and SNS behind a backend', () => {
     deepEqual((await gateway!.inject('/take')).rawPayload, bytes);
   });
 
-  it('gives a message back that cannot be decoded', async () => {
+  it('returns a message that cannot be decoded to the queue', async () => {
     const { name, url } = queue();
     await start(take(url));
     aws.sendMessage(name, 'oops');
@@ -120,7 +120,7 @@ describe('SQS and SNS behind a backend', () => {
     ok(sinks.lines.some((line) => line.includes('and is requeued')));
   });
 
-  it('fails once the deadline is over and there was no message', async () => {
+  it('fails at the deadline if no message arrived', async () => {
     const { url } = queue();
     await start(take(url, { timeout: '300ms' }));
     const startedAt = performance.now();
@@ -128,14 +128,14 @@ describe('SQS and SNS behind a backend', () => {
     ok(performance.now() - startedAt < 15_000);
   });
 
-  it('sends to a FIFO queue in one group', async () => {
+  it('sends to a FIFO queue with one message group', async () => {
     const { name, url } = queue({ attributes: { FifoQueue: 'true', ContentBasedDeduplication: 'true' } });
     await start(publish(url));
     equal((await send('a')).statusCode, 200);
     equal(messages(name).length, 1);
   });
 
-  it('publishes to a topic, whose queues get it with its attributes', async () => {
+  it('publishes to a topic, whose queues receive the message with its attributes', async () => {
     const { name } = queue();
     const { topicArn } = aws.createTopic(`t${count}`);
     aws.subscribe({ topic: `t${count}`, queue: name });
@@ -156,7 +156,7 @@ describe('SQS and SNS behind a backend', () => {
     }
   });
 
-  it('signs with the credentials of the environment, and fails without any', async () => {
+  it('signs with the credentials of the environment, and fails without credentials', async () => {
     const seen: string[] = [];
     const stub = await startBackend(({ headers }, response) => {
       seen.push(String(headers.authorization));
@@ -182,12 +182,12 @@ describe('SQS and SNS behind a backend', () => {
 
   for (const [what, host, url, direction, code] of [
     ['a subscription to a topic', 'awssns://', '/arn:aws:sns:eu-west-1:123456789012:a', 'take', 'PUBSUB_SCHEME'],
-    ['a topic that is none', 'awssns://', '/arn:aws:sqs:eu-west-1:123456789012:a', 'publish', 'PUBSUB_ADDRESS'],
-    ['a queue that is none', 'awssqs://', 'sqs.eu-west-1.amazonaws.com/orders', 'publish', 'PUBSUB_ADDRESS'],
-    ['no region', 'awssqs://', 'localhost/123456789012/orders', 'publish', 'PUBSUB_PARAMETER'],
-    ['a region that is none', 'awssqs://', 'localhost/123456789012/orders?region=moon', 'take', 'PUBSUB_PARAMETER'],
+    ['an invalid topic', 'awssns://', '/arn:aws:sqs:eu-west-1:123456789012:a', 'publish', 'PUBSUB_ADDRESS'],
+    ['an invalid queue', 'awssqs://', 'sqs.eu-west-1.amazonaws.com/orders', 'publish', 'PUBSUB_ADDRESS'],
+    ['a missing region', 'awssqs://', 'localhost/123456789012/orders', 'publish', 'PUBSUB_PARAMETER'],
+    ['an invalid region', 'awssqs://', 'localhost/123456789012/orders?region=moon', 'take', 'PUBSUB_PARAMETER'],
     [
-      'an endpoint that is none',
+      'an invalid endpoint',
       'awssqs://',
       'sqs.eu-west-1.amazonaws.com/123456789012/a?endpoint=x',
       'take',
@@ -201,7 +201,7 @@ describe('SQS and SNS behind a backend', () => {
       'PUBSUB_PARAMETER',
     ],
   ] as const) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       const wrong =
         direction === 'publish'
           ? endpoint('/x', host, { 'backend/pubsub/publisher': { topic_url: url } })

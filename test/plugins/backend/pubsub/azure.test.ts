@@ -11,7 +11,7 @@ import { setEnvironment } from '../../../support/environment.ts';
 import { rememberingSinks, startGateway } from '../../../support/gateway.ts';
 import { TestServiceBus } from '../../../support/service-bus.ts';
 
-describe('Azure Service Bus behind a backend', function () {
+describe('backend/pubsub with Azure Service Bus', function () {
   // The client is large, and loaded by the first test.
   this.timeout(180_000);
   let server: TestServiceBus;
@@ -82,7 +82,7 @@ describe('Azure Service Bus behind a backend', function () {
     ok(server.tokens.every((token) => token.startsWith('sb://127.0.0.1')));
   });
 
-  it('hands a message to a request that waits for it, and completes it', async () => {
+  it('returns a message to a waiting request and completes it', async () => {
     const subscription = server.create('orders', 'gate');
     await start(take());
     const reply = receive();
@@ -92,7 +92,7 @@ describe('Azure Service Bus behind a backend', function () {
     equal(subscription.locked.size, 0);
   });
 
-  it('brings bytes through as they are', async () => {
+  it('transfers binary data unchanged', async () => {
     server.create('orders', 'gate');
     await start(publish(), take({ output_encoding: 'no-op' }));
     const bytes = Buffer.from([0, 255, 1, 254]);
@@ -111,7 +111,7 @@ describe('Azure Service Bus behind a backend', function () {
     ok(lines('and is requeued').length > 0);
   });
 
-  it('fails once the deadline is over and there was no message, and hands the next one to the next request', async () => {
+  it('fails at the deadline if no message arrived, and returns the next message to the next request', async () => {
     const subscription = server.create('orders', 'gate');
     await start(take({ timeout: '300ms' }));
     const startedAt = performance.now();
@@ -122,7 +122,7 @@ describe('Azure Service Bus behind a backend', function () {
     await until(() => subscription.completed.length === 1);
   });
 
-  it('holds a hundred messages, and gives them back when it closes', async () => {
+  it('prefetches a hundred messages, and returns them to the subscription on close', async () => {
     const subscription = server.create('orders', 'gate');
     await start(take());
     server.publish('orders', ...Array.from({ length: 250 }, (_, n) => `{"n":${n}}`));
@@ -134,7 +134,7 @@ describe('Azure Service Bus behind a backend', function () {
     deepEqual([subscription.locked.size, subscription.ready.length], [0, 249]);
   });
 
-  it('has others handed over in the place of messages whose locks are over', async () => {
+  it('requests replacements for messages whose locks expired', async () => {
     const subscription = server.create('orders', 'gate');
     const nowhere = { has: () => false, hasPort: () => false } as unknown as DeniedAddresses;
     const subscriber = new AzureSubscriber(server.connection, 'orders', 'gate', nowhere, 20);
@@ -150,7 +150,7 @@ describe('Azure Service Bus behind a backend', function () {
     deepEqual([subscription.locked.size, subscription.ready.length], [0, 100]);
   });
 
-  it('gives messages back though their link is closed', async () => {
+  it('releases messages even if their link is closed', async () => {
     const subscription = server.create('orders', 'gate');
     server.ignoresDrain = true;
     await start(take());
@@ -161,7 +161,7 @@ describe('Azure Service Bus behind a backend', function () {
     deepEqual([subscription.locked.size, subscription.ready.length], [0, 2]);
   });
 
-  it('fails when its time is over, though the server does not respond', async () => {
+  it('fails at the deadline if the server does not respond', async () => {
     server.create('orders', 'gate');
     await start(publish({ timeout: '300ms' }));
     await until(async () => (await send('x')).statusCode === 200);
@@ -171,7 +171,7 @@ describe('Azure Service Bus behind a backend', function () {
     ok(performance.now() - startedAt < 15_000);
   });
 
-  it('starts though topic and subscription are not there, fails, and heals once they are', async () => {
+  it('starts without the topic and the subscription, fails requests, and recovers once they exist', async () => {
     await start(publish(), take());
     equal((await send('x')).statusCode, 500);
     equal((await receive()).statusCode, 500);
@@ -182,7 +182,7 @@ describe('Azure Service Bus behind a backend', function () {
     await until(async () => (await receive()).statusCode === 200);
   });
 
-  it('says that a key is rejected, and not what it is', async () => {
+  it('logs that a key is rejected, but not the key', async () => {
     server.create('orders', 'gate');
     server.refusesTokens = true;
     await start(publish());
@@ -190,7 +190,7 @@ describe('Azure Service Bus behind a backend', function () {
     ok(sinks.lines.every((line) => !line.includes('c2VjcmV0')));
   });
 
-  it('fails at once while the server is down, and works again with it', async () => {
+  it('fails immediately while the server is down, and recovers with it', async () => {
     const subscription = server.create('orders', 'gate');
     await server.stop();
     await start(publish(), take());
@@ -208,7 +208,7 @@ describe('Azure Service Bus behind a backend', function () {
     await until(async () => (await receive()).statusCode === 200);
   });
 
-  it('keeps its connection and what it has received over reloads', async () => {
+  it('keeps its connection and its prefetched messages across reloads', async () => {
     const subscription = server.create('orders', 'gate');
     await start(take());
     server.publish('orders', '{"n":1}');
@@ -220,7 +220,7 @@ describe('Azure Service Bus behind a backend', function () {
     equal(server.opened, 1);
   });
 
-  it('loses no message, and doubles none without a word, over reloads and restarts of the server under traffic', async () => {
+  it('loses no message and reports duplicates across reloads and server restarts under load', async () => {
     const subscription = server.create('orders', 'gate');
     const round = (at: number) => ({
       endpoint: `/round/${at}`,
@@ -277,7 +277,7 @@ describe('Azure Service Bus behind a backend', function () {
     ok(sent.size > repetitions(20, 50), `${sent.size}`);
   });
 
-  it('fails each request where the environment holds no connection string, without saying what it holds', async () => {
+  it('fails each request if the environment has no connection string, without logging its value', async () => {
     for (const said of [undefined, 'Endpoint=sb://x', 'topsecret']) {
       setEnvironment({ SERVICEBUS_CONNECTION_STRING: said });
       await start(publish());
@@ -290,12 +290,12 @@ describe('Azure Service Bus behind a backend', function () {
   });
 
   for (const [what, component, rest] of [
-    ['no topic', 'publisher', '?x=1'],
-    ['a topic with a strange name', 'publisher', 'a b'],
-    ['no subscription', 'subscriber', 'orders'],
+    ['a missing topic', 'publisher', '?x=1'],
+    ['an invalid topic name', 'publisher', 'a b'],
+    ['a missing subscription', 'subscriber', 'orders'],
     ['an unknown parameter', 'subscriber', 'orders?subscription=gate&colour=red'],
   ] as const) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       const field = component === 'publisher' ? 'topic_url' : 'subscription_url';
       const failure: ConfigErrors = await start(
         endpoint('/a', { [`backend/pubsub/${component}`]: { [field]: rest } }),

@@ -3,7 +3,7 @@ import { mock } from 'node:test';
 import { Leases } from '../../../../plugins/backend/pubsub/lib/gcp-leases.ts';
 import { until } from '../../../support/conditions.ts';
 
-describe('leases of messages of Google Cloud Pub/Sub', () => {
+describe('leases of Google Cloud Pub/Sub messages', () => {
   let now = 0;
   let leases: Leases;
   let fails = false;
@@ -48,7 +48,7 @@ describe('leases of messages of Google Cloud Pub/Sub', () => {
     mock.reset();
   });
 
-  it('are renewed while a message waits, and not once it is done', async () => {
+  it('are renewed while a message waits, but not after it is acknowledged', async () => {
     leases.add('a');
     leases.add('b');
     leases.accept('b');
@@ -60,7 +60,7 @@ describe('leases of messages of Google Cloud Pub/Sub', () => {
     ok(asked.length > 5);
   });
 
-  it('end if the server is away for long: another client may then receive such a message', async () => {
+  it('expire if the server is unreachable for long, so that another client can receive the message', async () => {
     leases.add('a');
     leases.use(null);
     await advance(70_000);
@@ -82,7 +82,7 @@ describe('leases of messages of Google Cloud Pub/Sub', () => {
     ]);
   });
 
-  it('settle messages once the server is back, and warn of those that expired', async () => {
+  it('settle messages once the server is reachable again, with a warning about expired ones', async () => {
     fails = true;
     leases.add('a');
     leases.accept('a');
@@ -100,7 +100,7 @@ describe('leases of messages of Google Cloud Pub/Sub', () => {
     ok(warnings[0]!.includes('1 messages could not be acknowledged'));
   });
 
-  it('settle a message once, regardless of later calls', async () => {
+  it('settle a message only once', async () => {
     leases.add('a');
     leases.accept('a');
     leases.giveBack('a');

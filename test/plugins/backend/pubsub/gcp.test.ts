@@ -11,7 +11,7 @@ import { setEnvironment } from '../../../support/environment.ts';
 import { rememberingSinks, startGateway } from '../../../support/gateway.ts';
 import { TestPubSub } from '../../../support/pubsub.ts';
 
-describe('Google Cloud Pub/Sub behind a backend', function () {
+describe('backend/pubsub with Google Cloud Pub/Sub', function () {
   // The client is large, and loaded by the first test.
   this.timeout(180_000);
   let server: TestPubSub;
@@ -73,7 +73,7 @@ describe('Google Cloud Pub/Sub behind a backend', function () {
     equal(ready[0]!.attributes['X-A'], '1');
   });
 
-  it('leaves headers out that would have the message refused, and says so once', async () => {
+  it('omits headers that the server would reject, and logs that once', async () => {
     const topic = name();
     const { ready } = server.create('shop', topic);
     await start(publish(`projects/shop/topics/${topic}`));
@@ -87,7 +87,7 @@ describe('Google Cloud Pub/Sub behind a backend', function () {
     equal(lines('headers are left out').length, 1);
   });
 
-  it('hands a message to a request that waits for it, and acknowledges it', async () => {
+  it('returns a message to a waiting request and acknowledges it', async () => {
     const topic = name();
     const subscription = server.create('shop', topic);
     await start(take(`shop/${topic}`));
@@ -98,7 +98,7 @@ describe('Google Cloud Pub/Sub behind a backend', function () {
     equal(subscription.outstanding.size, 0);
   });
 
-  it('brings bytes through as they are', async () => {
+  it('transfers binary data unchanged', async () => {
     const topic = name();
     server.create('shop', topic);
     await start(publish(`shop/${topic}`), take(`shop/${topic}`, { output_encoding: 'no-op' }));
@@ -107,7 +107,7 @@ describe('Google Cloud Pub/Sub behind a backend', function () {
     deepEqual((await receive()).rawPayload, bytes);
   });
 
-  it('returns a message that cannot be decoded, and continues', async () => {
+  it('returns a message that cannot be decoded to the subscription, and continues', async () => {
     const topic = name();
     const subscription = server.create('shop', topic);
     await start(take(`shop/${topic}`));
@@ -119,7 +119,7 @@ describe('Google Cloud Pub/Sub behind a backend', function () {
     ok(lines('and is requeued').length > 0);
   });
 
-  it('fails once the deadline is over and there was no message, and hands the next one to the next request', async () => {
+  it('fails at the deadline if no message arrived, and returns the next message to the next request', async () => {
     const topic = name();
     const subscription = server.create('shop', topic);
     await start(take(`shop/${topic}`, { timeout: '300ms' }));
@@ -131,7 +131,7 @@ describe('Google Cloud Pub/Sub behind a backend', function () {
     await until(() => subscription.acknowledged.length === 1);
   });
 
-  it('holds a hundred messages, and gives them back when it closes', async () => {
+  it('prefetches a hundred messages, and returns them to the subscription on close', async () => {
     const topic = name();
     const subscription = server.create('shop', topic);
     await start(take(`shop/${topic}`));
@@ -145,7 +145,7 @@ describe('Google Cloud Pub/Sub behind a backend', function () {
     deepEqual([subscription.outstanding.size, subscription.ready.length], [0, 249]);
   });
 
-  it('has room for redelivered messages, once their leases are over', async () => {
+  it('receives redelivered messages after the leases of earlier ones expired', async () => {
     const topic = name();
     const subscription = server.create('shop', topic);
     const kept = mock.method(Inbox.prototype, 'put').mock;
@@ -166,7 +166,7 @@ describe('Google Cloud Pub/Sub behind a backend', function () {
     }
   });
 
-  it("fails with the server's name of the error", async () => {
+  it("fails with the server's error code", async () => {
     const topic = name();
     server.create('shop', topic);
     await start(publish(`shop/${topic}`));
@@ -179,7 +179,7 @@ describe('Google Cloud Pub/Sub behind a backend', function () {
     equal(server.calls['publish'], 2);
   });
 
-  it('fails when its time is over, though the server does not respond', async () => {
+  it('fails at the deadline if the server does not respond', async () => {
     const topic = name();
     server.create('shop', topic);
     await start({ ...publish(`shop/${topic}`), timeout: '300ms' });
@@ -190,7 +190,7 @@ describe('Google Cloud Pub/Sub behind a backend', function () {
     ok(performance.now() - startedAt < 15_000);
   });
 
-  it('serves an account that may publish and not look', async () => {
+  it('works with an account that has permission to publish but not to view the topic', async () => {
     const topic = name();
     server.create('shop', topic);
     server.failing.set('getTopic', status.PERMISSION_DENIED);
@@ -198,7 +198,7 @@ describe('Google Cloud Pub/Sub behind a backend', function () {
     equal((await send('x')).statusCode, 200);
   });
 
-  it('starts though topic and subscription are not there, fails, and heals once they are', async () => {
+  it('starts without the topic and the subscription, fails requests, and recovers once they exist', async () => {
     const topic = name();
     await start(publish(`shop/${topic}`), take(`shop/${topic}`));
     equal((await send('x')).statusCode, 500);
@@ -210,7 +210,7 @@ describe('Google Cloud Pub/Sub behind a backend', function () {
     await until(async () => (await receive()).statusCode === 200);
   });
 
-  it('fails at once while the server is down, and works again with it', async () => {
+  it('fails immediately while the server is down, and recovers with it', async () => {
     const topic = name();
     const subscription = server.create('shop', topic);
     await server.stop();
@@ -230,7 +230,7 @@ describe('Google Cloud Pub/Sub behind a backend', function () {
     await until(() => subscription.acknowledged.length === 2);
   });
 
-  it('acknowledges over the next connection what was received over the last', async () => {
+  it('acknowledges messages of a lost connection over the next connection', async () => {
     const topic = name();
     const subscription = server.create('shop', topic);
     await start(take(`shop/${topic}`));
@@ -245,7 +245,7 @@ describe('Google Cloud Pub/Sub behind a backend', function () {
     equal(subscription.ready.length, 0);
   });
 
-  it('keeps its stream and what it has received over reloads', async () => {
+  it('keeps its stream and its prefetched messages across reloads', async () => {
     const topic = name();
     const subscription = server.create('shop', topic);
     await start(take(`shop/${topic}`));
@@ -258,7 +258,7 @@ describe('Google Cloud Pub/Sub behind a backend', function () {
     equal(server.calls['streamingPull'], 1);
   });
 
-  it('closes even if the server no longer responds', async () => {
+  it('closes even if the server does not respond', async () => {
     const topic = name();
     const subscription = server.create('shop', topic);
     await start(take(`shop/${topic}`));
@@ -271,7 +271,7 @@ describe('Google Cloud Pub/Sub behind a backend', function () {
     ok(performance.now() - startedAt < 30_000);
   });
 
-  it('neither loses nor doubles a message over reloads and restarts of the server under traffic', async () => {
+  it('neither loses nor duplicates a message across reloads and server restarts under load', async () => {
     const topic = name();
     const subscription = server.create('shop', topic);
     const round = (at: number) => ({
@@ -327,12 +327,12 @@ describe('Google Cloud Pub/Sub behind a backend', function () {
   });
 
   for (const [what, host, rest] of [
-    ['a topic that is none', 'publisher', 'shop'],
-    ['a subscription where a topic belongs', 'publisher', 'projects/shop/subscriptions/orders'],
-    ['a topic where a subscription belongs', 'subscriber', 'projects/shop/topics/orders'],
+    ['an invalid topic', 'publisher', 'shop'],
+    ['a subscription instead of a topic', 'publisher', 'projects/shop/subscriptions/orders'],
+    ['a topic instead of a subscription', 'subscriber', 'projects/shop/topics/orders'],
     ['an unknown parameter', 'subscriber', 'shop/orders?colour=red'],
   ] as const) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       const field = host === 'publisher' ? 'topic_url' : 'subscription_url';
       const extra = { [`backend/pubsub/${host}`]: { [field]: rest } };
       const failure: ConfigErrors = await start(endpoint('/a', extra)).then(

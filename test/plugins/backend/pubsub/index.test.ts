@@ -27,10 +27,10 @@ describe('backend/pubsub', () => {
         );
 
   for (const [what, host, url, direction, code, place, text] of [
-    ['case 7: a scheme that nobody knows', 'foo://', 'x', 'publish', 'PUBSUB_SCHEME', '/topic_url', /"foo:\/\/x"/],
-    ['an ordinary host', 'http://users.internal', '/x', 'publish', 'PUBSUB_SCHEME', '/topic_url', /unknown scheme/],
+    ['an unknown scheme', 'foo://', 'x', 'publish', 'PUBSUB_SCHEME', '/topic_url', /"foo:\/\/x"/],
+    ['an HTTP URL', 'http://users.internal', '/x', 'publish', 'PUBSUB_SCHEME', '/topic_url', /unknown scheme/],
     [
-      'no scheme at all',
+      'a URL without a scheme',
       'users.internal',
       '/x',
       'take',
@@ -41,12 +41,20 @@ describe('backend/pubsub', () => {
     ['an empty subject', 'nats://', '?queue=a', 'take', 'PUBSUB_ADDRESS', '/subscription_url', /the subject is empty/],
     ['a subject with an empty token', 'nats://', 'a..b', 'publish', 'PUBSUB_ADDRESS', '/topic_url', /empty tokens/],
     ['a subject with white space', 'nats://', 'a b', 'publish', 'PUBSUB_ADDRESS', '/topic_url', /white space/],
-    ['wildcards of a publisher', 'nats://', 'a.*', 'publish', 'PUBSUB_ADDRESS', '/topic_url', /without wildcards/],
-    ['a wildcard out of place', 'nats://', 'a.>.b', 'take', 'PUBSUB_ADDRESS', '/subscription_url', /at the end/],
-    ['a parameter that there is not', 'nats://', 'a?color=red', 'publish', 'PUBSUB_PARAMETER', '/topic_url', /"color"/],
+    [
+      "a publisher's subject with wildcards",
+      'nats://',
+      'a.*',
+      'publish',
+      'PUBSUB_ADDRESS',
+      '/topic_url',
+      /without wildcards/,
+    ],
+    ['a misplaced wildcard', 'nats://', 'a.>.b', 'take', 'PUBSUB_ADDRESS', '/subscription_url', /at the end/],
+    ['an unknown parameter', 'nats://', 'a?color=red', 'publish', 'PUBSUB_PARAMETER', '/topic_url', /"color"/],
     ['a parameter without a value', 'nats://', 'a?queue=', 'take', 'PUBSUB_PARAMETER', '/subscription_url', /no value/],
     [
-      'a parameter twice',
+      'a duplicate parameter',
       'nats://',
       'a?queue=b&queue=c',
       'take',
@@ -55,7 +63,7 @@ describe('backend/pubsub', () => {
       /more than one/,
     ],
   ] as const) {
-    it(`refuses ${what}, and names the address`, async () => {
+    it(`rejects ${what}, and reports the URL`, async () => {
       const refusal = await open(host, url, direction).then(
         () => null,
         (error: ConfigErrors) => error,
@@ -68,7 +76,7 @@ describe('backend/pubsub', () => {
     });
   }
 
-  it('refuses a client that is not installed, and names the address', () => {
+  it('rejects a URL whose client library is not installed, and reports the URL', () => {
     const fault = (code: string, pointer: string, message: string) => new Error([code, pointer, message].join(' '));
     const opening = { site: { fault }, field: 'topic_url', address: { text: 'cloud://x' } };
     throws(
@@ -77,7 +85,7 @@ describe('backend/pubsub', () => {
     );
   });
 
-  it('refuses a backend without a host, and takes the first of several', async () => {
+  it('rejects a backend without a host, and uses the first of several hosts', async () => {
     const none = await openHarness(publisher, 'backend', { topic_url: 'x' }, { backend: { host: [] } }).then(
       () => null,
       (error: ConfigErrors) => error,
@@ -94,7 +102,7 @@ describe('backend/pubsub', () => {
     await gate.close();
   });
 
-  it('refuses an unknown field, and takes comments', async () => {
+  it('rejects an unknown field and accepts comments', async () => {
     const around = { backend: { host: ['nats://'] } };
     const refusal = await openHarness(publisher, 'backend', { topic_url: 'x', url: 'y' }, around).then(
       () => null,
@@ -108,7 +116,7 @@ describe('backend/pubsub', () => {
     await gate.close();
   });
 
-  it('refuses both in one backend', async () => {
+  it('rejects a publisher and a subscriber in one backend', async () => {
     const both = {
       'backend/pubsub/publisher': { topic_url: 'x' },
       'backend/pubsub/subscriber': { subscription_url: 'x' },
@@ -124,7 +132,7 @@ describe('backend/pubsub', () => {
     );
   });
 
-  it('warns where a request is sent several times over', async () => {
+  it('warns if a request is sent several times', async () => {
     for (const direction of ['publish', 'take'] as const) {
       const gate = await open('nats://', 'x', direction, { endpoint: { concurrent_calls: 3 } });
       deepEqual(
@@ -135,7 +143,7 @@ describe('backend/pubsub', () => {
     }
   });
 
-  it('fails each request where the environment does not name the server', async () => {
+  it('fails each request if the environment does not define the server', async () => {
     for (const direction of ['publish', 'take'] as const) {
       const gate = await open('nats://', 'x', direction);
       const { status, errors } = await gate.send('GET /');
@@ -145,7 +153,7 @@ describe('backend/pubsub', () => {
     }
   });
 
-  it('never shows the environment variable if it is not an address', async () => {
+  it('never logs the environment variable if it is not a valid URL', async () => {
     const undo = setEnvironment({ NATS_SERVER_URL: 'nats://ada:pa55 word@' });
     try {
       const gate = await open('nats://', 'x', 'publish');

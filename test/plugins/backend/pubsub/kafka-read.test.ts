@@ -13,7 +13,7 @@ import { describeKafka } from './kafka-stage.ts';
 describeKafka((stage) => {
   const { cluster, fresh, lines, start, endpoint, kafka, writer, reader, write, read, joined } = stage;
 
-  it('case 4: replies with a record that is written while it waits, once, also after a restart', async () => {
+  it('returns a record that arrives while a request waits, once, even after a restart', async () => {
     const topic = fresh('one');
     const config = reader(
       topic,
@@ -33,7 +33,7 @@ describeKafka((stage) => {
     deepEqual((await read()).json(), { n: 3 });
   });
 
-  it('shows the key of a record in a header of the response', async () => {
+  it("returns the record's key in a response header", async () => {
     const topic = fresh('one');
     await start(reader(topic, { group: { id: 'g2' }, key_meta: 'X-Order' }, { output_encoding: 'no-op' }));
     await joined(topic);
@@ -42,7 +42,7 @@ describeKafka((stage) => {
     deepEqual([reply.body, reply.headers['x-order']], ['bytes', 'k7']);
   });
 
-  it('case 5: fails for a record that cannot be decoded, and continues with the next', async () => {
+  it('fails for a record that cannot be decoded, and continues with the next one', async () => {
     const topic = fresh('one');
     await start(reader(topic, { group: { id: 'g3' } }));
     await joined(topic);
@@ -53,7 +53,7 @@ describeKafka((stage) => {
     equal(lines('cannot be decoded as json').length, 1);
   });
 
-  it('reads kafka:// from the newest record, or from the oldest where that is wished for', async () => {
+  it('reads kafka:// from the newest offset, or from the oldest if configured', async () => {
     const topic = fresh('one');
     await stage.broker.produce(topic, '{"old":true}');
     const take = (path: string, url: string) =>
@@ -65,7 +65,7 @@ describeKafka((stage) => {
     deepEqual((await read()).json(), { new: true });
   });
 
-  it('case 6 of its own namespace: serves without a broker, fails, and comes back with it', async () => {
+  it('starts without a broker, fails requests, and recovers when the broker starts', async () => {
     const topic = fresh('one');
     await stage.broker.stop();
     await start(
@@ -85,7 +85,7 @@ describeKafka((stage) => {
     });
   });
 
-  it('writes again after the broker was lost, and reads on where it was', async () => {
+  it('resumes writing and reading after the broker was lost', async () => {
     const topic = fresh('one');
     await start(
       writer(topic, { producer: { retry_max: 0 } }),
@@ -101,7 +101,7 @@ describeKafka((stage) => {
     deepEqual((await read()).json(), { n: 2 });
   });
 
-  it('keeps its clients, and what it has read ahead, over reloads', async () => {
+  it('keeps its clients and prefetched records across reloads', async () => {
     const topic = fresh('one');
     const config = (path: string) => ({
       version: 3,
@@ -120,7 +120,7 @@ describeKafka((stage) => {
     deepEqual((await read()).json(), { n: 3 });
   });
 
-  it('discards records that are too long once decompressed, with a log line, and continues', async () => {
+  it('discards records that are too large after decompression, with a log line, and continues', async () => {
     const topic = fresh('one');
     await start(reader(topic, { group: { id: 'g9' } }));
     await joined(topic);
@@ -137,10 +137,10 @@ describeKafka((stage) => {
   });
 
   for (const [what, bytes, compression] of [
-    ['records that are none', Buffer.alloc(40, 0xff), 'none'],
-    ['a record that is longer than its batch', Buffer.from([0x7e, 0, 0, 0]), 'none'],
-    ['records that are none once decompressed', Buffer.alloc(40, 0xff), 'gzip'],
-    ['no records at all', Buffer.alloc(0), 'gzip'],
+    ['invalid record bytes', Buffer.alloc(40, 0xff), 'none'],
+    ['a record longer than its batch', Buffer.from([0x7e, 0, 0, 0]), 'none'],
+    ['invalid record bytes after decompression', Buffer.alloc(40, 0xff), 'gzip'],
+    ['an empty batch', Buffer.alloc(0), 'gzip'],
   ] as const) {
     it(`continues after ${what}, with one log line`, async () => {
       const topic = fresh('one');
@@ -160,7 +160,7 @@ describeKafka((stage) => {
     });
   }
 
-  it('counts records that cannot be read', async () => {
+  it('counts unreadable records', async () => {
     const topic = fresh('one');
     const { counts, offers } = countingMeter();
     const config = { reader: { topics: [topic], cluster: cluster(), group: { id: topic } } };
@@ -176,7 +176,7 @@ describeKafka((stage) => {
     await gate.close();
   });
 
-  it('comes back where the group gives out its partitions anew, and it cannot join', async () => {
+  it('rejoins its group after a rebalance in which it could not join', async () => {
     const topic = fresh('one');
     const consumers: EventEmitter[] = [];
     const watch = (message: unknown) => {
@@ -202,7 +202,7 @@ describeKafka((stage) => {
     }
   });
 
-  it('reads no more than its buffer takes until requests come', async () => {
+  it('stops fetching once its buffer is full, until requests arrive', async () => {
     const topic = fresh('one');
     const records = Array.from({ length: 200 }, (_, n) => `{"n":${n}}`);
     await start(reader(topic, { cluster: { ...cluster(), channel_buffer_size: 5 }, group: { id: 'g8' } }));
@@ -216,7 +216,7 @@ describeKafka((stage) => {
     );
   });
 
-  it('fails at its deadline where the broker does not respond', async () => {
+  it('fails at its deadline if the broker does not respond', async () => {
     const topic = fresh('t');
     await start(writer(topic, {}, {}, { timeout: '500ms' }));
     await until(async () => (await write()).statusCode === 200);
@@ -230,7 +230,7 @@ describeKafka((stage) => {
     await until(async () => (await write()).statusCode === 200);
   });
 
-  it('gives the members of a group different partitions', async () => {
+  it('assigns different partitions to the members of a group', async () => {
     const topic = fresh('t');
     const group = { id: 'g7', session_timeout: '6s', heartbeat_interval: '100ms' };
     await start(reader(topic, { group }, { timeout: '500ms' }));

@@ -7,7 +7,7 @@ import { describeKafka } from './kafka-stage.ts';
 describeKafka((stage) => {
   const { lines, start, writer, write } = stage;
 
-  describe('with TLS and users', () => {
+  describe('and TLS and SASL users', () => {
     const certificates = makeCertificates();
     let guarded: TestKafka;
     let authority: KeyPair;
@@ -56,13 +56,13 @@ describeKafka((stage) => {
       ['SCRAM-SHA-256', 'bob'],
       ['SCRAM-SHA-512', 'eve'],
     ] as const) {
-      it(`writes over TLS with a certificate of its own, as a user with ${mechanism}`, async () => {
+      it(`writes over TLS with a client certificate, as a user with ${mechanism}`, async () => {
         await startAs({ mechanism, user, password: 's3cret' });
         const reply = await write();
         deepEqual([reply.statusCode, reply.body], [200, '{}']);
       });
 
-      it(`says that the password is wrong, and not what it is, with ${mechanism}`, async () => {
+      it(`logs that the password is wrong, but not the password, with ${mechanism}`, async () => {
         await startAs({ mechanism, user, password: 'wr0ng' });
         const reply = await write();
         equal(reply.statusCode, 500);
@@ -72,22 +72,22 @@ describeKafka((stage) => {
       });
     }
 
-    it('says that a mechanism is not known', async () => {
+    it('reports an unsupported mechanism', async () => {
       await startAs({ mechanism: 'OAUTHBEARER', password: 'token' });
       match((await write()).body, /does not know this SASL mechanism/);
     });
 
-    it('writes to a broker by its name', async () => {
+    it('connects to a broker by host name', async () => {
       await startAs({ user: 'ada', password: 's3cret' }, tls(), [`localhost:${guarded.port}`]);
       equal((await write()).statusCode, 200);
     });
 
-    it('says what may be missing where the broker closes the connection', async () => {
+    it('suggests a likely cause if the broker closes the connection', async () => {
       await startAs(undefined, tls());
       match((await write()).body, /may require TLS or SASL/);
     });
 
-    it('does not speak to a broker that it does not trust', async () => {
+    it('rejects a broker whose certificate is not trusted', async () => {
       await startAs({ user: 'ada', password: 's3cret' }, {});
       const reply = await write();
       equal(reply.statusCode, 500);

@@ -31,7 +31,7 @@ async function refusal(config: object, of = publisher): Promise<readonly [string
   }
 }
 
-describe('backend/pubsub over Kafka', () => {
+describe('the configuration of backend/pubsub with Kafka', () => {
   for (const [what, config, code, pointer, text] of [
     [
       'case 7: a status that it does not have',
@@ -40,7 +40,13 @@ describe('backend/pubsub over Kafka', () => {
       '/success_status_code',
       /./,
     ],
-    ['no brokers', { writer: { topic: 'a', cluster: {} } }, 'SCHEMA_REQUIRED', '/writer/cluster', /brokers/],
+    [
+      'a cluster without brokers',
+      { writer: { topic: 'a', cluster: {} } },
+      'SCHEMA_REQUIRED',
+      '/writer/cluster',
+      /brokers/,
+    ],
     ['an empty list of brokers', write({}, { brokers: [] }), 'SCHEMA_RANGE', '/writer/cluster/brokers', /./],
     [
       'a broker without a port',
@@ -50,7 +56,7 @@ describe('backend/pubsub over Kafka', () => {
       /host and port/,
     ],
     [
-      'a broker as an address',
+      'a broker with a URL scheme',
       write({}, { brokers: ['kafka://a:9092'] }),
       'KAFKA_BROKER',
       '/writer/cluster/brokers/0',
@@ -64,14 +70,14 @@ describe('backend/pubsub over Kafka', () => {
       /no\/such/,
     ],
     [
-      'white space in the name of the client',
+      'a client ID with white space',
       write({}, { client_id: 'a b' }),
       'KAFKA_CLIENT_ID',
       '/writer/cluster/client_id',
       /white space/,
     ],
     [
-      'a timeout of nothing',
+      'a timeout of zero',
       write({}, { dial_timeout: '0s' }),
       'KAFKA_DURATION',
       '/writer/cluster/dial_timeout',
@@ -92,35 +98,35 @@ describe('backend/pubsub over Kafka', () => {
       /needs user/,
     ],
     [
-      'a mechanism that there is not',
+      'an unknown mechanism',
       write({}, { sasl: { mechanism: 'GSSAPI' } }),
       'SCHEMA_ENUM',
       '/writer/cluster/sasl/mechanism',
       /./,
     ],
     [
-      'an old handshake',
+      'azure_event_hub, which is not supported',
       write({}, { sasl: { user: 'a', password: '${P}', azure_event_hub: true } }),
       'KAFKA_OPTION',
       '/writer/cluster/sasl/azure_event_hub',
       /version 1/,
     ],
     [
-      'no handshake',
+      'disable_hanshake, which is not supported',
       write({}, { sasl: { user: 'a', password: '${P}', disable_hanshake: false } }),
       'KAFKA_OPTION',
       '/writer/cluster/sasl/disable_hanshake',
       /always sends/,
     ],
     [
-      'another identity with SCRAM',
+      'scram_auth_id, which is not supported',
       write({}, { sasl: { user: 'a', password: '${P}', scram_auth_id: 'b' } }),
       'KAFKA_OPTION',
       '/writer/cluster/sasl/scram_auth_id',
       /SCRAM/,
     ],
     [
-      'a level of compression',
+      'a compression level',
       write({ producer: { compression_level: '9' } }),
       'KAFKA_OPTION',
       '/writer/producer/compression_level',
@@ -134,16 +140,16 @@ describe('backend/pubsub over Kafka', () => {
       /./,
     ],
     [
-      'a number of acknowledgements',
+      'an unsupported number of acknowledgements',
       write({ producer: { required_acks: '3' } }),
       'KAFKA_OPTION',
       '/writer/producer/required_acks',
       /none, the leader and all/,
     ],
-    ['a topic that cannot be', write({ topic: 'a b' }), 'KAFKA_TOPIC', '/writer/topic', /not a valid topic name/],
+    ['an invalid topic', write({ topic: 'a b' }), 'KAFKA_TOPIC', '/writer/topic', /not a valid topic name/],
     ['an unknown field', write({}, { zone: 'a' }), 'SCHEMA_UNKNOWN_KEY', '/writer/cluster/zone', /./],
   ] as const) {
-    it(`refuses ${what} in a writer`, async () => {
+    it(`rejects ${what} in a writer`, async () => {
       const [seenCode, seenPointer, message] = await refusal(config);
       deepEqual([seenCode, seenPointer], [code, pointer]);
       match(message, text);
@@ -151,44 +157,44 @@ describe('backend/pubsub over Kafka', () => {
   }
 
   for (const [what, config, code, pointer, text] of [
-    ['no topics', { reader: { cluster: { brokers }, topics: [] } }, 'SCHEMA_RANGE', '/reader/topics', /./],
     [
-      'a topic that cannot be',
-      read({ topics: ['a', '..'] }),
-      'KAFKA_TOPIC',
-      '/reader/topics/1',
-      /not a valid topic name/,
+      'an empty list of topics',
+      { reader: { cluster: { brokers }, topics: [] } },
+      'SCHEMA_RANGE',
+      '/reader/topics',
+      /./,
     ],
+    ['an invalid topic', read({ topics: ['a', '..'] }), 'KAFKA_TOPIC', '/reader/topics/1', /not a valid topic name/],
     [
-      'heartbeats that are too rare',
+      'a heartbeat interval longer than the session allows',
       read({ group: { heartbeat_interval: '10s' } }),
       'KAFKA_GROUP',
       '/reader/group/heartbeat_interval',
       /less than session_timeout/,
     ],
     [
-      'a rebalance shorter than a session',
+      'a rebalance timeout shorter than the session timeout',
       read({ group: { rebalance_timeout: '5s' } }),
       'KAFKA_GROUP',
       '/reader/group/rebalance_timeout',
       /at least/,
     ],
     [
-      'the strategy sticky',
+      'the sticky rebalance strategy',
       read({ group: { rebalance_strategies: ['sticky'] } }),
       'KAFKA_OPTION',
       '/reader/group/rebalance_strategies',
       /"sticky" is not supported/,
     ],
     [
-      'several strategies',
+      'several rebalance strategies',
       read({ group: { rebalance_strategies: ['range', 'roundrobin'] } }),
       'KAFKA_OPTION',
       '/reader/group/rebalance_strategies',
       /a single one/,
     ],
     [
-      'an isolation that there is not',
+      'an unknown isolation level',
       read({ group: { isolation_level: 'serializable' } }),
       'SCHEMA_ENUM',
       '/reader/group/isolation_level',
@@ -196,14 +202,14 @@ describe('backend/pubsub over Kafka', () => {
     ],
     ['a group with white space', read({ group: { id: 'a b' } }), 'KAFKA_GROUP', '/reader/group/id', /white space/],
   ] as const) {
-    it(`refuses ${what} in a reader`, async () => {
+    it(`rejects ${what} in a reader`, async () => {
       const [seenCode, seenPointer, message] = await refusal(config, subscriber);
       deepEqual([seenCode, seenPointer], [code, pointer]);
       match(message, text);
     });
   }
 
-  it('takes every other field, and both spellings of the isolation', async () => {
+  it('accepts every other field, and both spellings of the isolation level', async () => {
     const cluster = {
       keep_alive: '30s',
       rack_id: 'a',
@@ -226,7 +232,7 @@ describe('backend/pubsub over Kafka', () => {
     }
   });
 
-  it('warns of a key that no request brings, and of a field that changes nothing', async () => {
+  it('warns about a key header that no request forwards, and about a field without effect', async () => {
     const warnings = async (config: object, headers: string[]) => {
       const gate = await openHarness(publisher, 'backend', config, { ...around, endpoint: { input_headers: headers } });
       await gate.close();
@@ -241,13 +247,13 @@ describe('backend/pubsub over Kafka', () => {
   });
 
   for (const [what, plugin, config, code] of [
-    ['case 7: an unknown parameter', scheme, { topic_url: 't?colour=red' }, 'PUBSUB_PARAMETER'],
-    ['a topic that cannot be', scheme, { topic_url: 'a/b' }, 'PUBSUB_ADDRESS'],
+    ['an unknown parameter', scheme, { topic_url: 't?colour=red' }, 'PUBSUB_PARAMETER'],
+    ['an invalid topic', scheme, { topic_url: 'a/b' }, 'PUBSUB_ADDRESS'],
     ['a subscription without a topic', schemeSubscriber, { subscription_url: 'group' }, 'PUBSUB_PARAMETER'],
     ['a subscription without a group', schemeSubscriber, { subscription_url: '?topic=a' }, 'PUBSUB_ADDRESS'],
-    ['an offset that there is not', schemeSubscriber, { subscription_url: 'g?topic=a&offset=5' }, 'PUBSUB_PARAMETER'],
+    ['an unknown offset', schemeSubscriber, { subscription_url: 'g?topic=a&offset=5' }, 'PUBSUB_PARAMETER'],
   ] as const) {
-    it(`refuses ${what} in an address`, async () => {
+    it(`rejects ${what} in a URL`, async () => {
       const failure = await openHarness(plugin, 'backend', config, { ...around, backend: { host: ['kafka://'] } }).then(
         () => null,
         (error: ConfigErrors) => error,

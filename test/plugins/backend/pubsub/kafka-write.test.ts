@@ -5,7 +5,7 @@ import { describeKafka } from './kafka-stage.ts';
 describeKafka((stage) => {
   const { fresh, lines, start, endpoint, kafka, cluster, writer, write } = stage;
 
-  it('case 6: publishes to kafka:// the body and the headers that reach the backend', async () => {
+  it('publishes the body and the forwarded headers to kafka://', async () => {
     const topic = fresh('t');
     await start(
       endpoint(
@@ -23,7 +23,7 @@ describeKafka((stage) => {
     ok(!record!.headers.some((header) => header.startsWith('X-Key')));
   });
 
-  it('case 1: writes a record with the key of a header, and replies with the status that is wished for', async () => {
+  it('writes a record with its key from a header, and responds with success_status_code', async () => {
     const topic = fresh('t');
     await start(writer(topic, { key_meta: 'X-Key' }, { success_status_code: 201 }));
     const reply = await write('{"a":1}', { 'X-Key': 'k1', 'X-A': ['1', '2'] });
@@ -36,14 +36,14 @@ describeKafka((stage) => {
     );
   });
 
-  it('case 2: writes a record without a key where the header is missing', async () => {
+  it('writes a record without a key if the key header is missing', async () => {
     const topic = fresh('t');
     await start(writer(topic, { key_meta: 'X-Key' }, { success_status_code: 201 }));
     equal((await write()).statusCode, 201);
     equal((await stage.broker.records(topic))[0]!.key, null);
   });
 
-  it('case 3: writes records with the same key to the same partition', async () => {
+  it('writes records with the same key to the same partition', async () => {
     const topic = fresh('t');
     await start(writer(topic, { key_meta: 'X-Key' }));
     for (const key of ['a', 'b', 'c', 'd', 'a', 'b', 'c', 'd']) await write('x', { 'X-Key': key });
@@ -64,7 +64,7 @@ describeKafka((stage) => {
     ['sarama', false],
     ['standard', false],
   ] as const) {
-    it(`spreads records with one key ${isSpread ? 'all the same' : 'nowhere'} under the partitioner ${partitioner}`, async () => {
+    it(`${isSpread ? 'spreads records with one key over partitions' : 'keeps records with one key in one partition'} with the partitioner ${partitioner}`, async () => {
       const topic = fresh('t');
       await start(writer(topic, { key_meta: 'X-Key', producer: { partitioner } }));
       for (let at = 0; at < 20; at++) await write('x', { 'X-Key': 'same' });
@@ -82,7 +82,7 @@ describeKafka((stage) => {
     { required_acks: 'no_response' },
     { idempotent: true },
   ]) {
-    it(`writes what other clients read with ${JSON.stringify(producer)}`, async () => {
+    it(`writes records that other clients can read, with ${JSON.stringify(producer)}`, async () => {
       const topic = fresh('t');
       await start(writer(topic, { producer }));
       const payloads = Array.from({ length: 20 }, (_, at) => `${at}:${'x'.repeat(200)}`);
@@ -93,7 +93,7 @@ describeKafka((stage) => {
     });
   }
 
-  it('writes empty bodies, and many at once, each once', async () => {
+  it('writes empty bodies and concurrent records exactly once', async () => {
     const topic = fresh('t');
     await start(writer(topic));
     const replies = await Promise.all(Array.from({ length: 300 }, (_, at) => write(at === 0 ? '' : `n${at}`)));
@@ -103,7 +103,7 @@ describeKafka((stage) => {
   });
 
   for (const idempotent of [false, true])
-    it(`writes all that comes together with a record that the broker refuses, ${idempotent ? 'idempotent' : 'as it is'}`, async () => {
+    it(`writes the other records of a batch if the broker rejects one of them, ${idempotent ? 'with an idempotent producer' : 'without idempotence'}`, async () => {
       const topic = fresh('t');
       await start(writer(topic, { key_meta: 'X-Key', producer: { idempotent } }));
       await write('warm');
@@ -118,7 +118,7 @@ describeKafka((stage) => {
       deepEqual([values.length, new Set(values).size], [121, 121]);
     });
 
-  it('does not send a record that is too large, nor one whose topic there is not', async () => {
+  it('does not send an oversized record or a record for a topic that does not exist', async () => {
     const topic = fresh('t');
     await start(
       writer(topic, { producer: { max_message_bytes: 1000 } }),

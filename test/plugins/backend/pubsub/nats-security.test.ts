@@ -71,7 +71,7 @@ import { publish, take } from './nats-endpoints.ts';
       });
     }
 
-    it('fails for a subject that the user may not publish to', async () => {
+    it('fails for a subject to which the user must not publish', async () => {
       const send = await startAs('ada:s3cret');
       const reply = await send('forbidden');
       deepEqual([reply.statusCode, /no permission to publish to "forbidden"/.test(reply.body)], [500, true]);
@@ -79,7 +79,7 @@ import { publish, take } from './nats-endpoints.ts';
       await until(() => lines('refuses the subscription').length > 0);
     });
 
-    it('says that the password is wrong, and not what it is', async () => {
+    it('logs that the password is wrong, but not the password', async () => {
       const reply = await (await startAs('ada:wr0ng'))('allowed');
       equal(reply.statusCode, 500);
       match(reply.body, /[Aa]uthorization/);
@@ -87,7 +87,7 @@ import { publish, take } from './nats-endpoints.ts';
       deepEqual(lines('wr0ng'), []);
     });
 
-    it('does not speak to a server that it does not trust', async () => {
+    it('rejects a server whose certificate is not trusted', async () => {
       const reply = await (await startAs('ada:s3cret', 'localhost', null))('allowed');
       equal(reply.statusCode, 500);
       match(reply.body, /certificate/);

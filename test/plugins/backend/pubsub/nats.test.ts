@@ -58,7 +58,7 @@ import { publish, take } from './nats-endpoints.ts';
     return seen;
   };
 
-  it('case 1: publishes the body with the headers that reach the backend, the first value of each', async () => {
+  it('publishes the body with the forwarded headers, the first value of each', async () => {
     const seen = await listen('events');
     await start(publish('events'));
     const reply = await gateway!.inject({
@@ -79,7 +79,7 @@ import { publish, take } from './nats-endpoints.ts';
     ok(lines('[BACKEND: nats://events][PubSub]').some((line) => line.includes('DEBUG')));
   });
 
-  it('case 2: replies to a request that waits with the next message', async () => {
+  it('returns the next message to a waiting request', async () => {
     await start(take('jobs'));
     const client = await ready('jobs');
     const reply = gateway!.inject('/take/jobs');
@@ -87,7 +87,7 @@ import { publish, take } from './nats-endpoints.ts';
     deepEqual([(await reply).statusCode, (await reply).json()], [200, { n: 1 }]);
   });
 
-  it('case 3: fails once the deadline is over and there was no message', async () => {
+  it('fails at the deadline if no message arrived', async () => {
     await start(take('silent', { timeout: '300ms' }));
     const startedAt = performance.now();
     equal((await gateway!.inject('/take/silent')).statusCode, 500);
@@ -95,7 +95,7 @@ import { publish, take } from './nats-endpoints.ts';
     ok(ms >= 290 && ms < 15_000, `${ms}`);
   });
 
-  it('case 8: fails each request where the environment names no server, and says so once', async () => {
+  it('fails each request if the environment does not define the server, and logs that once', async () => {
     restore();
     restore = setEnvironment({ NATS_SERVER_URL: undefined });
     await start(publish('events'));
@@ -103,7 +103,7 @@ import { publish, take } from './nats-endpoints.ts';
     equal(lines('NATS_SERVER_URL').filter((line) => line.includes('ERROR') && line.includes('[PubSub]')).length, 1);
   });
 
-  it('keeps messages that come between requests, a hundred, and drops the oldest', async () => {
+  it('buffers up to a hundred messages between requests, and drops the oldest', async () => {
     await start(take('many'));
     const client = await ready('many');
     for (let n = 0; n < 105; n++) client.publish('many', `{"n":${n}}`);
@@ -114,7 +114,7 @@ import { publish, take } from './nats-endpoints.ts';
     deepEqual([numbers[0], numbers.at(-1), numbers.length], [5, 104, 100]);
   });
 
-  it('keeps no more than 64 MiB of messages, and drops the oldest', async () => {
+  it('buffers at most 64 MiB of messages, and drops the oldest', async () => {
     await start(take('large'));
     const client = await ready('large');
     const message = (n: number) => JSON.stringify({ n: n + 10, text: 'x'.repeat(1_000_000) });
@@ -127,7 +127,7 @@ import { publish, take } from './nats-endpoints.ts';
     equal((await gateway!.inject('/take/large')).json().n, 20);
   });
 
-  it('counts what it drops, and what cannot be decoded', async () => {
+  it('counts dropped messages and messages that cannot be decoded', async () => {
     const { counts, offers } = countingMeter();
     const around = { backend: { host: ['nats://'] }, plugins: [json], offers };
     const gate = await openHarness(subscriber, 'backend', { subscription_url: 'counted' }, around);
@@ -158,7 +158,7 @@ import { publish, take } from './nats-endpoints.ts';
     return client;
   };
 
-  it('gives each message to one of several requests, in the order in which they came', async () => {
+  it('delivers each message to one waiting request, in order of arrival', async () => {
     await start(take('shared'));
     const client = await ready('shared');
     const replies = Promise.all(Array.from({ length: 5 }, () => gateway!.inject('/take/shared')));
@@ -166,7 +166,7 @@ import { publish, take } from './nats-endpoints.ts';
     deepEqual((await replies).map((reply) => reply.json().n).sort(), [0, 1, 2, 3, 4]);
   });
 
-  it('shares the messages of a queue with others who listen there', async () => {
+  it('shares the messages of a queue group with other subscribers', async () => {
     const client = await server.connect();
     let others = 0;
     client.subscribe('work', { queue: 'g', callback: () => void others++ });
@@ -181,7 +181,7 @@ import { publish, take } from './nats-endpoints.ts';
     });
   });
 
-  it('fails for a message that cannot be decoded, which is gone, and says so', async () => {
+  it('fails for a message that cannot be decoded, which is lost, and logs that', async () => {
     await start(take('broken'));
     const client = await ready('broken');
     client.publish('broken', 'oops');
@@ -191,7 +191,7 @@ import { publish, take } from './nats-endpoints.ts';
     equal(lines('cannot be decoded as json').length, 1);
   });
 
-  it('replies empty to an empty message, shapes the others, and passes bytes where nothing is decoded', async () => {
+  it('returns an empty response for an empty message, and bytes with the no-op encoding', async () => {
     await start(
       take('empty'),
       take('shaped', {}, { allow: ['a'], group: 'g' }),
@@ -209,7 +209,7 @@ import { publish, take } from './nats-endpoints.ts';
     equal((await sent('bytes', '\u0000any')).body, '\u0000any');
   });
 
-  it('is connected once the server is there, and fails at once until then and after it was lost', async () => {
+  it('fails immediately while the server is down, and recovers when it is up', async () => {
     await server.stop();
     await start(publish('later'), take('later'));
     const send = () => gateway!.inject({ method: 'POST', url: '/pub/later', payload: 'x' });
@@ -227,7 +227,7 @@ import { publish, take } from './nats-endpoints.ts';
     await ready('later');
   });
 
-  it('keeps its connection and what it has received over reloads', async () => {
+  it('keeps its connection and buffered messages across reloads', async () => {
     const config = (more: object) => ({ version: 3, endpoints: [take('kept'), more] });
     gateway = await startGateway(config({ endpoint: '/a', backend: [{ host: ['http://a'], url_pattern: '/' }] }), {
       sinks,
@@ -239,7 +239,7 @@ import { publish, take } from './nats-endpoints.ts';
     deepEqual((await gateway.inject('/take/kept')).json(), { n: 1 });
   });
 
-  it('opens nothing in a dry run', async () => {
+  it('opens no connection in a dry run', async () => {
     let connections = 0;
     const trap = createServer(() => connections++).listen(0, '127.0.0.1');
     await until(() => trap.listening);
@@ -254,7 +254,7 @@ import { publish, take } from './nats-endpoints.ts';
     equal(connections, 0);
   });
 
-  it('gives up a server that accepts connections and is silent, and keeps none of them', async function () {
+  it('abandons and closes a connection to a server that accepts it but stays silent', async function () {
     this.timeout(30_000);
     const sockets = new Set<Socket>();
     let accepted = 0;
@@ -277,7 +277,7 @@ import { publish, take } from './nats-endpoints.ts';
     silent.close();
   });
 
-  it('fails at its deadline where the server does not confirm', async () => {
+  it('fails at the deadline if the server does not confirm a message', async () => {
     await start(publish('stuck', { timeout: '300ms' }));
     await until(async () => (await gateway!.inject({ method: 'POST', url: '/pub/stuck' })).statusCode === 200);
     server.pause();
@@ -289,7 +289,7 @@ import { publish, take } from './nats-endpoints.ts';
     await until(async () => (await gateway!.inject({ method: 'POST', url: '/pub/stuck' })).statusCode === 200);
   });
 
-  it('refuses a message that is larger than the server takes', async () => {
+  it("rejects a message larger than the server's limit", async () => {
     await start(publish('large'));
     await until(async () => (await gateway!.inject({ method: 'POST', url: '/pub/large' })).statusCode === 200);
     const payload = Buffer.alloc(2 * 1024 * 1024, 'x');

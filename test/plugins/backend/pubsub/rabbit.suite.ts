@@ -8,7 +8,7 @@ import type { Broker } from '../../clients/amqp/broker.test.ts';
 
 /** `rabbit://` of publishers and subscribers. */
 export function pubsubSuite(broker: () => Broker): void {
-  describe('RabbitMQ behind a backend of publish and subscribe', () => {
+  describe('backend/pubsub with RabbitMQ', () => {
     let gateway: Operations | undefined;
     let own: ChannelModel;
     let admin: Channel;
@@ -67,7 +67,7 @@ export function pubsubSuite(broker: () => Broker): void {
     };
 
     for (const scheme of ['rabbit', 'amqp']) {
-      it(`case 4: replies with a message of a queue over ${scheme}://, which is done then`, async () => {
+      it(`returns a message of a queue over ${scheme}:// and acknowledges it`, async () => {
         await declare();
         admin.sendToQueue(name, Buffer.from('{"k":"v"}'));
         await start(scheme);
@@ -78,7 +78,7 @@ export function pubsubSuite(broker: () => Broker): void {
       });
     }
 
-    it('publishes to an exchange, with the headers that reach the backend but none for the broker', async () => {
+    it('publishes to an exchange with the forwarded headers, but without headers that control the broker', async () => {
       await declare();
       const seen: ConsumeMessage[] = [];
       await admin.consume(name, (message) => void seen.push(message!), { noAck: true });
@@ -91,7 +91,7 @@ export function pubsubSuite(broker: () => Broker): void {
       deepEqual([properties.headers!['X-A'], properties.headers!['Cc'] ?? properties.headers!['CC']], ['1', undefined]);
     });
 
-    it('case 5: fails for an exchange and a queue that do not exist, until they do', async () => {
+    it('fails while the exchange or the queue does not exist', async () => {
       await start();
       equal((await gateway!.inject('/__health')).statusCode, 200);
       equal((await publish('x')).statusCode, 500);
@@ -102,7 +102,7 @@ export function pubsubSuite(broker: () => Broker): void {
       await until(async () => (await take()).statusCode === 200);
     });
 
-    it('case 5: fails for a message that no queue takes, until one is bound', async () => {
+    it('fails for a message that cannot be routed to a queue, until one is bound', async () => {
       await admin.assertExchange(name, 'fanout', { autoDelete: true });
       await start();
       const reply = await publish('x');
@@ -111,7 +111,7 @@ export function pubsubSuite(broker: () => Broker): void {
       equal((await publish('x')).statusCode, 200);
     });
 
-    it('has a message that cannot be decoded handed over again', async () => {
+    it('requeues a message that cannot be decoded', async () => {
       await declare();
       admin.sendToQueue(name, Buffer.from('oops'));
       await start();
@@ -120,7 +120,7 @@ export function pubsubSuite(broker: () => Broker): void {
       await until(async () => (await admin.checkQueue(name)).messageCount === 1);
     });
 
-    it('gives back what was handed over and no request has taken', async () => {
+    it('requeues prefetched messages that no request received', async () => {
       await declare();
       for (let n = 0; n < 10; n++) admin.sendToQueue(name, Buffer.from(`{"n":${n}}`));
       await start();
@@ -129,7 +129,7 @@ export function pubsubSuite(broker: () => Broker): void {
       await until(async () => (await admin.checkQueue(name)).messageCount === 9);
     });
 
-    it('speaks TLS with the client_tls of the service, and takes an address without a scheme', async () => {
+    it("uses the root's client_tls, and accepts an address without a scheme", async () => {
       await declare();
       restore();
       restore = setEnvironment({ RABBIT_SERVER_URL: broker().rabbit.tlsUrl });
@@ -142,7 +142,7 @@ export function pubsubSuite(broker: () => Broker): void {
       equal((await publish('x')).statusCode, 200);
     });
 
-    it('says that the password is wrong, and not what it is', async () => {
+    it('logs that the password is wrong, but not the password', async () => {
       restore();
       restore = setEnvironment({ RABBIT_SERVER_URL: `amqp://guest:wr0ng@127.0.0.1:${broker().rabbit.port}/` });
       await start();
@@ -154,7 +154,7 @@ export function pubsubSuite(broker: () => Broker): void {
       );
     });
 
-    it('fails where the variable of the environment holds no address, without saying what it holds', async () => {
+    it('fails if the environment variable contains no valid address, without logging its value', async () => {
       restore();
       restore = setEnvironment({ RABBIT_SERVER_URL: 'http://guest:s3cret@localhost' });
       await start();

@@ -40,7 +40,7 @@ const MESSAGES = 60;
     endpoints: [take('work?queue=g', { timeout: '300ms' }), ...more],
   });
 
-  it('hands each message to one of them, and continues over a reload', async () => {
+  it('delivers each message to a single worker, and continues across a reload', async () => {
     gateway = await startGateway(config(), {
       sinks: rememberingSinks(),
       workers: { count: 2, program, args: [] },
