@@ -20,7 +20,7 @@ const headerFilter = (description: string, ...example: string[]) => {
   return { ...names(description, ...example), published: { allOf: [{ anyOf: [named, empty] }] } } as const;
 };
 
-const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'] as const;
 const backendMethods = [...methods, 'HEAD', 'CONNECT', 'TRACE'] as const;
 
 /** Method of an endpoint that serves every method without an endpoint of its own on the same path. */
@@ -146,7 +146,7 @@ export const endpointSchema = {
       type: 'string',
       enum: [...methods, ANY],
       description:
-        'HTTP method of the endpoint. "ANY" serves every method without an endpoint of its own on the same path, and backends get the client\'s method. OPTIONS endpoints come before auto_options and after CORS preflights. KrakenD accepts neither OPTIONS nor ANY.',
+        'HTTP method of the endpoint. "ANY" serves every method without an endpoint of its own on the same path, and backends get the client\'s method. OPTIONS endpoints come before auto_options and after CORS preflights. QUERY is a GET with a request body. KrakenD accepts neither OPTIONS nor ANY.',
       default: 'GET',
       examples: ['POST', ANY],
     },

@@ -27,6 +27,8 @@ export interface Unused {
   readonly because: string;
   /** Values that match the fixed behavior. */
   readonly unless?: readonly (string | number | boolean)[];
+  /** Values without effect, if all other values have one. */
+  readonly only?: readonly (string | number | boolean)[];
 }
 
 /** Rules in plain JSON Schema. */

@@ -23,13 +23,14 @@ export type TlsFault = (
   cause?: unknown,
 ) => ConfigError;
 
-const versions: Readonly<Record<string, SecureVersion>> = {
+/** The default replaces SSL 3.0, which no runtime supports: the setting has no effect. */
+const versions: Readonly<Record<ClientTls['min_version'], SecureVersion>> = {
+  'SSL3.0': 'TLSv1.3',
   TLS10: 'TLSv1',
   TLS11: 'TLSv1.1',
   TLS12: 'TLSv1.2',
   TLS13: 'TLSv1.3',
 };
-const versionOrder = ['SSL3.0', 'TLS10', 'TLS11', 'TLS12', 'TLS13'];
 const curves: Readonly<Record<number, string>> = { 23: 'P-256', 24: 'P-384', 25: 'P-521' };
 
 let system: readonly string[] | null = null;
@@ -51,18 +52,14 @@ export function readPem(read: (path: string) => Uint8Array, path: string, at: st
 
 /**
  * Versions, cipher suites and curves of a `tls` or `client_tls` object.
- * @throws the error created by `fault` for versions or suites that the runtime does not support, for reversed versions,
- * and if no suite remains for the allowed versions.
+ * @throws the error created by `fault` for suites that the runtime does not support, for reversed versions, and if no
+ * suite remains for the allowed versions.
  */
 export function tlsProtocol(config: TlsProtocol, fault: TlsFault): TlsProtocolOptions {
   const { min_version: oldest, max_version: newest } = config;
-  for (const [name, version] of [
-    ['min_version', oldest],
-    ['max_version', newest],
-  ] as const) {
-    if (!versions[version]) throw fault('VERSION', `/${name}`, `${version} is not supported by this runtime`);
-  }
-  if (versionOrder.indexOf(oldest) > versionOrder.indexOf(newest)) {
+  const [minVersion, maxVersion] = [versions[oldest], versions[newest]];
+  // The names of the versions sort as the versions do.
+  if (minVersion > maxVersion) {
     throw fault('VERSION', '/min_version', `min_version ${oldest} is above max_version ${newest}`);
   }
   const ciphers = cipherList(config.cipher_suites);
@@ -70,10 +67,11 @@ export function tlsProtocol(config: TlsProtocol, fault: TlsFault): TlsProtocolOp
     const index = config.cipher_suites.indexOf(ciphers);
     throw fault('CIPHER', `/cipher_suites/${index}`, `cipher suite ${ciphers} is not supported by this runtime`);
   }
-  if (!hasSuiteFor(newest, ciphers)) throw fault('CIPHER', '/cipher_suites', `no cipher suite for ${newest} or older`);
+  if (!hasSuiteFor(maxVersion, ciphers))
+    throw fault('CIPHER', '/cipher_suites', `no cipher suite for ${newest} or older`);
   return {
-    minVersion: versions[oldest]!,
-    maxVersion: versions[newest]!,
+    minVersion,
+    maxVersion,
     // OpenSSL supports TLS 1.0 and 1.1 at its lowest security level only.
     ciphers: speaksOld(config) ? `${ciphers.list}:@SECLEVEL=0` : ciphers.list,
     ...(config.curve_preferences.length > 0 && {
@@ -82,9 +80,9 @@ export function tlsProtocol(config: TlsProtocol, fault: TlsFault): TlsProtocolOp
   };
 }
 
-function hasSuiteFor(newest: string, ciphers: CipherList): boolean {
-  if (newest === 'TLS13') return true;
-  return newest === 'TLS12' ? ciphers.forTls12 || ciphers.forOlder : ciphers.forOlder;
+function hasSuiteFor(newest: SecureVersion, ciphers: CipherList): boolean {
+  if (newest === 'TLSv1.3') return true;
+  return newest === 'TLSv1.2' ? ciphers.forTls12 || ciphers.forOlder : ciphers.forOlder;
 }
 
 /** True if TLS 1.0 or 1.1 is allowed. */

@@ -5,9 +5,8 @@ const version = (description: string) =>
   ({
     type: 'string',
     enum: ['SSL3.0', 'TLS10', 'TLS11', 'TLS12', 'TLS13'],
-    // No runtime supports SSL 3.0 anymore.
-    published: { enum: ['TLS10', 'TLS11', 'TLS12', 'TLS13'] },
     description,
+    unused: { because: 'no runtime supports SSL 3.0, and the default applies', only: ['SSL3.0'] },
     default: 'TLS13',
   }) as const;
 

@@ -10,7 +10,7 @@ import { endpointsWhere, isCatchall, lacking, setting } from './find.ts';
 
 const SEQUENTIAL = 'extra_config/proxy/sequential';
 
-const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY']);
 
 /** Chapters 5 and 6: design of endpoints and agents. */
 export const endpointRules: readonly AuditRule[] = [

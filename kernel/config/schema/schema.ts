@@ -28,10 +28,8 @@ export function toPublicSchema(schema: Schema): JsonSchema {
 
 function describedSchema(schema: Schema): JsonSchema {
   const { title, examples, secret, unused } = schema;
-  const description = unused
-    ? [schema.description, `Without effect: ${unused.because}.`].filter(Boolean).join(' ')
-    : schema.description;
-  const deprecated = schema.deprecated ?? (unused && true);
+  const description = [schema.description, unused && withoutEffect(unused)].filter(Boolean).join(' ') || undefined;
+  const deprecated = schema.deprecated ?? (unused && !unused.only ? true : undefined);
   const shared = present({
     title,
     description,
@@ -72,6 +70,11 @@ function describedSchema(schema: Schema): JsonSchema {
     default:
       return { ...shared, ...limits(schema), type: schema.type };
   }
+}
+
+function withoutEffect({ because, only }: NonNullable<Schema['unused']>): string {
+  if (!only) return `Without effect: ${because}.`;
+  return `${only.map((value) => JSON.stringify(value)).join(', ')} has no effect: ${because}.`;
 }
 
 /** Integers beyond this range are not exact. */

@@ -31,9 +31,11 @@ export function unusedOptions(schema: Schema, settings: Data, pointer: string): 
 
 function ofField(schema: Schema, key: string, value: Data, pointer: string): ConfigError[] {
   const { unused } = schema;
-  if (!unused) return unusedOptions(schema, value, pointer);
+  const hasEffect = !unused || (unused.only && !(unused.only as readonly Data[]).includes(value));
+  if (hasEffect) return unusedOptions(schema, value, pointer);
   if ((unused.unless as readonly Data[] | undefined)?.includes(value)) return [];
-  return [new ConfigError('OPTION_UNUSED', pointer, `${key} has no effect: ${unused.because}`)];
+  const name = unused.only ? `${key} ${JSON.stringify(value)}` : key;
+  return [new ConfigError('OPTION_UNUSED', pointer, `${name} has no effect: ${unused.because}`)];
 }
 
 const known = new WeakMap<Schema, boolean>();

@@ -24,7 +24,7 @@ export interface Places {
   readonly hasBody: boolean;
 }
 
-const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'QUERY']);
 
 export function placesOf({ endpoint: { endpoint, input_query_strings }, method }: Requested): Places {
   // Virtual hosts are selected by `Host`, not by the path.

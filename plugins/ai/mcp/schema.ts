@@ -113,7 +113,7 @@ const tool = {
     },
     method: {
       type: 'string',
-      enum: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+      enum: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY'],
       description:
         'Method of the endpoint. Default: its only method; GET where it has several. Required for an endpoint with the method ANY.',
     },

@@ -22,7 +22,7 @@ import { tokenServer } from './token-server.ts';
 /** Minimum age of a rejected token, in milliseconds, to assume that it was revoked. */
 const LEAST_AGE_MS = 5000;
 
-const idempotent = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
+const idempotent = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'QUERY']);
 
 /** Authentication state of a call to a backend. */
 interface Sent {

@@ -54,5 +54,5 @@ export function namesIn(list: readonly string[]): string[] {
 
 /** Returns whether requests with the method usually have a body. */
 export function takesBody(method: string): boolean {
-  return method === 'POST' || method === 'PUT' || method === 'PATCH';
+  return method === 'POST' || method === 'PUT' || method === 'PATCH' || method === 'QUERY';
 }

@@ -1,7 +1,7 @@
 import { Query } from '#contract';
 import { authorityOf } from './fields.ts';
 import { type ElseFilter, filter, filterFields } from './filter.ts';
-import { innerModifier, kind, type Place, scope, scopeOf } from './modifier.ts';
+import { kind, type Place, scopeOf } from './modifier.ts';
 
 const parameter = { type: 'string', minLength: 1, description: 'Query parameter name.' } as const;
 
@@ -167,12 +167,11 @@ export const portModifier = kind(
 export const portFilter = kind(
   {
     type: 'object',
-    description: 'Applies a modifier if the request URL has a given port.',
+    description: 'Applies one of two modifiers, depending on the port of the request URL.',
     required: ['port', 'modifier'],
     properties: {
       port: { ...port, description: "Port number. URLs without a port have the scheme's default port." },
-      modifier: innerModifier('Modifier to run if the port matches.'),
-      scope,
+      ...filterFields,
     },
   },
   (config, place) =>

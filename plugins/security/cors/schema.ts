@@ -31,7 +31,7 @@ export const schema = {
     },
     allow_methods: {
       type: 'array',
-      items: { type: 'string', enum: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] },
+      items: { type: 'string', enum: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'] },
       description: 'Allowed request methods.',
       default: ['GET', 'HEAD', 'POST'],
       examples: [['GET', 'POST']],

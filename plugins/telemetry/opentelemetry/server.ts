@@ -8,7 +8,7 @@ import { type Instruments, STAGE } from './instruments.ts';
 import type { TraceLayer } from './layers.ts';
 
 /** Known methods; any other counts as `_OTHER`. */
-const methods = ['_OTHER', 'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'];
+const methods = ['_OTHER', 'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', 'QUERY'];
 const methodNumbers = new Map(methods.map((method, at) => [method, at]));
 
 /** Status recorded for upgraded connections. */

@@ -166,7 +166,7 @@ export const serverErrors: Codes = {
     'Replace the file; `openssl x509 -in FILE -noout -text` shows what it contains.',
   ],
   CLIENT_TLS_VERSION: [
-    'A TLS version for backends is not supported, or the lowest is above the highest.',
+    'The lowest TLS version for backends is above the highest.',
     'Correct `min_version` and `max_version`.',
   ],
   TLS_CIPHER: ['The runtime does not support a cipher suite.', 'Remove the cipher suite.'],
@@ -190,8 +190,5 @@ export const serverErrors: Codes = {
     'No cipher suite supports versions below TLS 1.2: the configured minimum is never negotiated.',
     'Add a suite for the older version, or raise `min_version`.',
   ],
-  TLS_VERSION: [
-    'A TLS version is not supported, or the lowest is above the highest.',
-    'Correct `min_version` and `max_version`.',
-  ],
+  TLS_VERSION: ['The lowest TLS version is above the highest.', 'Correct `min_version` and `max_version`.'],
 };

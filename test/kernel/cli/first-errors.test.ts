@@ -15,7 +15,7 @@ const variable = (name: string) => `\${${name}}`;
 
 const INCLUDING = 'create flexible_config.json with {} in the working directory to include the file';
 const INCLUDED = `'$ref' is read as a comment: no file is included → ${INCLUDING}`;
-const METHODS = "'method' must be one of GET, POST, PUT, PATCH, DELETE, OPTIONS, ANY";
+const METHODS = "'method' must be one of GET, POST, PUT, PATCH, DELETE, OPTIONS, QUERY, ANY";
 const SCHEMES = 'http:// or https://; "disable_host_sanitize": true where a component speaks another protocol';
 const RENDERING = 'set FC_ENABLE=1 in the environment to render the file as a template';
 const FILLING = 'set GATEWAY_ENV_INTERPOLATION=1 in the environment to fill in';

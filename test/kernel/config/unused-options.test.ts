@@ -58,6 +58,17 @@ describe('a field that has no effect', () => {
     equal(size!['description'], 'How many. Without effect: one is enough.');
   });
 
+  it('can be a single value, which the description names', () => {
+    const mode = { type: 'string', description: 'Mode.', unused: { because: 'it is too old', only: ['old'] } } as const;
+    const one = { type: 'object', properties: { mode } } as const;
+    deepEqual(
+      unusedOptions(one, { mode: 'old' }, '/at').map(({ pointer, message }) => [pointer, message]),
+      [['/at/mode', 'mode "old" has no effect: it is too old']],
+    );
+    deepEqual(unusedOptions(one, { mode: 'new' }, '/at'), []);
+    deepEqual(toPublicSchema(mode), { description: 'Mode. "old" has no effect: it is too old.', type: 'string' });
+  });
+
   it('is reported outside components, too', () => {
     const tls = { keys: [], prefer_server_cipher_suites: false };
     const { warnings } = normalize({ version: 3, tls, endpoints: [] }, { known: nothingKnown });

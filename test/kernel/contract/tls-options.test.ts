@@ -40,8 +40,6 @@ describe('versions, suites and curves of TLS', () => {
   }
 
   for (const [fields, code, pointer] of [
-    [{ min_version: 'SSL3.0' }, 'TLS_VERSION', '/min_version'],
-    [{ max_version: 'SSL3.0' }, 'TLS_VERSION', '/max_version'],
     [{ min_version: 'TLS13', max_version: 'TLS12' }, 'TLS_VERSION', '/min_version'],
     [{ cipher_suites: [49199, 9999] }, 'TLS_CIPHER', '/cipher_suites/1'],
     [{ min_version: 'TLS12', max_version: 'TLS12', cipher_suites: [4865] }, 'TLS_CIPHER', '/cipher_suites'],
@@ -54,6 +52,13 @@ describe('versions, suites and curves of TLS', () => {
       );
     });
   }
+
+  it('ignore SSL 3.0: the default applies', () => {
+    for (const fields of [{ min_version: 'SSL3.0' }, { max_version: 'SSL3.0' }] as const) {
+      const { minVersion, maxVersion } = tlsProtocol(protocol(fields), fault);
+      deepEqual([minVersion, maxVersion], ['TLSv1.3', 'TLSv1.3']);
+    }
+  });
 
   it('may be the same version twice, and any suite of older versions will do for TLS 1.2', () => {
     for (const suite of [49199, 47]) {

@@ -51,6 +51,17 @@ describe('endpoints with the method ANY', () => {
     });
   }
 
+  it('leave QUERY to an endpoint of its own, which sends the body on', async () => {
+    await start([at('ANY /x'), at('QUERY /x', { extra_config: { 'validation/json-schema': { required: ['q'] } } })]);
+    const headers = { 'Content-Type': 'application/json' };
+    equal((await ask(port, 'QUERY /x', { headers, body: '{"q":1}' })).status, 200);
+    equal((await ask(port, 'QUERY /x', { headers, body: '{}' })).status, 400);
+    deepEqual(
+      backend.requests.map(({ method, target, body }) => [method, target, String(body)]),
+      [['QUERY', '/QUERY/x', '{"q":1}']],
+    );
+  });
+
   it('leave methods to the endpoints of the same path, regardless of their order and the names of their variables', async () => {
     const endpoints = [at('GET /x/{id}'), at('ANY /x/{name}'), at('DELETE /x/{id}'), at('POST /other')];
     for (const order of [endpoints, endpoints.toReversed()]) {

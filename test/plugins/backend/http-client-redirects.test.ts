@@ -47,6 +47,20 @@ describe('backend/http/client and redirects', () => {
     equal(await textOf(await send(await bench.client(), { origin, target: '/a/b' })), 'at /c');
   });
 
+  for (const [status, method, body] of [
+    [301, 'QUERY', 'a=1'],
+    [302, 'QUERY', 'a=1'],
+    [303, 'GET', ''],
+    [308, 'QUERY', 'a=1'],
+  ] as const) {
+    it(`repeats a QUERY as ${method} after ${status}`, async () => {
+      const origin = await redirecting(status, '/b');
+      const gate = await bench.client({ send_body_on_redirect: true });
+      await send(gate, { origin, target: '/a', method: 'QUERY', body: 'a=1' });
+      deepEqual([seen[1]!.method, seen[1]!.body], [method, body]);
+    });
+  }
+
   for (const status of [301, 302, 303]) {
     it(`changes a POST to a GET without a body after ${status}`, async () => {
       const origin = await redirecting(status, '/b');

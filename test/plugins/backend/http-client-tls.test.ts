@@ -163,11 +163,7 @@ describe('the TLS settings of backend/http/client', () => {
     }
   });
 
-  it('are rejected for versions and cipher suites that the runtime does not support', async () => {
-    deepEqual((await refused({ min_version: 'SSL3.0' })).slice(0, 2), [
-      'CLIENT_TLS_VERSION',
-      '/client_tls/min_version',
-    ]);
+  it('are rejected for reversed versions and unknown cipher suites', async () => {
     equal((await refused({ min_version: 'TLS13', max_version: 'TLS12' }))[0], 'CLIENT_TLS_VERSION');
     deepEqual(await refused({ cipher_suites: [49199, 5] }), [
       'CLIENT_TLS_CIPHER',

@@ -226,7 +226,7 @@ class Exchange implements AnswerHandler, ByteSource, RedirectSource {
   /** Follows a redirect. @returns false if the redirect is to be returned as the response. */
   #redirected(status: number, bag: HeaderBag): boolean {
     const payload = this.#payload;
-    if (repeatsBody(status) && payload !== null && !this.#client.resendsBody) return false;
+    if (repeatsBody(status, this.method) && payload !== null && !this.#client.resendsBody) return false;
     const next = redirectTo(status, bag.get('location'), this);
     if (next instanceof BackendError) {
       this.#reason = next;

@@ -34,9 +34,9 @@ export function isRedirect(status: number): boolean {
   return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
 }
 
-/** Whether the redirect requires the same method and body. */
-export function repeatsBody(status: number): boolean {
-  return status === 307 || status === 308;
+/** Whether the redirect requires the same method and body. Only 303 changes a QUERY. */
+export function repeatsBody(status: number, method: string): boolean {
+  return status === 307 || status === 308 || (method === 'QUERY' && status !== 303);
 }
 
 /**
@@ -56,7 +56,7 @@ export function redirectTo(
     const problem = location === undefined ? 'without a Location' : 'to an address that cannot be called';
     return new BackendError('BACKEND_REDIRECT', `backend ${withoutUser(from.origin)}: ${status} ${problem}`);
   }
-  const keepsBody = repeatsBody(status);
+  const keepsBody = repeatsBody(status, from.method);
   const headers = from.headers.copy();
   if (!keepsBody) headers.filter((name) => !name.startsWith('content-'));
   if (!isWithin(url.hostname, new URL(from.firstOrigin).hostname)) {

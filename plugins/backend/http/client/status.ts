@@ -9,4 +9,4 @@ export function isBodiless(status: number): boolean {
 }
 
 /** Methods that can be repeated without additional effect. */
-export const idempotent: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE']);
+export const idempotent: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE', 'QUERY']);

@@ -76,6 +76,11 @@ export function describeApi(config: DescribedConfig, options: DescribeOptions = 
 
   for (const [index, endpoint] of describedEndpoints(config.endpoints)) {
     if (!isDescribed(endpoint, audience)) continue;
+    if (endpoint.method === 'QUERY') {
+      const message = 'OpenAPI 3.0 and 3.1 cannot describe the method QUERY: the endpoint is omitted';
+      warnings.push({ pointer: joinPointer('/endpoints', index, 'method'), message });
+      continue;
+    }
     const at = joinPointer('/endpoints', index, 'extra_config', NAMESPACE);
     for (const { pointer, message } of parameterFaults(endpoint, settingsOf(endpoint))) {
       warnings.push({ pointer: at + pointer, message });

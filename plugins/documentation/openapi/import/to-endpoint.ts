@@ -24,7 +24,15 @@ export interface ImportContext extends ImportSettings {
 }
 
 /** Methods that endpoints support. */
-export const ENDPOINT_METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+export const ENDPOINT_METHODS: ReadonlySet<string> = new Set([
+  'GET',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+  'QUERY',
+]);
 
 /** Creates the endpoint of an operation. @param host of its backend; undefined for the service's host. */
 export function toEndpoint(

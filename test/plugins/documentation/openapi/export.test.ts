@@ -128,6 +128,16 @@ describe('a document in OpenAPI of what is served', () => {
     await validate(document);
   });
 
+  it('omits endpoints with the method QUERY, with a warning', async () => {
+    const config = configOf([endpoint('/a'), endpoint('/a', { method: 'QUERY' })]);
+    const { document, warnings } = describeApi(config, {});
+    deepEqual(Object.keys((document['paths'] as Document)['/a']), ['get']);
+    deepEqual(
+      warnings.map(({ pointer }) => pointer),
+      ['/endpoints/1/method'],
+    );
+  });
+
   it('puts paths together that differ only in the names of variables', () => {
     const { paths } = describedAs(configOf([endpoint('/u/{id}'), endpoint('/u/{name}', { method: 'PUT' })]));
     deepEqual(Object.keys(paths), ['/u/{id}']);
